@@ -1,0 +1,47 @@
+# Every verb makes its own environment in .venv if there is none. Needs Python 3.11 to 3.14, make and a package registry.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: demo test check corpus-test bench docs clean
+
+demo: $(VENV)/core.stamp
+	$(BIN)/handful demo
+
+test: $(VENV)/test.stamp
+	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 -m "not corpus"
+
+corpus-test: $(VENV)/test.stamp
+	@test -n "$(HANDFUL_DATA)" || { echo "corpus-test: set HANDFUL_DATA to the folder of corpora"; exit 2; }
+	$(BIN)/python -m pytest -n 2 -m corpus tests
+
+check: $(VENV)/test.stamp
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(VENV)/bench.stamp
+	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache handful-demo docs/_build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || \
+	  { echo "handful needs Python 3.11 to 3.14; choose one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/test.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[test,plots,dask]'
+	@touch $@ $(VENV)/core.stamp
+
+$(VENV)/bench.stamp: $(VENV)/test.stamp
+	$(PIP) --editable '.[bench]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""Records, labels, parameters, errors and model files: what every other room speaks."""

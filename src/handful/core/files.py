@@ -1,0 +1,70 @@
+"""Writing a file so that a crash leaves the old one whole."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from handful.core.errors import FileError
+
+
+@contextmanager
+def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a binary file that replaces `path` only when the block ends well.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the finished file goes; its folder must exist.
+
+    Yields
+    ------
+    file
+        A binary file in the same folder, moved to `path` at the end and removed on an error.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with atomic_writer(target) as file:
+    ...     _ = file.write(b"whole")
+    >>> target.read_bytes()
+    b'whole'
+    """
+    try:
+        target = Path(os.path.realpath(path))  # a link stays a link; the file that it names is replaced
+    except ValueError:
+        raise FileError(f"{path!r}: is not a path that this system can have.") from None
+    if target.is_dir():
+        raise FileError(f"{path}: is a folder. Name a file to write to.")
+    if target.exists() and not target.is_file():
+        raise FileError(f"{path}: is no ordinary file. Name a file to write to.")
+    try:
+        # mkstemp makes private files; the finished one gets the rights that a plain open() would give.
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}).") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode_for(target))
+        os.replace(name, target)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
+        raise
+
+
+def _mode_for(target: Path) -> int:
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -1,0 +1,218 @@
+"""Legal values of parameters, declared once in the annotation and checked at fit.
+
+A class writes ``n_neighbors: Annotated[int, AtLeast(1)] | Literal["cv"] = 1`` in its ``__init__``; `check_params` reads
+the same annotation for the check and for the sentence that says what was expected.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from inspect import signature
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from handful.core.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Range:
+    """Bounds of a number, for use inside ``Annotated``.
+
+    Parameters
+    ----------
+    low, high : float or None
+        The bounds; None is no bound.
+    open_low, open_high : bool
+        Whether the bound itself is excluded.
+
+    Examples
+    --------
+    >>> Range(0, 1, open_low=True).admits(0)
+    False
+    >>> Range(0, 1).words()
+    'between 0 and 1'
+    """
+
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    open_high: bool = False
+
+    def admits(self, value: float) -> bool:
+        """Tell whether a number lies inside."""
+        if self.low is not None and not (value > self.low or (value == self.low and not self.open_low)):
+            return False
+        return self.high is None or value < self.high or (value == self.high and not self.open_high)
+
+    def words(self) -> str:
+        """Tell the bounds in words."""
+        low = "" if self.low is None else f"{'above' if self.open_low else 'of at least'} {self.low:g}"
+        high = "" if self.high is None else f"{'below' if self.open_high else 'at most'} {self.high:g}"
+        if low and high and not self.open_low and not self.open_high:
+            return f"between {self.low:g} and {self.high:g}"
+        return " and ".join(part for part in (low, high) if part)
+
+
+def AtLeast(low: float) -> Range:  # noqa: N802  (reads like a type in an annotation)
+    """Return the range from `low` on."""
+    return Range(low)
+
+
+def Above(low: float) -> Range:  # noqa: N802
+    """Return the range above `low`."""
+    return Range(low, open_low=True)
+
+
+Share = Annotated[float, Range(0, 1)]
+Positive = Annotated[float, Above(0)]
+Count = Annotated[int, AtLeast(1)]
+
+
+@lru_cache(maxsize=256)
+def declared(cls: type) -> Mapping[str, Any]:
+    """Return the annotation of every parameter of a class's ``__init__``.
+
+    Examples
+    --------
+    >>> class Model:
+    ...     def __init__(self, size: Count = 1): ...
+    >>> list(declared(Model))
+    ['size']
+    """
+    init: Callable[..., Any] = cls.__init__  # type: ignore[misc]
+    hints = get_type_hints(init, include_extras=True)
+    return {name: hints.get(name, Any) for name in signature(init).parameters if name != "self"}
+
+
+def check_params(model: object) -> None:
+    """Check every parameter of a model against its annotation.
+
+    Parameters
+    ----------
+    model : object
+        Anything whose ``__init__`` annotates parameters that it stores under their own names.
+
+    Raises
+    ------
+    ParameterError
+        On the first illegal value, in the form ``Who: what must hold, got what.``
+
+    Examples
+    --------
+    >>> class Model:
+    ...     def __init__(self, size: Count | None = None):
+    ...         self.size = size
+    >>> check_params(Model(3))
+    >>> check_params(Model(0))
+    Traceback (most recent call last):
+    ...
+    handful.core.errors.ParameterError: Model: size must be an integer of at least 1 or None, got 0.
+    """
+    cls: type = type(model)
+    for name, annotation in declared(cls).items():
+        check_value(cls.__name__, name, annotation, getattr(model, name))
+
+
+def check_value(who: str, name: str, annotation: Any, value: Any) -> None:
+    """Check one value against an annotation; see `check_params`.
+
+    Examples
+    --------
+    >>> check_value("fit", "vote", Literal["uniform", "rank"], "unifrom")
+    Traceback (most recent call last):
+    ...
+    handful.core.errors.ParameterError: fit: vote must be 'uniform' or 'rank', got 'unifrom'. Did you mean 'uniform'?
+    """
+    if admits(annotation, value):
+        return
+    message = f"{who}: {name} must be {describe(annotation)}, got {_shown(value)}."
+    if isinstance(value, str):
+        near = difflib.get_close_matches(value, [c for c in choices(annotation) if isinstance(c, str)], n=1)
+        if near:
+            message += f" Did you mean {near[0]!r}?"
+    raise ParameterError(message)
+
+
+def choices(annotation: Any) -> tuple[Any, ...]:
+    """Return the literal values that an annotation names.
+
+    Examples
+    --------
+    >>> choices(Literal["a", "b"] | None)
+    ('a', 'b')
+    """
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    if get_origin(annotation) in (Union, types.UnionType):
+        return tuple(c for part in get_args(annotation) for c in choices(part))
+    return ()
+
+
+def admits(annotation: Any, value: Any) -> bool:
+    """Tell whether a value is legal under an annotation.
+
+    Examples
+    --------
+    >>> admits(Annotated[float, Range(0, 1)], 0.5), admits(int, True)
+    (True, False)
+    """
+    origin = get_origin(annotation)
+    if annotation is Any or annotation is object:
+        return True
+    if origin is Annotated:
+        kind, *bounds = get_args(annotation)
+        return admits(kind, value) and all(b.admits(value) for b in bounds if isinstance(b, Range))
+    if origin in (Union, types.UnionType):
+        return any(admits(part, value) for part in get_args(annotation))
+    if origin is Literal:
+        return isinstance(value, str | int | bool | None) and value in get_args(annotation)
+    if annotation is None or annotation is type(None):
+        return value is None
+    if annotation is bool:
+        return isinstance(value, bool) or type(value).__name__ == "bool"
+    if annotation is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if annotation is float:
+        return not isinstance(value, bool) and isinstance(value, Real) and value == value
+    if origin is not None:
+        return callable(value) if origin is Callable else isinstance(value, origin)
+    return isinstance(value, annotation) if isinstance(annotation, type) else True
+
+
+def describe(annotation: Any) -> str:
+    """Tell in words what an annotation admits.
+
+    Examples
+    --------
+    >>> describe(Annotated[int, AtLeast(1)] | Literal["cv"])
+    "an integer of at least 1 or 'cv'"
+    """
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        kind, *bounds = get_args(annotation)
+        words = [b.words() for b in bounds if isinstance(b, Range)]
+        return " ".join([describe(kind), *words])
+    if origin is Literal:
+        return _either([repr(c) for c in get_args(annotation)])
+    if origin in (Union, types.UnionType):
+        return _either([describe(part) for part in get_args(annotation)])
+    names = {int: "an integer", float: "a number", bool: "True or False", str: "a string", type(None): "None"}
+    if annotation is None:
+        return "None"
+    kind = origin or annotation
+    if kind is Callable:
+        return "a function"
+    return names.get(kind, f"a {getattr(kind, '__name__', str(kind))}")
+
+
+def _either(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

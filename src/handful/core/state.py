@@ -1,0 +1,245 @@
+"""Fitted state as JSON plus named arrays, and back, for model files.
+
+Only what `Encoder` can write is ever read: numbers, strings, lists, tuples, dictionaries, arrays, sparse matrices,
+records of `core`, registered methods, and a fixed list of scikit-learn estimators.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import ModelFileError
+from handful.core.ragged import Ragged
+from handful.core.registry import card_of
+
+_TAG = "$"
+_NUMBER_KINDS = "biuf"
+
+# What may come to life beside our own methods, with the module it is defined in. Fitted attributes are plain arrays.
+_SKLEARN = {
+    "BernoulliNB": "sklearn.naive_bayes",
+    "ComplementNB": "sklearn.naive_bayes",
+    "GaussianNB": "sklearn.naive_bayes",
+    "KNeighborsClassifier": "sklearn.neighbors",
+    "LabelPropagation": "sklearn.semi_supervised",
+    "LabelSpreading": "sklearn.semi_supervised",
+    "LinearSVC": "sklearn.svm",
+    "LogisticRegression": "sklearn.linear_model",
+    "MinMaxScaler": "sklearn.preprocessing",
+    "MultinomialNB": "sklearn.naive_bayes",
+    "Perceptron": "sklearn.linear_model",
+    "RidgeClassifier": "sklearn.linear_model",
+    "SGDClassifier": "sklearn.linear_model",
+    "SelfTrainingClassifier": "sklearn.semi_supervised",
+    "StandardScaler": "sklearn.preprocessing",
+}
+
+
+class Encoder:
+    """Turn state into JSON values, setting arrays aside.
+
+    Examples
+    --------
+    >>> encoder = Encoder()
+    >>> encoder.encode_state({"size": 2, "rows_": np.arange(2)})
+    {'size': 2, 'rows_': {'$': 'array', 'name': '0'}}
+    >>> encoder.arrays["0"].tolist()
+    [0, 1]
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def array_block(self) -> bytes:
+        """Return all arrays as one safetensors block."""
+        from safetensors.numpy import save
+
+        block: bytes = save(self.arrays)
+        return block
+
+    def encode_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Encode the attributes of one object."""
+        return {name: self._encode(name, value) for name, value in state.items()}
+
+    def _encode(self, where: str, value: Any) -> Any:
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, np.generic):
+            return {_TAG: "scalar", "value": self._encode(where, np.asarray(value).reshape(1))}
+        if isinstance(value, int):
+            return value if abs(value) < 2**53 else {_TAG: "int", "value": hex(value)}
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {_TAG: "float", "value": str(value)}
+        if isinstance(value, list):
+            return [self._encode(where, item) for item in value]
+        if isinstance(value, tuple):
+            return {_TAG: "tuple", "items": [self._encode(where, item) for item in value]}
+        if isinstance(value, Mapping):
+            items = [[self._encode(where, key), self._encode(where, item)] for key, item in value.items()]
+            return {_TAG: "dict", "items": items}
+        if isinstance(value, np.ndarray):
+            return self._array(where, value)
+        if isinstance(value, Ragged):
+            return {
+                _TAG: "ragged",
+                "values": self._array(where, value.values),
+                "offsets": self._array(where, value.offsets),
+            }
+        if isinstance(value, np.random.RandomState | np.random.Generator):
+            return None  # a random stream is of no use to a fitted model
+        return self._object(where, value)
+
+    def _array(self, where: str, array: np.ndarray) -> dict[str, Any]:
+        if array.dtype.kind in _NUMBER_KINDS and array.dtype.itemsize <= 8:
+            native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+            # ascontiguousarray gives a 0-d array one dimension
+            return {_TAG: "array", "name": self._keep(native.reshape(array.shape))}
+        if array.dtype.kind == "U":
+            return self._strings(array)
+        if array.dtype == object:
+            flat = [self._encode(where, item) for item in array.ravel()]
+            return {_TAG: "objects", "items": flat, "shape": list(array.shape)}
+        raise ModelFileError(f"save: {where} has an array of type {array.dtype}, which a model file cannot hold.")
+
+    def _strings(self, array: np.ndarray) -> dict[str, Any]:
+        encoded = [text.encode("utf-8", "surrogatepass") for text in array.ravel().tolist()]
+        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
+        np.cumsum([len(text) for text in encoded], out=offsets[1:])
+        text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        return {
+            _TAG: "strings",
+            "text": self._keep(text),
+            "offsets": self._keep(offsets),
+            "shape": list(array.shape),
+        }
+
+    def _object(self, where: str, value: Any) -> dict[str, Any]:
+        from scipy import sparse
+
+        if sparse.issparse(value):
+            csr = value.tocsr()
+            csr.sort_indices()
+            parts = {name: self._array(where, getattr(csr, name)) for name in ("data", "indices", "indptr")}
+            form = "csr_array" if isinstance(value, sparse.sparray) else "csr_matrix"
+            return {_TAG: form, "shape": list(csr.shape), **parts}
+        card = card_of(type(value))
+        if card is not None:
+            return {_TAG: "method", "kind": card.name, "state": self.encode_state(value._state())}
+        name, module = type(value).__name__, type(value).__module__
+        if name in _SKLEARN and module.startswith(_SKLEARN[name]):
+            return {_TAG: "sklearn", "kind": name, "state": self.encode_state(vars(value))}
+        raise ModelFileError(f"save: {where} is a {name}, which a model file cannot hold.")
+
+    def _keep(self, array: np.ndarray) -> str:
+        name = str(len(self.arrays))
+        self.arrays[name] = array
+        return name
+
+
+class Decoder:
+    """Turn what `Encoder` wrote back into state.
+
+    Parameters
+    ----------
+    arrays : dict of str to ndarray
+        The arrays that were set aside.
+    find_class : callable
+        Returns the class of a registered method by its name, or None.
+
+    Examples
+    --------
+    >>> Decoder({"0": np.arange(2)}, lambda name: None).value({"$": "array", "name": "0"}).tolist()
+    [0, 1]
+    """
+
+    def __init__(self, arrays: Mapping[str, np.ndarray], find_class: Callable[[str], type | None]) -> None:
+        self._arrays = arrays
+        self._find_class = find_class
+
+    def model(self, kind: str, state: Mapping[str, Any]) -> Any:
+        """Bring a registered method back to life."""
+        cls = self._find_class(kind)
+        if cls is None:
+            raise ModelFileError(f"it is of the kind {kind[:60]!r}, which this handful does not know.")
+        return cls._from_state(self._attributes(state))  # type: ignore[attr-defined]
+
+    def value(self, coded: Any) -> Any:
+        """Decode one value."""
+        if isinstance(coded, list):
+            return [self.value(item) for item in coded]
+        if not isinstance(coded, dict):
+            return coded
+        match coded[_TAG]:
+            case "array":
+                return self._arrays[coded["name"]]
+            case "strings":
+                return self._strings(coded)
+            case "objects":
+                flat = np.empty(len(coded["items"]), dtype=object)
+                for i, item in enumerate(coded["items"]):
+                    flat[i] = self.value(item)
+                return flat.reshape(coded["shape"])
+            case "tuple":
+                return tuple(self.value(item) for item in coded["items"])
+            case "dict":
+                return {self.value(key): self.value(item) for key, item in coded["items"]}
+            case "ragged":
+                return Ragged(self.value(coded["values"]), self.value(coded["offsets"]))
+            case "scalar":
+                return self.value(coded["value"])[0]
+            case "int":
+                return int(coded["value"], 16)
+            case "float":
+                return float(coded["value"])
+            case "csr_array" | "csr_matrix":
+                return self._sparse(coded)
+            case "method":
+                return self.model(coded["kind"], coded["state"])
+            case "sklearn":
+                return self._sklearn(coded)
+        raise ModelFileError("it holds a value of an unknown kind.")
+
+    def _attributes(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        if any(not name.isidentifier() or name.startswith("__") for name in state):
+            raise ModelFileError("it names an attribute that no model has.")
+        return {name: self.value(item) for name, item in state.items()}
+
+    def _strings(self, coded: Mapping[str, Any]) -> np.ndarray:
+        text, offsets = self._arrays[coded["text"]], self._arrays[coded["offsets"]]
+        checked = Ragged(text, offsets)
+        raw = checked.values.astype(np.uint8, casting="safe").tobytes()
+        bounds = checked.offsets.tolist()
+        words = [raw[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(bounds)]
+        longest = max(map(len, words), default=1)
+        # numpy pads every string to the longest: a hostile file must not turn a few bytes into a huge array
+        if longest * max(len(words), 1) > 64 * (len(raw) + 64) + (1 << 26):
+            raise ModelFileError("it holds strings of wildly different lengths.")
+        return np.array(words, dtype=f"<U{max(longest, 1)}").reshape(coded["shape"])
+
+    def _sparse(self, coded: Mapping[str, Any]) -> Any:
+        from scipy import sparse
+
+        parts = [self.value(coded[name]) for name in ("data", "indices", "indptr")]
+        build = sparse.csr_array if coded[_TAG] == "csr_array" else sparse.csr_matrix
+        matrix = build(tuple(parts), shape=tuple(coded["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _sklearn(self, coded: Mapping[str, Any]) -> Any:
+        from importlib import import_module
+
+        name = coded["kind"]
+        if name not in _SKLEARN:
+            raise ModelFileError(
+                f"it holds a scikit-learn object of the kind {str(name)[:60]!r}, which is not admitted."
+            )
+        cls = getattr(import_module(_SKLEARN[name]), name)
+        estimator = cls.__new__(cls)
+        estimator.__dict__.update(self._attributes(coded["state"]))
+        estimator._validate_params()
+        return estimator

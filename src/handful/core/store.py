@@ -1,0 +1,198 @@
+r"""Model files: arrays by safetensors, the rest JSON, in one file that can never run code.
+
+Layout, all integers little-endian::
+
+    8 bytes   b"HANDFUL\0"
+    4 bytes   format version
+    4 bytes   reserved, zero
+    8 bytes   length of the JSON part
+    8 bytes   length of the array part
+    32 bytes  SHA-256 of the first 32 bytes and everything after this field
+    JSON      {"kind", "state", "written_by"}
+    arrays    a safetensors block
+
+Reading compares the lengths with the size of the file before anything is allocated, then the checksum, and only then
+looks at the content. Which class a file may bring to life is decided by the caller's table, never by the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+import numpy as np
+
+from handful.core.errors import FileError, HandfulError, ModelFileError
+from handful.core.files import atomic_writer
+from handful.core.params import check_params
+from handful.core.registry import card_of
+from handful.core.state import Decoder, Encoder
+from handful.core.version import __version__
+
+MAGIC = b"HANDFUL\0"
+FORMAT_VERSION = 1
+_HEAD = struct.Struct("<8sIIQQ")
+_CHECKSUM_BYTES = 32
+_JSON_LIMIT = 1 << 30
+DEFAULT_LIMIT = 16 << 30
+
+FindClass = Callable[[str], type | None]
+
+
+class Storable:
+    """Mixin of a class whose fitted instances go into model files.
+
+    The state is every public attribute: parameters and fitted attributes. A class that keeps derived things under a
+    leading underscore rebuilds them in `_check_state`, which also refuses states that a fit could not have left.
+    """
+
+    def _state(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        model = cls.__new__(cls)
+        model.__dict__.update(state)
+        check_params(model)
+        model._check_state()
+        return model
+
+    def _check_state(self) -> None:
+        """Refuse a state that no fit could have left; called after loading."""
+
+
+def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
+    """Write a model file; a crash on the way leaves the old file.
+
+    Parameters
+    ----------
+    model : Storable
+        A fitted, registered method.
+    path : path-like
+        Where to write.
+    """
+    card = card_of(type(model))
+    if card is None or not isinstance(model, Storable):
+        raise ModelFileError(f"save: {type(model).__name__} is not a method of handful, so it has no model file.")
+    if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
+        raise ModelFileError(f"save: {type(model).__name__} must be fitted before it is saved. Call fit first.")
+    encoder = Encoder()
+    try:
+        state = encoder.encode_state(model._state())
+        content = {"kind": card.name, "state": state, "written_by": f"handful {__version__}"}
+        text = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        arrays = encoder.array_block()
+    except RecursionError:
+        raise ModelFileError(f"save: {type(model).__name__} holds itself, which a model file cannot tell.") from None
+    head = _HEAD.pack(MAGIC, FORMAT_VERSION, 0, len(text), len(arrays))
+    digest = hashlib.sha256(head)
+    digest.update(text)
+    digest.update(arrays)
+    with atomic_writer(path) as file:
+        for block in (head, digest.digest(), text, arrays):
+            file.write(block)
+
+
+def read_model(path: str | os.PathLike[str], find_class: FindClass, *, max_bytes: int = DEFAULT_LIMIT) -> Any:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    find_class : callable
+        Returns the class of a name out of a fixed table, or None.
+    max_bytes : int
+        Files larger than this are refused unread.
+
+    Returns
+    -------
+    model
+        The fitted model.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is truncated, damaged, oversized, too new, or no model file.
+    """
+    kind, state, arrays = _read_parts(path, max_bytes)
+    try:
+        decoder = Decoder(arrays, find_class)
+        model = decoder.model(kind, state)
+    except HandfulError as error:
+        raise ModelFileError(f"{path}: does not hold a usable model ({error})") from None
+    except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise ModelFileError(f"{path}: does not hold a usable {kind} model; its content is damaged.") from None
+    return model
+
+
+def read_summary(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_LIMIT) -> dict[str, Any]:
+    """Tell what a model file holds without bringing the model to life.
+
+    Returns
+    -------
+    dict
+        ``kind``, ``arrays`` (name to shape and type) and ``bytes``.
+    """
+    kind, _, arrays = _read_parts(path, max_bytes)
+    shapes = {name: (list(array.shape), str(array.dtype)) for name, array in arrays.items()}
+    return {"kind": kind, "arrays": shapes, "bytes": os.path.getsize(path)}
+
+
+def _read_parts(path: str | os.PathLike[str], max_bytes: int) -> tuple[str, Any, dict[str, np.ndarray]]:
+    text, block = _read_checked(path, max_bytes)
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        content = json.loads(text)
+        kind, state = content["kind"], content["state"]
+        arrays = load(block)
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError, OverflowError, AttributeError):
+        raise ModelFileError(f"{path}: is damaged; its content cannot be read.") from None
+    if not isinstance(kind, str):
+        raise ModelFileError(f"{path}: is damaged; its content cannot be read.")
+    return kind, state, arrays
+
+
+def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, bytes]:
+    start = _HEAD.size + _CHECKSUM_BYTES
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            head = file.read(_HEAD.size)
+            if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
+                raise ModelFileError(f"{path}: is not a handful model file.")
+            if len(head) < _HEAD.size or size < start:
+                raise ModelFileError(f"{path}: is truncated; only {size} bytes are there.")
+            _, version, reserved, text_bytes, array_bytes = _HEAD.unpack(head)
+            if version > FORMAT_VERSION:
+                raise ModelFileError(
+                    f"{path}: has format version {version}, but this handful reads up to {FORMAT_VERSION}. Update handful."
+                )
+            if version < 1 or reserved != 0:
+                raise ModelFileError(f"{path}: is damaged; its header is not one that handful writes.")
+            expected = start + text_bytes + array_bytes
+            if max(size, expected) > max_bytes or text_bytes > _JSON_LIMIT:
+                raise ModelFileError(
+                    f"{path}: is larger than the limit of {max_bytes:,} bytes. If you trust it, raise max_bytes."
+                )
+            if size < expected:
+                raise ModelFileError(f"{path}: is truncated; {expected} bytes are due and {size} are there.")
+            if size > expected:
+                raise ModelFileError(f"{path}: has {size - expected} bytes too many at its end.")
+            checksum = file.read(_CHECKSUM_BYTES)
+            text = file.read(text_bytes)
+            block = file.read(array_bytes)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
+    digest = hashlib.sha256(head)
+    digest.update(text)
+    digest.update(block)
+    if digest.digest() != checksum:
+        raise ModelFileError(f"{path}: is damaged or was changed; its checksum does not match.")
+    return text, block

@@ -1,0 +1,267 @@
+"""CoNLL columns: one token a line, a blank line after each sentence, any layout of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from handful.core.errors import DataError, FormatError, ParameterError
+from handful.core.records import Sentence
+from handful.corpora.formats.sharing import Sharing
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
+
+_DOCUMENT = "-DOCSTART-"
+_BLANKS = " \t"
+
+
+def read_conll(
+    path: FilePath,
+    columns: Sequence[str] = ("token", "pos", "chunk", "ner"),
+    *,
+    separator: str | None = None,
+    comments: bool = False,
+) -> Iterator[Sentence]:
+    r"""Read sentences from a file of columns, one at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; gzip, bzip2 and xz are unpacked.
+    columns : sequence of str
+        Name of each column, left to right. One is ``"token"``; ``"_"`` skips a column.
+    separator : {"\t", " "} or None
+        What stands between columns. None: a tab if the first token line has one, else blanks.
+    comments : bool, default=False
+        Whether lines that start with ``#`` before the first token of a sentence are comments. Off by default, since
+        ``#`` is also a token.
+
+    Yields
+    ------
+    Sentence
+        Its `comments` hold the lines before it that are no tokens: comments, document marks (``-DOCSTART-``) and
+        blank lines beyond the one that ends a sentence. `write_conll` writes them back in place.
+
+    Raises
+    ------
+    FormatError
+        ``path:line: expected 4 columns (token, pos, chunk, ner), got 3``; if there is no sentence at all; or if
+        document marks or comments are left over at the end of the file, since there is no sentence to keep them.
+
+    Notes
+    -----
+    With blanks, runs of blanks and tabs count as one separator; with a tab, cells may hold blanks but not be empty.
+    Writing what was read gives the same bytes when the file has single separators, ``\n`` line ends, one blank line
+    after the last sentence and no skipped column. Equal strings are shared, which keeps records small.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
+    >>> [(s.tokens, s["pos"]) for s in read_conll(target, ("token", "pos"))]
+    [(('Rome', 'fell'), ('NNP', 'VBD'))]
+    """
+    names, place = _check_layout("read_conll", columns)
+    if separator not in (None, "\t", " "):
+        raise ParameterError(f"read_conll: separator must be a tab, a blank or None, got {shown(separator)}.")
+    return _sentences(path, names, place, separator, comments)
+
+
+def _sentences(
+    path: FilePath, names: tuple[str, ...], place: int, separator: str | None, comments: bool
+) -> Iterator[Sentence]:
+    kept = [(name, index) for index, name in enumerate(names) if index != place and name != "_"]
+    share = Sharing()
+    before: list[str] = []
+    rows: list[list[str]] = []
+    found = False
+    first = 0
+
+    def finished() -> Sentence:
+        try:
+            cells = tuple(zip(*rows, strict=True))
+        except ValueError:
+            cells = ()
+        if len(cells) != len(names):
+            cells = _mended(path, first, rows, names, separator)
+        tokens = share(cells[place])
+        others = {name: share(cells[index]) for name, index in kept}
+        if "" in share:
+            _mended(path, first, rows, names, separator)
+        sentence = Sentence(tokens, others, tuple(before))
+        rows.clear()
+        before.clear()
+        return sentence
+
+    # Only lines that start with one of these can be something else than a token.
+    suspects = {"", " ", "\t", "-", "#"}
+    for number, line in read_lines(path):
+        if line[:1] in suspects:
+            if len(before) == MAX_LINES:
+                raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
+            if not line.strip(_BLANKS):
+                if rows:
+                    found = True
+                    yield finished()
+                else:
+                    before.append("")
+                continue
+            if _is_document_mark(line):
+                if rows:
+                    found = True
+                    yield finished()
+                before.append(line)
+                continue
+            if comments and not rows and line[0] == "#":
+                before.append(line)
+                continue
+        if separator is None:
+            separator = "\t" if "\t" in line else " "
+        if not rows:
+            first = number
+        elif len(rows) == MAX_LINES:
+            raise FormatError(path, number, f"expected a blank line after at most {MAX_LINES:,} tokens, got none.")
+        if separator == " " and "\t" in line:
+            line = line.replace("\t", " ")
+        rows.append(line.split(separator))
+    if rows:
+        yield finished()
+    elif not found:
+        raise FormatError(path, None, "expected sentences, one token a line, got none.")
+    elif any(before):
+        raise FormatError(path, number, "expected tokens after the document mark or comment, got the end of the file.")
+
+
+def _is_document_mark(line: str) -> bool:
+    return line.startswith(_DOCUMENT) and line[len(_DOCUMENT) :][:1] in ("", " ", "\t")
+
+
+def _mended(
+    path: FilePath, first: int, rows: list[list[str]], names: tuple[str, ...], separator: str | None
+) -> tuple[tuple[str, ...], ...]:
+    """Columns of a sentence whose rows did not fit at once: runs of blanks are joined, the rest is an error."""
+    mended = []
+    for number, cells in enumerate(rows, first):
+        if separator == " ":
+            cells = [cell for cell in cells if cell]
+        if len(cells) != len(names):
+            raise FormatError(path, number, f"expected {_count(names)}, got {len(cells)}.")
+        empty = next((name for name, cell in zip(names, cells, strict=True) if not cell and name != "_"), None)
+        if empty is not None:
+            raise FormatError(path, number, f"expected {_count(names)}, got nothing in column {shown(empty)}.")
+        mended.append(cells)
+    return tuple(zip(*mended, strict=True))
+
+
+def _count(names: tuple[str, ...]) -> str:
+    return f"{len(names)} column{'s' if len(names) > 1 else ''} ({', '.join(names)})"
+
+
+def _check_layout(who: str, columns: Sequence[str]) -> tuple[tuple[str, ...], int]:
+    names = tuple(columns)
+    if isinstance(columns, str) or not all(isinstance(name, str) and name for name in names):
+        raise ParameterError(f"{who}: columns must be a list of names, got {shown(columns)}.")
+    named = [name for name in names if name != "_"]
+    if len(set(named)) != len(named):
+        raise ParameterError(f"{who}: the names of columns must differ, got {', '.join(named)}.")
+    if "token" not in names:
+        raise ParameterError(f"{who}: one of the columns must be named 'token', got {', '.join(names) or 'none'}.")
+    return names, names.index("token")
+
+
+def write_conll(
+    path: FilePath,
+    sentences: Iterable[Sentence],
+    columns: Sequence[str] = ("token", "pos", "chunk", "ner"),
+    separator: str = "\t",
+) -> None:
+    r"""Write sentences as columns; the file appears only when all of them are written.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+    sentences : iterable of Sentence
+        Each has all the `columns`. Their `comments` are written before them: blank lines, document marks, and lines
+        that start with ``#``, which are read back with ``comments=True``.
+    columns : sequence of str
+        Name of each column, left to right; ``"token"`` stands for the tokens.
+    separator : {"\t", " "}
+        What to put between columns.
+
+    Raises
+    ------
+    DataError
+        If there is no sentence, or one has no tokens, lacks a column, or would be read back as something else: a cell
+        is no string, is empty or holds the separator (in a single column a blank) or a line end; a line would be
+        a document mark or a comment; a comment is none.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> write_conll(target, [Sentence(("Rome", "fell"), {"pos": ("NNP", "VBD")})], ("token", "pos"))
+    >>> target.read_text()
+    'Rome\tNNP\nfell\tVBD\n\n'
+    """
+    names, _ = _check_layout("write_conll", columns)
+    if "_" in names:
+        raise ParameterError("write_conll: every column must have a name, got '_'.")
+    if separator not in ("\t", " "):
+        raise ParameterError(f"write_conll: separator must be a tab or a blank, got {shown(separator)}.")
+    # A carriage return before the line end would be read as part of it, and NUL marks a binary file.
+    has_tabs = separator == "\t" and len(names) > 1
+    forbidden = re.compile("[\t\n\r\0]" if has_tabs else "[ \t\n\r\0]")
+    n_comments = n_hashes = index = 0
+    with write_text_file(path) as file:
+        for index, sentence in enumerate(sentences, start=1):
+            who = f"write_conll: sentence {index}"
+            cells = _checked_cells(who, sentence, names, forbidden)
+            lines = list(map(separator.join, zip(*cells, strict=True)))
+            for line in lines:
+                if _is_document_mark(line):
+                    raise DataError(f"{who}: a line must not start with {_DOCUMENT}, which marks a document.")
+            for line in sentence.comments:
+                _check_comment(who, line)
+            n_comments += any(line[:1] == "#" for line in sentence.comments)
+            n_hashes += lines[0][0] == "#"
+            if n_comments and n_hashes:
+                raise DataError(
+                    f"{who}: where sentences have comments, none may start with the token #, which would be read as one."
+                )
+            lines = [*sentence.comments, *lines]
+            if index == 1:
+                refuse_mark("write_conll", lines[0])
+            file.write("\n".join(lines))
+            file.write("\n\n")
+        if not index:
+            raise DataError("write_conll: there must be a sentence, got none.")
+
+
+def _checked_cells(
+    who: str, sentence: Sentence, names: tuple[str, ...], forbidden: re.Pattern[str]
+) -> list[tuple[str, ...]]:
+    if not isinstance(sentence, Sentence):
+        raise DataError(f"{who} must be a Sentence, got {shown(sentence)}.")
+    if not len(sentence):
+        raise DataError(f"{who} must have tokens, got none.")
+    cells = [sentence.tokens if name == "token" else sentence[name] for name in names]
+    for name, column in zip(names, cells, strict=True):
+        for cell in column:
+            if not isinstance(cell, str):
+                raise DataError(f"{who}: a cell of column {shown(name)} must be a string, got {shown(cell)}.")
+            # A line of blanks alone would be read as the end of the sentence.
+            if not cell.strip(" ") or forbidden.search(cell):
+                raise DataError(
+                    f"{who}: a cell of column {shown(name)} must be filled and hold no "
+                    f"{'blank' if ' ' in forbidden.pattern else 'tab'} or line end, got {shown(cell)}."
+                )
+    return cells
+
+
+def _check_comment(who: str, line: str) -> None:
+    if not isinstance(line, str) or set("\n\r\0") & set(line):
+        raise DataError(f"{who}: a comment must be one line, got {shown(line)}.")
+    if line and line[0] != "#" and not _is_document_mark(line):
+        raise DataError(f"{who}: a comment must start with #, or be blank or a {_DOCUMENT} line, got {shown(line)}.")

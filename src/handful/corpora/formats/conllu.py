@@ -1,0 +1,231 @@
+"""CoNLL-U: dependency trees in ten columns, with comments, multiword ranges and empty nodes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NoReturn
+
+from handful.core.errors import DataError, FormatError
+from handful.core.records import Sentence, Tree
+from handful.corpora.formats.sharing import Sharing
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import MAX_LINES, FilePath, read_lines, write_text_file
+
+_COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+_KEPT = (("lemma", 2), ("upos", 3), ("xpos", 4), ("feats", 5), ("deps", 8), ("misc", 9))
+_NUMBERS = {str(number): number for number in range(1000)}
+_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
+_EXTRA = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
+_FORBIDDEN = re.compile("[\t\n\r\0]")
+_LINE_END = re.compile("[\n\r\0]")
+_NO_RANGE = (0, 0)  # last word and line of the multiword range read last
+
+
+def read_conllu(path: FilePath) -> Iterator[Tree]:
+    r"""Read trees from a CoNLL-U file, one at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; gzip, bzip2 and xz are unpacked.
+
+    Yields
+    ------
+    Tree
+        Its sentence has the columns ``lemma``, ``upos``, ``xpos``, ``feats``, ``deps``, ``misc`` and, as `comments`,
+        the lines before it (with their ``#``; a blank line too many is ``""``). A head ``_`` is -1. Multiword ranges,
+        empty nodes and comments between words are `extras`, as they stand.
+
+    Raises
+    ------
+    FormatError
+        With ``path:line:``, if a line has not ten filled columns, ids do not count up from 1, a multiword range overlaps
+        another or goes beyond the sentence, or a head is no word of the sentence; if there is no sentence at all; or
+        if comments are left over at the end of the file.
+
+    Notes
+    -----
+    Heads need not make a tree: a sentence without a root, with several roots or with a cycle is read as it stands, and
+    so are empty nodes whose decimals do not count up. Who needs a tree checks for one.
+
+    `write_conllu` gives the same bytes back for every file with ``\n`` line ends and one blank line at its end.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.conllu"
+    >>> _ = target.write_text("1\tRome\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tfell\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    >>> [(t.sentence.tokens, t.heads) for t in read_conllu(target)]
+    [(('Rome', 'fell'), (2, 0))]
+    """
+    share = Sharing()
+    before: list[str] = []
+    rows: list[list[str]] = []
+    extras: list[tuple[int, str]] = []
+    last_range = _NO_RANGE
+    first = number = 0
+    found = False
+    for number, line in read_lines(path):
+        if max(len(before), len(rows), len(extras)) == MAX_LINES:
+            raise FormatError(path, number, f"expected a sentence of at most {MAX_LINES:,} lines, got a longer one.")
+        if line[:1].isdigit():
+            if not rows and not extras:
+                first = number
+            cells = line.split("\t")
+            if len(cells) != 10 or "" in cells:
+                _refuse_columns(path, number, line, cells)
+            if cells[0] == str(len(rows) + 1):
+                rows.append(cells)
+            else:
+                last_range = _check_extra(path, number, cells[0], len(rows), last_range)
+                extras.append((len(rows), line))
+        elif not line.strip(" \t"):
+            if rows:
+                found = True
+                yield _tree(path, first, before, rows, extras, last_range, share)
+                before, rows, extras, last_range = [], [], [], _NO_RANGE
+            elif extras:
+                raise FormatError(path, number, "expected words in the sentence, got only ranges or empty nodes.")
+            else:
+                before.append("")
+        elif line[0] == "#":
+            if rows or extras:
+                extras.append((len(rows), line))
+            else:
+                before.append(line)
+        else:
+            _refuse_columns(path, number, line, line.split("\t"))
+    if rows:
+        yield _tree(path, first, before, rows, extras, last_range, share)
+    elif extras or any(before):
+        raise FormatError(path, number, "expected words after the comments, got the end of the file.")
+    elif not found:
+        raise FormatError(path, None, "expected sentences in CoNLL-U, got only blank lines.")
+
+
+def _tree(
+    path: FilePath,
+    first: int,
+    before: list[str],
+    rows: list[list[str]],
+    extras: list[tuple[int, str]],
+    last_range: tuple[int, int],
+    share: Sharing,
+) -> Tree:
+    end, number = last_range
+    if end > len(rows):
+        raise FormatError(
+            path, number, f"expected a range within the sentence (1 to {len(rows)}), got one up to {end}."
+        )
+    columns = tuple(map(share, zip(*rows, strict=True)))
+    heads = []
+    for word, text in enumerate(columns[6], start=1):
+        head = _NUMBERS.get(text)
+        if head is None:
+            head = -1 if text == "_" else int(text) if _NUMBER.fullmatch(text) else -2
+        if head < -1 or head > len(rows) or head == word:
+            number = first + word - 1 + sum(place < word for place, _ in extras)
+            raise FormatError(
+                path,
+                number,
+                f"expected as head another word of the sentence (1 to {len(rows)}), 0 or _, got {shown(text)}.",
+            )
+        heads.append(head)
+    sentence = Sentence(columns[1], {name: columns[index] for name, index in _KEPT}, tuple(before))
+    return Tree(sentence, tuple(heads), columns[7], tuple(extras))
+
+
+def _check_extra(path: FilePath, number: int, text: str, n_words: int, last_range: tuple[int, int]) -> tuple[int, int]:
+    """Check the id of a line that is no word; return the last word of the last range so far, and its line."""
+    match = _EXTRA.fullmatch(text)
+    if match:
+        start, end, node = match.groups()
+        if node is not None and int(node) == n_words:
+            return last_range
+        if start and int(start) == n_words + 1 and int(end) >= int(start):
+            if last_range[0] > n_words:
+                raise FormatError(path, number, f"expected ranges that do not overlap, got {text} inside another.")
+            return int(end), number
+    raise FormatError(
+        path,
+        number,
+        f"expected the id {n_words + 1}, a range from it ({n_words + 1}-{n_words + 2}) "
+        f"or an empty node ({n_words}.1), got {shown(text)}.",
+    )
+
+
+def _refuse_columns(path: FilePath, number: int, line: str, cells: list[str]) -> NoReturn:
+    if len(cells) == 10 and "" in cells:
+        raise FormatError(path, number, f"expected 10 filled columns, got nothing in {_COLUMNS[cells.index('')]!r}.")
+    if len(cells) == 10:
+        raise FormatError(path, number, f"expected an id in the first column, got {shown(cells[0])}.")
+    hint = " Columns must be separated by tabs." if len(cells) == 1 and len(line.split()) > 1 else ""
+    raise FormatError(path, number, f"expected 10 columns, got {len(cells)}.{hint}")
+
+
+def write_conllu(path: FilePath, trees: Iterable[Tree]) -> None:
+    r"""Write trees as CoNLL-U; the file appears only when all of them are written.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+    trees : iterable of Tree
+        A column of `read_conllu` that a sentence lacks is written as ``_``; columns of other names are not written.
+
+    Raises
+    ------
+    DataError
+        If there is no tree, or one has no words or a cell that is no string, is empty or holds a tab or a line end.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.conllu"
+    >>> write_conllu(target, [Tree(Sentence(("Rome", "fell")), (2, 0), ("nsubj", "root"))])
+    >>> target.read_text().splitlines()[0]
+    '1\tRome\t_\t_\t_\t_\t2\tnsubj\t_\t_'
+    """
+    index = 0
+    with write_text_file(path) as file:
+        for index, tree in enumerate(trees, start=1):
+            file.write("\n".join(_lines(index, tree)))
+            file.write("\n\n")
+        if not index:
+            raise DataError("write_conllu: there must be a tree, got none.")
+
+
+def _lines(index: int, tree: Tree) -> list[str]:
+    if not isinstance(tree, Tree):
+        raise DataError(f"write_conllu: tree {index} must be a Tree, got {shown(tree)}.")
+    sentence, n_words = tree.sentence, len(tree)
+    if not n_words:
+        raise DataError(f"write_conllu: tree {index} must have words, got none.")
+    unknown = ("_",) * n_words
+    columns: list[tuple[str, ...]] = [unknown] * 10
+    columns[0] = tuple(map(str, range(1, n_words + 1)))
+    columns[1] = sentence.tokens
+    columns[6] = tuple("_" if head == -1 else str(head) for head in tree.heads)
+    columns[7] = tree.labels
+    for name, place in _KEPT:
+        columns[place] = sentence.columns.get(name, unknown)
+    for name, column in zip(_COLUMNS, columns, strict=True):
+        for cell in column:
+            if not isinstance(cell, str):
+                raise DataError(f"write_conllu: tree {index}: {name} must be a string, got {shown(cell)}.")
+            if not cell or _FORBIDDEN.search(cell):
+                raise DataError(
+                    f"write_conllu: tree {index}: {name} must be filled and hold no tab or line end, got {shown(cell)}."
+                )
+    for line in (*sentence.comments, *(line for _, line in tree.extras)):
+        if not isinstance(line, str) or _LINE_END.search(line):
+            raise DataError(f"write_conllu: tree {index}: a comment or extra must be one line, got {shown(line)}.")
+    for line in sentence.comments:
+        if line and line[0] != "#":
+            raise DataError(f"write_conllu: tree {index}: a comment must start with #, got {shown(line)}.")
+    words = list(map("\t".join, zip(*columns, strict=True)))
+    if tree.extras:
+        for place, line in reversed(tree.extras):
+            words.insert(place, line)
+    return [*sentence.comments, *words]

@@ -1,0 +1,110 @@
+"""Plain text: one sentence a line, tokens between blanks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from handful.core.errors import DataError, FormatError
+from handful.core.records import Sentence
+from handful.corpora.formats.sharing import Sharing
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
+
+_FORBIDDEN = re.compile("[ \t\n\r\0]")
+
+
+def read_text(path: FilePath) -> Iterator[Sentence]:
+    r"""Read sentences, one a line, one at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; gzip, bzip2 and xz are unpacked.
+
+    Yields
+    ------
+    Sentence
+        Its tokens stood between blanks or tabs (a no-break space is part of a token). Empty lines before it are
+        kept in its `comments`, each as ``""``.
+
+    Raises
+    ------
+    FormatError
+        If there is no sentence at all.
+
+    Notes
+    -----
+    Writing what was read gives the same bytes where tokens have single blanks between them and lines end in ``\n``.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = target.write_text("Rome fell .\nSo what ?\n")
+    >>> [s.tokens for s in read_text(target)]
+    [('Rome', 'fell', '.'), ('So', 'what', '?')]
+    """
+    share = Sharing()
+    empty: list[str] = []
+    found = False
+    for number, line in read_lines(path):
+        tokens = [token for token in line.replace("\t", " ").split(" ") if token]
+        if tokens:
+            found = True
+            yield Sentence(share(tokens), comments=tuple(empty))
+            empty.clear()
+        elif len(empty) == MAX_LINES:
+            raise FormatError(path, number, f"expected a sentence after at most {MAX_LINES:,} empty lines, got none.")
+        else:
+            empty.append("")
+    if not found:
+        raise FormatError(path, None, "expected sentences, one a line, got only empty lines.")
+
+
+def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) -> None:
+    r"""Write sentences, one a line, with a blank between tokens.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+    sentences : iterable of Sentence or of sequences of str
+        What to write; of a sentence's comments only empty lines are written.
+
+    Raises
+    ------
+    DataError
+        If there is no sentence, or one has no tokens, or a token is no string, is empty or holds a blank or a line end.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> write_text(target, [["Rome", "fell"]])
+    >>> target.read_text()
+    'Rome fell\n'
+    """
+    index = 0
+    with write_text_file(path) as file:
+        for index, sentence in enumerate(sentences, start=1):
+            tokens = sentence.tokens if isinstance(sentence, Sentence) else sentence
+            if isinstance(tokens, str):
+                raise DataError(f"write_text: sentence {index} must be a list of tokens, got the text {shown(tokens)}.")
+            for token in tokens:
+                if not isinstance(token, str):
+                    raise DataError(
+                        f"write_text: sentence {index} must be tokens that are strings, got {shown(token)}."
+                    )
+            bad = next((token for token in tokens if not token or _FORBIDDEN.search(token)), None)
+            if bad is not None or not tokens:
+                got = "no tokens" if bad is None else repr(bad)
+                raise DataError(
+                    f"write_text: sentence {index} must be tokens that are filled and hold no blank or line end, got {got}."
+                )
+            n_blank = sentence.comments.count("") if isinstance(sentence, Sentence) else 0
+            if index == 1 and not n_blank:
+                refuse_mark("write_text", tokens[0])
+            file.write("\n" * n_blank + " ".join(tokens) + "\n")
+        if not index:
+            raise DataError("write_text: there must be a sentence, got none.")

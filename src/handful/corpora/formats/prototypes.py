@@ -1,0 +1,162 @@
+"""Prototype lists: a few typical words for each label, as TSV, JSON or TOML."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from handful.core.errors import DataError, FormatError
+from handful.corpora.formats.shown import shown
+from handful.corpora.formats.strict_json import parse_json
+from handful.corpora.opening import FilePath, bare_suffix, read_lines, read_whole, refuse_mark, write_text_file
+
+
+def read_prototypes(path: FilePath) -> dict[str, list[str]]:
+    r"""Read a prototype list.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.json``: an object of lists, ``{"NN": ["year", "share"]}``. ``.toml``: ``NN = ["year", "share"]``.
+        Any other name: ``label TAB word word ...`` or ``label TAB word`` on each line; lines of one label add up.
+
+    Returns
+    -------
+    dict of str to list of str
+        Words of each label, in file order and each once; a word may stand under several labels.
+
+    Raises
+    ------
+    FormatError
+        If a label or a word is empty, a label has no words, or the file has another form.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("NN\tyear share\nDT\tthe\nNN\tmarket\n")
+    >>> read_prototypes(target)
+    {'NN': ['year', 'share', 'market'], 'DT': ['the']}
+    """
+    match bare_suffix(path):
+        case ".json":
+            return _checked(path, parse_json(path, None, read_whole(path)))
+        case ".toml":
+            return _checked(path, _parse_toml(path))
+    prototypes: dict[str, list[str]] = {}
+    for number, line in read_lines(path):
+        if not line.strip():
+            continue
+        label, tab, words = line.partition("\t")
+        label = label.strip()
+        if not tab:
+            raise FormatError(path, number, f"expected a label, a tab and words, got no tab in {shown(line)}.")
+        if not label:
+            raise FormatError(path, number, "expected a label before the tab, got none.")
+        if not words.strip():
+            raise FormatError(path, number, f"expected words after the label {shown(label)}, got none.")
+        prototypes.setdefault(label, []).extend(words.split())
+    return _checked(path, prototypes)
+
+
+def _parse_toml(path: FilePath) -> Any:
+    try:
+        return tomllib.loads(read_whole(path))
+    except tomllib.TOMLDecodeError as error:
+        place = re.search(r"\(at line ([0-9]+), ", str(error))
+        raise FormatError(path, int(place[1]) if place else None, f"expected TOML, got an error: {error}.") from None
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(
+            path, None, "expected TOML with lists of words, got something too deep or too long."
+        ) from None
+
+
+def _checked(path: FilePath, found: Any) -> dict[str, list[str]]:
+    if not isinstance(found, dict):
+        raise FormatError(path, None, f"expected labels with lists of words, got {_kind(found)}.")
+    if not found:
+        raise FormatError(path, None, "expected labels with words, got none.")
+    prototypes = {}
+    for label, words in found.items():
+        if not label.strip():
+            raise FormatError(path, None, "expected a label for every list of words, got an empty one.")
+        if not isinstance(words, list):
+            raise FormatError(path, None, f"expected a list of words for {shown(label)}, got {_kind(words)}.")
+        if not words:
+            raise FormatError(path, None, f"expected words for {shown(label)}, got none.")
+        for word in words:
+            if not isinstance(word, str) or not word.strip():
+                raise FormatError(path, None, f"expected filled words for {shown(label)}, got {shown(str(word))}.")
+        prototypes[label] = list(dict.fromkeys(words))
+    return prototypes
+
+
+def _kind(found: Any) -> str:
+    names = {dict: "a table", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
+    return names.get(type(found), "something else")
+
+
+def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) -> None:
+    r"""Write a prototype list in the form that the name of the file asks for (see `read_prototypes`).
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+    prototypes : mapping of str to iterable of str
+        Words of each label.
+
+    Raises
+    ------
+    DataError
+        If a label or a word is no string, is empty, or holds white space that the form cannot keep, or a plain string
+        stands where a list of words should.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> write_prototypes(target, {"NN": ["year", "share"]})
+    >>> target.read_text()
+    'NN\tyear share\n'
+    """
+    for label, words in prototypes.items():
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise DataError(f"write_prototypes: the words of {shown(label)} must be a list, got {shown(words)}.")
+    lists = {label: list(words) for label, words in prototypes.items()}
+    if not lists:
+        raise DataError("write_prototypes: there must be a label with words, got none.")
+    form = bare_suffix(path)
+    for label, words in lists.items():
+        for text in (label, *words):
+            if not isinstance(text, str):
+                raise DataError(f"write_prototypes: labels and words must be strings, got {shown(text)}.")
+        if not label.strip() or not words or not all(word.strip() for word in words):
+            raise DataError(f"write_prototypes: labels and words must be filled, got {shown(label)}: {shown(words)}.")
+        if form not in (".json", ".toml") and (label != label.strip() or len(label.splitlines()) > 1 or "\t" in label):
+            raise DataError(f"write_prototypes: a label must have no blanks around it and no tab, got {shown(label)}.")
+        bad = next((word for word in words if form not in (".json", ".toml") and word.split() != [word]), None)
+        if bad is not None:
+            raise DataError(
+                f"write_prototypes: a word must hold no white space, got {shown(bad)}. Name the file .json or .toml."
+            )
+    with write_text_file(path) as file:
+        if form == ".json":
+            file.write(json.dumps(lists, ensure_ascii=False, indent=1) + "\n")
+        elif form == ".toml":
+            for label, words in lists.items():
+                file.write(f"{_quoted(label)} = [{', '.join(map(_quoted, words))}]\n")
+        else:
+            refuse_mark("write_prototypes", next(iter(lists)))
+            for label, words in lists.items():
+                file.write(f"{label}\t{' '.join(words)}\n")
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,22 @@
+"""Fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Machines are noisy: how long an example takes decides nothing, and the same examples run everywhere.
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def data_folder() -> Path:
+    """Return the folder of corpora, or skip the test where there is none."""
+    folder = os.environ.get("HANDFUL_DATA")
+    if not folder:
+        pytest.skip("HANDFUL_DATA is not set")
+    return Path(folder)

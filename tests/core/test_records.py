@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import numpy as np
+import polars as pl
+import pytest
+
+from handful.core.errors import DataError
+from handful.core.ragged import Ragged
+from handful.core.records import Occurrence, Sentence, Table, Tree
+
+
+def test_records_are_frozen_and_copy_what_they_are_given():
+    tokens, tags = ["a", "b"], ["X", "Y"]
+    sentence = Sentence(tokens, {"pos": tags})
+    tokens.append("c")
+    tags[0] = "Z"
+    assert sentence.tokens == ("a", "b")
+    assert sentence["pos"] == ("X", "Y")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        sentence.tokens = ()
+    with pytest.raises(TypeError):
+        sentence.columns["pos"] = ()
+
+
+def test_sentences_compare_hash_and_pickle():
+    one = Sentence(("a",), {"pos": ("X",)})
+    assert one == Sentence(["a"], {"pos": ["X"]})
+    assert hash(one) == hash(Sentence(["a"], {"pos": ["X"]}))
+    assert one != Sentence(["a"], {"pos": ["Y"]})
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert list(one) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("build", "sentence"),
+    [
+        (lambda: Sentence(("a",), {"pos": ()}), "column 'pos' must be as long as the tokens"),
+        (lambda: Sentence(("a",), {"pos": ("X",)})["ner"], "no column 'ner'; the columns are: 'pos'"),
+        (lambda: Tree(Sentence(("a",)), (0, 1), ("root",)), "as long as the sentence"),
+        (lambda: Tree(Sentence(("a",)), (2,), ("x",)), "head of word 1 must be another word"),
+        (lambda: Tree(Sentence(("a",)), (1,), ("x",)), "got 1"),
+        (lambda: Occurrence("w", "id", ("a",), 1), "target must be a position"),
+        (lambda: Ragged(np.arange(3), np.array([0, 2])), "offsets must run from 0"),
+        (lambda: Ragged(np.arange(3), np.array([0, 3, 1, 3])), "never decrease"),
+    ],
+)
+def test_broken_records_are_refused(build, sentence):
+    with pytest.raises(DataError, match=sentence):
+        build()
+
+
+def test_table_tells_labels_and_numbers():
+    frame = pl.DataFrame({"x": [1, None], "color": ["red", "blue"], "y": ["a", None]})
+    table = Table(frame, {"x": "numeric", "color": "nominal"}, "y")
+    assert table.features == ["x", "color"]
+    assert table.labels.tolist() == ["a", None]
+    np.testing.assert_array_equal(table.numeric(), [[1.0], [np.nan]])
+    assert Table(frame, {"color": "nominal"}).numeric().shape == (2, 0)
+    assert Table(frame, {}).labels.tolist() == [None, None]
+
+
+def test_ragged_indexes_like_a_list():
+    ragged = Ragged.of([[1.5], [], [2.5, 3.5]])
+    assert ragged[-1].tolist() == [2.5, 3.5]
+    assert [part.tolist() for part in ragged] == [[1.5], [], [2.5, 3.5]]
+    with pytest.raises(IndexError):
+        ragged[3]
+    assert Ragged.of([], dtype=np.int32).values.dtype == np.int32

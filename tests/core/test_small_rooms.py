@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import os
+import pickle
+
+import pytest
+
+from handful.core.errors import FileError, FormatError, HandfulError, MissingExtraError
+from handful.core.files import atomic_writer
+from handful.core.optional import require
+from handful.core.registry import card_named, card_of, forget, method
+
+
+def test_format_errors_survive_the_way_between_processes():
+    error = FormatError("a.tsv", 3, "expected 2 columns, got 1")
+    back = pickle.loads(pickle.dumps(error))
+    assert str(back) == "a.tsv:3: expected 2 columns, got 1"
+    assert isinstance(back, FormatError)
+    assert isinstance(back, HandfulError)
+
+
+def test_a_missing_extra_is_named_but_a_broken_module_is_not_hidden(tmp_path, monkeypatch):
+    with pytest.raises(MissingExtraError, match=r"pip install 'handful\[dask\]'"):
+        require("surely_not_installed", extra="dask", why="a test")
+    (tmp_path / "broken_extra.py").write_text("import surely_not_installed")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="surely_not_installed") as caught:
+        require("broken_extra", extra="dask", why="a test")
+    assert not isinstance(caught.value, MissingExtraError)
+
+
+def test_an_interrupted_block_leaves_the_old_file(tmp_path):
+    path = tmp_path / "kept.txt"
+    path.write_text("old")
+
+    def write_half() -> None:
+        with atomic_writer(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_half()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_stays_a_link_and_what_is_no_file_is_left_alone(tmp_path):
+    real, link, pipe = tmp_path / "real", tmp_path / "link", tmp_path / "pipe"
+    real.write_text("old")
+    link.symlink_to(real)
+    with atomic_writer(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    os.mkfifo(pipe)
+    with pytest.raises(FileError, match="is no ordinary file"), atomic_writer(pipe):
+        pass
+    assert pipe.is_fifo()
+
+
+def test_a_name_belongs_to_one_class():
+    @method("test-only", paper="liu2013", takes="table", learns_from=("labels", "unlabeled"))
+    class First:
+        """Be first."""
+
+    try:
+        card = card_of(First)
+        assert card is card_named("test-only")
+        assert (card.summary, card.paper) == ("Be first.", "liu2013")
+        with pytest.raises(ValueError, match="'test-only' is taken by"):
+
+            @method("test-only", paper=None, takes="table")
+            class Second:
+                """Be second."""
+    finally:
+        forget("test-only")
+    assert card_of(First) is None

@@ -1,0 +1,228 @@
+"""CoNLL columns: any layout, round trips, and a sentence for every malformed line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from handful.core.errors import DataError, FormatError, ParameterError
+from handful.core.records import Sentence
+from handful.corpora.formats import conll, read_conll, write_conll
+
+# Files are slow on a busy machine, which is no fault of what is tested.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+TWO = ("token", "pos")
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(text):
+        path = tmp_path / "file.conll"
+        path.write_bytes(text.encode())
+        return path
+
+    return write
+
+
+def refused(path, message, columns=TWO, **options):
+    with pytest.raises(FormatError) as caught:
+        list(read_conll(path, columns, **options))
+    assert str(caught.value) == f"{path}{message}"
+
+
+@pytest.mark.parametrize("separator", ["\t", " "])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_columns_are_read_with_tabs_or_blanks(put, separator, end):
+    lines = ["EU", "NNP", "I-NP", "I-ORG"], ["rejects", "VBZ", "I-VP", "O"]
+    path = put("".join(separator.join(line) + end for line in lines) + end + separator.join(lines[1]))
+    first, second = read_conll(path)
+    assert first.tokens == ("EU", "rejects")
+    assert dict(first.columns) == {"pos": ("NNP", "VBZ"), "chunk": ("I-NP", "I-VP"), "ner": ("I-ORG", "O")}
+    assert second.tokens == ("rejects",)
+
+
+def test_the_token_may_be_any_column_and_columns_may_be_skipped(put):
+    (sentence,) = read_conll(put("1\tRome\tx\tNNP\n2\tfell\t\tVBD\n"), ("_", "token", "_", "pos"))
+    assert sentence == Sentence(("Rome", "fell"), {"pos": ("NNP", "VBD")})
+
+
+def test_one_column_is_enough(put):
+    assert [s.tokens for s in read_conll(put("Rome\nfell\n\n\u00a0\n"), ("token",))] == [("Rome", "fell"), ("\u00a0",)]
+
+
+def test_with_tabs_cells_may_hold_blanks_and_with_blanks_runs_count_once(put):
+    assert next(read_conll(put("New York\tNNP\n"), TWO)).tokens == ("New York",)
+    assert next(read_conll(put("New   NNP \n"), TWO))["pos"] == ("NNP",)
+
+
+def test_with_blanks_a_tab_parts_columns_too(put):
+    for separator in (None, " "):
+        refused(put("a X\nb\tc Y\n\n"), ":2: expected 2 columns (token, pos), got 3.", separator=separator)
+        for line in ("b\t Y", "b\tY", " b\t\tY\t"):
+            (sentence,) = read_conll(put(f"a X\n{line}\n"), TWO, separator=separator)
+            assert sentence == Sentence(("a", "b"), {"pos": ("X", "Y")})
+
+
+def test_hash_is_a_token_unless_comments_are_asked_for(put):
+    plain = put("#\tNN\n\n")
+    assert next(read_conll(plain, TWO)).tokens == ("#",)
+    path = put("# id 7\nRome\tNNP\n#\tNN\n\n")
+    (sentence,) = read_conll(path, TWO, comments=True)
+    assert (sentence.comments, sentence.tokens) == (("# id 7",), ("Rome", "#"))
+
+
+def test_document_marks_and_blank_lines_come_back_where_they_were(put, tmp_path):
+    text = "-DOCSTART- -X- O\n\na b c\n\n\n\nd e f\n\n-DOCSTART- -X- O\n\ng h i\n\n"
+    columns = ("token", "pos", "ner")
+    sentences = list(read_conll(put(text), columns))
+    assert [s.tokens for s in sentences] == [("a",), ("d",), ("g",)]
+    assert sentences[0].comments == ("-DOCSTART- -X- O", "")
+    write_conll(tmp_path / "again", sentences, columns, " ")
+    assert (tmp_path / "again").read_text() == text
+
+
+def test_a_document_mark_ends_a_sentence(put):
+    assert [s.tokens for s in read_conll(put("a b\n-DOCSTART- O\nc d\n"), TWO)] == [("a",), ("c",)]
+    assert next(read_conll(put("-DOCSTART-x b\n"), TWO)).tokens == ("-DOCSTART-x",)
+
+
+def test_a_column_count_that_changes(put):
+    four = "expected 4 columns (token, pos, chunk, ner)"
+    refused(put("a\tb\tc\td\n\na\tb\tc\td\na\tb\tc\n"), f":4: {four}, got 3.", ("token", "pos", "chunk", "ner"))
+    refused(put("a b c d\na b c d e\n"), f":2: {four}, got 5.", ("token", "pos", "chunk", "ner"))
+
+
+def test_a_wrong_layout(put):
+    refused(put("a\tb\tc\n"), ":1: expected 2 columns (token, pos), got 3.")
+    refused(put("a\tb\n"), ":1: expected 1 column (token), got 2.", ("token",))
+
+
+def test_an_empty_cell(put):
+    refused(put("a\tb\n\t\tx\n"), ":2: expected 2 columns (token, pos), got 3.")
+    refused(put("\ta\tb\n\tc\n"), ":2: expected 3 columns (_, token, pos), got 2.", ("_", "token", "pos"))
+    refused(put("\ta\tb\n\tc\t\n"), ":2: expected 3 columns (_, token, pos), got nothing in column 'pos'.", ("_", *TWO))
+    refused(put("a\tb\nc\t\n"), ":2: expected 2 columns (token, pos), got nothing in column 'pos'.")
+    refused(put("a\tb\n\tc\n"), ":2: expected 2 columns (token, pos), got nothing in column 'token'.")
+
+
+@pytest.mark.parametrize("text", ["\n\n", "-DOCSTART- O\n\n", "  \n\t\n"])
+def test_no_sentence_at_all(put, text):
+    refused(put(text), ": expected sentences, one token a line, got none.")
+
+
+def test_sentences_without_end(put, monkeypatch):
+    monkeypatch.setattr(conll, "MAX_LINES", 3)
+    refused(put("a b\n" * 4), ":4: expected a blank line after at most 3 tokens, got none.")
+    refused(put("\n" * 9), ":4: expected a token after at most 3 other lines, got none.")
+
+
+def test_wrong_parameters(put):
+    path = put("a b\n")
+    with pytest.raises(ParameterError, match="one of the columns must be named 'token', got pos, ner"):
+        read_conll(path, ("pos", "ner"))
+    with pytest.raises(ParameterError, match="columns must be a list of names, got 'token'"):
+        read_conll(path, "token")
+    with pytest.raises(ParameterError, match="names of columns must differ, got token, pos, pos"):
+        read_conll(path, ("token", "pos", "pos"))
+    with pytest.raises(ParameterError, match="separator must be a tab, a blank or None, got ','"):
+        read_conll(path, separator=",")
+    with pytest.raises(ParameterError, match="separator must be a tab or a blank, got ','"):
+        write_conll(path, [], separator=",")
+    with pytest.raises(ParameterError, match="every column must have a name, got '_'"):
+        write_conll(path, [], ("token", "_"))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "separator", "message"),
+    [
+        (("a\tb",), "\t", r"must be filled and hold no blank or line end, got 'a\tb'"),
+        (("a b",), "\t", "must be filled and hold no blank or line end, got 'a b'"),
+        (("-DOCSTART-",), "\t", "a line must not start with -DOCSTART-, which marks a document"),
+        (("a", "-DOCSTART-"), " ", "sentence 1: a line must not start with -DOCSTART-"),
+        (("\ufeffa",), " ", "a file must not start with U+FEFF, which is read as a byte order mark"),
+        (("a", 1), "\t", "a cell of column 'token' must be a string, got 1"),
+        (("a", None), "\t", "a cell of column 'token' must be a string, got None"),
+        (("a b",), " ", "must be filled and hold no blank or line end, got 'a b'"),
+        (("a\n",), "\t", r"got 'a\n'"),
+        (("a\r",), "\t", r"got 'a\r'"),
+        (("a", ""), "\t", "got ''"),
+        ((" ",), "\t", "got ' '"),
+        ((), "\t", "sentence 1 must have tokens, got none"),
+    ],
+)
+def test_cells_that_could_not_be_read_back_are_not_written(tmp_path, tokens, separator, message):
+    path = tmp_path / "out"
+    with pytest.raises(DataError, match=re.escape(message)):
+        write_conll(path, [Sentence(tokens)], ("token",), separator)
+    assert not path.exists()
+
+
+def test_a_missing_column_and_a_comment_of_two_lines_are_not_written(tmp_path):
+    with pytest.raises(DataError, match="no column 'ner'"):
+        write_conll(tmp_path / "out", [Sentence(("a",))], ("token", "ner"))
+    with pytest.raises(DataError, match="a comment must be one line"):
+        write_conll(tmp_path / "out", [Sentence(("a",), comments=("# a\nb",))], ("token",))
+    with pytest.raises(DataError, match=r"a cell of column 'pos' must be filled and hold no tab or line end"):
+        write_conll(tmp_path / "out", [Sentence(("a b",), {"pos": ("c\td",)})], TWO)
+
+
+def test_what_is_no_sentence_or_comment_is_not_written(tmp_path):
+    path = tmp_path / "out"
+    for sentences, message in [
+        ([], "write_conll: there must be a sentence, got none."),
+        ([["a"]], "write_conll: sentence 1 must be a Sentence, got ['a']."),
+        ([Sentence(("a",), comments=("# a\r",))], "sentence 1: a comment must be one line"),
+        (
+            [Sentence(("a",), comments=("a",))],
+            "a comment must start with #, or be blank or a -DOCSTART- line, got 'a'.",
+        ),
+        (
+            [Sentence(("a",), comments=("# c",)), Sentence(("#",))],
+            "sentence 2: where sentences have comments, none may",
+        ),
+        (
+            [Sentence(("#",)), Sentence(("a",), comments=("# c",))],
+            "sentence 2: where sentences have comments, none may",
+        ),
+    ]:
+        with pytest.raises(DataError, match=re.escape(message)):
+            write_conll(path, sentences, ("token",))
+        assert not path.exists()
+
+
+def test_comments_are_read_back(tmp_path):
+    sentences = [Sentence(("a", "#"), comments=("-DOCSTART-", "", "# c")), Sentence(("b",), comments=("#",))]
+    write_conll(tmp_path / "out", sentences, ("token",))
+    assert list(read_conll(tmp_path / "out", ("token",), comments=True)) == sentences
+
+
+@pytest.mark.parametrize("rest", ["-DOCSTART- O\n", "# c\n"])
+def test_what_is_left_over_at_the_end_is_not_dropped(put, rest):
+    message = ":3: expected tokens after the document mark or comment, got the end of the file."
+    refused(put("a b\n\n" + rest), message, comments=True)
+    assert len(list(read_conll(put("a b\n\n\n\n"), TWO))) == 1
+
+
+def cells(forbidden):
+    usual = st.characters(exclude_characters="\t\n\r\0\ufeff" + forbidden, exclude_categories=["Cs"])
+    return st.text(usual, min_size=1).filter(lambda cell: cell.strip(" ") and not cell.startswith("-DOCSTART-"))
+
+
+@unhurried
+@given(st.data(), st.sampled_from(["\t", " "]), st.integers(1, 3))
+def test_what_is_written_is_read_back(tmp_path_factory, data, separator, n_columns):
+    columns = ("token", "pos", "ner")[:n_columns]
+    cell = cells(" " if separator == " " or n_columns == 1 else "")
+    rows = st.lists(st.tuples(*[cell] * n_columns), min_size=1, max_size=4)
+    marks = st.lists(st.sampled_from(["", "-DOCSTART- O"]), max_size=2)
+    sentences = []
+    for before, table in data.draw(st.lists(st.tuples(marks, rows), min_size=1, max_size=3)):
+        token, *others = zip(*table, strict=True)
+        sentences.append(Sentence(token, dict(zip(columns[1:], others, strict=True)), tuple(before)))
+    path = tmp_path_factory.mktemp("conll") / "a.tsv.gz"
+    write_conll(path, sentences, columns, separator)
+    assert list(read_conll(path, columns)) == sentences

@@ -1,0 +1,141 @@
+"""Mutated files: a reader gives records or one of the house's errors, and nothing else."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import random
+
+import polars as pl
+import pytest
+
+from handful.core.errors import HandfulError
+from handful.corpora.formats import (
+    detect,
+    read_conll,
+    read_conllu,
+    read_key,
+    read_prototypes,
+    read_sense_map,
+    read_senseval,
+    read_table,
+    read_text,
+)
+from handful.corpora.formats.dtd import read_entities
+
+
+def parquet():
+    buffer = io.BytesIO()
+    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, -1]}).write_parquet(buffer, compression="uncompressed")
+    return buffer.getvalue()
+
+
+CONLLU = (
+    "# id = 1\n1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_\n1\tvamos\tir\tV\t_\t_\t0\troot\t_\tA=b\n"
+    "2\tnos\tnos\tP\t_\t_\t1\tobj\t_\t_\n2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+)
+XML = (
+    '<?xml version="1.0" encoding="iso-8859-1" ?>\n<!DOCTYPE corpus SYSTEM "a.dtd">\n<corpus lang="e"><lexelt item="a.n">'
+    '<instance id="1" docsrc="d"><answer instance="1" senseid="s%1"/><context>x &amp; &#233; <head sats="2">art</head> '
+    '<sat id="2">for</sat></context></instance></lexelt></corpus>\n'
+)
+READERS = {
+    "conll": ("-DOCSTART- -X- O O\n\nEU\tNNP\tI-NP\tI-ORG\nrejects\tVBZ\tI-VP\tO\n\n", lambda p: list(read_conll(p))),
+    "conllu": (CONLLU, lambda p: list(read_conllu(p))),
+    "senseval": (XML, lambda p: list(read_senseval(p))),
+    "dtd": ("<!-- x -->\n<!ENTITY a \"[a]\">\n<!ENTITY b '&#233;%'>\n<!ELEMENT c (d)>", read_entities),
+    "key": ("art art.1 P art%1::\nart art.2 U\n", read_key),
+    "sense map": ("a 2 b\nc\n", read_sense_map),
+    "text": ("Rome fell .\n\nSo what é ?\n", lambda p: list(read_text(p))),
+    "tsv prototypes": ("NN\tyear share\nVB\tbe\n", read_prototypes),
+    "csv": ('x,color,y\n1.5,red,1\n2,"a, b",-1\n,,\n', lambda p: read_table(p, "y")),
+    "jsonl": ('{"x": 1, "y": "a"}\n{"x": null, "y": "\\u00e9", "z": true}\n', lambda p: read_table(p, "y")),
+    "parquet": (parquet(), lambda p: read_table(p, "y")),
+    "detect": (CONLLU, detect),
+}
+PIECES = [
+    *(
+        b"\0",
+        b"\xff",
+        b"\xfe\xff",
+        b"\xef\xbb\xbf",
+        b"\n",
+        b"\n\n",
+        b"\r",
+        b"\r\n",
+        b"\t",
+        b" ",
+        b",",
+        b";",
+        b'"',
+        b"'",
+    ),
+    *(b"<", b">", b"&", b"%", b"#", b"[", b"{", b"}", b"-", b".", b"0", b"-1", b"99999999999999999999", b"\\ud800"),
+    *("\u2028".encode(), "\u00a0".encode(), b"\xed\xa0\x80", b"<!ENTITY", b"]]>", b"<!--", b"</context>", b"utf-7"),
+    *(b"<![CDATA[", b"<instance id='1'>", b"encoding", b"utf-16", b"rot13", b"null", b"nan", b"1e999", b"-DOCSTART-"),
+]
+
+
+def mutated(data, generator):
+    data = bytearray(data)
+    for _ in range(generator.randint(1, 4)):
+        place = generator.randint(0, len(data))
+        match generator.randrange(6):
+            case 0 if data:
+                data[place % len(data)] = generator.randrange(256)
+            case 1:
+                data[place:place] = generator.choice(PIECES)
+            case 2:
+                del data[place : place + generator.randint(1, 8)]
+            case 3:
+                other = generator.randint(0, len(data))
+                data[place:place] = data[min(place, other) : max(place, other)]
+            case 4:
+                data[place : place + generator.randint(1, 8)] = generator.choice(PIECES)
+            case _:
+                if generator.random() < 0.2:
+                    del data[place:]
+    return bytes(data)
+
+
+def outcome(read, path):
+    try:
+        read(path)
+    except HandfulError as error:
+        message = str(error)
+    else:
+        return "read"
+    assert message.startswith(f"{path}:")
+    assert "\n" not in message
+    return "refused"
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_mutated_files_give_records_or_a_sentence(tmp_path, name):
+    sample, read = READERS[name]
+    sample = sample.encode() if isinstance(sample, str) else sample
+    generator = random.Random(name)
+    path = tmp_path / "file"
+    outcomes = set()
+    for _ in range(400):
+        data = mutated(sample, generator)
+        if generator.random() < 0.1:
+            pack = generator.choice([gzip.compress, bz2.compress, lzma.compress])
+            data = mutated(pack(data), generator) if generator.random() < 0.5 else pack(data)
+        path.write_bytes(data)
+        outcomes.add(outcome(read, path))
+    assert outcomes == {"read", "refused"}
+
+
+@pytest.mark.parametrize("suffix", ["json", "toml"])
+def test_mutated_prototype_lists(tmp_path, suffix):
+    sample = {"json": b'{"NN": ["year", "a\\u00e9"], "VB": ["be"]}', "toml": b'NN = ["year"]\n"V B" = ["\\u00e9"]\n'}
+    generator = random.Random(suffix)
+    path = tmp_path / f"a.{suffix}"
+    outcomes = set()
+    for _ in range(400):
+        path.write_bytes(mutated(sample[suffix], generator))
+        outcomes.add(outcome(read_prototypes, path))
+    assert outcomes == {"read", "refused"}

@@ -1,0 +1,168 @@
+"""Plain text and prototype lists: round trips and malformed input."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from handful.core.errors import DataError, FormatError
+from handful.core.records import Sentence
+from handful.corpora.formats import plain, read_prototypes, read_text, write_prototypes, write_text
+
+# Files are slow on a busy machine, which is no fault of what is tested.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(text, name="file.txt"):
+        path = tmp_path / name
+        path.write_bytes(text.encode())
+        return path
+
+    return write
+
+
+def test_text_is_split_at_blanks_and_tabs_alone(put):
+    sentences = list(read_text(put("Rome  fell\t.\r\n\n\n10\u00a0000 dead\u2028x\n\n")))
+    assert [s.tokens for s in sentences] == [("Rome", "fell", "."), ("10\u00a0000", "dead\u2028x")]
+    assert sentences[1].comments == ("", "")
+
+
+def test_text_without_a_sentence(put):
+    path = put("\n \n")
+    with pytest.raises(FormatError, match=re.escape(f"{path}: expected sentences, one a line, got only empty lines.")):
+        list(read_text(path))
+
+
+def test_empty_lines_without_end(put, monkeypatch):
+    monkeypatch.setattr(plain, "MAX_LINES", 3)
+    with pytest.raises(FormatError, match=":4: expected a sentence after at most 3 empty lines, got none"):
+        list(read_text(put("\n" * 9)))
+
+
+@pytest.mark.parametrize(("tokens", "got"), [(["a b"], "'a b'"), ([""], "''"), (["a\n"], r"'a\n'"), ([], "no tokens")])
+def test_tokens_that_could_not_be_read_back_are_not_written(tmp_path, tokens, got):
+    message = f"sentence 1 must be tokens that are filled and hold no blank or line end, got {got}"
+    with pytest.raises(DataError, match=re.escape(message)):
+        write_text(tmp_path / "out", [tokens])
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(DataError, match="sentence 1 must be a list of tokens, got the text 'Rome fell'"):
+        write_text(tmp_path / "out", ["Rome fell"])
+    for sentences, message in [
+        ([], "there must be a sentence, got none"),
+        ([["a", 1]], "sentence 1 must be tokens that are strings, got 1"),
+        ([["\ufeffa"]], "a file must not start with U\\+FEFF"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            write_text(tmp_path / "out", sentences)
+    assert not (tmp_path / "out").exists()
+
+
+words = st.text(st.characters(exclude_characters=" \t\n\r\0\ufeff", exclude_categories=["Cs"]), min_size=1)
+
+
+@unhurried
+@given(
+    st.lists(st.tuples(st.lists(words, min_size=1, max_size=4), st.integers(0, 2)), min_size=1, max_size=4),
+    st.sampled_from(["a.txt", "a.txt.gz", "a.bz2", "a.XZ"]),
+)
+def test_text_that_is_written_is_read_back(tmp_path_factory, sample, name):
+    sentences = [Sentence(tuple(tokens), comments=("",) * n_blank) for tokens, n_blank in sample]
+    path = tmp_path_factory.mktemp("text") / name
+    write_text(path, sentences)
+    assert list(read_text(path)) == sentences
+
+
+PROTOTYPES = {"NN": ["year", "share"], "VB": ["share", "be"], "#": ["#"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.tsv", "NN\tyear share\nVB\tshare be\n#\t#\n"),
+        ("a.txt", "NN\tyear\nVB\tshare\nNN\tshare\n\nVB\tbe\nVB\tbe\n#\t#\n"),
+        ("a.tsv", "NN \tyear\tshare\r\nVB\t share  be\r\n#\t#\r\n"),
+        ("a.json", '{"NN": ["year", "share"], "VB": ["share", "be"], "#": ["#"]}'),
+        ("a.toml", 'NN = ["year", "share"]\nVB = [\n  "share",\n  "be",\n]\n"#" = ["#"]\n'),
+    ],
+)
+def test_every_form_of_a_prototype_list(put, name, text):
+    assert read_prototypes(put(text, name)) == PROTOTYPES
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.tsv", "NN\ta\nNN year\n", ":2: expected a label, a tab and words, got no tab in 'NN year'."),
+        ("a.tsv", "\tyear\n", ":1: expected a label before the tab, got none."),
+        ("a.tsv", "NN\t \n", ":1: expected words after the label 'NN', got none."),
+        ("a.tsv", "\n", ": expected labels with words, got none."),
+        ("a.json", "{}", ": expected labels with words, got none."),
+        ("a.json", "[1]", ": expected labels with lists of words, got a list."),
+        ("a.json", '{"NN": "year"}', ": expected a list of words for 'NN', got text."),
+        ("a.json", '{"NN": {"a": 1}}', ": expected a list of words for 'NN', got a table."),
+        ("a.json", '{"NN": []}', ": expected words for 'NN', got none."),
+        ("a.json", '{"NN": [1]}', ": expected filled words for 'NN', got '1'."),
+        ("a.json", '{"NN": [" "]}', ": expected filled words for 'NN', got ' '."),
+        ("a.json", '{" ": ["a"]}', ": expected a label for every list of words, got an empty one."),
+        ("a.json", '{"NN": ["a"], "NN": ["b"]}', ": expected each key once, got 'NN' again."),
+        ("a.json", '{"NN":\n ["a"', ":2: expected JSON, got an error at column 6: Expecting ',' delimiter."),
+        ("a.json", "[" * 100_000, ": expected JSON, got lists too deep or a number too long."),
+        ("a.json", '["\\ud800"]', r": expected whole characters, got half of a surrogate pair (\ud800 to \udfff)."),
+        ("a.toml", "NN = [1]", ": expected filled words for 'NN', got '1'."),
+        ("a.toml", "NN = 1979-05-27", ": expected a list of words for 'NN', got something else."),
+        ("a.toml", "a = " + "[" * 100_000, ": expected TOML with lists of words, got something too deep or too long."),
+    ],
+)
+def test_malformed_prototype_lists(put, name, text, message):
+    path = put(text, name)
+    with pytest.raises(FormatError) as caught:
+        read_prototypes(path)
+    assert str(caught.value) == f"{path}{message}"
+
+
+def test_toml_that_is_none(put):
+    path = put('NN = ["a"]\nVB = \nDT = ["the"]\n', "a.toml")
+    with pytest.raises(FormatError, match=r"a\.toml:2: expected TOML, got an error: Invalid value"):
+        read_prototypes(path)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.json", "a.toml", "a.toml.gz"])
+@unhurried
+@given(
+    st.dictionaries(
+        words.filter(lambda w: w == w.strip() and len(w.splitlines()) == 1),
+        st.lists(words.filter(lambda w: w.split() == [w]), min_size=1, max_size=3, unique=True),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_prototypes_that_are_written_are_read_back(tmp_path_factory, name, prototypes):
+    path = tmp_path_factory.mktemp("prototypes") / name
+    write_prototypes(path, prototypes)
+    assert read_prototypes(path) == prototypes
+
+
+def test_words_with_blanks_need_json_or_toml(tmp_path):
+    sample = {" a\tb": ["New York", "\x7f\n"]}
+    for name in ("a.json", "a.toml"):
+        write_prototypes(tmp_path / name, sample)
+        assert read_prototypes(tmp_path / name) == sample
+    for bad, message in [
+        ({"NN": ["New York"]}, "a word must hold no white space, got 'New York'. Name the file .json or .toml."),
+        ({" NN": ["a"]}, "a label must have no blanks around it and no tab, got ' NN'."),
+        ({"NN": "abc"}, "the words of 'NN' must be a list, got 'abc'."),
+        ({"NN": 3}, "the words of 'NN' must be a list, got 3."),
+        ({1: ["a"]}, "labels and words must be strings, got 1."),
+        ({"NN": ["a", 2]}, "labels and words must be strings, got 2."),
+        ({"\ufeffNN": ["a"]}, "a file must not start with U+FEFF"),
+        ({"NN": [""]}, "labels and words must be filled, got 'NN': ['']."),
+        ({"NN": []}, "labels and words must be filled, got 'NN': []."),
+        ({}, "there must be a label with words, got none."),
+    ]:
+        with pytest.raises(DataError, match=re.escape(message)):
+            write_prototypes(tmp_path / "a.tsv", bad)

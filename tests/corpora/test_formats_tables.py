@@ -1,0 +1,365 @@
+"""Tables: kinds, missing labels, every file type, and a sentence for every malformed one."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import gzip
+import io
+import math
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from handful.core.errors import DataError, FileError, FormatError, ParameterError
+from handful.core.records import Table
+from handful.corpora.formats import cells, read_table, tables, write_table
+
+# Files are slow on a busy machine, which is no fault of what is tested.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(text, name="a.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def parquet(**columns):
+    buffer = io.BytesIO()
+    pl.DataFrame(columns).write_parquet(buffer)
+    return buffer.getvalue()
+
+
+def refused(path, message, error=FormatError, **options):
+    with pytest.raises(error) as caught:
+        read_table(path, **options)
+    assert str(caught.value) == f"{path}{message}"
+
+
+def test_numeric_nominal_and_text_columns_are_told_apart(put):
+    rows = [
+        "n,i,missing,code,color,review,empty,label",
+        "1.5,1,NA,007,red,a very good film,,1",
+        '-2e3,2,?,120, blue ,"bad, very bad, film",,',
+        " 3 ,-3,4,008,,not my kind of thing,,2",
+    ]
+    table = read_table(put("\n".join(rows)), "label")
+    assert table.kinds == {
+        "n": "numeric",
+        "i": "numeric",
+        "missing": "numeric",
+        "code": "nominal",
+        "color": "nominal",
+        "review": "text",
+        "empty": "numeric",
+    }
+    assert table.numeric()[:, :2].tolist() == [[1.5, 1.0], [-2000.0, 2.0], [3.0, -3.0]]
+    assert [math.isnan(x) for x in table.numeric()[:, 2]] == [True, True, False]
+    assert table.frame["color"].to_list() == ["red", "blue", None]
+    assert table.labels.tolist() == [1, None, 2]
+    assert (table.target, table.name, table.n_rows) == ("label", "a", 3)
+
+
+def test_kinds_can_be_given(put):
+    path = put("zip,x\n101,a\n102,b\n")
+    table = read_table(path, kinds={"zip": "nominal", "x": "text"})
+    assert table.kinds == {"zip": "nominal", "x": "text"}
+    assert table.frame["zip"].to_list() == ["101", "102"]
+    assert read_table(put("zip\n007\n", "b.csv"), kinds={"zip": "numeric"}).numeric().tolist() == [[7.0]]
+    refused(path, ": expected numbers in column 'x', got 'a'.", kinds={"x": "numeric"})
+    names = "got none of that name. Did you mean 'zip'? The columns are: 'zip', 'x'."
+    refused(path, f": expected a column 'zap', {names}", kinds={"zap": "numeric"})
+    with pytest.raises(ParameterError, match="a kind must be one of numeric, nominal, text, got 'date'"):
+        read_table(path, kinds={"x": "date"})
+    with pytest.raises(ParameterError, match="kinds are for feature columns, got one for the target 'x'"):
+        read_table(path, "x", kinds={"x": "text"})
+
+
+@pytest.mark.parametrize(
+    ("labels", "marks", "wanted"),
+    [
+        (["1", "-1", ""], (), [1, -1, None]),
+        (["1", "?", "2"], ("?",), [1, None, 2]),
+        (["a", "?", "NA"], (), ["a", "?", "NA"]),
+        (["1", "2.0", ""], (), ["1", "2.0", None]),
+        (["007", "1", "2"], (), ["007", "1", "2"]),
+        (["1", "", "99999999999999999999"], (), ["1", None, "99999999999999999999"]),
+        (["", "", ""], (), [None, None, None]),
+        (["cat", "NaN", "nan"], (), ["cat", None, None]),
+        ([" 1", "2 ", " "], (), [1, 2, None]),
+        (["0", "-0", "1"], (), ["0", "-0", "1"]),
+    ],
+)
+def test_labels_stay_what_they_are_and_missing_ones_are_none(put, labels, marks, wanted):
+    path = put("x,y\n" + "".join(f"1,{label}\n" for label in labels))
+    assert read_table(path, "y", unlabeled_marks=marks).labels.tolist() == wanted
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_separators_quotes_and_line_ends(put, separator):
+    text = f'a|"b"|c\r\n"x{separator}""y""\nz"|1,5|2\r\n\r\nu|v|3\r\n'.replace("|", separator)
+    if separator == ",":
+        text = text.replace("1,5", '"1,5"')
+    table = read_table(put(text, "a.txt"), "c")
+    assert table.frame["a"].to_list() == [f'x{separator}"y"\nz', "u"]
+    assert table.frame["b"].to_list() == ["1,5", "v"]
+    assert table.labels.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_packed_tables_and_byte_order_marks(put, pack):
+    assert read_table(put(pack("\ufeffx,y\n1,2\n".encode()))).features == ["x", "y"]
+    assert read_table(put(pack(b'{"x": 1}\n'), "a.dat")).features == ["x"]
+    assert read_table(put(pack(parquet(x=[1])), "a.dat")).features == ["x"]
+
+
+def test_json_lines(put):
+    lines = '{"x": 1, "y": "a", "b": true}\n\n{"x": 2.5, "z": null, "b": null}\n{"y": 3, "x": null}\n'
+    table = read_table(put(lines, "a.jsonl"), "y")
+    assert table.frame["x"].to_list() == [1.0, 2.5, None]
+    assert table.labels.tolist() == ["a", None, "3"]
+    assert table.kinds == {"x": "numeric", "b": "nominal", "z": "numeric"}
+    assert table.frame["b"].to_list() == ["true", None, None]
+    whole = read_table(put('{"y": 3.0}\n{"y": null}\n{"y": 4}\n', "b.jsonl"), "y").labels
+    assert list(map(repr, whole)) == ["3", "None", "4"]
+    mixed = read_table(put('{"y": 3.0}\n{"y": 1e300}\n', "c.jsonl"), "y").labels
+    assert list(map(repr, mixed)) == ["3.0", "1e+300"]
+
+
+def test_parquet_types(put):
+    day = datetime.date(2020, 1, 2)
+    path = put(
+        parquet(
+            f=[1.0, math.nan],
+            c=pl.Series(["u", None], dtype=pl.Categorical),
+            d=[day, day],
+            b=[True, False],
+            t=[datetime.time(1)] * 2,
+        ),
+        "a.parquet",
+    )
+    table = read_table(path, "f")
+    assert table.labels.tolist() == [1.0, None]
+    assert table.kinds == {"c": "nominal", "d": "nominal", "b": "nominal", "t": "nominal"}
+    assert read_table(path, "c").labels.tolist() == ["u", None]
+    assert read_table(path, "b").labels.tolist() == [True, False]
+    assert read_table(path, "d").labels.tolist() == ["2020-01-02"] * 2
+    one = decimal.Decimal("1.50")
+    assert read_table(put(parquet(x=[1, 2], y=[one, None]), "c.parquet"), "y").labels.tolist() == [1.5, None]
+    whole = read_table(put(parquet(x=[3.0, math.nan], y=[one * 2, None]), "d.parquet"), "y").labels
+    assert list(map(repr, whole)) == ["3", "None"]
+    refused(
+        put(parquet(**{"x": [1], "": [2]}), "e.parquet"),
+        ": expected a name for every column, got none for column 2. Name it.",
+    )
+    refused(put(parquet(x=[[1]]), "b.parquet"), ": expected plain values in column 'x', got List(Int64).")
+
+
+def test_ragged_rows(put):
+    refused(put("a,b\n1,2\n1\n"), ":3: expected 2 columns as in the header, got 1.")
+    refused(put('a,b\n"1\n1",2\n1,2,3\n'), ":4: expected 2 columns as in the header, got 3.")
+
+
+def test_headers(put):
+    refused(put("a,b,a\n1,2,3\n"), ":1: expected each column name once, got 'a' again.")
+    refused(put("a,,b\n1,2,3\n"), ":1: expected a name for every column, got none for column 2. Name it.")
+    refused(put("5.1,3.5,setosa\n"), ":1: expected names of columns, got the number 5.1. Add a header line.")
+    missing = "as if the header line were missing. Add one."
+    for numbers in ("5,1,3", "0,1,2", "-5,1e5,nan", ".5,+1.,INF", "7"):
+        refused(put(f"{numbers}\n1,2,3\n"), f":1: expected names of columns, got only numbers ('{numbers}'), {missing}")
+    for names in (["year", "2001", "2002"], ["nan", "x"], ["x", "0.5", "label"]):
+        assert read_table(put(",".join(names) + "\n" + ",".join("123"[: len(names)]) + "\n")).features == names
+
+
+def test_targets(put):
+    path = put("size,Label\n1,2\n")
+    columns = "The columns are: 'size', 'Label'."
+    refused(
+        path, f": expected a column 'label', got none of that name. Did you mean 'Label'? {columns}", target="label"
+    )
+    refused(
+        path, f": expected a column 'LABEL', got none of that name. Did you mean 'Label'? {columns}", target="LABEL"
+    )
+    refused(path, f": expected a column 'y', got none of that name. {columns}", target="y")
+
+
+def test_a_tie_of_separators_goes_to_the_tab_then_the_semicolon(put):
+    for name in ("a.tsv", "a.tab", "a.txt", "a.TSV.gz"):
+        table = read_table(put("length,cm\tlabel\n1,x\t1\n2,y\t2\n", name), "label")
+        assert (table.features, table.labels.tolist()) == (["length,cm"], [1, 2])
+    assert read_table(put("a,b,c\td\n1,2,3\t4\n", "a.tsv")).features == ["a,b,c", "d"]
+    assert read_table(put("a,b,c\td\n1,2,3\t4\n", "a.csv")).features == ["a", "b", "c\td"]
+    assert read_table(put("a,b;c\n1;x\n", "a.csv")).features == ["a,b", "c"]
+    assert read_table(put("a,b\n1,x\n", "a.tsv")).features == ["a", "b"]
+
+
+@pytest.mark.parametrize("batch", [1, 2, 100])
+def test_a_blank_line_in_a_table_of_one_column_is_a_missing_cell(put, monkeypatch, batch):
+    monkeypatch.setattr(cells, "_BATCH", batch)
+    assert read_table(put("label\na\n\nb\n"), "label").labels.tolist() == ["a", None, "b"]
+    assert read_table(put("label\n\n\na\n\n\n"), "label").labels.tolist() == [None, None, "a"]
+    assert read_table(put("x,y\n1,2\n\n3,4\n")).frame.rows() == [(1, 2), (3, 4)]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.csv.gz", "a.jsonl", "a.parquet"])
+@pytest.mark.parametrize("values", [[1, None, 3], [None, 2, None], ["a", None, "b"]])
+def test_a_table_of_one_column_keeps_its_missing_cells(tmp_path, name, values):
+    write_table(tmp_path / name, Table(pl.DataFrame({"a": values}), {"a": "numeric"}))
+    assert read_table(tmp_path / name).frame["a"].to_list() == values
+
+
+def test_a_decimal_comma_is_warned_of(put):
+    path = put("x;y\n1,5;a\n2;b\n?;c\n")
+    with pytest.warns(
+        UserWarning, match=r"column 'x' has numbers with a decimal comma and is read as nominal"
+    ) as caught:
+        assert read_table(path).kinds == {"x": "nominal", "y": "nominal"}
+    assert caught[0].filename == __file__
+    assert read_table(path, kinds={"x": "nominal"}).frame["x"].to_list() == ["1,5", "2", "?"]
+    assert read_table(put("x;y\n1,5;a\n2,z;b\n")).kinds["x"] == "nominal"
+
+
+def test_more_columns_than_one_query_treats_keep_their_order(put, monkeypatch):
+    monkeypatch.setattr(tables, "_BLOCK", 2)
+    table = read_table(put("a,b,y,c,d,e\nu,1,0,2,v,w w w\n"), "y")
+    kinds = {"a": "nominal", "b": "numeric", "c": "numeric", "d": "nominal", "e": "text"}
+    assert list(table.kinds.items()) == list(kinds.items())
+    assert table.frame.rows() == [("u", 1, 0, 2, "v", "w w w")]
+
+
+def test_long_values_are_cut_in_messages(put):
+    name = "n" * 1000
+    refused(put(f"{name},{name}\n1,2\n"), f":1: expected each column name once, got '{'n' * 57}...' again.")
+
+
+def test_no_rows_and_no_columns(put):
+    refused(put("a,b\n"), ": expected rows below the header, got none.")
+    refused(put("a,b\n\n\n"), ": expected rows below the header, got none.")
+    refused(put(parquet(a=[]), "a.parquet"), ": expected rows below the header, got none.")
+    refused(put("\n\n"), ": expected columns, got none.")
+    refused(put(parquet(), "a.parquet"), ": expected columns, got none.")
+    refused(put("{}\n", "a.jsonl"), ": expected JSON objects with columns, got none.")
+
+
+def test_files_that_are_no_table(put, tmp_path):
+    text = "expected a table with columns separated by commas, semicolons or tabs, got one column."
+    refused(put("Rome fell.\nSo what?\n", "a.txt"), f":1: {text}")
+    refused(put("Rome, fell.\nSo what?\n", "a.txt"), ":2: expected 2 columns as in the header, got 1.")
+    assert read_table(put("x\n1\n")).features == ["x"]
+    refused(put(""), ": the file is empty.")
+    refused(put(b"a,b\n\0,1\n"), ":2: expected text, got a binary file (it holds NUL bytes).")
+    refused(tmp_path / "none.csv", ": no such file.", FileError)
+    refused(tmp_path, ": is a folder. Name a file to read.", FileError)
+    hint = "Convert the file, for example with: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+    refused(put(b"a,b\n1,2\nx\xe9,1\n"), f":3: expected UTF-8, got byte 0xe9 at byte 2 of the line. {hint}")
+    refused(put("a,b", "a.parquet"), ": expected Parquet, as the name says, got another kind of file.")
+    refused(put("", "a.parquet"), ": expected Parquet, as the name says, got an empty file.")
+    damaged = ": the Parquet data is damaged. Copy or write the file again."
+    refused(put(parquet(a=[1])[:-9], "a.parquet"), damaged)
+
+
+def test_quotes_that_are_not_closed(put):
+    message = "expected a closing quote for the cell that opens here, got the end of the file."
+    refused(put('a,b\n1,"2\n3,4\n'), f":2: {message}")
+    refused(put('a,b\n1,2\n3,"' + "5,6\n" * 2000), f":3: {message}")
+    refused(put('a,b\n\n"x\n,""y""\n","z"",\n"",\n5,6\n'), f":5: {message}")
+    refused(put('a"b;c\n1"2;"x\n'), f":2: {message}")
+    refused(put('a,"b\n1,2\n'), f":1: {message}")
+    refused(put('a,b\n"1"2,3\n'), """:2: expected cells with closed quotes, got an error (',' expected after '"').""")
+    refused(
+        put("a,b\n1,2\r3,4\n"),
+        r":2: expected cells with closed quotes, got an error (a carriage return (\r) outside quotes).",
+    )
+
+
+def test_long_cells_are_read_up_to_a_bound(put, tmp_path):
+    long = "x\n" * 100_000
+    table = Table(pl.DataFrame({"a": [1], "b": [long]}), {"a": "numeric", "b": "text"})
+    write_table(tmp_path / "long.csv", table)
+    assert read_table(tmp_path / "long.csv").frame["b"].to_list() == [long.rstrip("\n") + "\n"]
+    message = f"expected a closing quote for the cell that opens here, got more than {cells.MAX_CELL:,} characters."
+    refused(put('a,b\n1,"' + ("x" * 2**16 + "\n") * 257), f":2: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1}\n[1]\n', ":2: expected a JSON object on each line, got '[1]'."),
+        ('{"a": [1]}\n', ":1: expected a plain value in column 'a', got a list or an object."),
+        ('{"a": 1, "a": 2}\n', ":1: expected each key once, got 'a' again."),
+        ('{" ": 1}\n', ":1: expected a name for every column, got an empty one."),
+        ('{"a": 1}\n{"a"}\n', ":2: expected JSON, got an error at column 5: Expecting ':' delimiter."),
+        ('{"a": "\\ud800"}', r":1: expected whole characters, got half of a surrogate pair (\ud800 to \udfff)."),
+    ],
+)
+def test_malformed_json_lines(put, text, message):
+    refused(put(text, "a.jsonl"), message)
+
+
+def test_tables_that_are_too_large(put, monkeypatch):
+    monkeypatch.setattr(cells, "MAX_TABLE", 20)
+    refused(put("a,b\n" + "1,2\n" * 9), ":7: expected a table of at most 20 characters, got more.")
+    monkeypatch.undo()
+    monkeypatch.setattr(cells, "MAX_CELLS", 10)
+    sparse = "".join(f'{{"c{i}": 1}}\n' for i in range(9))
+    refused(put(sparse, "a.jsonl"), ":4: expected a table of at most 10 cells, got more.")
+    monkeypatch.setattr(cells, "_BATCH", 2)
+    refused(put("a,b\n" + "1,2\n" * 9), ":7: expected a table of at most 10 cells, got more.")
+    monkeypatch.setattr(tables, "MAX_CELLS", 10)
+    refused(put(parquet(a=[1] * 11), "a.parquet"), ": expected a table of at most 10 cells, got more.")
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3])
+def test_batches_make_no_difference(put, monkeypatch, batch):
+    monkeypatch.setattr(cells, "_BATCH", batch)
+    assert read_table(put("a,b\n1,x\n2,y\n3,\n")).frame.rows() == [(1, "x"), (2, "y"), (3, None)]
+
+
+def test_writing(tmp_path):
+    table = Table(pl.DataFrame({"x": [1, 2]}), {"x": "numeric"})
+    with pytest.raises(ParameterError, match=r"must end in \.csv, \.tsv, \.jsonl, \.parquet, got \.xlsx"):
+        write_table(tmp_path / "a.xlsx", table)
+    with pytest.raises(ParameterError, match="got no ending"):
+        write_table(tmp_path / "a", table)
+    with pytest.raises(DataError, match="the table must have columns, got none"):
+        write_table(tmp_path / "a.csv", Table(pl.DataFrame(), {}))
+    with pytest.raises(DataError, match="must not start with U\\+FEFF"):
+        write_table(tmp_path / "a.csv", Table(pl.DataFrame({"\ufeffx": [1]}), {"\ufeffx": "numeric"}))
+    endless = Table(pl.DataFrame({"x": [1.5, math.inf, math.nan]}), {"x": "numeric"})
+    with pytest.raises(DataError, match="JSON has no infinite numbers, got one in column 'x'"):
+        write_table(tmp_path / "a.jsonl", endless)
+    assert not (tmp_path / "a.jsonl").exists()
+    for name in ("a.csv", "a.parquet"):
+        write_table(tmp_path / name, endless)
+        assert read_table(tmp_path / name).frame["x"][1] == math.inf
+
+
+strings = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), min_size=1, max_size=6)
+numbers = st.floats(allow_nan=False, allow_infinity=False) | st.none()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet", "a.csv.gz", "a.jsonl.xz"])
+@unhurried
+@given(
+    st.lists(
+        st.tuples(numbers, strings.map(lambda text: f"k{text}k") | st.none(), st.sampled_from([3, -1, 0, None])),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_what_is_written_is_read_back(tmp_path_factory, name, rows):
+    schema = {"x": pl.Float64, "s, \n\"'": pl.String, "y": pl.Int64}
+    frame = pl.DataFrame(rows, schema=schema, orient="row")
+    path = tmp_path_factory.mktemp("table") / name
+    write_table(path, Table(frame, {"x": "numeric", "s, \n\"'": "nominal"}, "y"))
+    again = read_table(path, "y", kinds={"x": "numeric", "s, \n\"'": "nominal"})
+    assert again.frame["x"].cast(pl.Float64).to_list() == frame["x"].to_list()
+    assert again.frame["s, \n\"'"].to_list() == frame["s, \n\"'"].to_list()
+    assert again.labels.tolist() == [row[2] for row in rows]
