@@ -1,0 +1,32 @@
+"""Learned features of words: Brown clusters, context similarity."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from handful.representations.brown import BrownClusters as BrownClusters
+    from handful.representations.numbering import TextPart as TextPart
+    from handful.representations.numbering import text_parts as text_parts
+    from handful.representations.similarity import ContextSimilarity as ContextSimilarity
+
+# Name to module; loaded on first use, so that a user of one representation does not pay for the others.
+_PLACES = {
+    "BrownClusters": "brown",
+    "ContextSimilarity": "similarity",
+    "TextPart": "numbering",
+    "text_parts": "numbering",
+}
+
+__all__ = ["BrownClusters", "ContextSimilarity", "TextPart", "text_parts"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(import_module(f"handful.representations.{_PLACES[name]}"), name)
+    raise AttributeError(f"module 'handful.representations' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

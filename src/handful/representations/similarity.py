@@ -1,0 +1,303 @@
+"""Context similarity: words are alike that stand in the same contexts."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.linalg import svds
+from sklearn.base import BaseEstimator
+
+from handful.core.errors import DataError
+from handful.core.params import Count, check_params, check_value
+from handful.core.progress import Progress
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.kernels.cooccurrence import END, count_keys, window_keys
+from handful.representations.counting import count_blocks, overlapping
+from handful.representations.numbering import SENTENCE_END, sentence_parts
+from handful.representations.tokens import TokenStream, read_tokens
+
+START_MARK = "<S>"
+STOP_MARK = "</S>"
+_DENSE_SIDE = 4096
+_KEYS_PER_BLOCK = 1 << 23
+
+
+@method("context-similarity", paper="haghighi2006", takes="text", learns_from=("unlabeled",))
+class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
+    """Compare words by the frequent words around them.
+
+    Use it to link the words of a text to a few prototypes, or to look at a corpus.
+
+    Parameters
+    ----------
+    n_context_words : int, default=500
+        How many of the most frequent words count as context; the marks of sentence start and end are among them.
+    window : int, default=2
+        How many positions to look to each side, inside the sentence.
+    directional : bool, default=True
+        Whether a context word counts separately for each direction and distance, or once for the whole window.
+    n_components : int, default=250
+        Rank of the singular value decomposition; fewer if the counts do not have that rank.
+    min_count : int, default=1
+        Words that occur less often get no vector.
+    n_jobs : int or None, default=None
+        Worker processes for reading and counting; -1 uses every core.
+    max_types : int, default=2,000,000
+        Bound on the words held while reading; as for `BrownClusters`.
+    max_pairs : int, default=20,000,000
+        Bound on the different pairs of a word and a context held while counting; as for `BrownClusters`.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Row of each word, by decreasing count, equal counts in alphabetical order.
+    vectors_ : ndarray of float32, shape (n_words, n_components)
+        One row of length 1 for each word; zero for a word that never stands near a context word. The dot product of two
+        rows is their similarity.
+    context_words_ : list of str
+        The context words, ``<S>`` and ``</S>`` among them.
+
+    Notes
+    -----
+    After Haghighi and Klein (2006, footnotes 4 and 6) and their toolkit: rows of counts are scaled to length 1, then
+    decomposed as U S V'; the rows of U, without S, are scaled to length 1. Signs are fixed so that the largest entry of each
+    column of U is positive. For part-of-speech work the paper uses the defaults; for field segmentation ``window=3``,
+    ``directional=False`` and ``n_components=50``.
+
+    Ties among context words go in alphabetical order; among nearest words to the more frequent one.
+
+    Cost: O(n_tokens * window) to count, O(c^3) for the decomposition with c the number of columns (context words times
+    2 * window), or by Lanczos iterations where both sides of the table are longer than 4,096.
+
+    Examples
+    --------
+    >>> text = "the cat sat . a dog sat . the dog ran . a cat ran .".split()
+    >>> model = ContextSimilarity(n_components=3).fit([text[:4], text[4:8], text[8:12], text[12:]])
+    >>> model.nearest("cat", 1)[0][0]
+    'dog'
+    >>> model.similarity("cat", "unheard-of")
+    nan
+    """
+
+    vocabulary_: dict[str, int]
+    vectors_: np.ndarray
+    context_words_: list[str]
+
+    def __init__(
+        self,
+        n_context_words: Count = 500,
+        window: Count = 2,
+        directional: bool = True,
+        n_components: Count = 250,
+        *,
+        min_count: Count = 1,
+        n_jobs: int | None = None,
+        max_types: Count = 2_000_000,
+        max_pairs: Count = 20_000_000,
+    ) -> None:
+        self.n_context_words = n_context_words
+        self.window = window
+        self.directional = directional
+        self.n_components = n_components
+        self.min_count = min_count
+        self.n_jobs = n_jobs
+        self.max_types = max_types
+        self.max_pairs = max_pairs
+
+    def fit(self, sentences: Iterable[Iterable[str]], y: Any = None, *, progress: Progress | None = None) -> Self:
+        """Learn vectors from a text.
+
+        Parameters
+        ----------
+        sentences : iterable of sentences
+            Lists of tokens, or `handful.core.records.Sentence`; read once, never held as a whole.
+        y : None
+            Not used.
+        progress : callable, optional
+            Told of parts read and blocks counted.
+
+        Returns
+        -------
+        ContextSimilarity
+            The fitted model.
+        """
+        return self.fit_parts(sentence_parts(sentences, "ContextSimilarity"), progress=progress)
+
+    def fit_parts(self, parts: Iterable[Any], *, progress: Progress | None = None) -> Self:
+        """Learn vectors from a text that comes in parts, which `n_jobs` processes read.
+
+        Parameters
+        ----------
+        parts : iterable
+            Each a `TextPart` (see `text_parts`) or an iterable of sentences.
+        progress : callable, optional
+            As for `fit`.
+
+        Returns
+        -------
+        ContextSimilarity
+            The fitted model.
+        """
+        check_params(self)
+        stream = read_tokens(
+            parts, who="ContextSimilarity", max_types=self.max_types, n_jobs=self.n_jobs, progress=progress
+        )
+        words = stream.vocabulary(self.min_count)
+        if not words:
+            raise DataError(
+                f"ContextSimilarity: at least one word must occur min_count={self.min_count} times, got none. "
+                "Lower min_count."
+            )
+        self.context_words_ = _context_words(stream, self.n_context_words)
+        counts = self._count_contexts(stream, words, progress)
+        self.vocabulary_ = {word: row for row, word in enumerate(words)}
+        vectors = _unit_rows(_left_singular_vectors(_unit_rows(counts), self.n_components))
+        self.vectors_ = np.ascontiguousarray(vectors, dtype=np.float32)
+        return self
+
+    def similarity(self, a: str, b: str) -> float:
+        """Return the cosine of two words, between -1 and 1; NaN if one of them has no vector.
+
+        Parameters
+        ----------
+        a, b : str
+            The words.
+
+        Returns
+        -------
+        float
+            Their similarity.
+        """
+        try:
+            one, two = self.vocabulary_[a], self.vocabulary_[b]
+        except KeyError:
+            return float("nan")
+        return float(self.vectors_[one].astype(np.float64) @ self.vectors_[two].astype(np.float64))
+
+    def nearest(self, word: str, k: int = 10) -> list[tuple[str, float]]:
+        """Return the most similar words, the most similar first.
+
+        Parameters
+        ----------
+        word : str
+            A word of the text.
+        k : int
+            How many.
+
+        Returns
+        -------
+        list of (str, float)
+            Words, without the word itself, and their similarity.
+
+        Raises
+        ------
+        DataError
+            If the word has no vector; the message names words that are spelled like it.
+        """
+        check_value("ContextSimilarity.nearest", "k", Count, k)
+        row = self.vocabulary_.get(word)
+        if row is None:
+            near = difflib.get_close_matches(word, list(self.vocabulary_)[:50_000], n=3)
+            hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+            raise DataError(f"ContextSimilarity: the word must occur in the text, got {word!r}.{hint}")
+        scores = self.vectors_ @ self.vectors_[row]
+        scores[row] = -np.inf
+        k = min(k, len(scores) - 1)
+        # Rounding to what float32 holds makes equal contexts equal scores, so that ties are ties.
+        order = np.argsort(-np.round(scores, 6), kind="stable")[:k]
+        words = list(self.vocabulary_)
+        return [(words[other], float(scores[other])) for other in order]
+
+    def _count_contexts(self, stream: TokenStream, words: list[str], progress: Progress | None) -> sparse.csr_array:
+        places = stream.numbering(words)
+        places[SENTENCE_END] = END
+        context = np.full(len(stream.counts), -1, dtype=np.int32)
+        marks = {START_MARK: -1, STOP_MARK: -1}
+        for number, word in enumerate(self.context_words_):
+            if word in marks:
+                marks[word] = number
+            else:
+                context[stream.index[word]] = number
+        kinds = np.zeros(2 * self.window + 1, dtype=np.int64)
+        if self.directional:
+            kinds[: self.window] = np.arange(self.window)
+            kinds[self.window + 1 :] = np.arange(self.window, 2 * self.window)
+        n_columns = len(self.context_words_) * int(kinds.max() + 1)
+        start = np.full(1, SENTENCE_END, dtype=np.int32)
+        blocks = stream.blocks(max(_KEYS_PER_BLOCK // (2 * self.window), 1))
+        keys, counts = count_blocks(
+            partial(_context_counts, n_columns, marks[START_MARK], marks[STOP_MARK], self.window, kinds),
+            ((first, places[block], context[block]) for first, block in overlapping(blocks, self.window, start)),
+            max_keys=self.max_pairs,
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        table = sparse.coo_array(
+            (counts.astype(np.float64), (keys // n_columns, keys % n_columns)), (len(words), n_columns)
+        )
+        return table.tocsr()
+
+    def _check_state(self) -> None:
+        check_value("ContextSimilarity", "vocabulary_", dict, self.vocabulary_)
+        check_value("ContextSimilarity", "vectors_", np.ndarray, self.vectors_)
+        if self.vectors_.ndim != 2 or list(self.vocabulary_.values()) != list(range(len(self.vectors_))):
+            raise DataError("ContextSimilarity: vocabulary_ must number the rows of vectors_.")
+
+
+def _context_words(stream: TokenStream, n_context_words: int) -> list[str]:
+    """Return the most frequent words, with the marks of a sentence counted once for each sentence."""
+    n_sentences = int(stream.counts[SENTENCE_END])
+    counted = [(-int(stream.counts[stream.index[word]]), word) for word in stream.vocabulary(1)[:n_context_words]]
+    # A token of the text that is spelled like a mark stays out, since it cannot be told from it.
+    counted = [(count, word) for count, word in counted if word not in (START_MARK, STOP_MARK)]
+    counted += [(-n_sentences, START_MARK), (-n_sentences, STOP_MARK)]
+    return [word for _, word in sorted(counted)[:n_context_words]]
+
+
+def _context_counts(
+    n_columns: int,
+    start_mark: int,
+    stop_mark: int,
+    window: int,
+    kinds: np.ndarray,
+    block: tuple[int, np.ndarray, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    first, words, context = block
+    return count_keys(window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_columns))
+
+
+def _unit_rows(table: Any) -> Any:
+    if sparse.issparse(table):
+        length = np.sqrt(table.multiply(table).sum(axis=1))
+        return sparse.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ table
+    length = np.sqrt(np.einsum("ij,ij->i", table, table))
+    return table / np.where(length > 0, length, 1.0)[:, None]
+
+
+def _left_singular_vectors(table: sparse.csr_array, rank: int) -> np.ndarray:
+    """Return at most `rank` left singular vectors, those of the largest singular values first."""
+    n_rows, n_columns = table.shape
+    if min(n_rows, n_columns) > _DENSE_SIDE:
+        side = min(n_rows, n_columns)
+        # A fixed start makes the iteration repeatable.
+        left, values, _ = svds(table, k=min(rank, side - 1), v0=np.ones(side), solver="arpack")
+        left = left[:, np.argsort(-values)]
+    else:
+        narrow = n_columns <= n_rows
+        gram = (table.T @ table if narrow else table @ table.T).toarray()
+        side = len(gram)
+        squares, vectors = eigh(gram, subset_by_index=(max(side - rank, 0), side - 1))
+        values, vectors = np.sqrt(np.maximum(squares[::-1], 0.0)), vectors[:, ::-1]
+        # The smallest singular value that squaring leaves above rounding.
+        kept = values > values[:1].max(initial=0.0) * 1e-7
+        values, vectors = values[kept], vectors[:, kept]
+        left = (table @ vectors) / values if narrow else vectors
+    signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
+    return np.asarray(left * np.where(signs == 0, 1.0, signs))

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from oracles.similarity import context_counts, cosines
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.store import read_model, write_model
+from handful.representations import ContextSimilarity, similarity, text_parts
+
+
+def text(seed, n_sentences=25, n_words=14):
+    draw = random.Random(seed)
+    words = [f"w{number}" for number in range(n_words)]
+    weights = [1 / (number + 1) for number in range(n_words)]
+    return [draw.choices(words, weights, k=draw.randint(0, 7)) for _ in range(n_sentences)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("directional", [True, False])
+def test_similarities_agree_with_the_definition(seed, directional):
+    sentences = text(seed)
+    window, n_context_words, n_components, min_count = 1 + seed % 3, 4 + seed % 5, 3 + seed % 4, 1 + seed % 2
+    model = ContextSimilarity(n_context_words, window, directional, n_components, min_count=min_count).fit(sentences)
+    words, table = context_counts(sentences, n_context_words, window, directional, min_count)
+    expected, gap = cosines(table, n_components)
+    assert list(model.vocabulary_) == words
+    assert gap > 1e-6, "the seed must not leave the cut open"
+    np.testing.assert_allclose(model.vectors_ @ model.vectors_.T, expected, atol=2e-5)
+
+
+def test_long_sides_go_through_the_iterative_solver_with_the_same_result(monkeypatch):
+    sentences = text(1, n_sentences=200, n_words=60)
+    exact = ContextSimilarity(30, n_components=5).fit(sentences)
+    monkeypatch.setattr(similarity, "_DENSE_SIDE", 10)
+    iterated = ContextSimilarity(30, n_components=5).fit(sentences)
+    np.testing.assert_allclose(iterated.vectors_, exact.vectors_, atol=1e-5)
+    again = ContextSimilarity(30, n_components=5).fit(sentences)
+    assert (again.vectors_ == iterated.vectors_).all()
+
+
+def test_result_does_not_depend_on_parts(tmp_path):
+    sentences = text(2, n_sentences=80)
+    whole = ContextSimilarity(10, n_components=6).fit(iter(sentences))
+    parts = ContextSimilarity(10, n_components=6).fit_parts([sentences[:3], sentences[3:50], sentences[50:]])
+    path = tmp_path / "text.txt"
+    path.write_text("\r\n".join(" ".join(tokens) for tokens in sentences))
+    from_file = ContextSimilarity(10, n_components=6).fit_parts(text_parts(path, part_bytes=300))
+    for other in (parts, from_file):
+        assert list(other.vocabulary_) == list(whole.vocabulary_)
+        assert (other.vectors_ == whole.vectors_).all()
+
+
+def test_marks_are_context_words():
+    # Without the marks "one" and "two" would have no context at all.
+    model = ContextSimilarity(2, window=1).fit([["one"], ["two"], ["one"], ["two"]])
+    assert model.context_words_ == ["</S>", "<S>"]
+    assert model.similarity("one", "two") == pytest.approx(1.0)
+
+
+def test_token_spelled_like_a_mark_is_a_word_like_any_other():
+    model = ContextSimilarity(4).fit([["a", "<S>", "b"], ["a", "</S>", "b"]])
+    assert model.similarity("<S>", "</S>") == pytest.approx(1.0)
+
+
+def test_nearest_comes_in_order_without_the_word_itself():
+    model = ContextSimilarity(10, n_components=4).fit(text(3))
+    found = model.nearest("w2", 5)
+    assert len(found) == 5
+    assert "w2" not in [word for word, _ in found]
+    assert [value for _, value in found] == sorted((value for _, value in found), reverse=True)
+    assert found[0][1] == pytest.approx(model.similarity("w2", found[0][0]), abs=1e-6)
+    assert len(model.nearest("w2", 1000)) == len(model.vocabulary_) - 1
+
+
+def test_equal_similarity_goes_to_the_more_frequent_word():
+    sentences = [["x", word, "y"] for word in ("c", "b", "b", "a", "d", "a")]
+    model = ContextSimilarity(4, window=1).fit(sentences)
+    assert [word for word, _ in model.nearest("d", 3)] == ["a", "b", "c"]
+
+
+def test_unknown_word():
+    model = ContextSimilarity(10).fit([["company", "shares", "rose"]])
+    assert math.isnan(model.similarity("company", "unknown"))
+    with pytest.raises(DataError) as error:
+        model.nearest("comapny", 3)
+    assert str(error.value) == (
+        "ContextSimilarity: the word must occur in the text, got 'comapny'. Did you mean 'company'?"
+    )
+
+
+def test_word_without_context_is_similar_to_nothing():
+    model = ContextSimilarity(1, window=1).fit([["a", "b", "c", "d", "c", "a"], ["a", "a", "a"]])
+    assert model.context_words_ == ["a"]
+    assert not model.vectors_[model.vocabulary_["d"]].any()
+    assert model.similarity("d", "a") == 0.0
+
+
+def test_bad_input_has_its_own_sentence():
+    with pytest.raises(DataError, match="ContextSimilarity: the text must hold at least one token, got none"):
+        ContextSimilarity().fit([])
+    with pytest.raises(DataError, match=r"min_count=2 times, got none\. Lower min_count"):
+        ContextSimilarity(min_count=2).fit([["a", "b"]])
+    with pytest.raises(ParameterError, match="window must be an integer of at least 1, got 0"):
+        ContextSimilarity(window=0).fit([["a"]])
+    with pytest.raises(ParameterError, match="k must be an integer of at least 1, got 0"):
+        ContextSimilarity().fit([["a", "b"]]).nearest("a", 0)
+
+
+def test_model_file_both_ways(tmp_path):
+    model = ContextSimilarity(10, n_components=4).fit(text(4))
+    write_model(model, tmp_path / "similarity.handful")
+    back = read_model(tmp_path / "similarity.handful", {"context-similarity": ContextSimilarity}.get)
+    assert back.nearest("w1", 4) == model.nearest("w1", 4)
+    assert back.context_words_ == model.context_words_
