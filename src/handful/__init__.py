@@ -19,12 +19,15 @@ _ROOMS = (
     "corpora",
     "evaluation",
     "experiment",
+    "features",
     "kernels",
+    "linear",
     "methods",
     "neighbors",
     "papers",
     "reports",
     "representations",
+    "senses",
     "tagging",
 )
 

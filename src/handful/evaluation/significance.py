@@ -1,0 +1,173 @@
+"""Is one method better than another, or was it luck: paired tests and intervals."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from handful.core.errors import DataError, ParameterError
+
+
+def mcnemar(correct_a: np.ndarray, correct_b: np.ndarray) -> float:
+    """Return the two-sided exact p-value of McNemar's test.
+
+    Parameters
+    ----------
+    correct_a, correct_b : array-like of bool
+        Whether each method got each item right.
+
+    Returns
+    -------
+    float
+        Probability of a split at least this uneven among the items on which they differ, if both were equally good.
+
+    Examples
+    --------
+    >>> round(mcnemar([True] * 8 + [False], [False] * 8 + [True]), 4)
+    0.0391
+    """
+    from scipy.stats import binomtest
+
+    a, b = _as_verdicts(correct_a), _as_verdicts(correct_b)
+    if a.shape != b.shape:
+        raise DataError(f"mcnemar: both methods must be judged on the same items, got {a.size} and {b.size}.")
+    only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
+    if only_a + only_b == 0:
+        return 1.0
+    return float(binomtest(only_a, only_a + only_b).pvalue)
+
+
+def _as_verdicts(correct: np.ndarray) -> np.ndarray:
+    found = np.asarray(correct)
+    if found.ndim != 1 or found.dtype.kind not in "bi" or not np.isin(found, (0, 1)).all():
+        raise DataError("mcnemar: both arguments must tell right from wrong for each item, as True and False.")
+    return found.astype(bool)
+
+
+def corrected_paired_t(differences: np.ndarray, n_train: int, n_test: int, *, least_variance: float = 0.0) -> float:
+    """Return the two-sided p-value of the corrected resampled t-test (Nadeau and Bengio 2003).
+
+    Scores over repeated draws from the same rows are not independent; the plain t-test would find differences
+    everywhere. The correction widens the variance by the ratio of test to training rows.
+
+    Parameters
+    ----------
+    differences : array-like of float
+        Score of one method minus score of the other, one number per draw.
+    n_train, n_test : int
+        Rows used for training and for testing in each draw.
+    least_variance : float
+        Variance of one difference that is certain beforehand; few draws may happen to agree more than they can.
+
+    Returns
+    -------
+    float
+        The p-value; 1.0 if all differences are zero.
+
+    Examples
+    --------
+    >>> p = corrected_paired_t([0.02, 0.03, 0.025, 0.02, 0.03], n_train=90, n_test=10)
+    >>> p < 0.01
+    True
+    """
+    from scipy.stats import t
+
+    found = np.asarray(differences, dtype=float)
+    if len(found) < 2:
+        raise DataError(f"corrected_paired_t: at least two draws are needed, got {len(found)}.")
+    _check_sizes("corrected_paired_t", n_train, n_test)
+    if not found.any():
+        return 1.0
+    variance = max(found.var(ddof=1), least_variance) * (1 / len(found) + n_test / n_train)
+    if variance == 0:
+        return 0.0
+    return float(2 * t.sf(abs(found.mean()) / math.sqrt(variance), len(found) - 1))
+
+
+def corrected_interval(
+    values: np.ndarray, n_train: int, n_test: int, level: float = 0.95, *, least_variance: float = 0.0
+) -> tuple[float, float]:
+    """Return a confidence interval of the mean over draws, with the correction of `corrected_paired_t`.
+
+    Parameters
+    ----------
+    values : array-like of float
+        One number per draw.
+    n_train, n_test : int
+        Rows used for training and for testing in each draw.
+    level : float
+        Confidence level.
+    least_variance : float
+        Variance of one value that is certain beforehand.
+
+    Returns
+    -------
+    low, high : float
+        Bounds.
+
+    Examples
+    --------
+    >>> low, high = corrected_interval([0.8, 0.9], n_train=10, n_test=10)
+    >>> low < 0.85 < high
+    True
+    """
+    from scipy.stats import t
+
+    _check_sizes("corrected_interval", n_train, n_test)
+    if not 0 < level < 1:
+        raise ParameterError(f"corrected_interval: level must be between 0 and 1, got {level}.")
+    found = np.asarray(values, dtype=float)
+    mean = float(found.mean())
+    if len(found) < 2:
+        return mean, mean
+    width = math.sqrt(max(found.var(ddof=1), least_variance) * (1 / len(found) + n_test / n_train)) * float(
+        t.ppf(0.5 + level / 2, len(found) - 1)
+    )
+    return mean - width, mean + width
+
+
+def _check_sizes(who: str, n_train: int, n_test: int) -> None:
+    if n_train < 1 or n_test < 0:
+        raise ParameterError(f"{who}: n_train must be at least 1 and n_test at least 0, got {n_train} and {n_test}.")
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """Correct p-values for having asked several questions (Holm 1979).
+
+    Parameters
+    ----------
+    p_values : array-like of float
+        One for each comparison.
+
+    Returns
+    -------
+    ndarray
+        Adjusted p-values, in the order given.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    found = np.asarray(p_values, dtype=float)
+    if not ((found >= 0) & (found <= 1)).all():
+        raise DataError("holm: p-values must lie between 0 and 1.")
+    order = np.argsort(found, kind="stable")
+    scaled = found[order] * np.arange(len(found), 0, -1)
+    adjusted = np.empty_like(found)
+    adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
+    return adjusted
+
+
+def error_reduction(accuracy: float, baseline: float) -> float:
+    """Return the share of the baseline's errors that are gone; accuracies between 0 and 1.
+
+    Examples
+    --------
+    >>> round(error_reduction(0.975, 0.9579), 3)
+    0.406
+    """
+    if not (0 <= accuracy <= 1 and 0 <= baseline <= 1):
+        raise ParameterError(f"error_reduction: accuracies must lie between 0 and 1, got {accuracy} and {baseline}.")
+    return (accuracy - baseline) / (1 - baseline) if baseline < 1 else 0.0

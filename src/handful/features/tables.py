@@ -1,0 +1,199 @@
+"""Columns of a table as a matrix: numbers scaled, names as indicators, text as hashed words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from handful.core.errors import DataError
+from handful.core.records import Kind
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TEXT_WIDTH = 2**14
+_MOST_VALUES = 100
+_DENSE_WIDTH = 1_000
+_HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
+
+
+class TableEncoder:
+    """Turn rows of a table into vectors, in a way learned from the training rows alone.
+
+    A *numeric* column is shifted and scaled to mean 0 and standard deviation 1; a missing or unreadable cell becomes the
+    mean. A *nominal* column becomes one indicator for each of its hundred most frequent values, of such a height that two
+    rows that differ are 1 apart; other values and missing cells are all zeros. A *text* column becomes its words and word
+    pairs, hashed into 16,384 columns, weighted by inverse document frequency, at length 1.
+
+    Parameters
+    ----------
+    columns : mapping of str to mapping
+        What was learned about each column, as `state` returns it.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"size": [1.0, 3.0, None], "color": ["red", "blue", "red"]})
+    >>> encoder = TableEncoder.learn(frame, {"size": "numeric", "color": "nominal"})
+    >>> encoder.names
+    ['size', 'color=red', 'color=blue']
+    >>> encoder.transform(frame).round(2).tolist()
+    [[-1.0, 0.71, 0.0], [1.0, 0.0, 0.71], [0.0, 0.71, 0.0]]
+    """
+
+    def __init__(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
+        self._columns = {name: dict(column) for name, column in columns.items()}
+
+    @classmethod
+    def learn(cls, frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> Self:
+        """Learn scales, values and word weights.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            The training rows.
+        kinds : mapping of str to {"numeric", "nominal", "text"}
+            The columns to use.
+
+        Returns
+        -------
+        TableEncoder
+            Ready to `transform`.
+        """
+        learners = {"numeric": _learn_numbers, "nominal": _learn_values, "text": _learn_words}
+        return cls({name: {"kind": kind, **learners[kind](frame[name])} for name, kind in kinds.items()})
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """Kind of each column."""
+        return {name: column["kind"] for name, column in self._columns.items()}
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each column of the matrix."""
+        found: list[str] = []
+        for name, column in self._columns.items():
+            if column["kind"] == "numeric":
+                found.append(name)
+            elif column["kind"] == "nominal":
+                found.extend(f"{name}={value}" for value in column["values"])
+            else:
+                found.extend(f"{name}#{number}" for number in range(_TEXT_WIDTH))
+        return found
+
+    @property
+    def width(self) -> int:
+        """Number of columns of the matrix."""
+        widths = {"numeric": 1, "text": _TEXT_WIDTH}
+        return sum(len(c["values"]) if c["kind"] == "nominal" else widths[c["kind"]] for c in self._columns.values())
+
+    def state(self) -> dict[str, dict[str, Any]]:
+        """Return what was learned, as plain values and arrays."""
+        return self._columns
+
+    def transform(self, frame: pl.DataFrame) -> Any:
+        """Return the matrix of some rows.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            Rows; columns that the encoder does not know are ignored.
+
+        Returns
+        -------
+        ndarray or csr_matrix of shape (n_rows, n_names)
+            Sparse where there is text, or a great many values.
+
+        Raises
+        ------
+        DataError
+            If a column is missing.
+        """
+        missing = [name for name in self._columns if name not in frame.columns]
+        if missing:
+            raise DataError(
+                f"TableEncoder: the rows must have the columns that the model was trained on, got none named "
+                f"{', '.join(map(repr, missing[:5]))}."
+            )
+        blocks = []
+        for name, column in self._columns.items():
+            encode = {"numeric": _encode_numbers, "nominal": _encode_values, "text": _encode_words}[column["kind"]]
+            blocks.append(encode(frame[name], column))
+        if not blocks:
+            return np.zeros((frame.height, 0))
+        width = sum(block.shape[1] for block in blocks)
+        if any(column["kind"] == "text" for column in self._columns.values()) or width > _DENSE_WIDTH:
+            return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
+        return np.ascontiguousarray(np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]))
+
+
+def _numbers(series: pl.Series) -> np.ndarray:
+    import polars as pl
+
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+    cells = series.cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+    return np.where(np.isfinite(cells), cells, np.nan)
+
+
+def _learn_numbers(series: pl.Series) -> dict[str, Any]:
+    cells = _numbers(series)
+    known = cells[~np.isnan(cells)]
+    if not len(known):
+        return {"center": 0.0, "scale": 1.0}
+    largest = float(np.abs(known).max()) or 1.0
+    spread = float((known / largest).std()) * largest  # huge numbers must not overflow when squared
+    constant = not spread > 1e-12 * largest
+    center = float((known / largest).mean()) * largest
+    return {"center": center, "scale": 1.0 if constant else spread}
+
+
+def _encode_numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
+    scaled = (_numbers(series) - column["center"]) / column["scale"]
+    return np.asarray(np.nan_to_num(scaled, nan=0.0)[:, None])
+
+
+def _texts(series: pl.Series) -> list[str | None]:
+    import polars as pl
+
+    return [cell or None for cell in series.cast(pl.String).to_list()]
+
+
+def _learn_values(series: pl.Series) -> dict[str, Any]:
+    from collections import Counter
+
+    counts = Counter(cell for cell in _texts(series) if cell is not None)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return {"values": [value for value, _ in ranked[:_MOST_VALUES]]}
+
+
+def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
+    place = {value: number for number, value in enumerate(column["values"])}
+    codes = np.array([place.get(cell, -1) if cell is not None else -1 for cell in _texts(series)], dtype=np.int64)
+    rows = np.flatnonzero(codes >= 0)
+    cells = (np.full(len(rows), _HALF), (rows, codes[rows]))
+    return sparse.csr_matrix(cells, shape=(len(codes), len(place)))
+
+
+def _counts(series: pl.Series) -> Any:
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    hashing = HashingVectorizer(n_features=_TEXT_WIDTH, ngram_range=(1, 2), norm=None, alternate_sign=False)
+    return hashing.transform([cell or "" for cell in _texts(series)])
+
+
+def _learn_words(series: pl.Series) -> dict[str, Any]:
+    counts = _counts(series)
+    frequency = np.bincount(counts.indices, minlength=_TEXT_WIDTH)
+    return {"weights": np.log((1 + counts.shape[0]) / (1 + frequency)) + 1.0}
+
+
+def _encode_words(series: pl.Series, column: Mapping[str, Any]) -> Any:
+    from sklearn.preprocessing import normalize
+
+    counts = _counts(series)
+    return normalize(counts @ sparse.diags(column["weights"]))

@@ -1,0 +1,140 @@
+"""Condensation: one sweep, or several, that stores the rows which the rows stored so far get wrong.
+
+Every distinct row remembers its nearest stored rows (`handful.kernels.nearest.Near`) and how many of the stored rows it
+has seen. A block of visits first catches up with the store, tile by tile and in parallel; then it is visited in order,
+and a row that is stored is shown to the block at once. In this way a stored row meets every row still to come exactly
+once, in pieces that fit the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from handful.kernels.distances import TILE, Metric, Rows
+from handful.kernels.nearest import Near, catch_up, show_tile
+from handful.kernels.votes import TIED, cast
+
+FIRST, WRONG, UNSURE = range(3)
+
+
+@njit(cache=True)
+def _block_size(n_visits: int) -> int:
+    # Long blocks keep many threads busy; short ones keep the part that runs alone small.
+    return min(max(n_visits // (32 * TILE), 4), 32) * TILE
+
+
+@njit(cache=True)
+def condense(
+    rows: Rows,
+    row_of: np.ndarray,
+    codes: np.ndarray,
+    near: Near,
+    metric: Metric,
+    vote: int,
+    all_ties: bool,
+    min_confidence: float,
+    max_passes: int,
+    max_kept: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Condense a labeled set.
+
+    Parameters
+    ----------
+    rows : Rows
+        The distinct rows.
+    row_of : ndarray of int64, shape (n_visits,)
+        Distinct row of each visit, in the order of visiting.
+    codes : ndarray of int32, shape (n_visits,)
+        Label of each visit.
+    near : Near
+        Memory of the distinct rows, empty at first; its width is the number of neighbors.
+    metric, vote, all_ties
+        See `handful.kernels.nearest` and `handful.kernels.votes`.
+    min_confidence : float
+        A visit whose label has a smaller share of the votes is stored as well; 0 stores only what is predicted wrong.
+    max_passes : int
+        Sweeps over the visits; 0 goes on until a sweep stores nothing.
+    max_kept : int
+        Stop when so many are stored.
+
+    Returns
+    -------
+    kept : ndarray of int64
+        Stored visits, in the order of storing.
+    reasons : ndarray of int8
+        Why each was stored: FIRST, WRONG or UNSURE.
+    passes : ndarray of int32
+        In which pass, from 1.
+    n_passes : int
+        Passes begun.
+    """
+    n_visits, n_rows = len(row_of), near.distance.shape[0]
+    n_labels = codes.max() + 1
+    block = _block_size(n_visits)
+    max_tiles = block // TILE
+    limit = min(n_visits, max_kept)
+    kept = np.empty(limit, dtype=np.int64)
+    kept_rows = np.empty(limit, dtype=np.int64)
+    kept_codes = np.empty(limit, dtype=np.int32)
+    reasons = np.empty(limit, dtype=np.int8)
+    passes = np.empty(limit, dtype=np.int32)
+    n_kept = np.int64(0)
+    is_kept = np.zeros(n_visits, dtype=np.bool_)
+    seen = np.zeros(n_rows, dtype=np.int64)
+    in_block = np.full(n_rows, -1, dtype=np.int64)
+    ids = np.empty(block, dtype=np.int64)
+    dense = np.zeros((max_tiles, rows.dense.shape[1], TILE))
+    nominal = np.zeros((max_tiles, rows.nominal.shape[1], TILE), dtype=np.int32)
+    share = np.empty(n_labels)
+    block_number = 0
+    n_passes = 0
+    while n_kept < limit and (max_passes == 0 or n_passes < max_passes):
+        n_passes += 1
+        kept_before = n_kept
+        for start in range(0, n_visits, block):
+            stop = min(start + block, n_visits)
+            n_ids = 0
+            for v in range(start, stop):
+                u = row_of[v]
+                if in_block[u] != block_number and not is_kept[v]:
+                    in_block[u] = block_number
+                    ids[n_ids] = u
+                    n_ids += 1
+            block_number += 1
+            # Rows that are equally far behind share a tile, so that none is shown what it knows.
+            ids[:n_ids] = ids[:n_ids][np.argsort(seen[ids[:n_ids]])]
+            n_tiles = (n_ids + TILE - 1) // TILE
+            catch_up(
+                rows, kept_rows, kept_codes, n_kept, rows, ids[:n_ids], seen, dense, nominal, near, metric, all_ties
+            )  # fmt: skip
+            for v in range(start, stop):
+                if is_kept[v]:
+                    continue
+                if n_kept == 0:
+                    reason = FIRST
+                else:
+                    label, _ = cast(near, row_of[v], near.distance.shape[1], kept_codes, vote, all_ties, share)
+                    if label != codes[v]:
+                        reason = WRONG
+                    elif share[codes[v]] < min_confidence * (1.0 - TIED):
+                        reason = UNSURE
+                    else:
+                        continue
+                is_kept[v] = True
+                kept[n_kept], kept_rows[n_kept], kept_codes[n_kept] = v, row_of[v], codes[v]
+                reasons[n_kept], passes[n_kept] = reason, n_passes
+                n_kept += 1
+                if n_kept == limit:
+                    return kept, reasons, passes, n_passes
+                for t in range(n_tiles):
+                    tile_ids = ids[t * TILE : min(n_ids, (t + 1) * TILE)]
+                    show_tile(
+                        rows, kept_rows, kept_codes, n_kept - 1, n_kept, rows, tile_ids, seen, dense[t], nominal[t],
+                        near, metric, all_ties,
+                    )  # fmt: skip
+            for i in range(n_ids):
+                seen[ids[i]] = n_kept
+        if n_kept == kept_before:
+            break
+    return kept[:n_kept], reasons[:n_kept], passes[:n_kept], n_passes

@@ -1,0 +1,272 @@
+"""Waiting rows and their distances to class means that follow every new member.
+
+For every waiting row x and class j the kernel-weighted mean M_j(x) of the labeled members is kept as running sums in log
+space: the largest log weight so far (``top``), the sum of the weights relative to it (``mass``), and the weighted sum
+of the differences to x (``pull``), so that ``M_j(x) - x = pull / mass``. A new member changes one class only. Waiting
+rows lie in column-major tiles; a row that leaves is replaced by the last one.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit, prange
+
+from handful.kernels.distances import (
+    CHEBYSHEV,
+    EUCLIDEAN,
+    MANHATTAN,
+    PARALLEL,
+    TILE,
+    WORTH_THREADS,
+    Metric,
+    Rows,
+    bound_of,
+    fill_tile,
+    root,
+    tile_totals,
+)
+from handful.kernels.nearest import Near, remember
+
+_NEGLIGIBLE = -45.0  # exp of this adds nothing to a sum of at least 1, nor to a difference that rounding can see
+_LOG2_E = 1.4426950408889634
+_LN_2_HIGH, _LN_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has zeros at its end
+_POWERS = 2.0 ** -np.arange(80.0)
+
+
+class Pool(NamedTuple):
+    """The waiting rows, in tiles; ``slot = tile * TILE + place``.
+
+    Parameters
+    ----------
+    row : ndarray of int64, shape (n_slots,)
+        Waiting row in each slot.
+    x : ndarray of shape (n_tiles, n_features, TILE)
+        Their features.
+    top, mass, gap : ndarray of shape (n_tiles, n_classes, TILE)
+        Largest log weight, sum of relative weights, and distance d(x, M_j(x)).
+    pull : ndarray of shape (n_tiles, n_classes, n_features, TILE)
+        Weighted sums of differences.
+    bound : ndarray of shape (n_tiles, TILE)
+        Sum of powers up to which a row may be among the nearest.
+    factor : ndarray of shape (n_tiles, TILE)
+        Distance factor; infinite in an empty slot.
+    least : ndarray of shape (n_tiles,)
+        Smallest factor of each tile.
+    nominal : ndarray of int32, shape (0, TILE)
+        The nominal columns: none.
+    """
+
+    row: np.ndarray
+    x: np.ndarray
+    top: np.ndarray
+    mass: np.ndarray
+    gap: np.ndarray
+    pull: np.ndarray
+    bound: np.ndarray
+    factor: np.ndarray
+    least: np.ndarray
+    nominal: np.ndarray
+
+
+@njit(cache=True)
+def new_pool(rows: Rows, waiting: np.ndarray, n_classes: int) -> Pool:
+    """Fill the slots with the waiting rows, in their order; they have met nobody yet."""
+    n_tiles, d = (len(waiting) + TILE - 1) // TILE, rows.dense.shape[1]
+    pool = Pool(
+        np.arange(n_tiles * TILE),
+        np.zeros((n_tiles, d, TILE)),
+        np.full((n_tiles, n_classes, TILE), -np.inf),
+        np.zeros((n_tiles, n_classes, TILE)),
+        np.zeros((n_tiles, n_classes, TILE)),
+        np.zeros((n_tiles, n_classes, d, TILE)),
+        np.full((n_tiles, TILE), np.inf),
+        np.full((n_tiles, TILE), np.inf),
+        np.full(n_tiles, np.inf),
+        np.zeros((0, TILE), dtype=np.int32),
+    )
+    for t in range(n_tiles):
+        fill_tile(rows, waiting[t * TILE : min(len(waiting), (t + 1) * TILE)], pool.x[t], pool.nominal)
+    return pool
+
+
+@njit(cache=True)
+def _exp(x: float) -> float:
+    """Return exp(x) for x between -45 and 0, to the last bit or one off, in a form that compiles to vector code."""
+    k = np.floor(x * _LOG2_E + 0.5)
+    r = (x - k * _LN_2_HIGH) - k * _LN_2_LOW
+    p = 1 / 5040 + r * (1 / 40320 + r * (1 / 362880 + r * (1 / 3628800 + r * (1 / 39916800 + r * (1 / 479001600)))))
+    p = 1 + r * (1 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * (1 / 120 + r * (1 / 720 + r * p))))))
+    return p * _POWERS[int(-k)]
+
+
+# A check for division by zero would break the vectors; fused multiply-adds change no order of rows.
+@njit(cache=True, error_model="numpy", fastmath={"contract"})
+def _pull_toward(
+    pool: Pool, t: int, rows: Rows, s: int, j: int, totals: np.ndarray, change: np.ndarray, weight: np.ndarray,
+    metric: Metric, spread: float,
+) -> None:  # fmt: skip
+    """Add row `s`, at the given distances, to class `j` for every row of a tile, and measure d(x, M_j(x)) anew."""
+    top, mass, pull, x = pool.top[t, j], pool.mass[t, j], pool.pull[t, j], pool.x[t]
+    n_moved, n_nearer = 0, 0
+    if metric.code == EUCLIDEAN:
+        for b in range(TILE):
+            change[b] = -totals[b] * spread - top[b]  # kappa = exp(-d^2 / (2 sigma^2)), in logs
+    else:
+        for b in range(TILE):
+            change[b] = -(root(totals[b], metric) ** 2) * spread - top[b]
+    for b in range(TILE):
+        n_moved += change[b] > _NEGLIGIBLE
+        n_nearer += change[b] > 0.0
+    if n_moved == 0:
+        return
+    if n_nearer > 0:
+        # Nearer than all members before: the sums so far shrink, so that the largest weight is 1 again.
+        for b in range(TILE):
+            if change[b] > 0.0:
+                scale = np.exp(-change[b])
+                top[b] = top[b] + change[b] if top[b] > -np.inf else -(root(totals[b], metric) ** 2) * spread
+                mass[b] *= scale
+                for f in range(x.shape[0]):
+                    pull[f, b] *= scale
+                change[b] = 0.0
+    for b in range(TILE):
+        weight[b] = _exp(max(change[b], _NEGLIGIBLE)) if change[b] > _NEGLIGIBLE else 0.0
+        mass[b] += weight[b]
+    gap, code, power = pool.gap[t, j], metric.code, metric.power
+    gap[:] = 0.0
+    for f in range(x.shape[0]):
+        value, column, sums = np.float64(rows.dense[s, f]), x[f], pull[f]
+        if code == EUCLIDEAN:
+            for b in range(TILE):
+                moved = sums[b] + weight[b] * (value - column[b])
+                sums[b] = moved
+                gap[b] += moved * moved
+            continue
+        for b in range(TILE):
+            sums[b] += weight[b] * (value - column[b])
+            if code == CHEBYSHEV:
+                gap[b] = max(gap[b], abs(sums[b]))
+            else:
+                gap[b] += abs(sums[b]) if code == MANHATTAN else abs(sums[b]) ** power
+    # M_j(x) - x = pull / mass
+    if code == EUCLIDEAN:
+        for b in range(TILE):
+            gap[b] = np.sqrt(gap[b]) / mass[b]
+    else:
+        for b in range(TILE):
+            gap[b] = root(gap[b], metric) / mass[b]
+
+
+@njit(cache=True, error_model="numpy")
+def _rank(pool: Pool, t: int, alive: int, total: np.ndarray) -> None:
+    """Compute DF(x) = min_j d(x, M_j) / sum_j d(x, M_j) for the rows of a tile."""
+    factor = pool.factor[t]
+    factor[:], total[:] = np.inf, 0.0
+    for j in range(pool.gap.shape[1]):
+        if pool.mass[t, j, 0] > 0.0:  # a class without labeled members is skipped
+            gap = pool.gap[t, j]
+            for b in range(TILE):
+                factor[b] = min(factor[b], gap[b])
+                total[b] += gap[b]
+    for b in range(TILE):
+        quotient = factor[b] / total[b]
+        factor[b] = quotient if total[b] > 0.0 else 0.0
+    factor[max(alive - t * TILE, 0) :] = np.inf
+    pool.least[t] = factor.min()
+
+
+@njit(cache=True)
+def _meet(
+    t: int, pool: Pool, alive: int, rows: Rows, stored: np.ndarray, codes: np.ndarray, start: int, stop: int, near: Near,
+    metric: Metric, spread: float,
+) -> None:  # fmt: skip
+    """Let the rows of one tile meet the stored rows `start` to `stop`: as neighbors and as members of their class."""
+    n, k = min(TILE, alive - t * TILE), near.distance.shape[1]
+    ids, bound = pool.row[t * TILE : t * TILE + n], pool.bound[t]
+    scratch = np.empty((3, TILE))  # one allocation for all, because this runs once for every tile and step
+    totals, change, weight = scratch[0], scratch[1], scratch[2]
+    for c in range(start, stop):
+        tile_totals(rows, stored[c], rows, ids, pool.x[t], pool.nominal, metric, totals)
+        hits = 0
+        for b in range(TILE):
+            hits += totals[b] <= bound[b]
+        if hits > 0:
+            for b in range(n):
+                if totals[b] <= bound[b]:
+                    remember(near, ids[b], root(totals[b], metric), c, codes[c], False)
+                    bound[b] = bound_of(near.distance[ids[b], k - 1], metric)
+        _pull_toward(pool, t, rows, stored[c], codes[c], totals, change, weight, metric, spread)
+    _rank(pool, t, alive, totals)
+
+
+@njit(cache=True, parallel=PARALLEL)
+def _meet_parallel(
+    pool: Pool, alive: int, rows: Rows, stored: np.ndarray, codes: np.ndarray, start: int, stop: int, near: Near,
+    metric: Metric, spread: float,
+) -> None:  # fmt: skip
+    for t in prange((alive + TILE - 1) // TILE):
+        _meet(np.int64(t), pool, alive, rows, stored, codes, start, stop, near, metric, spread)
+
+
+@njit(cache=True)
+def meet_all(
+    pool: Pool,
+    alive: int,
+    rows: Rows,
+    stored: np.ndarray,
+    codes: np.ndarray,
+    start: int,
+    stop: int,
+    near: Near,
+    metric: Metric,
+    spread: float,
+) -> None:
+    """Let all waiting rows meet the stored rows `start` to `stop` and rank them anew.
+
+    Parameters
+    ----------
+    pool : Pool
+        The waiting rows; changed in place.
+    alive : int
+        How many are left; they fill the first slots.
+    rows : Rows
+        All rows, dense.
+    stored : ndarray of int64
+        Stored rows, in the order of storing.
+    codes : ndarray of int32
+        Their classes.
+    start, stop : int
+        Which of them to meet.
+    near : Near
+        Memory of the waiting rows; changed in place.
+    metric : Metric
+        How distance is measured.
+    spread : float
+        ``1 / (2 sigma^2)``.
+    """
+    if (stop - start) * alive * rows.dense.shape[1] > WORTH_THREADS:
+        _meet_parallel(pool, alive, rows, stored, codes, start, stop, near, metric, spread)
+    else:
+        for t in range((alive + TILE - 1) // TILE):
+            _meet(t, pool, alive, rows, stored, codes, start, stop, near, metric, spread)
+
+
+@njit(cache=True)
+def leave(pool: Pool, slot: int, last: int, slot_of: np.ndarray) -> None:
+    """Move the row of the slot `last` to `slot`, whose row leaves."""
+    t, b = slot // TILE, slot % TILE
+    s, c = last // TILE, last % TILE
+    pool.row[slot] = pool.row[last]
+    slot_of[pool.row[slot]] = slot
+    pool.x[t, :, b] = pool.x[s, :, c]
+    pool.top[t, :, b] = pool.top[s, :, c]
+    pool.mass[t, :, b] = pool.mass[s, :, c]
+    pool.gap[t, :, b] = pool.gap[s, :, c]
+    pool.pull[t, :, :, b] = pool.pull[s, :, :, c]
+    pool.bound[t, b] = pool.bound[s, c]
+    pool.factor[t, b] = pool.factor[s, c]
+    pool.factor[s, c] = np.inf
+    pool.least[t] = pool.factor[t].min()
+    pool.least[s] = pool.factor[s].min()

@@ -1,0 +1,216 @@
+"""A classifier of table rows as they stand in a file: columns are encoded, then one method answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError
+from handful.core.labels import encode_labels
+from handful.core.params import check_params
+from handful.core.records import Kind
+from handful.core.registry import method as register
+from handful.core.store import Storable
+from handful.corpora.formats.tables import table_of
+from handful.features.tables import TableEncoder
+from handful.methods.contenders import contender
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_BATCH = 8_192
+
+
+@register("table-model", paper=None, takes="model", learns_from=("labels", "unlabeled"))
+class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Classifier of table rows as they stand in a file: it encodes the columns, then asks a method.
+
+    Parameters
+    ----------
+    method : str, default="k-nn"
+        Name of a method for tables, or of a plain classifier (see `handful.methods.contenders`).
+    params : mapping of str to value, optional
+        Parameters of the method.
+    kinds : mapping of str to {"numeric", "nominal", "text"}, optional
+        Kind of each feature column; columns that are not named are left out. None tells them by the rule of
+        `handful.corpora.formats.read_table`.
+    use_unlabeled : bool, default=True
+        Whether rows without a label take part.
+    random_state : int, default=0
+        Seed, where the method has one.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    columns_ : dict
+        What was learned about each column.
+    estimator_ : estimator
+        The fitted method; its classes are positions in ``classes_``.
+    n_labeled_, n_unlabeled_ : int
+        Rows it was fitted on.
+    training_ : dict
+        How it was trained, in words, for `handful inspect`.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0], "color": ["red", "blue", "red", "blue"]})
+    >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
+    >>> model.predict(rows).tolist()
+    ['small', 'large', 'small', 'large']
+    """
+
+    def __init__(
+        self,
+        method: str = "k-nn",
+        *,
+        params: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        use_unlabeled: bool = True,
+        random_state: int = 0,
+    ) -> None:
+        self.method = method
+        self.params = params
+        self.kinds = kinds
+        self.use_unlabeled = use_unlabeled
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the columns from all rows, and the classes from the labeled ones (or more, if the method can).
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_rows, n_columns)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Labels; ``None``, ``NaN`` or (among integers) -1 mark unlabeled rows.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self)
+        chosen = contender(self.method)
+        labels = encode_labels(y, who="TableModel", min_classes=2)
+        frame = as_frame(X)
+        if frame.height != len(labels.codes):
+            raise DataError(f"TableModel: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
+        kinds = dict(self.kinds) if self.kinds is not None else dict(table_of("X", frame).kinds)
+        encoder = TableEncoder.learn(frame, kinds)
+        rows = np.arange(frame.height) if chosen.uses_unlabeled and self.use_unlabeled else labels.labeled
+        encoded = encoder.transform(frame[rows])
+        self.classes_ = labels.classes
+        self.columns_ = encoder.state()
+        self.estimator_ = chosen.build(encoded.shape[1], self.random_state, dict(self.params or {}))
+        self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
+        self.n_labeled_ = len(labels.labeled)
+        self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
+        self.training_: dict[str, Any] = {}
+        self._encoder = encoder
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the label of each row."""
+        return self.predict_with_confidence(X)[0]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of each class, in the order of ``classes_``."""
+        check_is_fitted(self)
+        frame = as_frame(X)
+        parts = [self._shares(frame[start : start + _BATCH]) for start in range(0, frame.height, _BATCH)]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
+
+    def predict_with_confidence(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the label of each row, and how sure the method is of it.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray
+            The answers.
+        confidence : ndarray of float64
+            Share of the answer between 0 and 1; NaN for a method that tells none.
+        """
+        check_is_fitted(self)
+        frame = as_frame(X)
+        labels, confidence = [self.classes_[:0]], [np.zeros(0)]
+        for start in range(0, frame.height, _BATCH):
+            encoded = self._encoder.transform(frame[start : start + _BATCH])
+            codes = np.asarray(self.estimator_.predict(encoded)).astype(np.int64)
+            labels.append(self.classes_[codes])
+            confidence.append(self._confidence(encoded, codes))
+        return np.concatenate(labels), np.concatenate(confidence)
+
+    def _shares(self, frame: pl.DataFrame) -> np.ndarray:
+        found = np.zeros((frame.height, len(self.classes_)))
+        shares = self.estimator_.predict_proba(self._encoder.transform(frame))
+        found[:, np.asarray(self.estimator_.classes_).astype(np.int64)] = shares
+        return found
+
+    def _confidence(self, encoded: Any, codes: np.ndarray) -> np.ndarray:
+        if not hasattr(self.estimator_, "predict_proba"):
+            return np.full(len(codes), np.nan)
+        shares = np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
+        place = np.searchsorted(np.asarray(self.estimator_.classes_).astype(np.int64), codes)
+        return np.asarray(shares[np.arange(len(codes)), place])
+
+    def _check_state(self) -> None:
+        self._encoder = TableEncoder(self.columns_)
+        known = np.asarray(self.estimator_.classes_).astype(np.int64)
+        if len(known) and not 0 <= known.min() <= known.max() < len(self.classes_):
+            raise DataError("TableModel: the classes of its method must be positions in its labels.")
+        if self._encoder.width != getattr(self.estimator_, "n_features_in_", self._encoder.width):
+            raise DataError("TableModel: the method must take as many columns as the encoder makes.")
+
+
+def as_frame(X: Any) -> pl.DataFrame:
+    """Return rows of any kind as a polars frame.
+
+    Parameters
+    ----------
+    X : polars or pandas DataFrame, dict of columns, or array of shape (n_rows, n_columns)
+        Columns of an array are called ``x0``, ``x1`` and so on.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows.
+
+    Examples
+    --------
+    >>> as_frame([[1.0, 2.0]]).columns
+    ['x0', 'x1']
+    """
+    import polars as pl
+
+    if isinstance(X, pl.DataFrame):
+        return X
+    if isinstance(X, pl.LazyFrame):
+        return X.collect()
+    if isinstance(X, Mapping):
+        return pl.DataFrame(dict(X))
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
+    if hasattr(X, "tocsr"):
+        raise DataError("TableModel: X must be a table or a dense array, got a sparse matrix. Use a method directly.")
+    values = np.asarray(X)
+    if values.ndim != 2:
+        raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
+    return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})
+
+
+def _plain(column: Any) -> Any:
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values
+    cells = column.tolist() if hasattr(column, "tolist") else list(column)
+    return [None if cell is None or cell != cell or type(cell).__name__ == "NAType" else str(cell) for cell in cells]

@@ -1,0 +1,236 @@
+"""Tri-training of Zhou and Li (2005): three classifiers that teach each other."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.params import check_params
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.neighbors.stored import labels_of
+
+_DRAWS = 100
+
+
+@method("tri-training", paper="sogaard2011", takes="table", learns_from=("labels", "unlabeled"))
+class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Three classifiers, each of which learns the unlabeled rows on which the two others agree.
+
+    Use it to make any classifier semi-supervised when nothing is known about the shape of the classes.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        What the three are copies of.
+    random_state : int, RandomState or None, default=None
+        Seed of the bootstrap samples, of subsamples, and of the three copies.
+
+    Attributes
+    ----------
+    estimators_ : list of 3 classifiers
+        The fitted copies.
+    classes_ : ndarray
+        The labels.
+    transduction_ : ndarray of shape (n_samples,)
+        Label of every row: the given one, or the vote of the three.
+    labeled_iter_ : ndarray of shape (n_samples,)
+        0 for a given label, else the first round in which the row taught a classifier, -1 if none.
+    n_iter_ : int
+        Rounds, the last one, in which nothing changed, included.
+    termination_condition_ : {"no_change"}
+        Why the fit ended.
+
+    Notes
+    -----
+    ========  ==========================================================
+    symbol    meaning
+    ========  ==========================================================
+    e_i       error of the two others on labeled rows where they agree
+    e'_i      that error when classifier i was last trained
+    L_i       unlabeled rows on which the two others agree
+    l'_i      size of L_i when classifier i was last trained
+    ========  ==========================================================
+
+    Classifier i is trained again on the labeled rows and L_i if ``e_i < e'_i`` and ``e_i |L_i| < e'_i l'_i``; L_i is cut
+    down at random where only its size stands in the way. Where the two others agree on no labeled row, e_i is 0.5.
+    Deviations: a bootstrap sample that misses all classes but one is drawn again. Ties of the three go to the label that
+    comes first in ``classes_``.
+    Cost: a few rounds, each of three predictions of all rows and at most three fits.
+
+    References
+    ----------
+    Zhou, Z.-H., Li, M. (2005). Tri-training: exploiting unlabeled data using three classifiers. IEEE TKDE 17(11).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X = np.array([[0.0], [0.4], [1.0], [8.0], [8.5], [9.0], [0.2], [8.8]])
+    >>> y = ["low", "low", "low", "high", "high", "high", None, None]
+    >>> TriTraining(GaussianNB(), random_state=0).fit(X, y).transduction_[6:].tolist()
+    ['low', 'high']
+    """
+
+    def __init__(self, estimator: Any, random_state: Any = None) -> None:
+        self.estimator = estimator
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the three classifiers.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows, in any form that the classifier takes.
+        y : array-like of shape (n_samples,)
+            Their labels; None, NaN, or -1 among integers, for an unlabeled row.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self)
+        if not hasattr(self.estimator, "fit") or not hasattr(self.estimator, "predict"):
+            raise ParameterError(f"TriTraining: estimator must be a classifier, got {self.estimator!r}.")
+        X = self._table(X, reset=True)
+        labels = labels_of(y, _num_samples(X), who="TriTraining")
+        self.classes_ = labels.classes
+        random = check_random_state(self.random_state)
+        given, U = labels.labeled, labels.unlabeled
+        truth = labels.codes[given]
+        X_given, X_rest = _safe_indexing(X, given), _safe_indexing(X, U)
+        self.estimators_ = []
+        for _ in range(3):
+            sample = _bootstrap(random, truth)
+            self.estimators_.append(self._train(random, _safe_indexing(X_given, sample), truth[sample]))
+        last_error, last_size = np.full(3, 0.5), np.zeros(3)
+        self.labeled_iter_ = labels.codes.astype(np.int64).clip(-1, 0)
+        self.n_iter_ = 0
+        while True:
+            self.n_iter_ += 1
+            on_given = np.array([self._codes(h, X_given) for h in self.estimators_])
+            on_rest = np.array([self._codes(h, X_rest) if len(U) else np.empty(0, int) for h in self.estimators_])
+            lessons: dict[int, np.ndarray] = {}
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                error = _error(on_given[j], on_given[k], truth)
+                if error >= last_error[i]:
+                    continue
+                agreed = np.flatnonzero(on_rest[j] == on_rest[k])
+                taught = _admit(random, agreed, error, last_error[i], last_size[i])
+                if taught is not None:
+                    lessons[i] = taught
+                    last_error[i], last_size[i] = error, len(taught)
+            if not lessons:
+                break
+            for i, taught in lessons.items():
+                rows = np.concatenate([given, U[taught]])
+                codes = np.concatenate([truth, on_rest[(i + 1) % 3][taught]])
+                self.estimators_[i] = self._train(random, _safe_indexing(X, rows), codes)
+                fresh = U[taught][self.labeled_iter_[U[taught]] == -1]
+                self.labeled_iter_[fresh] = self.n_iter_
+        self.termination_condition_ = "no_change"
+        codes = labels.codes.copy()
+        if len(U):
+            codes[U] = self._shares(X_rest).argmax(axis=1)
+        self.transduction_ = labels.decode(codes)
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict by the majority of the three.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        codes = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of the three votes that each label gets.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Shares, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._shares(self._table(X, reset=False))
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        try:
+            if hasattr(X, "columns"):  # the classifier may want the columns
+                return validate_data(self, X, skip_check_array=True, reset=reset)
+            return validate_data(self, X, accept_sparse="csr", dtype=None, reset=reset)
+        except ValueError as error:
+            raise DataError(f"TriTraining: {error}") from None
+
+    def _train(self, random: np.random.RandomState, X: Any, codes: np.ndarray) -> Any:
+        copy = clone(self.estimator)
+        if "random_state" in copy.get_params():
+            copy.set_params(random_state=random.randint(2**31 - 1))
+        return copy.fit(X, self.classes_[codes])
+
+    def _codes(self, estimator: Any, X: Any) -> np.ndarray:
+        return np.searchsorted(self.classes_, np.asarray(estimator.predict(X)))
+
+    def _shares(self, X: Any) -> np.ndarray:
+        votes = np.array([self._codes(h, X) for h in self.estimators_])
+        return np.asarray((votes[:, :, None] == np.arange(len(self.classes_))).mean(axis=0))
+
+    def _check_state(self) -> None:
+        if not isinstance(self.estimators_, list) or len(self.estimators_) != 3:
+            raise DataError("TriTraining: there must be three estimators, but the file holds other things.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _bootstrap(random: np.random.RandomState, truth: np.ndarray) -> np.ndarray:
+    n = len(truth)
+    one_class = bool((truth == truth[0]).all())
+    for _ in range(_DRAWS):
+        sample = random.randint(n, size=n)
+        if one_class or (truth[sample] != truth[sample[0]]).any():
+            return np.asarray(sample)
+    return np.arange(n)
+
+
+def _error(first: np.ndarray, second: np.ndarray, truth: np.ndarray) -> float:
+    agree = first == second
+    return float(np.mean(first[agree] != truth[agree])) if agree.any() else 0.5
+
+
+def _admit(random: np.random.RandomState, agreed: np.ndarray, error: float, last_error: float, last_size: float
+           ) -> np.ndarray | None:  # fmt: skip
+    """Return the unlabeled rows to learn from, or None if the conditions of the paper do not hold."""
+    if last_size == 0:
+        last_size = math.floor(error / (last_error - error) + 1)
+    if last_size >= len(agreed):
+        return None
+    if error * len(agreed) < last_error * last_size:
+        return agreed
+    if last_size > error / (last_error - error):
+        size = math.ceil(last_error * last_size / error - 1)
+        return np.sort(random.choice(agreed, size, replace=False))
+    return None

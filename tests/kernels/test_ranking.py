@@ -1,0 +1,99 @@
+"""Ordinal labeling with tiles, moved slots, batches and threads equals a plain computation from scratch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.kernels import votes
+from handful.kernels.distances import CHEBYSHEV, EUCLIDEAN, MANHATTAN, MINKOWSKI, TILE, WORTH_THREADS, Metric
+from handful.kernels.nearest import no_neighbors
+from handful.kernels.pool import _exp
+from handful.kernels.ranking import rank_and_label
+from handful.neighbors.rows import dense_rows
+
+NORMS = {EUCLIDEAN: 2, MANHATTAN: 1, CHEBYSHEV: np.inf, MINKOWSKI: 3}
+
+
+def factor(x, members, codes, sigma, norm):
+    distances = []
+    for j in np.unique(codes):
+        own = members[codes == j]
+        log_weight = -(np.linalg.norm(own - x, norm, axis=1) ** 2) / (2 * sigma**2)
+        w = np.exp(log_weight - log_weight.max())
+        distances.append(np.linalg.norm((w / w.sum()) @ own - x, norm))
+    return min(distances) / sum(distances)
+
+
+def from_scratch(X, labeled, codes, waiting, sigma, norm, batch):
+    """One neighbor, everything inserted."""
+    stored, stored_codes, left = list(labeled), list(codes), list(waiting)
+    order, factors, labels = [], [], []
+    while left:
+        members, member_codes = X[stored], np.array(stored_codes)
+        all_factors = {i: factor(X[i], members, member_codes, sigma, norm) for i in left}
+        for i in sorted(left, key=all_factors.get)[:batch]:
+            nearest = int(np.argmin(np.linalg.norm(members - X[i], norm, axis=1)))
+            order.append(i)
+            factors.append(all_factors[i])
+            labels.append(member_codes[nearest])
+            stored.append(i)
+            stored_codes.append(member_codes[nearest])
+            left.remove(i)
+    return order, factors, labels
+
+
+def run(X, labeled, codes, waiting, sigma, metric, batch, n_classes, answers=()):
+    near = no_neighbors(len(waiting), 1, n_classes, False)
+    empty = np.empty(0, dtype=np.int64)
+    given = np.array(answers, dtype=np.int32)
+    return rank_and_label(
+        dense_rows(X), labeled, codes, waiting, empty, near, n_classes, metric, votes.UNIFORM, sigma, 1.0, batch, given
+    )  # fmt: skip
+
+
+def clouds(n, d, n_classes, n_labeled, seed):
+    rng = np.random.default_rng(seed)
+    codes = (np.arange(n) % n_classes).astype(np.int32)
+    X = rng.normal(size=(n, d)) + 2 * codes[:, None]
+    rows = rng.permutation(n)
+    labeled = np.sort(np.concatenate([rows[codes[rows] == j][:n_labeled] for j in range(n_classes)]))
+    return X, labeled, codes[labeled], np.setdiff1d(rows, labeled)
+
+
+@pytest.mark.parametrize("code", NORMS)
+@pytest.mark.parametrize("batch", [1, 7])
+def test_equals_computation_from_scratch(code, batch):
+    X, labeled, codes, waiting = clouds(2 * TILE + 30, 3, 3, 3, seed=code)
+    order, factors, labels = from_scratch(X, labeled, codes, waiting, 0.8, NORMS[code], batch)
+    got = run(X, labeled, codes, waiting, 0.8, Metric(code, 3.0), batch, 3)
+    assert waiting[got[0]].tolist() == order
+    np.testing.assert_allclose(got[3], factors, rtol=1e-9)
+    assert got[1].tolist() == labels
+
+
+def test_threads_give_what_one_thread_gives():
+    X, labeled, codes, waiting = clouds(1050, 1000, 2, 1, seed=9)
+    assert len(waiting) * X.shape[1] > WORTH_THREADS
+    got = run(X, labeled, codes, waiting, 20.0, Metric(EUCLIDEAN, 2.0), 1, 2)
+    stored, stored_codes = np.concatenate([labeled, waiting[got[0]]]), np.concatenate([codes, got[1]])
+    for step in (0, 1, 300, 1000):
+        x, known = X[waiting[got[0][step]]], stored[: 2 + step]
+        assert got[3][step] == pytest.approx(factor(x, X[known], stored_codes[: 2 + step], 20.0, 2), rel=1e-9)
+        nearest = int(np.argmin(((X[known] - x) ** 2).sum(axis=1)))
+        assert (got[5][step], got[1][step]) == (nearest, stored_codes[nearest])
+    assert sorted(got[0].tolist()) == list(range(len(waiting)))
+
+
+def test_answers_are_stored_instead_of_predictions():
+    X = np.array([[0.0], [10.0], [1.0], [1.5]])
+    labeled, codes, waiting = np.array([0, 1]), np.array([0, 1], dtype=np.int32), np.array([2, 3])
+    got = run(X, labeled, codes, waiting, 1.0, Metric(EUCLIDEAN, 2.0), 1, 2, answers=[1, 0])
+    # Row 2 is predicted as 0 but stored as 1, and row 3, whose nearest it is, is therefore predicted as 1.
+    assert (got[0].tolist(), got[1].tolist()) == ([0, 1], [0, 1])
+
+
+def test_exponential_is_exact_to_the_last_bits():
+    x = np.linspace(-45.0, 0.0, 5001)
+    np.testing.assert_allclose([_exp(v) for v in x], np.exp(x), rtol=4e-16)
+    assert _exp(0.0) == 1.0

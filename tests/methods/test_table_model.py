@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import handful
+from handful.core.errors import DataError, ModelFileError, ParameterError
+from handful.methods.contenders import contenders
+from handful.methods.table_model import TableModel, as_frame
+
+
+def rows(n: int = 60) -> tuple[pl.DataFrame, list[str | None], list[str]]:
+    rng = np.random.default_rng(0)
+    truth = ["low" if i % 2 else "high" for i in range(n)]
+    size = [rng.normal(0 if label == "low" else 6) for label in truth]
+    color = [("red" if label == "low" else "blue") if rng.random() < 0.9 else "green" for label in truth]
+    frame = pl.DataFrame({"size": size, "color": color})
+    return frame, [label if i < 14 else None for i, label in enumerate(truth)], truth
+
+
+@pytest.mark.parametrize("name", contenders())
+def test_every_contender_is_fitted_saved_and_loaded(name, tmp_path):
+    frame, few, truth = rows()
+    model = TableModel(name).fit(frame, few)
+    assert np.mean(model.predict(frame) == truth) > 0.8
+    labels, confidence = model.predict_with_confidence(frame)
+    assert labels.tolist() == model.predict(frame).tolist()
+    assert ((confidence >= 0) & (confidence <= 1)).all()
+    shares = model.predict_proba(frame)
+    assert shares.shape == (len(truth), 2)
+    handful.save(model, tmp_path / "model.handful")
+    again = handful.load(tmp_path / "model.handful")
+    assert again.predict(frame).tolist() == model.predict(frame).tolist()
+    assert np.array_equal(again.predict_proba(frame), shares)
+
+
+def test_any_kind_of_rows_will_do():
+    frame, few, _ = rows()
+    model = TableModel("k-nn").fit(frame, few)
+    expected = model.predict(frame).tolist()
+    assert model.predict(frame.to_pandas()).tolist() == expected
+    assert model.predict({name: frame[name].to_list() for name in frame.columns}).tolist() == expected
+    assert model.predict(frame.with_columns(pl.all().cast(pl.String))).tolist() == expected
+    assert model.predict(frame[:0]).tolist() == []
+    assert as_frame(pd.DataFrame({"a": ["x", None], 3: [1, 2]})).columns == ["a", "3"]
+
+
+def test_labels_only_means_labels_only():
+    frame, few, _ = rows()
+    alone = TableModel("label-spreading", use_unlabeled=False).fit(frame, few)
+    assert (alone.n_labeled_, alone.n_unlabeled_) == (14, 0)
+    assert TableModel("label-spreading").fit(frame, few).n_unlabeled_ == len(few) - 14
+
+
+def test_wrong_use_is_told():
+    frame, few, _ = rows()
+    with pytest.raises(ParameterError, match="Did you mean 'ordinal-knn'"):
+        TableModel("ordinal-kn").fit(frame, few)
+    with pytest.raises(DataError, match="of one length"):
+        TableModel().fit(frame, few[:-1])
+    with pytest.raises(ModelFileError, match="must be fitted"):
+        handful.save(TableModel(), "never.handful")
+    with pytest.raises(DataError, match="none named 'size'"):
+        TableModel().fit(frame, few).predict(frame.drop("size"))

@@ -1,0 +1,98 @@
+"""Pseudo-labels can be traced to a given label, which can be withdrawn."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from handful.core.errors import DataError
+from handful.core.store import read_model, write_model
+from handful.neighbors import OrdinalKNN, SemiSupervisedCondensedNN
+
+
+def chain():
+    """Two chains of rows from two seeds; a third seed with a wrong label sits at the end of the first."""
+    X = np.array([[0.0], [20.0], [1.0], [2.0], [19.0], [6.0], [5.5], [18.0]])
+    return X, np.array(["a", "b", None, None, None, "b", None, None], dtype=object)
+
+
+def test_ordinal_labels_descend_from_seeds():
+    X, y = chain()
+    model = OrdinalKNN().fit(X, y)
+    assert model.provenance(3).lineage == (2, 0)
+    assert model.provenance(6).lineage == (5,)
+    assert model.provenance(0) == type(model.provenance(0))(0, "a", 0, 1.0, ())
+    assert model.provenance(3).step == model.order_.tolist().index(3) + 1
+    assert model.descendants(0).tolist() == [2, 3]
+    assert model.descendants(2).tolist() == [3]
+    assert model.descendants(1).tolist() == [4, 7]
+    assert model.origin_.tolist() == [0, 1, 0, 0, 1, 5, 5, 1]
+    for row in range(len(X)):
+        lineage = model.provenance(row).lineage
+        assert (lineage[-1] if lineage else row) == model.origin(row)
+        assert model.transduction_[row] == model.transduction_[model.origin(row)]
+
+
+def test_untrusted_rows_have_no_children():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2)) + np.arange(60)[:, None] % 3
+    y = np.array([*"abcabcabc", *[None] * 51], dtype=object)
+    model = OrdinalKNN(3, min_confidence=0.7).fit(X, y)
+    untrusted = np.flatnonzero(model.labeled_iter_ == -1)
+    assert 0 < len(untrusted) < 51
+    assert model.termination_condition_ == "all_visited"
+    assert not set(model.parent_.tolist()) & set(untrusted.tolist())
+    assert len(model.stored_codes_) == 60 - len(untrusted)
+
+
+def test_a_wrong_seed_is_withdrawn():
+    X, y = chain()
+    model = OrdinalKNN().fit(X, y)
+    withdrawal = model.withdraw(5)
+    assert withdrawal.changed == [(5, "b", "a"), (6, "b", "a")]
+    without = y.copy()
+    without[5] = None
+    assert withdrawal.model.transduction_.tolist() == OrdinalKNN().fit(X, without).transduction_.tolist()
+    assert model.transduction_[5] == "b"
+    with pytest.raises(DataError, match=r"only a given label can be withdrawn, got row 6.* descends from row 5"):
+        model.withdraw(6)
+    with pytest.raises(DataError, match="one of the 8 rows"):
+        model.withdraw(8)
+
+
+def test_semi_supervised_labels_come_straight_from_seeds():
+    X, y = chain()
+    model = SemiSupervisedCondensedNN(n_neighbors=1).fit(X, y)
+    assert model.parent_.tolist() == [-1, -1, 0, 0, 1, -1, 5, 1]
+    assert model.provenance(6).lineage == (5,)
+    assert model.provenance(6).confidence == 1.0
+    assert (6, "b", "a") in model.withdraw(5).changed
+    three = SemiSupervisedCondensedNN(n_neighbors=3).fit(X, y)
+    assert three.confidence_[6] == pytest.approx(2 / 3)
+    assert three.labeled_iter_[6] == -1
+    assert three.termination_condition_ == "max_iter"
+
+
+@pytest.mark.parametrize("method", [OrdinalKNN(), SemiSupervisedCondensedNN(n_neighbors=1)])
+def test_the_training_table_is_not_carried_along(method, tmp_path):
+    X, y = chain()
+    model = method.fit(X, y)
+    write_model(model, tmp_path / "model")
+    for copy in (pickle.loads(pickle.dumps(model)), read_model(tmp_path / "model", lambda _: type(method))):
+        assert copy.provenance(6) == model.provenance(6)
+        with pytest.raises(DataError, match="Fit again"):
+            copy.withdraw(5)
+
+
+def test_batches_visit_every_row_once():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3)) + 4 * (np.arange(100) % 2)[:, None]
+    y = np.array(["a", "b", *[None] * 98], dtype=object)
+    exact, batched = OrdinalKNN().fit(X, y), OrdinalKNN(batch_size=30).fit(X, y)
+    assert sorted(batched.order_.tolist()) == list(range(2, 100))
+    assert batched.order_[0] == exact.order_[0]
+    # Within a batch nothing is updated: the first 30 rows have the smallest factors of the start.
+    assert (np.diff(batched.distance_factor_[:30]) >= 0).all()
+    assert set(batched.parent_[batched.order_[:30]].tolist()) <= {0, 1}
