@@ -1,0 +1,248 @@
+"""Sense classifier: one model for each word, trained in parallel."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError
+from handful.core.params import Count, Positive, check_params
+from handful.core.progress import Progress, Step
+from handful.core.records import Occurrence
+from handful.core.registry import method as register
+from handful.core.store import Storable
+from handful.neighbors.projected_votes import Metric
+from handful.neighbors.votes import Vote
+from handful.senses.features import Context, Tagger, context_features, make_contexts
+from handful.senses.scoring import score_senses
+from handful.senses.word_model import Method, WordModel, settle_senses
+
+_KERNEL_SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "margin", "random_state")
+
+
+@register("senses", paper="su2004", takes="contexts", learns_from=("labels", "unlabeled"))
+class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
+    """Tell the sense of a word from its context, with one model per word.
+
+    Use it when a few sense-tagged contexts of each word are there, and perhaps many untagged ones.
+
+    Parameters
+    ----------
+    method : str, default="kernel-pca"
+        ``"kernel-pca"`` learns from labeled contexts alone, ``"semi-supervised-kernel-pca"`` from unlabeled ones too,
+        ``"composite-kernel-pca"`` asks the latter where the former is in doubt. ``"naive-bayes"``, ``"maximum-entropy"``,
+        ``"linear-svm"`` and ``"most-frequent"`` are baselines on the same features.
+    tagger : fitted tagger or None, default=None
+        Something with ``predict(sentences)`` that gives Penn Treebank tags, such as a fitted `CRF`. Without it there
+        are no features of parts of speech and syntax.
+    window : int, default=35
+        Words to either side that make up the bag.
+    weights : dict of str to float, or None, default=None
+        Values of feature groups, where they differ from `handful.senses.features.WEIGHTS`.
+    n_neighbors : int or "cv", default=25
+        Neighbors that vote in the kernel PCA space.
+    degree : int, default=2
+        Degree of the polynomial kernel between contexts of length 1.
+    n_components : int, "cv" or None, default=400
+        Leading components kept, more than most words have labeled contexts; None keeps all.
+    vote, metric : str, default="dudani", "cosine"
+        See `KernelPCAClassifier`.
+    margin : float or "calibrate", default=0.05
+        See `CompositeKernelPCA`.
+    strength : float or None, default=None
+        Smoothing of naive Bayes, or the constant C of maximum entropy and linear SVM.
+    n_jobs : int or None, default=None
+        Processes; None is 1.
+    random_state : int or None, default=0
+        For the folds of ``"cv"`` and ``"calibrate"``.
+
+    Attributes
+    ----------
+    models_ : dict of str to WordModel
+        The model of each word.
+
+    Notes
+    -----
+    Deviations: the paper names its features only by a reference; here they are those of the `features` module, and their
+    weights, the window, the vote and the number of neighbors were chosen by cross-validation on the training part
+    of Senseval-2. An instance with several correct senses is trained on the one most frequent for its word. ``P`` (proper
+    name) and ``U`` (unassignable) are senses like any other.
+
+    Cost: for each word one eigenproblem over its contexts, cubic in their number.
+
+    Examples
+    --------
+    >>> def of(number, text, *senses):
+    ...     tokens = tuple(text.split())
+    ...     return Occurrence("bank.n", number, tokens, tokens.index("bank"), senses)
+    >>> train = [of("1", "the bank lent money", "money"), of("2", "the muddy bank of a river", "river")]
+    >>> train += [of("3", "a bank lent him cash", "money"), of("4", "the bank of the lake", "river")]
+    >>> SenseClassifier(n_neighbors=1).fit(train).predict([of("5", "on the bank of the river")])
+    ['river']
+    """
+
+    def __init__(
+        self,
+        method: Method = "kernel-pca",
+        *,
+        tagger: Any = None,
+        window: Count = 35,
+        weights: dict[str, float] | None = None,
+        n_neighbors: Count | Literal["cv"] = 25,
+        degree: Count = 2,
+        n_components: Count | Literal["cv"] | None = 400,
+        vote: Vote = "dudani",
+        metric: Metric = "cosine",
+        margin: float | Literal["calibrate"] = 0.05,
+        strength: Positive | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = 0,
+    ) -> None:
+        self.method = method
+        self.tagger = tagger
+        self.window = window
+        self.weights = weights
+        self.n_neighbors = n_neighbors
+        self.degree = degree
+        self.n_components = n_components
+        self.vote = vote
+        self.metric = metric
+        self.margin = margin
+        self.strength = strength
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        occurrences: Sequence[Occurrence],
+        unlabeled: Sequence[Occurrence] = (),
+        *,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Train a model for every word that has labeled contexts.
+
+        Parameters
+        ----------
+        occurrences : sequence of Occurrence
+            Words in context; those without senses count as unlabeled.
+        unlabeled : sequence of Occurrence
+            Further contexts, whose senses, if any, are not looked at.
+        progress : callable or None
+            Told of finished words.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self)
+        return self.fit_contexts(self.contexts(occurrences), self.contexts(unlabeled), progress=progress)
+
+    def contexts(self, occurrences: Sequence[Occurrence]) -> list[Context]:
+        """Tokenize and tag contexts once, for `fit_contexts` and `predict_contexts` of several classifiers."""
+        tagger: Tagger | None = None if self.tagger is None else self.tagger.predict
+        return make_contexts(list(occurrences), tagger)
+
+    def fit_contexts(
+        self, contexts: Sequence[Context], unlabeled: Sequence[Context] = (), *, progress: Progress | None = None
+    ) -> Self:
+        """Train on contexts that are ready; see `fit`."""
+        check_params(self)
+        labeled: dict[str, list[Context]] = defaultdict(list)
+        rest: dict[str, list[Context]] = defaultdict(list)
+        for context in contexts:
+            (labeled if context.occurrence.senses else rest)[context.occurrence.word].append(context)
+        for context in unlabeled:
+            rest[context.occurrence.word].append(context)
+        if not labeled:
+            raise DataError(f"SenseClassifier: at least one context must have a sense, got {len(contexts)} without.")
+        words = sorted(labeled)
+        settings = self.settings_of(self.method)
+        tasks = Parallel(n_jobs=self.n_jobs or 1, return_as="generator")(
+            delayed(_train)(self.method, settings, labeled[word], rest[word], self.window, self.weights)
+            for word in words
+        )
+        self.models_: dict[str, WordModel] = {}
+        for word, model in zip(words, tasks, strict=True):
+            self.models_[word] = model
+            if progress is not None:
+                progress(Step("train", len(self.models_), len(words)))
+        return self
+
+    def predict(self, occurrences: Sequence[Occurrence]) -> list[str]:
+        """Return the sense of each word in context.
+
+        Parameters
+        ----------
+        occurrences : sequence of Occurrence
+            Contexts of words that were trained; senses they have are not looked at.
+
+        Returns
+        -------
+        list of str
+            One sense for each.
+        """
+        return self.predict_contexts(self.contexts(occurrences))
+
+    def predict_contexts(self, contexts: Sequence[Context]) -> list[str]:
+        """Return the sense of each context that is ready; see `predict`."""
+        return self._ask("predict", contexts)
+
+    def predict_source(self, contexts: Sequence[Context]) -> list[str]:
+        """Tell which branch of the composite answers each context that is ready."""
+        return self._ask("predict_source", contexts)
+
+    def score(self, occurrences: Sequence[Occurrence], sense_map: Mapping[str, str] | None = None) -> float:
+        """Return the share of contexts whose answer is one of their senses, coarsely with a sense map."""
+        key = {str(i): occurrence.senses for i, occurrence in enumerate(occurrences)}
+        answers = {str(i): sense for i, sense in enumerate(self.predict(occurrences))}
+        return score_senses(key, answers, sense_map).recall
+
+    def settings_of(self, method: Method) -> dict[str, Any]:
+        """Return the parameters of the classifier behind a method."""
+        if method.endswith("kernel-pca"):
+            return {name: getattr(self, name) for name in _KERNEL_SETTINGS}
+        return {"strength": self.strength}
+
+    def _ask(self, question: str, contexts: Sequence[Context]) -> list[str]:
+        check_is_fitted(self)
+        by_word: dict[str, list[int]] = defaultdict(list)
+        for i, context in enumerate(contexts):
+            by_word[context.occurrence.word].append(i)
+        answers = np.empty(len(contexts), dtype=object)
+        for word, places in by_word.items():
+            if word not in self.models_:
+                known = ", ".join(sorted(self.models_)[:5])
+                raise DataError(
+                    f"SenseClassifier: must be trained on a word to tell its senses, got {word!r}. It knows {known}."
+                )
+            features = [context_features(contexts[i], window=self.window, weights=self.weights) for i in places]
+            answers[places] = getattr(self.models_[word], question)(features)
+        return [str(answer) for answer in answers]
+
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "models_": {word: model.to_state() for word, model in self.models_.items()}}
+
+    def _check_state(self) -> None:
+        states: Mapping[str, Any] = self.models_
+        self.models_ = {word: WordModel.from_state(state) for word, state in states.items()}
+
+
+def _train(
+    method: Method,
+    settings: dict[str, Any],
+    labeled: Sequence[Context],
+    unlabeled: Sequence[Context],
+    window: int,
+    weights: Mapping[str, float] | None,
+) -> WordModel:
+    """Train the model of one word; a function of its own so that it can run in another process."""
+    features = [context_features(context, window=window, weights=weights) for context in labeled]
+    extra = [context_features(context, window=window, weights=weights) for context in unlabeled]
+    senses = settle_senses([context.occurrence.senses for context in labeled])
+    return WordModel(method, settings).fit(features, senses, extra)

@@ -1,0 +1,144 @@
+"""The sense model of one word."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.neighbors import CompositeKernelPCA, KernelPCAClassifier
+from handful.senses.baselines import make_baseline
+from handful.senses.matrices import learn_names, to_rows
+
+Method = Literal[
+    "kernel-pca",
+    "semi-supervised-kernel-pca",
+    "composite-kernel-pca",
+    "naive-bayes",
+    "maximum-entropy",
+    "linear-svm",
+    "most-frequent",
+]
+_KERNEL_METHODS = ("kernel-pca", "semi-supervised-kernel-pca", "composite-kernel-pca")
+
+
+def settle_senses(answers: Sequence[Sequence[str]]) -> list[str]:
+    """Choose one sense of each instance: of several correct ones the most frequent in the sample, then the first by name.
+
+    Examples
+    --------
+    >>> settle_senses([("a",), ("P", "a"), ("P",), ("a",)])
+    ['a', 'a', 'P', 'a']
+    """
+    counts = Counter(sense for senses in answers for sense in senses)
+    return [min(senses, key=lambda sense: (-counts[sense], sense)) for senses in answers]
+
+
+class WordModel:
+    """Sense model of a single word, from features to senses.
+
+    Parameters
+    ----------
+    method : str
+        How senses are learned; see `SenseClassifier`.
+    settings : dict or None
+        Parameters of the classifier behind it.
+
+    Attributes
+    ----------
+    names_ : ndarray of str
+        Feature of each column.
+    classifier_ : estimator or None
+        None where the most frequent sense is the answer.
+    most_frequent_ : str
+        Most frequent sense in training.
+    n_unlabeled_ : int
+        Unlabeled contexts that took part.
+
+    Examples
+    --------
+    >>> model = WordModel("naive-bayes").fit([{"bag bank": 1.0}, {"bag sea": 1.0}], ["money", "water"])
+    >>> model.predict([{"bag sea": 1.0}]).tolist()
+    ['water']
+    """
+
+    def __init__(self, method: Method = "kernel-pca", settings: dict[str, Any] | None = None) -> None:
+        self.method = method
+        self.settings = settings
+
+    def fit(
+        self,
+        labeled: Sequence[Mapping[str, float]],
+        senses: Sequence[str],
+        unlabeled: Sequence[Mapping[str, float]] = (),
+    ) -> WordModel:
+        """Learn from the features of labeled contexts, and of unlabeled ones where the method takes them."""
+        counts = Counter(senses)
+        self.most_frequent_ = min(counts, key=lambda sense: (-counts[sense], sense))
+        used = unlabeled if self.method in ("semi-supervised-kernel-pca", "composite-kernel-pca") else ()
+        self.n_unlabeled_ = len(used)
+        self.names_ = np.array([], dtype=np.str_)
+        self.classifier_ = None if len(counts) == 1 else self._make()
+        if self.classifier_ is not None:
+            self.names_ = np.array(learn_names(labeled, used), dtype=np.str_)
+            rows = self.rows([*labeled, *used])
+            marks = np.array([*senses, *[None] * len(used)], dtype=object) if used else np.array(senses, dtype=np.str_)
+            with warnings.catch_warnings():
+                # A word may have as many senses as contexts; scikit-learn then suspects a regression problem.
+                warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+                self.classifier_.fit(rows, marks)
+        return self
+
+    def predict(self, features: Sequence[Mapping[str, float]]) -> np.ndarray:
+        """Return the sense of each context."""
+        if self.classifier_ is None:
+            return np.full(len(features), self.most_frequent_)
+        return np.asarray(self.classifier_.predict(self.rows(features)))
+
+    def predict_source(self, features: Sequence[Mapping[str, float]]) -> np.ndarray:
+        """Tell which branch answers each context; always ``"supervised"`` unless the method is the composite."""
+        if not isinstance(self.classifier_, CompositeKernelPCA):
+            return np.full(len(features), "supervised")
+        return self.classifier_.predict_source(self.rows(features))
+
+    def branch_answers(self, rows: Any) -> dict[str, np.ndarray]:
+        """Return what each branch of the composite would answer, by the name of the method that the branch is."""
+        composite = self.classifier_
+        if not isinstance(composite, CompositeKernelPCA):
+            raise DataError(f"WordModel: only the composite has branches, got {self.method!r}.")
+        return {
+            "kernel-pca": composite.classes_[composite.supervised_.predict(rows)],
+            "semi-supervised-kernel-pca": composite.classes_[composite.semi_supervised_.predict(rows)],
+        }
+
+    def _make(self) -> Any:
+        settings = dict(self.settings or {})
+        if self.method == "composite-kernel-pca":
+            return CompositeKernelPCA(**settings)
+        if self.method == "kernel-pca" or self.method == "semi-supervised-kernel-pca":
+            settings.pop("margin", None)
+            return KernelPCAClassifier(**settings)
+        return make_baseline(self.method, settings.get("strength"))
+
+    def rows(self, features: Sequence[Mapping[str, float]]) -> Any:
+        """Return features as rows of the classifier."""
+        columns = {name: i for i, name in enumerate(self.names_.tolist())}
+        return to_rows(features, columns, unit=self.method in _KERNEL_METHODS)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what a model file keeps."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> WordModel:
+        """Bring a model back from what `to_state` gave, refusing what no training could have left."""
+        model = cls(state["method"], state["settings"])
+        model.__dict__.update(state)
+        width = getattr(model.classifier_, "n_features_in_", 0)
+        if model.names_.shape != (width,) or not isinstance(model.most_frequent_, str):
+            raise DataError("WordModel: every column of the classifier must have a name.")
+        return model

@@ -1,0 +1,135 @@
+"""Sense classifiers learn, agree with themselves across processes and files, and say what they cannot do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.records import Occurrence
+from handful.core.store import read_model, write_model
+from handful.neighbors import CompositeKernelPCA, KernelPCAClassifier
+from handful.senses import SenseClassifier
+from handful.senses.classifier import SenseClassifier as Home
+from handful.senses.word_model import settle_senses
+
+METHODS = [
+    "kernel-pca",
+    "semi-supervised-kernel-pca",
+    "composite-kernel-pca",
+    "naive-bayes",
+    "maximum-entropy",
+    "linear-svm",
+]
+TOPICS = {
+    "money": ["loan", "cash", "deposit", "interest", "credit", "account"],
+    "river": ["water", "mud", "fish", "grass", "boat", "flood"],
+}
+
+
+def contexts(n, seed, word="bank.n", labeled=True):
+    """Draw contexts whose words tell the topic, more or less."""
+    rng = np.random.default_rng(seed)
+    drawn = []
+    for i in range(n):
+        sense = ["money", "money", "river"][rng.integers(0, 3)]
+        words = [str(w) for w in rng.choice(TOPICS[sense], 3)] + [str(w) for w in rng.choice(["day", "man", "time"], 2)]
+        rng.shuffle(words)
+        tokens = (*words[:2], "bank", *words[2:], ".")
+        drawn.append(Occurrence(word, f"{word}.{seed}.{i}", tokens, 2, (sense,) if labeled else ()))
+    return drawn
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_learns(method):
+    model = SenseClassifier(method, n_neighbors=5).fit(contexts(40, 0), contexts(60, 1, labeled=False))
+    assert model.score(contexts(60, 2)) > 0.9
+    frequent = SenseClassifier("most-frequent").fit(contexts(40, 0))
+    assert set(frequent.predict(contexts(5, 2))) == {"money"}
+
+
+def test_unlabeled_contexts_take_part_only_where_they_should():
+    labeled, extra = contexts(10, 0), contexts(30, 1, labeled=False)
+    alone = SenseClassifier("kernel-pca").fit(labeled, extra).models_["bank.n"]
+    both = SenseClassifier("semi-supervised-kernel-pca").fit(labeled + extra).models_["bank.n"]
+    composite = SenseClassifier("composite-kernel-pca").fit(labeled, extra).models_["bank.n"]
+    assert (alone.n_unlabeled_, both.n_unlabeled_, composite.n_unlabeled_) == (0, 30, 30)
+    assert isinstance(alone.classifier_, KernelPCAClassifier)
+    assert isinstance(composite.classifier_, CompositeKernelPCA)
+    assert len(both.classifier_.basis_rows_) == 40
+    # the supervised branch of the composite is the supervised model
+    new = SenseClassifier().contexts(contexts(20, 5))
+    from handful.senses import context_features
+
+    rows = [context_features(c) for c in new]
+    inner = composite.classifier_.supervised_.predict_proba(composite.rows(rows))
+    np.testing.assert_allclose(inner, alone.classifier_.predict_proba(alone.rows(rows)), atol=1e-9)
+
+
+def test_senses_of_unlabeled_contexts_are_not_looked_at():
+    labeled = contexts(20, 0)
+    hidden = SenseClassifier("composite-kernel-pca").fit(labeled, contexts(30, 1, labeled=False))
+    shown = SenseClassifier("composite-kernel-pca").fit(labeled, contexts(30, 1))
+    assert hidden.predict(contexts(30, 2)) == shown.predict(contexts(30, 2))
+
+
+def test_processes_give_the_same():
+    train = contexts(20, 0) + contexts(20, 1, word="shore.n")
+    one = SenseClassifier().fit(train).predict(contexts(10, 2) + contexts(10, 3, word="shore.n"))
+    two = SenseClassifier(n_jobs=2).fit(train).predict(contexts(10, 2) + contexts(10, 3, word="shore.n"))
+    assert one == two
+
+
+@pytest.mark.parametrize("method", [*METHODS, "most-frequent"])
+def test_file_brings_the_model_back(method, tmp_path):
+    model = SenseClassifier(method, n_neighbors=3).fit(contexts(20, 0), contexts(20, 1, labeled=False))
+    write_model(model, tmp_path / "m")
+    known = {"senses": Home, "kernel-pca": KernelPCAClassifier, "composite-kernel-pca": CompositeKernelPCA}
+    again = read_model(tmp_path / "m", known.get)
+    assert again.predict(contexts(30, 2)) == model.predict(contexts(30, 2))
+    write_model(again, tmp_path / "n")
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_several_senses_and_marks():
+    assert settle_senses([("b", "a"), ("a",), ("U",)]) == ["a", "a", "U"]
+    only = Occurrence("rare.n", "1", ("rare",), 0, ("P",))
+    model = SenseClassifier().fit([*contexts(6, 0), only])
+    assert model.predict([Occurrence("rare.n", "2", ("a", "rare", "one"), 1)]) == ["P"]
+
+
+def test_sources_of_the_composite():
+    model = SenseClassifier("composite-kernel-pca", n_neighbors=3, margin=0.6).fit(
+        contexts(12, 0), contexts(40, 1, labeled=False)
+    )
+    ready = model.contexts(contexts(40, 2))
+    sources, answers = model.predict_source(ready), model.predict_contexts(ready)
+    assert set(sources) <= {"supervised", "semi-supervised"}
+    assert "semi-supervised" in sources
+    first = SenseClassifier("kernel-pca", n_neighbors=3).fit(contexts(12, 0)).predict_contexts(ready)
+    assert all(a == b for a, b, s in zip(answers, first, sources, strict=True) if s == "supervised")
+
+
+def test_errors():
+    with pytest.raises(DataError, match="at least one context must have a sense"):
+        SenseClassifier().fit(contexts(3, 0, labeled=False))
+    with pytest.raises(DataError, match=r"must be trained on a word to tell its senses, got 'sea\.n'"):
+        SenseClassifier().fit(contexts(6, 0)).predict([Occurrence("sea.n", "1", ("sea",), 0)])
+    with pytest.raises(ParameterError, match="Did you mean 'kernel-pca'"):
+        SenseClassifier("kernal-pca").fit(contexts(6, 0))
+
+
+@pytest.mark.corpus
+def test_senseval_words_above_the_most_frequent_sense(data_folder):
+    from handful.corpora.formats.senseval import read_senseval
+
+    folder = data_folder / "senseval2"
+    chosen = {"art.n", "call.v", "natural.a", "drift.v"}
+    train = [o for o in read_senseval(folder / "eng-lex-sample.training.xml.gz") if o.word in chosen]
+    test = [
+        o
+        for o in read_senseval(folder / "eng-lex-samp.evaluation.xml.gz", folder / "eng-lex-sample.test.key")
+        if o.word in chosen
+    ]
+    frequent = SenseClassifier("most-frequent").fit(train).score(test)
+    assert SenseClassifier("kernel-pca").fit(train).score(test) > frequent + 0.05
