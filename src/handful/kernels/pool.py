@@ -8,7 +8,7 @@ rows lie in column-major tiles; a row that leaves is replaced by the last one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -92,7 +92,7 @@ def new_pool(rows: Rows, waiting: np.ndarray, n_classes: int) -> Pool:
 
 
 @njit(cache=True)
-def _exp(x: float) -> float:
+def _exp(x: float) -> Any:
     """Return exp(x) for x between -45 and 0, to the last bit or one off, in a form that compiles to vector code."""
     k = np.floor(x * _LOG2_E + 0.5)
     r = (x - k * _LN_2_HIGH) - k * _LN_2_LOW

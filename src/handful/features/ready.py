@@ -1,0 +1,99 @@
+"""Ready template sets for part-of-speech tagging, chunking and named entities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from handful.core.errors import ParameterError
+
+_NEAR = range(-2, 3)
+
+
+def _ner() -> list[str]:
+    """List the 79 templates of Suzuki & Isozaki (2008), Table 3."""
+    single = [f"word[{k}]" for k in _NEAR]
+    single += [f"*:word.lower[{k}]" for k in _NEAR] + [f"*:pos[{k}]" for k in _NEAR]
+    single += [f"*:word.type[{k}]" for k in _NEAR]
+    two = [(k - 1, k) for k in range(-1, 3)]
+    double = [f"word.lower[{j}]|word.lower[{k}]" for j, k in two] + [f"*:pos[{j}]|pos[{k}]" for j, k in two]
+    double += [f"*:word.type[{j}]|word.type[{k}]" for j, k in two]
+    triple = [f"*:{c}[-1]|{c}[0]|{c}[1]" for c in ("pos", "word.type")]
+    window = ["word[-4..-1]", "word[1..4]"]
+    affixes = [f"*:word.{side}{n}[0]" for side in ("prefix", "suffix") for n in range(1, 5)]
+    return ["u", "b", *single, *double, *triple, *window, *affixes]
+
+
+def _pos() -> list[str]:
+    """List templates in the tradition of Ratnaparkhi (1996)."""
+    words = [f"word.lower[{k}]" for k in _NEAR] + ["word[0]"]
+    double = ["word.lower[-1]|word.lower[0]", "word.lower[0]|word.lower[1]", "word.lower[-1]|word.lower[1]"]
+    affixes = [f"word.{side}{n}[0]" for side in ("prefix", "suffix") for n in range(1, 5)]
+    spelling = ["word.shape[-1]", "word.shape[0]", "word.shape[1]", "word.shape[0]|word.suffix2[0]"]
+    neighbors = ["word.suffix3[-1]", "word.suffix3[1]", "word.suffix2[-1]|word.suffix2[0]"]
+    return ["u", "b", *words, *double, *affixes, *spelling, *neighbors, "word.hyphen[0]", "word.digit[0]"]
+
+
+def _chunk() -> list[str]:
+    """List templates of words and part-of-speech tags in a window of five, after Sha & Pereira (2003)."""
+    words = [f"word.lower[{k}]" for k in _NEAR] + ["word[0]"]
+    double = ["word.lower[-1]|word.lower[0]", "word.lower[0]|word.lower[1]"]
+    tags = [f"*:pos[{k}]" for k in _NEAR] + [f"*:pos[{k - 1}]|pos[{k}]" for k in range(-1, 3)]
+    tags += [f"*:pos[{k - 2}]|pos[{k - 1}]|pos[{k}]" for k in range(0, 3)]
+    mixed = ["word.lower[0]|pos[0]", "word.lower[-1]|pos[0]", "pos[-1]|word.lower[0]", "word.lower[0]|pos[1]"]
+    spelling = ["word.suffix2[0]", "word.suffix3[0]", "word.shape[0]"]
+    return ["u", "b", *words, *double, *tags, *mixed, *spelling]
+
+
+_SETS = {"pos": _pos, "chunk": _chunk, "ner": _ner}
+
+
+def ready_set(name: str) -> list[str]:
+    """Return the templates of a ready set.
+
+    Parameters
+    ----------
+    name : {"pos", "chunk", "ner"}
+        The task. ``chunk`` and ``ner`` read a column ``pos`` where the sentences have one.
+
+    Returns
+    -------
+    list of str
+        Templates.
+
+    Examples
+    --------
+    >>> from handful.features import parse_templates
+    >>> len(parse_templates(ready_set("ner")))
+    79
+    """
+    if name not in _SETS:
+        raise ParameterError(f"templates: there is no ready set {name!r}. The sets are: {', '.join(map(repr, _SETS))}.")
+    return _SETS[name]()
+
+
+def lookup_templates(name: str, prefixes: Sequence[int] = (), *, offsets: Sequence[int] = _NEAR) -> list[str]:
+    """Return templates that read a lookup around each token.
+
+    Parameters
+    ----------
+    name : str
+        Name of the lookup.
+    prefixes : sequence of int
+        Lengths of prefixes to read, such as (4, 6, 10, 20) for Brown clusters; empty reads whole values.
+    offsets : sequence of int
+        Positions relative to the token.
+
+    Returns
+    -------
+    list of str
+        Templates.
+
+    Examples
+    --------
+    >>> lookup_templates("brown", (4, 6), offsets=(0, 1))
+    ['brown.prefix4[0]', 'brown.prefix4[1]', 'brown.prefix6[0]', 'brown.prefix6[1]']
+    >>> lookup_templates("cities", offsets=(0,))
+    ['cities[0]']
+    """
+    parts = [f"{name}.prefix{n}" for n in prefixes] or [name]
+    return [f"{part}[{k}]" for part in parts for k in offsets]

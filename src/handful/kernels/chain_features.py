@@ -1,0 +1,361 @@
+"""From sparse features to the scores of a block of sentences, and from marginals back to feature counts.
+
+Features of a predicate stand together: predicate p has the features ``offsets[p]`` to ``offsets[p + 1]``, each with its
+target (a label, or a label pair ``before * n_labels + label``), in rising order. ``ids`` holds the predicates of each
+token, -1 for none. A block names its sentences by first row and length, longest first; see `handful.kernels.chain`.
+
+Predicates that always fire together (all those of one word at one distance) can be merged into one row by
+`merge_rows`, whose weights are sums of theirs; a token then reads a handful of rows in place of many predicates.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def score_block(
+    ids: np.ndarray,
+    first_rows: np.ndarray,
+    lengths: np.ndarray,
+    offsets: np.ndarray,
+    targets: np.ndarray,
+    weights: np.ndarray,
+    skip: int,
+    scores: np.ndarray,
+) -> None:
+    """Add up the weights of the features at each position.
+
+    Parameters
+    ----------
+    ids : ndarray of int32, shape (n_tokens, n_columns)
+        Predicates of each token.
+    first_rows, lengths : ndarray of int64, shape (sentences,)
+        The block.
+    offsets, targets, weights : ndarray
+        Features of each predicate.
+    skip : int
+        First position that has these features: 0 for labels, 1 for label pairs.
+    scores : ndarray of float64, shape (length, n_targets, sentences)
+        Receives the sums, on top of what it holds.
+
+    Examples
+    --------
+    >>> scores = np.zeros((2, 3, 1))
+    >>> ids = np.array([[0], [-1]], dtype=np.int32)
+    >>> score_block(ids, np.array([0]), np.array([2]), np.array([0, 2]), np.array([0, 2]), np.array([1.0, 5.0]), 0, scores)
+    >>> scores[:, :, 0].tolist()
+    [[1.0, 0.0, 5.0], [0.0, 0.0, 0.0]]
+    """
+    n_targets = scores.shape[1]
+    sums = np.empty(n_targets)
+    for s in range(len(first_rows)):
+        for t in range(skip, lengths[s]):
+            row = first_rows[s] + t
+            sums[:] = 0.0
+            for k in range(ids.shape[1]):
+                p = ids[row, k]
+                if p >= 0:
+                    start, stop = offsets[p], offsets[p + 1]
+                    if stop - start == n_targets:
+                        for z in range(n_targets):
+                            sums[z] += weights[start + z]
+                    else:
+                        for f in range(start, stop):
+                            sums[targets[f]] += weights[f]
+            for z in range(n_targets):
+                scores[t, z, s] += sums[z]
+
+
+@njit(cache=True, nogil=True)
+def count_block(
+    ids: np.ndarray,
+    first_rows: np.ndarray,
+    lengths: np.ndarray,
+    offsets: np.ndarray,
+    targets: np.ndarray,
+    marginals: np.ndarray,
+    skip: int,
+    counts: np.ndarray,
+) -> None:
+    """Add the expected count of every feature under the marginals of a block; the reverse of `score_block`.
+
+    Parameters
+    ----------
+    ids, first_rows, lengths, offsets, targets, skip
+        See `score_block`.
+    marginals : ndarray of float64, shape (length, n_targets, sentences)
+        Probability of each target at each position.
+    counts : ndarray of float64
+        Receives the counts, on top of what it holds.
+
+    Examples
+    --------
+    >>> counts = np.zeros(2)
+    >>> ids = np.array([[0], [0]], dtype=np.int32)
+    >>> marginals = np.array([[[0.2], [0.8]], [[0.5], [0.5]]])
+    >>> count_block(ids, np.array([0]), np.array([2]), np.array([0, 2]), np.array([0, 1]), marginals, 0, counts)
+    >>> counts.tolist()
+    [0.7, 1.3]
+    """
+    n_targets = marginals.shape[1]
+    here = np.empty(n_targets)
+    for s in range(len(first_rows)):
+        for t in range(skip, lengths[s]):
+            row = first_rows[s] + t
+            for z in range(n_targets):
+                here[z] = marginals[t, z, s]
+            for k in range(ids.shape[1]):
+                p = ids[row, k]
+                if p >= 0:
+                    start, stop = offsets[p], offsets[p + 1]
+                    if stop - start == n_targets:
+                        for z in range(n_targets):
+                            counts[start + z] += here[z]
+                    else:
+                        for f in range(start, stop):
+                            counts[f] += here[targets[f]]
+
+
+@njit(cache=True, nogil=True)
+def score_dense(
+    rows: np.ndarray, first_rows: np.ndarray, lengths: np.ndarray, table: np.ndarray, skip: int, scores: np.ndarray
+) -> None:
+    """Add up table rows at each position: `score_block` for rows that have every target.
+
+    Parameters
+    ----------
+    rows : ndarray of int32, shape (n_tokens, n_columns)
+        Table rows of each token.
+    table : ndarray of float64, shape (n_rows, n_targets)
+        Weights.
+    first_rows, lengths, skip, scores
+        See `score_block`.
+
+    Examples
+    --------
+    >>> scores = np.zeros((1, 2, 1))
+    >>> score_dense(np.array([[0, 1]]), np.array([0]), np.array([1]), np.array([[1.0, 2.0], [3.0, 4.0]]), 0, scores)
+    >>> scores[0, :, 0].tolist()
+    [4.0, 6.0]
+    """
+    n_targets = table.shape[1]
+    sums = np.empty(n_targets)
+    for s in range(len(first_rows)):
+        for t in range(skip, lengths[s]):
+            row = first_rows[s] + t
+            sums[:] = 0.0
+            for k in range(rows.shape[1]):
+                r = rows[row, k]
+                for z in range(n_targets):
+                    sums[z] += table[r, z]
+            for z in range(n_targets):
+                scores[t, z, s] += sums[z]
+
+
+@njit(cache=True, nogil=True)
+def count_dense(
+    rows: np.ndarray, first_rows: np.ndarray, lengths: np.ndarray, marginals: np.ndarray, skip: int, table: np.ndarray
+) -> None:
+    """Add marginals to table rows: `count_block` for rows that have every target.
+
+    Parameters
+    ----------
+    rows, first_rows, lengths, skip
+        See `score_dense`.
+    marginals : ndarray of float64, shape (length, n_targets, sentences)
+        Probability of each target at each position.
+    table : ndarray of float64, shape (n_rows, n_targets)
+        Receives the counts, on top of what it holds.
+
+    Examples
+    --------
+    >>> table = np.zeros((2, 1))
+    >>> count_dense(np.array([[1], [1]]), np.array([0]), np.array([2]), np.full((2, 1, 1), 0.5), 0, table)
+    >>> table.tolist()
+    [[0.0], [1.0]]
+    """
+    n_targets = table.shape[1]
+    here = np.empty(n_targets)
+    for s in range(len(first_rows)):
+        for t in range(skip, lengths[s]):
+            row = first_rows[s] + t
+            for z in range(n_targets):
+                here[z] = marginals[t, z, s]
+            for k in range(rows.shape[1]):
+                r = rows[row, k]
+                for z in range(n_targets):
+                    table[r, z] += here[z]
+
+
+@njit(cache=True, nogil=True)
+def features_of(
+    ids: np.ndarray, wanted: np.ndarray, offsets: np.ndarray, targets: np.ndarray, base: int, out: np.ndarray
+) -> int:
+    """List the features that fire with one target a token.
+
+    Parameters
+    ----------
+    ids : ndarray of int32, shape (n_tokens, n_columns)
+        Predicates of each token.
+    wanted : ndarray of int64, shape (n_tokens,)
+        Target of each token; -1 for none.
+    offsets, targets : ndarray
+        Features of each predicate.
+    base : int
+        Added to every feature number.
+    out : ndarray of int64, shape of at least ``ids.size``
+        Receives the feature numbers.
+
+    Returns
+    -------
+    int
+        How many were written.
+
+    Examples
+    --------
+    >>> out = np.zeros(2, dtype=np.int64)
+    >>> ids = np.array([[0, 1]], dtype=np.int32)
+    >>> n = features_of(ids, np.array([1]), np.array([0, 2, 3]), np.array([0, 1, 0]), 0, out)
+    >>> out[:n].tolist()
+    [1]
+    """
+    n = 0
+    for row in range(len(wanted)):
+        z = wanted[row]
+        if z < 0:
+            continue
+        for k in range(ids.shape[1]):
+            p = ids[row, k]
+            if p >= 0:
+                for f in range(offsets[p], offsets[p + 1]):
+                    if targets[f] == z:
+                        out[n] = base + f
+                        n += 1
+                        break
+    return n
+
+
+@njit(cache=True, nogil=True)
+def merge_rows(
+    row_offsets: np.ndarray,
+    row_ids: np.ndarray,
+    offsets: np.ndarray,
+    targets: np.ndarray,
+    n_targets: int,
+    fill_from: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Merge the features of predicates that fire together.
+
+    Parameters
+    ----------
+    row_offsets, row_ids : ndarray
+        Row r stands for the predicates ``row_ids[row_offsets[r]:row_offsets[r + 1]]``.
+    offsets, targets : ndarray
+        Features of each predicate.
+    n_targets : int
+        Number of targets.
+    fill_from : int
+        A row with this many targets or more gets all of them, for faster sums.
+
+    Returns
+    -------
+    merged_offsets, merged_targets : ndarray
+        Features of each row.
+    merged, features : ndarray of int64
+        Pairs: this merged feature has this feature in its sum. Rising in `merged`.
+
+    Examples
+    --------
+    >>> row_offsets, row_ids = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    >>> offsets, targets = np.array([0, 1, 3]), np.array([7, 2, 7], dtype=np.int32)
+    >>> merged_offsets, merged_targets, merged, features = merge_rows(row_offsets, row_ids, offsets, targets, 9, 9)
+    >>> merged_targets.tolist(), merged.tolist(), features.tolist()
+    ([2, 7], [0, 1, 1], [1, 0, 2])
+    """
+    n_rows = len(row_offsets) - 1
+    merged_offsets = np.zeros(n_rows + 1, dtype=np.int64)
+    seen = np.full(n_targets, -1, dtype=np.int64)
+    n_pairs = 0
+    for r in range(n_rows):
+        distinct = 0
+        for i in range(row_offsets[r], row_offsets[r + 1]):
+            p = row_ids[i]
+            for f in range(offsets[p], offsets[p + 1]):
+                n_pairs += 1
+                if seen[targets[f]] != r:
+                    seen[targets[f]] = r
+                    distinct += 1
+        merged_offsets[r + 1] = merged_offsets[r] + (n_targets if distinct >= fill_from else distinct)
+    merged_targets = np.empty(merged_offsets[n_rows], dtype=np.int32)
+    merged = np.empty(n_pairs, dtype=np.int64)
+    features = np.empty(n_pairs, dtype=np.int64)
+    seen[:] = -1
+    size = np.zeros(n_targets, dtype=np.int64)
+    place = np.empty(n_targets, dtype=np.int64)
+    base = 0
+    for r in range(n_rows):
+        start, stop = merged_offsets[r], merged_offsets[r + 1]
+        n = 0
+        if stop - start == n_targets:
+            for z in range(n_targets):
+                merged_targets[start + z] = z
+                size[z] = 0
+        for i in range(row_offsets[r], row_offsets[r + 1]):
+            p = row_ids[i]
+            for f in range(offsets[p], offsets[p + 1]):
+                z = targets[f]
+                if seen[z] != r:
+                    seen[z] = r
+                    size[z] = 0
+                    if stop - start < n_targets:
+                        merged_targets[start + n] = z
+                    n += 1
+                size[z] += 1
+        if stop - start < n_targets:
+            merged_targets[start:stop].sort()
+        for v in range(start, stop):
+            z = merged_targets[v]
+            place[z] = base
+            base += size[z]
+            merged[place[z] : base] = v
+        for i in range(row_offsets[r], row_offsets[r + 1]):
+            p = row_ids[i]
+            for f in range(offsets[p], offsets[p + 1]):
+                features[place[targets[f]]] = f
+                place[targets[f]] += 1
+    return merged_offsets, merged_targets, merged, features
+
+
+@njit(cache=True, nogil=True)
+def add_indexed(to: np.ndarray, source: np.ndarray, values: np.ndarray, start: int, stop: int, out: np.ndarray) -> None:
+    """Add ``values[source[i]]`` to ``out[to[i]]`` for i from `start` to `stop`.
+
+    Examples
+    --------
+    >>> out = np.zeros(2)
+    >>> add_indexed(np.array([0, 0, 1]), np.array([1, 0, 1]), np.array([1.0, 2.0]), 0, 3, out)
+    >>> out.tolist()
+    [3.0, 2.0]
+    """
+    for i in range(start, stop):
+        out[to[i]] += values[source[i]]
+
+
+@njit(cache=True, nogil=True)
+def take_sum(shards: np.ndarray, start: int, stop: int, out: np.ndarray) -> None:
+    """Write the sum over shards to `out` and leave zeros behind, for columns from `start` to `stop`.
+
+    Examples
+    --------
+    >>> shards, out = np.array([[1.0, 2.0], [3.0, 4.0]]), np.zeros(2)
+    >>> take_sum(shards, 0, 2, out)
+    >>> out.tolist(), shards.tolist()
+    ([4.0, 6.0], [[0.0, 0.0], [0.0, 0.0]])
+    """
+    out[start:stop] = shards[0, start:stop]
+    for k in range(1, len(shards)):
+        for i in range(start, stop):
+            out[i] += shards[k, i]
+    shards[:, start:stop] = 0.0

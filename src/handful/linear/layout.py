@@ -1,0 +1,277 @@
+"""Which features a chain has: the (predicate, label) and (predicate, label pair) combinations that carry a weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.features import Predicates
+
+
+@dataclass(frozen=True, eq=False)
+class ChainLayout:
+    """Numbering of the features of a chain.
+
+    The weight vector holds the features of predicates with a label, then of predicates with a label pair, then of bare
+    label pairs, then of label triples.
+
+    Parameters
+    ----------
+    n_labels : int
+        Labels.
+    node_offsets, node_targets : ndarray
+        Predicate p has the label features ``node_offsets[p]`` to ``node_offsets[p + 1]``, whose labels are
+        `node_targets`, rising.
+    edge_offsets, edge_targets : ndarray
+        The same for label pairs, each pair written ``before * n_labels + label``.
+    pairs : ndarray of int64
+        Label pairs that have a weight of their own, in the same writing, rising.
+    triples : ndarray of int64
+        Label triples that have a weight, written ``(first * n_labels + second) * n_labels + third``, rising.
+    """
+
+    n_labels: int
+    node_offsets: np.ndarray
+    node_targets: np.ndarray
+    edge_offsets: np.ndarray
+    edge_targets: np.ndarray
+    pairs: np.ndarray
+    triples: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where the four groups of features start, and their end."""
+        sizes = [len(self.node_targets), len(self.edge_targets), len(self.pairs), len(self.triples)]
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @property
+    def n_features(self) -> int:
+        """Length of the weight vector."""
+        return int(self.starts[-1])
+
+    @property
+    def n_predicates(self) -> int:
+        """Number of predicates."""
+        return len(self.node_offsets) - 1
+
+    def split(self, weights: np.ndarray) -> list[np.ndarray]:
+        """Return views of the four groups of a weight vector."""
+        starts = self.starts
+        return [weights[a:b] for a, b in pairwise(starts)]
+
+    def pair_matrix(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of bare label pairs as a matrix."""
+        matrix = np.zeros(self.n_labels**2)
+        matrix[self.pairs] = self.split(weights)[2]
+        return matrix.reshape(self.n_labels, self.n_labels)
+
+    def triple_tensor(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of label triples as a tensor."""
+        tensor = np.zeros(self.n_labels**3)
+        tensor[self.triples] = self.split(weights)[3]
+        return tensor.reshape((self.n_labels,) * 3)
+
+    def predicate_of(self) -> np.ndarray:
+        """Return the predicate of each feature; -1 for bare label pairs and triples."""
+        numbers = np.arange(self.n_predicates)
+        node = np.repeat(numbers, np.diff(self.node_offsets))
+        edge = np.repeat(numbers, np.diff(self.edge_offsets))
+        return np.concatenate([node, edge, np.full(len(self.pairs) + len(self.triples), -1)])
+
+    def targets(self) -> np.ndarray:
+        """Return what each feature goes with: its label, label pair or label triple, as written in the groups."""
+        return np.concatenate([self.node_targets, self.edge_targets, self.pairs, self.triples]).astype(np.int64)
+
+    def keep(self, kept: np.ndarray, *, all_predicates: bool = False) -> tuple[ChainLayout, np.ndarray]:
+        """Return the layout of some features only.
+
+        Parameters
+        ----------
+        kept : ndarray of bool, shape (n_features,)
+            Which features to keep.
+        all_predicates : bool
+            Keep the numbers of predicates that have no feature left.
+
+        Returns
+        -------
+        layout : ChainLayout
+            Without the other features.
+        predicates : ndarray of bool
+            Which predicates are left.
+        """
+        node, edge, pair, triple = self.split(kept)
+        node_count = _per_row(node, self.node_offsets)
+        edge_count = _per_row(edge, self.edge_offsets)
+        left = ((node_count + edge_count) > 0) | all_predicates
+        layout = ChainLayout(
+            self.n_labels,
+            _offsets(node_count[left]),
+            self.node_targets[node],
+            _offsets(edge_count[left]),
+            self.edge_targets[edge],
+            self.pairs[pair],
+            self.triples[triple],
+        )
+        return layout, left
+
+    def state(self) -> dict[str, Any]:
+        """Return the fields as a dictionary, for a model file."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> ChainLayout:
+        """Rebuild from `state`, refusing what would point outside the arrays."""
+        layout = cls(**state)
+        n = layout.n_labels
+        checks = [
+            isinstance(n, int) and 1 <= n <= 30000,
+            _whole(layout.node_offsets, layout.node_targets, n),
+            _whole(layout.edge_offsets, layout.edge_targets, n * n),
+            len(layout.node_offsets) == len(layout.edge_offsets),
+            _rising(layout.pairs, n**2),
+            _rising(layout.triples, n**3),
+        ]
+        if not all(checks):
+            raise DataError("ChainLayout: the stored features are damaged.")
+        return layout
+
+
+def build_layout(
+    n_predicates: int,
+    n_labels: int,
+    node: Predicates,
+    edge: Predicates,
+    codes: np.ndarray,
+    *,
+    order: int = 1,
+    pairs: bool = True,
+    all_labels: bool = False,
+    allowed: np.ndarray | None = None,
+) -> ChainLayout:
+    """Give numbers to the features that labeled sentences show.
+
+    Parameters
+    ----------
+    n_predicates, n_labels : int
+        Sizes.
+    node, edge : Predicates
+        What was observed at each token, to go with labels and with label pairs.
+    codes : ndarray of int32, shape (n_tokens,)
+        Label of each token.
+    order : {1, 2}
+        With 2, label triples have weights.
+    pairs : bool
+        Whether bare label pairs have weights.
+    all_labels : bool
+        Give every predicate a feature with every label and legal pair, not only with those seen together.
+    allowed : ndarray of bool, shape (n_labels, n_labels), optional
+        Legal label pairs.
+
+    Returns
+    -------
+    ChainLayout
+        The numbering.
+
+    Examples
+    --------
+    >>> node = Predicates.of(np.array([[0], [1], [0]]), np.array([0, 3]))
+    >>> layout = build_layout(2, 2, node, Predicates.of(np.empty((3, 0)), np.array([0, 3])), np.array([0, 1, 1]))
+    >>> layout.node_targets.tolist(), layout.pairs.tolist(), layout.n_features
+    ([0, 1, 1], [1, 3], 5)
+    """
+    legal = np.ones((n_labels, n_labels), dtype=bool) if allowed is None else allowed
+    before = labels_before(node.offsets, codes)
+    two_before = labels_before(node.offsets, before)
+    pair = np.where(before >= 0, before * n_labels + codes, -1)
+    triple = np.where(two_before >= 0, two_before * n_labels**2 + pair, -1)
+    if all_labels:
+        legal_pairs = np.flatnonzero(legal.ravel())
+        node_keys = (_known(node)[:, None] * n_labels + np.arange(n_labels)).ravel()
+        edge_predicates = _known(edge)
+        edge_keys = (edge_predicates[:, None] * n_labels**2 + legal_pairs).ravel()
+        seen_pairs = legal_pairs
+        seen_triples = np.flatnonzero((legal[:, :, None] & legal[None, :, :]).ravel())
+    else:
+        node_keys = _seen(node, codes.astype(np.int64), n_labels)
+        edge_keys = _seen(edge, pair, n_labels**2)
+        seen_pairs = np.unique(pair[pair >= 0])
+        seen_triples = np.unique(triple[triple >= 0])
+    none = np.empty(0, dtype=np.int64)
+    return ChainLayout(
+        n_labels,
+        _offsets(np.bincount(node_keys // n_labels, minlength=n_predicates)),
+        (node_keys % n_labels).astype(np.int32),
+        _offsets(np.bincount(edge_keys // n_labels**2, minlength=n_predicates)),
+        (edge_keys % n_labels**2).astype(np.int32),
+        seen_pairs if pairs else none,
+        seen_triples if order == 2 else none,
+    )
+
+
+def labels_before(offsets: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return for each token the code of the token before it in its sentence, -1 at the start.
+
+    Examples
+    --------
+    >>> labels_before(np.array([0, 2, 3]), np.array([5, 6, 7])).tolist()
+    [-1, 5, -1]
+    """
+    before = np.full(len(codes), -1, dtype=np.int64)
+    before[1:] = codes[:-1]
+    starts = offsets[:-1]
+    before[starts[starts < len(codes)]] = -1
+    return before
+
+
+def _seen(observed: Predicates, targets: np.ndarray, n_targets: int) -> np.ndarray:
+    """Return the distinct combinations of predicate and target, rising."""
+    found = [np.empty(0, dtype=np.int64)]
+    fires = targets >= 0
+    for column in observed.direct.T:
+        here = fires & (column >= 0)
+        found.append(np.unique(column[here].astype(np.int64) * n_targets + targets[here]))
+    for column in observed.rows.T:
+        pairs = np.unique(column[fires].astype(np.int64) * n_targets + targets[fires])
+        rows, mine = np.divmod(pairs, n_targets)
+        counts = np.diff(observed.row_offsets)[rows]
+        first = np.repeat(observed.row_offsets[rows], counts)
+        within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+        found.append(observed.row_ids[first + within].astype(np.int64) * n_targets + np.repeat(mine, counts))
+    return np.unique(np.concatenate(found))
+
+
+def _known(observed: Predicates) -> np.ndarray:
+    """Return the predicates that are observed at all, rising."""
+    seen = np.unique(np.concatenate([observed.row_ids, observed.direct.ravel()]))
+    return seen[seen >= 0].astype(np.int64)
+
+
+def _offsets(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _per_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets])
+
+
+def _whole(offsets: np.ndarray, targets: np.ndarray, limit: int) -> bool:
+    shaped = offsets.ndim == 1 and targets.ndim == 1 and offsets.dtype == np.int64 and targets.dtype == np.int32
+    if (
+        not shaped
+        or len(offsets) == 0
+        or offsets[0] != 0
+        or offsets[-1] != len(targets)
+        or (np.diff(offsets) < 0).any()
+    ):
+        return False
+    return len(targets) == 0 or bool(targets.min() >= 0 and targets.max() < limit)
+
+
+def _rising(values: np.ndarray, limit: int) -> bool:
+    if values.ndim != 1 or values.dtype != np.int64:
+        return False
+    return len(values) == 0 or bool(values[0] >= 0 and values[-1] < limit and (np.diff(values) > 0).all())

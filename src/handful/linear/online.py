@@ -1,0 +1,180 @@
+"""Online training on structured hinge losses: passive-aggressive, and forward-backward splitting with an L1 penalty."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from handful.core.errors import DataError, FileError
+from handful.core.files import atomic_writer
+from handful.core.progress import Progress, Step
+from handful.kernels.online import catch_up
+from handful.linear.structure import Stepwise
+
+
+@dataclass(eq=False)
+class _State:
+    """What the next pass needs: this is what a checkpoint holds."""
+
+    weights: np.ndarray
+    sums: np.ndarray
+    n_steps: int = 0
+    n_passes: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Result of `train_online`.
+
+    Parameters
+    ----------
+    weights : ndarray
+        Averaged weights.
+    n_passes : int
+        Passes made.
+    loss : float
+        Summed hinge loss of the last pass, each input before its own update.
+    """
+
+    weights: np.ndarray
+    n_passes: int
+    loss: float
+
+
+def train_online(
+    structure: Stepwise,
+    outputs: np.ndarray,
+    *,
+    algorithm: Literal["pa", "fobos"],
+    aggressiveness: float = 1.0,
+    l1: float = 0.0,
+    rate: float = 0.1,
+    max_passes: int = 15,
+    seed: int = 0,
+    progress: Progress | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    fingerprint: str = "",
+) -> Learned:
+    """Learn weights one input at a time, averaged over all steps.
+
+    Parameters
+    ----------
+    structure : Stepwise
+        The inputs.
+    outputs : ndarray
+        Right outputs of all inputs.
+    algorithm : {"pa", "fobos"}
+        ``pa``: each step is the smallest that makes up for the loss, at most `aggressiveness` (PA-I of Crammer et al.
+        2006). ``fobos``: a subgradient step, then every weight is pulled towards zero (Duchi & Singer 2009).
+    aggressiveness : float
+        Longest step of ``pa``.
+    l1 : float
+        Penalty of ``fobos``: the objective is the summed hinge loss plus ``l1 * |w|_1``.
+    rate : float
+        Step size of ``fobos`` in the first pass; pass k has ``rate / sqrt(k)``.
+    max_passes : int
+        Passes over the inputs.
+    seed : int
+        Seed of the order of inputs; each pass draws its own.
+    progress : callable, optional
+        Told the loss and the number of active features after every pass.
+    checkpoint : path-like, optional
+        File to write the state to after every pass; if it is there already, training goes on from it with the same
+        result as without the interruption.
+    fingerprint : str
+        Names the problem; a checkpoint of another problem is refused.
+
+    Returns
+    -------
+    Learned
+        Averaged weights.
+
+    Notes
+    -----
+    The loss of an input is the highest score plus cost of any output, less the score of the right one (margin
+    rescaling); the cost is the number of wrong labels.
+
+    Truncation is lazy: a weight is shrunk for all steps since it was last read, which gives the same as shrinking all
+    weights at each step, and its running sum for the average is closed form. Weights that are zero after the last step
+    stay zero in the average, so that the model is as small as FOBOS made it.
+
+    Examples
+    --------
+    >>> from handful.linear.flat import Flat
+    >>> rows = Flat(np.array([[1.0, 0.0], [0.0, 1.0]]), 2)
+    >>> learned = train_online(rows, np.array([0, 1]), algorithm="pa", max_passes=3)
+    >>> rows.best(learned.weights).tolist(), learned.loss
+    ([0, 1], 0.0)
+    """
+    described = f"{fingerprint}|{structure.n_features}|{algorithm}|{aggressiveness!r}|{l1!r}|{rate!r}|{seed}"
+    problem = hashlib.sha256(described.encode()).hexdigest()
+    state = _read_checkpoint(checkpoint, problem) if checkpoint is not None else None
+    if state is None:
+        state = _State(np.zeros(structure.n_features), np.zeros(structure.n_features))
+    everything = np.arange(structure.n_features)
+    loss = 0.0
+    while state.n_passes < max_passes:
+        step_size = rate / np.sqrt(state.n_passes + 1)
+        shrink = step_size * l1 / structure.n_inputs if algorithm == "fobos" else 0.0
+        steps = np.full(structure.n_features, state.n_steps)
+        loss = 0.0
+        for number in np.random.default_rng([seed, state.n_passes]).permutation(structure.n_inputs):
+            gold = structure.take(number, outputs)
+            lazy = state.weights, state.sums, steps
+            catch_up(structure.reach_at(number), state.n_steps, shrink, *lazy)
+            found, cost = structure.best_at(number, state.weights, gold)
+            if cost > 0.0:
+                ids, amounts = _difference(structure.parts_at(number, gold), structure.parts_at(number, found))
+                lost = cost - float(state.weights[ids] @ amounts)
+                loss += max(lost, 0.0)
+                size = step_size
+                if algorithm == "pa":
+                    length = float(amounts @ amounts)
+                    size = min(aggressiveness, max(lost, 0.0) / length) if length else 0.0
+                state.weights[ids] += size * amounts
+            state.n_steps += 1
+        catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
+        state.n_passes += 1
+        if progress is not None:
+            figures = {"loss": loss, "active": float(np.count_nonzero(state.weights))}
+            progress(Step("train", state.n_passes, max_passes, figures))
+        if checkpoint is not None:
+            _write_checkpoint(checkpoint, problem, state)
+    averaged = state.sums / max(state.n_steps, 1)
+    averaged[state.weights == 0.0] = 0.0
+    return Learned(averaged, state.n_passes, loss)
+
+
+def _difference(
+    right: tuple[np.ndarray, np.ndarray], wrong: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the features in which two outputs differ, and by how much."""
+    ids, place = np.unique(np.concatenate([right[0], wrong[0]]), return_inverse=True)
+    amounts = np.bincount(place, weights=np.concatenate([right[1], -wrong[1]]), minlength=len(ids))
+    differs = amounts != 0.0
+    return ids[differs], amounts[differs]
+
+
+def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State) -> None:
+    numbers = np.array([state.n_steps, state.n_passes], dtype=np.int64)
+    with atomic_writer(path) as file:
+        np.savez(file, problem=np.array(problem), numbers=numbers, weights=state.weights, sums=state.sums)
+
+
+def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
+    if not Path(path).exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            n_steps, n_passes = (int(n) for n in file["numbers"])
+            state, written_for = _State(file["weights"], file["sums"], n_steps, n_passes), str(file["problem"])
+    except (OSError, ValueError, KeyError, TypeError, EOFError):
+        raise FileError(f"{path}: is not a checkpoint of a training run. Remove it to start anew.") from None
+    if written_for != problem:
+        raise DataError(f"{path}: is the checkpoint of another training run. Remove it to start anew.")
+    return state

@@ -1,0 +1,423 @@
+"""Conditional random fields over chains of labels."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError
+from handful.core.params import AtLeast, Count, Positive, Range, check_params
+from handful.core.progress import Progress
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.corpora.formats.iob import Scheme, convert, detect_scheme, from_spans, spans
+from handful.features import Extractor, Predicates, parse_templates, ready_set
+from handful.features.columns import Tokens, has_column
+from handful.linear import Chain, ChainLayout, ChainSteps, build_layout, log_loss, minimize, train_online
+from handful.linear.layout import labels_before
+from handful.tagging.inputs import check_sentences, encode_tags
+from handful.tagging.schemes import Constraints, allowed_pairs, seen_pairs
+
+_CHUNK_TOKENS = 100_000
+_MAX_ITERATIONS, _MAX_PASSES = 1000, 15
+
+
+@method("crf", paper="suzuki2011", takes="sentences")
+class CRF(Storable, BaseEstimator):  # type: ignore[misc]
+    """Tag the tokens of sentences with a linear-chain conditional random field.
+
+    Use it when whole sentences are tagged: parts of speech, chunks, named entities.
+
+    Parameters
+    ----------
+    templates : {"pos", "chunk", "ner"} or list of str, default="pos"
+        What is observed at a token: a ready set, or templates (see `handful.features.language`). A ready set leaves out
+        templates of columns that the sentences do not have.
+    penalty : {"l2", "l1"}, default="l2"
+        ``l2`` adds ``strength * sum(w ** 2)`` to minus the log-likelihood, ``l1`` adds ``strength * sum(abs(w))``; the
+        latter leaves few weights different from zero.
+    strength : float, default=1.0
+        Strength of the penalty. The same number as CRFsuite's ``c2`` or ``c1``. For ``algorithm="pa"`` the
+        aggressiveness is 1 / strength.
+    algorithm : {"lbfgs", "pa", "fobos"}, default="lbfgs"
+        ``lbfgs`` maximizes the penalized likelihood (OWL-QN for ``l1``). ``pa`` is the averaged passive-aggressive
+        learner and ``fobos`` averaged forward-backward splitting with an L1 penalty; both decode instead of summing.
+    order : {1, 2}, default=1
+        How many labels before the present one a label feature may see.
+    max_iter : int or None, default=None
+        Most iterations, or passes for ``pa`` and ``fobos``; None is 1000, or 15 passes.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. Results do not depend on it.
+    extra_l2 : float, default=0.0
+        With ``penalty="l1"``, an additional L2 penalty (CRFsuite's ``c1`` and ``c2`` together).
+    tol : float, default=1e-5
+        Stop when ten iterations improve the objective by less than this share.
+    min_count : int, default=1
+        Leave out observations that occur less often.
+    hash_bits : int or None, default=None
+        If given, observations are hashed into 2 to the power of this many buckets a template, and no vocabulary is kept.
+    lookups : dict of str to mapping, or None, default=None
+        Tables from a word to a string or several strings, such as cluster paths or name lists, that templates read by
+        the name given here: ``brown.prefix4[0]``.
+    constraints : {"iob2", "iobes", "seen"} or None, default=None
+        Label pairs that are possible at all: by the rules of a span encoding, or those seen in training.
+    encoding : {"iob2", "iobes"} or None, default=None
+        Rewrite span tags (``B-PER``, ``I-PER``, ``O``) in this encoding for training, under its rules, and predictions
+        back in the encoding of the training tags. `classes_` and probabilities then speak of the inner labels.
+    all_labels : bool, default=False
+        Give every observation a weight with every label, not only with those seen together.
+    random_state : int, default=0
+        Seed of the order in which ``pa`` and ``fobos`` see the sentences.
+
+    Attributes
+    ----------
+    classes_ : ndarray of str
+        The tags, sorted.
+    weights_ : ndarray of float64
+        Weights that are not zero.
+    n_active_ : int
+        Their number.
+    objective_ : float
+        Penalized objective at the end of training (``lbfgs`` only).
+    n_iter_ : int
+        Iterations or passes made.
+
+    Notes
+    -----
+    Objective, penalties and the default set of features (observations and label pairs seen in training) are those of
+    CRFsuite, so strengths carry over. There are no weights for the start and end of a sentence; templates that look
+    outside the sentence observe ``<s>`` and ``</s>`` instead.
+
+    Ties in decoding go to the label that sorts first, from the end of the sentence on.
+    Cost of an iteration: O(n_tokens * (n_templates + n_labels ** (order + 1))).
+
+    Examples
+    --------
+    >>> sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
+    >>> tagger = CRF(strength=0.1).fit(sentences, [["D", "N", "V"], ["D", "N", "V"]])
+    >>> tagger.predict([["the", "cat", "barks"]])
+    [['D', 'N', 'V']]
+    """
+
+    def __init__(
+        self,
+        templates: Literal["pos", "chunk", "ner"] | Sequence[str] = "pos",
+        *,
+        penalty: Literal["l2", "l1"] = "l2",
+        strength: Positive = 1.0,
+        algorithm: Literal["lbfgs", "pa", "fobos"] = "lbfgs",
+        order: Literal[1, 2] = 1,
+        max_iter: Count | None = None,
+        n_jobs: Annotated[int, AtLeast(-1)] | None = None,
+        extra_l2: Annotated[float, AtLeast(0)] = 0.0,
+        tol: Annotated[float, AtLeast(0)] = 1e-5,
+        min_count: Count = 1,
+        hash_bits: Annotated[int, Range(1, 24)] | None = None,
+        lookups: Mapping[str, Any] | None = None,
+        constraints: Constraints | None = None,
+        encoding: Literal["iob2", "iobes"] | None = None,
+        all_labels: bool = False,
+        random_state: Annotated[int, AtLeast(0)] = 0,
+    ) -> None:
+        self.templates = templates
+        self.penalty = penalty
+        self.strength = strength
+        self.algorithm = algorithm
+        self.order = order
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.extra_l2 = extra_l2
+        self.tol = tol
+        self.min_count = min_count
+        self.hash_bits = hash_bits
+        self.lookups = lookups
+        self.constraints = constraints
+        self.encoding = encoding
+        self.all_labels = all_labels
+        self.random_state = random_state
+
+    def fit(
+        self,
+        sentences: Sequence[Tokens],
+        tags: Sequence[Sequence[str]],
+        *,
+        progress: Progress | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn from tagged sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens; `Sentence` brings columns along.
+        tags : list of lists of str
+            One tag a token.
+        progress : callable, optional
+            Told objective, gradient norm and number of active features after every iteration.
+        checkpoint : path-like, optional
+            File to save the state of training to now and then; if it is there already, training goes on from it, with
+            the same result as without the interruption.
+
+        Returns
+        -------
+        CRF
+            Itself.
+        """
+        check_params(self)
+        sentences, offsets = check_sentences(sentences, "CRF")
+        codes, self.classes_ = encode_tags(offsets, tags, "CRF")
+        if self.encoding is not None:
+            self.scheme_ = detect_scheme(tags)
+            inner: Scheme = "IOB2" if self.encoding == "iob2" else "IOBES"
+            codes, self.classes_ = encode_tags(offsets, [convert(t, self.scheme_, inner) for t in tags], "CRF")
+        extractor = self._new_extractor(sentences)
+        observed = extractor.fit_transform(sentences, who="CRF")
+        self.allowed_, self.allowed_first_ = self._rules(offsets, codes)
+        layout = build_layout(
+            extractor.n_predicates,
+            len(self.classes_),
+            observed.only(extractor.predicates_with(pairs=False)),
+            observed.only(extractor.predicates_with(pairs=True)),
+            codes,
+            order=self.order,
+            pairs=any(t.pairs and not t.atoms for t in extractor.templates),
+            all_labels=self.all_labels,
+            allowed=self.allowed_,
+        )
+        chain = self._chain(extractor, layout, observed)
+        weights = self._learn(chain, codes, progress, checkpoint)
+        active = weights != 0.0
+        layout, left = layout.keep(active, all_predicates=self.hash_bits is not None)
+        extractor = extractor.keep(left)
+        self.weights_ = weights[active]
+        self.n_active_ = len(self.weights_)
+        self.vocabulary_ = extractor.state()
+        self.layout_ = layout.state()
+        self._extractor, self._layout = extractor, layout
+        return self
+
+    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens, with the columns that training had.
+
+        Returns
+        -------
+        list of lists of str
+            One tag a token.
+        """
+        out: list[list[str]] = []
+        for chain in self._chunks(sentences):
+            tags = self.classes_[chain.best(self.weights_)].tolist()
+            out.extend(tags[a:b] for a, b in pairwise(chain.offsets))
+        if self.encoding is not None:
+            out = [from_spans(spans(row), len(row), self.scheme_) for row in out]
+        return out
+
+    def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
+        """Return the probability of every label at every token.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            One array a sentence; columns are `classes_`.
+        """
+        out: list[np.ndarray] = []
+        for chain in self._chunks(sentences):
+            out.extend(np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1]))
+        return out
+
+    def predict_marginals(self, sentences: Sequence[Tokens]) -> list[list[dict[str, float]]]:
+        """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of lists of dict
+            For each token the probability of each tag.
+        """
+        labels = self.classes_.tolist() if hasattr(self, "classes_") else []
+        shares = self.predict_proba(sentences)
+        return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in shares]
+
+    def score(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> float:
+        """Return the share of tokens that are tagged correctly.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of lists of str
+            Correct tags.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        found = self.predict(sentences)
+        if len(found) != len(tags) or any(len(a) != len(b) for a, b in zip(found, tags, strict=True)):
+            raise DataError("CRF: every token must have one tag to be scored against.")
+        pairs = [(a, b) for mine, gold in zip(found, tags, strict=True) for a, b in zip(mine, gold, strict=True)]
+        if not pairs:
+            raise DataError("CRF: at least one tagged sentence is needed to score, got none.")
+        return sum(a == b for a, b in pairs) / len(pairs)
+
+    def top_features(self, label: str, n: int = 10) -> list[tuple[str, float]]:
+        """Return the observations that speak most for a label.
+
+        Parameters
+        ----------
+        label : str
+            A tag.
+        n : int
+            How many.
+
+        Returns
+        -------
+        list of (str, float)
+            Observation and weight, heaviest first.
+        """
+        check_is_fitted(self)
+        if label not in self.classes_:
+            raise DataError(f"CRF: the label must be one of {', '.join(self.classes_)}, got {label!r}.")
+        node_weights = self._layout.split(self.weights_)[0]
+        mine = np.flatnonzero(self._layout.node_targets == np.flatnonzero(self.classes_ == label)[0])
+        heaviest = mine[np.argsort(-node_weights[mine], kind="stable")[:n]]
+        predicates = np.searchsorted(self._layout.node_offsets, heaviest, side="right") - 1
+        return list(zip(self._extractor.names(predicates), node_weights[heaviest].tolist(), strict=True))
+
+    def transitions(self) -> dict[tuple[str, str], float]:
+        """Return the weight of every label pair that has one, heaviest first.
+
+        Returns
+        -------
+        dict of (str, str) to float
+            Weight of the second label after the first.
+        """
+        check_is_fitted(self)
+        n = len(self.classes_)
+        weights = self._layout.split(self.weights_)[2]
+        heaviest = np.argsort(-weights, kind="stable")
+        pairs = [(str(self.classes_[p // n]), str(self.classes_[p % n])) for p in self._layout.pairs[heaviest]]
+        return dict(zip(pairs, weights[heaviest].tolist(), strict=True))
+
+    def _new_extractor(self, sentences: Sequence[Tokens]) -> Extractor:
+        texts = self.templates
+        if isinstance(texts, str):
+            known = set(self.lookups or {})
+            texts = [
+                str(t)
+                for t in parse_templates(ready_set(texts))
+                if all(a.column in known or has_column(sentences, a.column) for a in t.atoms)
+            ]
+        return Extractor(texts, min_count=self.min_count, hash_bits=self.hash_bits, lookups=self.lookups)
+
+    def _rules(self, offsets: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        n = len(self.classes_)
+        before = labels_before(offsets, codes)
+        pairs, first = seen_pairs(n, before, codes)
+        if self.constraints == "seen":
+            return pairs, first
+        scheme = self.constraints or self.encoding
+        if scheme is None:
+            return np.ones((n, n), dtype=bool), np.ones(n, dtype=bool)
+        legal, legal_first = allowed_pairs(self.classes_.tolist(), scheme)
+        broken = np.argwhere(pairs & ~legal)
+        if len(broken) or (first & ~legal_first).any():
+            a, b = self.classes_[broken[0]] if len(broken) else ("the start", self.classes_[first & ~legal_first][0])
+            raise DataError(
+                f"CRF: with constraints={scheme!r} the tags must follow that encoding, but {b} follows {a}. "
+                "Convert the tags, or use constraints='seen'."
+            )
+        return legal, legal_first
+
+    def _chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> Chain:
+        n_jobs = self.n_jobs or 1
+        return Chain(
+            layout,
+            observed.only(extractor.predicates_with(pairs=False)),
+            observed.only(extractor.predicates_with(pairs=True)),
+            allowed=self.allowed_,
+            allowed_first=self.allowed_first_,
+            order=self.order,
+            n_jobs=n_jobs if n_jobs > 0 else os.cpu_count() or 1,
+        )
+
+    def _learn(
+        self, chain: Chain, codes: np.ndarray, progress: Progress | None, checkpoint: str | os.PathLike[str] | None
+    ) -> np.ndarray:
+        fingerprint = hashlib.sha256(codes.tobytes() + chain.node.observed.row_ids.tobytes()).hexdigest()
+        if self.algorithm != "lbfgs":
+            learned = train_online(
+                ChainSteps(chain),
+                codes,
+                algorithm=self.algorithm,
+                aggressiveness=1.0 / self.strength,
+                l1=self.strength,
+                max_passes=self.max_iter or _MAX_PASSES,
+                seed=self.random_state,
+                progress=progress,
+                checkpoint=checkpoint,
+                fingerprint=fingerprint,
+            )
+            self.n_iter_ = learned.n_passes
+            return learned.weights
+
+        fitted = minimize(
+            log_loss(chain, codes),
+            chain.n_features,
+            l1=self.strength if self.penalty == "l1" else 0.0,
+            l2=self.strength if self.penalty == "l2" else self.extra_l2,
+            max_iter=self.max_iter or _MAX_ITERATIONS,
+            tol=self.tol,
+            progress=progress,
+            checkpoint=checkpoint,
+            fingerprint=fingerprint,
+        )
+        self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
+        return fitted.weights
+
+    def _chunks(self, sentences: Sequence[Tokens]) -> Iterator[Chain]:
+        check_is_fitted(self)
+        sentences, offsets = check_sentences(sentences, "CRF")
+        start = 0
+        while start < len(sentences):
+            stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_TOKENS, side="right"))
+            stop = max(start + 1, min(stop, len(sentences)))
+            observed = self._extractor.transform(sentences[start:stop], who="CRF")
+            yield self._chain(self._extractor, self._layout, observed)
+            start = stop
+
+    def _check_state(self) -> None:
+        self._extractor = Extractor.from_state(self.vocabulary_, self.lookups)
+        self._layout = ChainLayout.from_state(self.layout_)
+        n = len(self.classes_)
+        whole = [
+            self._layout.n_labels == n,
+            self._layout.n_predicates == self._extractor.n_predicates,
+            self.weights_.shape == (self._layout.n_features,) and self.weights_.dtype == np.float64,
+            self.allowed_.shape == (n, n) and self.allowed_.dtype == bool,
+            self.allowed_first_.shape == (n,) and self.allowed_first_.dtype == bool,
+        ]
+        if not all(whole):
+            raise DataError("CRF: the stored model is damaged.")

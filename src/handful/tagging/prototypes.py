@@ -1,0 +1,467 @@
+"""Taggers that learn from a few words for each label and raw text."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, pairwise
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError
+from handful.core.params import Above, AtLeast, Count, Positive, Range, check_params
+from handful.core.progress import Progress, Step
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.features.columns import Tokens as Sentences
+from handful.features.columns import read_column
+from handful.linear import minimize
+from handful.tagging.inputs import check_sentences
+from handful.tagging.prototype_chains import Tokens
+from handful.tagging.prototype_features import feature_table, link_words, word_predicates
+from handful.tagging.prototype_field import LengthNorm, PrototypeField
+from handful.tagging.prototype_inputs import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
+
+_CHUNK_TOKENS = 50_000
+_NOISE = 0.01
+
+
+@method("prototypes", paper="haghighi2006", takes="sentences", learns_from=("prototypes", "unlabeled", "labels"))
+class PrototypeTagger(Storable, BaseEstimator):  # type: ignore[misc]
+    """Tag sentences after learning from raw text and a few typical words for each label.
+
+    Use it when there are no tagged sentences, or hardly any: name three words for each label, and let the text do the
+    rest. Tagged and partly tagged sentences and word lists help where they are to be had.
+
+    Parameters
+    ----------
+    prototypes : dict of str to list of str, or None, default=None
+        For each label words that are typical of it. A prototype carries no other label than those it is listed under.
+    order : {1, 2}, default=2
+        How many labels before the present one count: 2 for parts of speech, 1 for long fields.
+    similarity : ContextSimilarity or None, default=None
+        Links every word to the prototypes it is like. If it is not fitted, it is fitted on the sentences given to `fit`.
+    n_links : int, default=5
+        Most prototypes a word is linked to.
+    threshold : float, default=0.35
+        Words less similar than this are not linked.
+    variance : float, default=0.5
+        Variance of the Gaussian prior on the weights; smaller keeps them closer to 0.
+    max_iter : int, default=100
+        Most iterations of the optimizer.
+    length_norm : {"histogram", "mean"}, default="histogram"
+        What a sentence is normalized over: all sentences of its own length, or (as the authors' toolkit) all that are not
+        longer than the mean.
+    decode : {"posterior", "viterbi"}, default="posterior"
+        Choose the most probable label at each token, or the most probable labeling of the sentence.
+    labels : list of str or None, default=None
+        Further labels, without prototypes. With no prototypes at all these are the unnamed states of the paper's BASE.
+    word_lists : dict of str to list of str, or None, default=None
+        Words that carry only the labels they are listed under, as prototypes do, but that no other word is linked to.
+    boundary : str or None, default=None
+        A label for marks between fields. After decoding such a token takes the label of the token before it.
+    spelling : bool, default=True
+        Whether to look at suffixes, capitals, hyphens and digits.
+    suffix_length : int, default=3
+        Longest suffix.
+    clip : float, default=25.0
+        Weights beyond this count as this; at most 50, so that no sum underflows.
+    tol : float, default=1e-5
+        Stop when ten iterations improve the objective by less than this share.
+    start_noise : float or None, default=None
+        Standard deviation of the first weights. None: 0, or 0.01 where several labels have no supervision at all and
+        could never be told apart.
+    random_state : int, default=0
+        Seed of that noise.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. Results do not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of str
+        The labels, sorted.
+    weights_ : ndarray of float64
+        Weights of predicates with labels, then of label sequences.
+    predicates_ : list of str
+        What is observed of words.
+    links_ : dict of str to list of str
+        Prototypes each word is linked to.
+    lexicon_ : dict of str to list of str
+        Labels of words that may not carry every label.
+    objective_ : float
+        Minus the log-likelihood plus penalty, at the end.
+    n_iter_ : int
+        Iterations made.
+
+    Notes
+    -----
+    ==========  =====================  ==================================================
+    symbol      here                   meaning
+    ==========  =====================  ==================================================
+    theta       ``weights_``           weights
+    Z_l         `PrototypeField`       sum over all sentences of l words and labelings
+    S_w         ``links_``             prototypes that word w is linked to
+    sigma^2     ``variance``           variance of the prior
+    ==========  =====================  ==================================================
+
+    After Haghighi and Klein (2006). Deviations: sentences are normalized by length (``length_norm="histogram"``), where
+    the paper sums over lengths up to an unnamed bound; transitions out of the start have weights, which their toolkit
+    leaves at 0; the posterior is that of labels, not of label pairs. A word that is labeled by hand otherwise than its
+    prototype list says may carry both labels. A sentence of nothing but boundary marks keeps them.
+
+    Among equally probable labels the one that sorts first wins. A model file keeps links, not the similarity, and
+    scikit-learn's ``clone`` makes a similarity unfitted: it then learns from the sentences given to `fit`.
+    Cost of an iteration: O(n_tokens * n_labels ** (order + 1)), less where neighboring tokens are prototypes.
+
+    Examples
+    --------
+    >>> text = [s.split() for s in ["the dog barks", "a dog sleeps", "the cat sleeps", "a cat barks", "the cat runs"]]
+    >>> tagger = PrototypeTagger({"D": ["the", "a"], "N": ["dog"], "V": ["barks"]}, order=1, spelling=False).fit(text)
+    >>> tagger.predict([["the", "cat", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    classes_: np.ndarray
+    weights_: np.ndarray
+    predicates_: list[str]
+    links_: dict[str, list[str]]
+    lexicon_: dict[str, list[str]]
+    objective_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        prototypes: Mapping[str, Sequence[str]] | None = None,
+        order: Literal[1, 2] = 2,
+        similarity: Any = None,
+        n_links: Count = 5,
+        threshold: Annotated[float, Range(-1, 1)] = 0.35,
+        variance: Positive = 0.5,
+        max_iter: Count = 100,
+        length_norm: LengthNorm = "histogram",
+        decode: Literal["posterior", "viterbi"] = "posterior",
+        *,
+        labels: Sequence[str] | None = None,
+        word_lists: Mapping[str, Sequence[str]] | None = None,
+        boundary: str | None = None,
+        spelling: bool = True,
+        suffix_length: Annotated[int, Range(0, 9)] = 3,
+        clip: Annotated[float, Above(0), Range(None, 50)] = 25.0,
+        tol: Annotated[float, AtLeast(0)] = 1e-5,
+        start_noise: Annotated[float, AtLeast(0)] | None = None,
+        random_state: Annotated[int, AtLeast(0)] = 0,
+        n_jobs: Annotated[int, AtLeast(-1)] | None = None,
+    ) -> None:
+        self.prototypes = prototypes
+        self.order = order
+        self.similarity = similarity
+        self.n_links = n_links
+        self.threshold = threshold
+        self.variance = variance
+        self.max_iter = max_iter
+        self.length_norm = length_norm
+        self.decode = decode
+        self.labels = labels
+        self.word_lists = word_lists
+        self.boundary = boundary
+        self.spelling = spelling
+        self.suffix_length = suffix_length
+        self.clip = clip
+        self.tol = tol
+        self.start_noise = start_noise
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        sentences: Sequence[Sentences],
+        tags: Sequence[Sequence[str | None] | None] | None = None,
+        *,
+        gold: Sequence[Sequence[str | None] | None] | None = None,
+        progress: Progress | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn from sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens; columns of `Sentence` are not looked at.
+        tags : list of (list of (str or None) or None), optional
+            Labels that are known: None for a sentence or a token without one.
+        gold : list of lists of str, optional
+            Correct labels, None where not known; only to report the accuracy on the way.
+        progress : callable, optional
+            Told the objective after every iteration, and with `gold` the accuracy in percent.
+        checkpoint : path-like, optional
+            File to save the state of training to now and then; if it is there already, training goes on from it, with
+            the same result as without the interruption.
+
+        Returns
+        -------
+        PrototypeTagger
+            Itself.
+        """
+        check_params(self)
+        who = type(self).__name__
+        prototypes = check_lists(self.prototypes, "prototypes")
+        lists = merge_lists(prototypes, check_lists(self.word_lists, "word_lists"))
+        sentences, offsets = check_sentences(sentences, who)
+        column = read_column(sentences, "word", who)
+        given = check_given(tags, offsets, "tags")
+        named = set(lists) | check_labels(self.labels) | {tag for mine in given or () for tag in mine or () if tag}
+        if self.boundary is not None:
+            named.add(self.boundary)
+        if len(named) < 2:
+            raise DataError(
+                f"{who}: there must be at least two labels, got {len(named)}. "
+                "Name them by prototypes, word_lists, tags or labels."
+            )
+        filled = offsets[:-1] < offsets[1:]
+        if not filled.any():
+            raise DataError(f"{who}: at least one sentence with a token is needed, got none.")
+        self.classes_ = np.array(sorted(named))
+        fixed = flat_codes(given, offsets, self.classes_)
+        self.lexicon_ = self._lexicon(lists, column.values, column.ids, fixed)
+        self.links_ = self._links(prototypes, sentences)
+        observed = [self._observe(word) for word in column.values]
+        self.predicates_ = list(dict.fromkeys(p for mine in observed for p in mine))
+        field = self._field(column.values, observed)
+        tokens = Tokens(column.ids, offsets[np.append(filled, True)], fixed)
+        true = None if gold is None else flat_tags(check_given(gold, offsets, "gold"), offsets)
+        watch = _Watch(self, tokens, true, progress)
+        fitted = minimize(
+            lambda weights: watch.evaluate(field, weights),
+            field.size,
+            l2=1.0 / (2.0 * self.variance),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            start=self._start(field.size, lists, fixed),
+            progress=watch.report if progress is not None else None,
+            checkpoint=checkpoint,
+            fingerprint=self._fingerprint(field, tokens),
+        )
+        self.weights_ = np.clip(fitted.weights, -self.clip, self.clip)
+        self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
+        return self
+
+    def predict(self, sentences: Sequence[Sentences]) -> list[list[str]]:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens; words that training did not see are welcome.
+
+        Returns
+        -------
+        list of lists of str
+            One label a token.
+        """
+        out: list[list[str]] = []
+        for field, tokens, lengths in self._chunks(sentences):
+            if self.decode == "viterbi":
+                codes = field.best(self.weights_, tokens, self.n_jobs or 1)
+            else:
+                codes = field.marginals(self.weights_, tokens, self.n_jobs or 1).argmax(axis=1)
+            codes = self._fill_boundaries(codes, tokens.offsets)
+            tags = self.classes_[codes].tolist()
+            ends = np.cumsum(lengths).tolist()
+            out.extend(tags[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True))
+        return out
+
+    def predict_proba(self, sentences: Sequence[Sentences]) -> list[np.ndarray]:
+        """Return the probability of every label at every token; boundary marks are not replaced.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            One array a sentence; columns are `classes_`.
+        """
+        out: list[np.ndarray] = []
+        for field, tokens, lengths in self._chunks(sentences):
+            shares = field.marginals(self.weights_, tokens, self.n_jobs or 1)
+            out.extend(np.split(shares, np.cumsum(lengths)[:-1]))
+        return out
+
+    def predict_marginals(self, sentences: Sequence[Sentences]) -> list[list[dict[str, float]]]:
+        """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of lists of dict
+            For each token the probability of each label.
+        """
+        check_is_fitted(self)
+        names = self.classes_.tolist()
+        shares = self.predict_proba(sentences)
+        return [[dict(zip(names, row, strict=True)) for row in array.tolist()] for array in shares]
+
+    def score(self, sentences: Sequence[Sentences], tags: Sequence[Sequence[str | None] | None]) -> float:
+        """Return the share of tokens that are tagged correctly.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of lists of str
+            Correct labels; tokens with None do not count.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        found = self.predict(sentences)
+        offsets = np.cumsum([0, *map(len, found)])
+        gold = flat_tags(check_given(tags, offsets, "tags"), offsets)
+        right = [bool(a == b) for a, b in zip(chain.from_iterable(found), gold, strict=True) if b is not None]
+        if not right:
+            raise DataError("PrototypeTagger: at least one tagged token is needed to score, got none.")
+        return sum(right) / len(right)
+
+    def _lexicon(
+        self, lists: Mapping[str, Sequence[str]], words: Sequence[str], ids: np.ndarray, fixed: np.ndarray
+    ) -> dict[str, list[str]]:
+        """Labels of the words that may not carry every label."""
+        lexicon: dict[str, list[str]] = {}
+        for label, mine in lists.items():
+            for word in mine:
+                lexicon.setdefault(word, []).append(label)
+        # A label given by hand must be possible.
+        for word, code in dict.fromkeys(zip(ids[fixed >= 0].tolist(), fixed[fixed >= 0].tolist(), strict=True)):
+            known = lexicon.get(words[word])
+            if known is not None and self.classes_[code] not in known:
+                known.append(str(self.classes_[code]))
+        return lexicon
+
+    def _links(self, prototypes: Mapping[str, Sequence[str]], sentences: Sequence[Sentences]) -> dict[str, list[str]]:
+        if self.similarity is None:
+            return {}
+        similarity = self.similarity
+        if isinstance(similarity, BaseEstimator) and not hasattr(similarity, "vectors_"):
+            similarity = clone(similarity).fit(sentences)
+        targets = [word for mine in prototypes.values() for word in mine]
+        return link_words(similarity, targets, self.n_links, self.threshold)
+
+    def _observe(self, word: str) -> list[str]:
+        return word_predicates(word, self.links_.get(word, ()), self.spelling, self.suffix_length)
+
+    def _field(self, words: Sequence[str], observed: Sequence[Sequence[str]]) -> PrototypeField:
+        columns = {p: i for i, p in enumerate(self.predicates_)}
+        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        legal = np.ones((len(words), len(codes)), dtype=bool)
+        for row, word in enumerate(words):
+            if word in self.lexicon_:
+                legal[row] = False
+                legal[row, [codes[label] for label in self.lexicon_[word]]] = True
+        return PrototypeField(feature_table(observed, columns), legal, self.order)
+
+    def _start(self, size: int, lists: Mapping[str, Sequence[str]], fixed: np.ndarray) -> np.ndarray:
+        supervised = set(lists) | set(self.classes_[np.unique(fixed[fixed >= 0])].tolist())
+        noise = self.start_noise
+        if noise is None:
+            noise = _NOISE if len(self.classes_) - len(supervised) > 1 else 0.0
+        return noise * np.random.default_rng(self.random_state).standard_normal(size)
+
+    def _fingerprint(self, field: PrototypeField, tokens: Tokens) -> str:
+        settings = f"{self.order}|{self.length_norm}|{self.clip}|{self.start_noise}|{self.random_state}"
+        digest = hashlib.sha256(settings.encode())
+        digest.update("\0".join([*self.classes_, "", *self.predicates_]).encode("utf-8", "surrogatepass"))
+        digest.update(repr(sorted(self.lexicon_.items())).encode())
+        for array in (*field.feature_arrays, tokens.words, tokens.offsets, tokens.fixed):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def _fill_boundaries(self, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Give boundary marks the label of the token before them; at the start of a sentence of the one after."""
+        if self.boundary is None:
+            return codes
+        mark = int(np.flatnonzero(self.classes_ == self.boundary)[0])
+        filled = codes.copy()
+        for start, stop in pairwise(offsets.tolist()):
+            mine = filled[start:stop]
+            fields = np.flatnonzero(mine != mark)
+            if len(fields):
+                before = np.searchsorted(fields, np.arange(len(mine)), side="right") - 1
+                filled[start:stop] = mine[fields[np.maximum(before, 0)]]
+        return filled
+
+    def _chunks(self, sentences: Sequence[Sentences]) -> Iterator[tuple[PrototypeField, Tokens, np.ndarray]]:
+        check_is_fitted(self)
+        who = type(self).__name__
+        sentences, offsets = check_sentences(sentences, who)
+        start = 0
+        while start < len(sentences):
+            stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_TOKENS, side="right")) - 1
+            stop = min(max(start + 1, stop), len(sentences))
+            column = read_column(sentences[start:stop], "word", who)
+            mine = offsets[start : stop + 1] - offsets[start]
+            filled = np.append(mine[:-1] < mine[1:], True)
+            field = self._field(column.values, [self._observe(word) for word in column.values])
+            free = np.full(len(column.ids), -1, dtype=np.int32)
+            yield field, Tokens(column.ids, mine[filled], free), np.diff(mine)
+            start = stop
+
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "similarity": None}
+
+    def _check_state(self) -> None:
+        labels = set(self.classes_.tolist())
+        whole = [
+            self.classes_.ndim == 1 and len(labels) == len(self.classes_),
+            all(isinstance(p, str) for p in self.predicates_) and len(set(self.predicates_)) == len(self.predicates_),
+            self.weights_.dtype == np.float64 and bool(np.isfinite(self.weights_).all()),
+            self.weights_.shape == (self._field([], []).size,),
+            all(mine and set(mine) <= labels for mine in self.lexicon_.values()),
+            self.boundary is None or self.boundary in labels,
+        ]
+        if not all(whole):
+            raise DataError("PrototypeTagger: the stored model is damaged.")
+
+
+class _Watch:
+    """Evaluates the objective and remembers how good its labels were."""
+
+    def __init__(
+        self,
+        tagger: PrototypeTagger,
+        tokens: Tokens,
+        gold: np.ndarray | None,
+        progress: Progress | None,
+    ) -> None:
+        self._tagger, self._tokens, self._progress, self._gold = tagger, tokens, progress, gold
+        self._accuracy = 0.0
+
+    def evaluate(self, field: PrototypeField, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        tagger = self._tagger
+        clipped = np.clip(weights, -tagger.clip, tagger.clip)
+        value, gradient, shares = field.objective(clipped, self._tokens, tagger.length_norm, tagger.n_jobs or 1)
+        gradient[clipped != weights] = 0.0
+        if self._gold is not None:
+            codes = tagger._fill_boundaries(shares.argmax(axis=1), self._tokens.offsets)
+            known = self._gold != None  # noqa: E711  (element by element)
+            self._accuracy = 100.0 * float(np.mean(tagger.classes_[codes][known] == self._gold[known]))
+        return value, gradient
+
+    def report(self, step: Step) -> None:
+        if self._progress is None:
+            return
+        figures = {"objective": step.figures["objective"]}
+        if self._gold is not None:
+            figures["accuracy"] = self._accuracy
+        self._progress(Step(step.stage, step.done, step.total, figures))

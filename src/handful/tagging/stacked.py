@@ -1,0 +1,288 @@
+"""A tagger whose output a classifier of rows corrects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, pairwise
+from typing import Annotated, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.params import Count, Range, Share, check_params
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.features.columns import Tokens
+from handful.tagging.inputs import check_sentences, encode_tags
+
+UNSEEN = "*"
+
+
+def token_rows(
+    sentences: Iterable[Iterable[str]],
+    tags: Iterable[Iterable[str]],
+    clusters: Mapping[str, str],
+    tag_weight: int = 1,
+) -> np.ndarray:
+    """Return one nominal row for each token: the tag it got, and the cluster of its word.
+
+    Parameters
+    ----------
+    sentences : iterable of sequences of str
+        The tokens.
+    tags : iterable of sequences of str
+        The tags that a tagger gave them.
+    clusters : mapping of str to str
+        Cluster of each word. A word that is missing gets the cluster of its lower-case form, if there is one, and a
+        ``*`` behind it.
+    tag_weight : int
+        How many times the tag stands in the row.
+
+    Returns
+    -------
+    ndarray of object, shape (n_tokens, tag_weight + 1)
+        The rows.
+
+    Examples
+    --------
+    >>> token_rows([["the", "The", "Dodo"]], [["DT", "DT", "NNP"]], {"the": "01"}).tolist()
+    [['DT', '01'], ['DT', '01*'], ['NNP', '*']]
+    """
+    words, given = list(chain.from_iterable(sentences)), list(chain.from_iterable(tags))
+    rows = np.empty((len(words), tag_weight + 1), dtype=object)
+    rows[:, :-1] = np.array([*given, None], dtype=object)[:-1, None]
+    known: dict[str, str] = {}
+    for word in set(words):
+        found = clusters.get(word)
+        known[word] = clusters.get(word.lower(), "") + UNSEEN if found is None else found
+    rows[:, -1] = [known[word] for word in words]
+    return rows
+
+
+@method("stacked-tagger", paper="sogaard2011", takes="sentences", learns_from=("labels", "unlabeled"))
+class StackedTagger(Storable, BaseEstimator):  # type: ignore[misc]
+    """Let a classifier of rows correct a tagger: each token is a row of the tagger's tag and the word's cluster.
+
+    Use it to bring unlabeled text, through clusters and a semi-supervised classifier, to a tagger that cannot use it.
+
+    Parameters
+    ----------
+    tagger : tagger
+        Has ``fit(sentences, tags)`` and ``predict(sentences)``, such as `CRF`.
+    classifier : classifier
+        Takes nominal rows, such as `handful.neighbors.SemiSupervisedCondensedNN`.
+    clusters : BrownClusters or mapping of str to str
+        Cluster of each word. The cluster of a word unseen by the clustering is that of its lower-case form with a ``*``
+        behind it, or only ``*``.
+    held_out : float or None, default=0.2
+        Share of the tagged sentences, the last ones, that are kept from the tagger and teach the classifier, so that it
+        sees the tagger's errors on new text. None if the tagger has been fitted already, on other sentences.
+    tag_weight : int, default=1
+        How many times the tag stands in a row. With 2, rows with the same tag are nearer to each other than rows with
+        the same cluster.
+    min_share : float, default=0.0
+        The tagger's own tag stays where the classifier's winner has a smaller share of the votes.
+
+    Attributes
+    ----------
+    tagger_ : tagger
+        The fitted tagger, unless it came fitted.
+    classifier_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of str
+        Tags of the sentences that taught the classifier.
+
+    See Also
+    --------
+    token_rows : The rows.
+
+    Notes
+    -----
+    ======  ==================  =====================================================
+    symbol  here                meaning
+    ======  ==================  =====================================================
+    x1      first columns       tag of the input tagger (SVMTool in the paper)
+    x2      last column         cluster (Unsupos, trained on the BNC, in the paper)
+    T       held-out sentences  labeled rows
+    U       ``unlabeled``       rows without labels, tagged by the input tagger
+    ======  ==================  =====================================================
+
+    Deviations: in the paper an unsupervised tagger chooses the cluster in context; here it depends on the word alone.
+    `tag_weight` and `min_share` are additions; their defaults are the paper's rows.
+    Cost: that of the tagger and of the classifier; rows take O(n_tokens) memory.
+
+    References
+    ----------
+    Søgaard, A. (2011). Semi-supervised condensed nearest neighbor for part-of-speech tagging. ACL.
+
+    Examples
+    --------
+    >>> from handful.neighbors import CondensedNN
+    >>> from handful.tagging import CRF
+    >>> sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"], ["a", "dog", "sleeps"]]
+    >>> clusters = {"the": "0", "a": "0", "dog": "10", "cat": "10", "barks": "11", "sleeps": "11"}
+    >>> model = StackedTagger(CRF(strength=0.1), CondensedNN(ties="all"), clusters=clusters, held_out=0.5)
+    >>> model.fit(sentences, [["D", "N", "V"]] * 4).predict([["the", "dog", "sleeps"]])
+    [['D', 'N', 'V']]
+    """
+
+    def __init__(
+        self,
+        tagger: Any,
+        classifier: Any,
+        *,
+        clusters: Any,
+        held_out: Annotated[float, Range(0, 1, open_low=True, open_high=True)] | None = 0.2,
+        tag_weight: Count = 1,
+        min_share: Share = 0.0,
+    ) -> None:
+        self.tagger = tagger
+        self.classifier = classifier
+        self.clusters = clusters
+        self.held_out = held_out
+        self.tag_weight = tag_weight
+        self.min_share = min_share
+
+    def fit(
+        self,
+        sentences: Sequence[Tokens],
+        tags: Sequence[Sequence[str]],
+        *,
+        unlabeled: Sequence[Tokens] | None = None,
+    ) -> Self:
+        """Learn from tagged sentences, and from untagged ones if the classifier can.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of lists of str
+            One tag a token.
+        unlabeled : list of lists of str, or of Sentence, optional
+            Sentences without tags; their rows come after the labeled ones, with the label None.
+
+        Returns
+        -------
+        StackedTagger
+            Itself.
+        """
+        self._check()
+        sentences, offsets = check_sentences(sentences, "StackedTagger")
+        _, self.classes_ = encode_tags(offsets, tags, "StackedTagger")
+        if self.held_out is not None:
+            n_base = len(sentences) - max(1, round(self.held_out * len(sentences)))
+            if n_base < 1:
+                raise DataError("StackedTagger: at least two tagged sentences are needed, got 1.")
+            self.tagger_ = clone(self.tagger).fit(sentences[:n_base], tags[:n_base])
+            sentences, tags = sentences[n_base:], tags[n_base:]
+        elif not hasattr(self.tagger, "predict"):
+            raise ParameterError("StackedTagger: tagger must be a fitted tagger where held_out is None.")
+        rows = self.rows(sentences)
+        labels = np.array([*chain.from_iterable(tags), None], dtype=object)[:-1]
+        if unlabeled is not None:
+            more = self.rows(unlabeled)
+            rows = np.concatenate([rows, more])
+            labels = np.concatenate([labels, np.full(len(more), None)])
+        self.classifier_ = clone(self.classifier).fit(rows, labels)
+        return self
+
+    def rows(self, sentences: Sequence[Tokens]) -> np.ndarray:
+        """Tag sentences with the inner tagger and return the rows that the classifier sees.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        ndarray of object, shape (n_tokens, tag_weight + 1)
+            One row a token.
+        """
+        tags = self._base().predict(sentences)
+        return token_rows(sentences, tags, self._cluster_of(), self.tag_weight)
+
+    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of lists of str
+            One tag a token.
+        """
+        check_is_fitted(self, "classifier_")
+        sentences, offsets = check_sentences(sentences, "StackedTagger")
+        rows = self.rows(sentences)
+        if len(rows) == 0:
+            return [[] for _ in sentences]
+        if self.min_share > 0:
+            shares = self.classifier_.predict_proba(rows)
+            winners = self.classifier_.classes_[shares.argmax(axis=1)]
+            flat = np.where(shares.max(axis=1) < self.min_share, rows[:, 0], winners).tolist()
+        else:
+            flat = np.asarray(self.classifier_.predict(rows)).tolist()
+        return [flat[a:b] for a, b in pairwise(offsets)]
+
+    def score(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> float:
+        """Return the share of tokens that are tagged correctly.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of lists of str
+            Correct tags.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        found = self.predict(sentences)
+        if [*map(len, found)] != [*map(len, tags)] or not any(found):
+            raise DataError("StackedTagger: every token must have one tag to be scored against.")
+        pairs = zip(chain.from_iterable(found), chain.from_iterable(tags), strict=True)
+        return float(np.mean([a == b for a, b in pairs]))
+
+    def _base(self) -> Any:
+        if self.held_out is None:
+            return self.tagger
+        check_is_fitted(self, "tagger_")
+        return self.tagger_
+
+    def _cluster_of(self) -> Mapping[str, str]:
+        found: Mapping[str, str] = getattr(self.clusters, "paths_", self.clusters)
+        return found
+
+    def _check(self) -> None:
+        check_params(self)
+        if not isinstance(self._cluster_of(), Mapping):
+            raise ParameterError(
+                "StackedTagger: clusters must be fitted BrownClusters or a dictionary from word to cluster, "
+                f"got {type(self.clusters).__name__}."
+            )
+        if self.min_share > 0 and not hasattr(self.classifier, "predict_proba"):
+            raise ParameterError(
+                "StackedTagger: min_share needs a classifier with predict_proba, "
+                f"which {type(self.classifier).__name__} has not. Set min_share to 0."
+            )
+
+    def _state(self) -> dict[str, Any]:
+        # The fitted parts say all that their patterns say, and an unfitted model cannot be stored.
+        check_is_fitted(self, "classifier_")
+        return super()._state() | {"classifier": None} | ({} if self.held_out is None else {"tagger": None})
+
+    def _check_state(self) -> None:
+        if not hasattr(self._base(), "predict") or not hasattr(self.classifier_, "predict"):
+            raise DataError("StackedTagger: a tagger and a classifier are needed, but the file holds other things.")
+        self.classifier = clone(self.classifier_)
+        if self.held_out is not None:
+            self.tagger = clone(self.tagger_)
+        self._check()

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from handful.core.errors import DataError
+from handful.features.tables import TableEncoder
+
+
+def test_scales_are_those_of_the_training_rows():
+    train = pl.DataFrame({"x": [0.0, 10.0], "z": ["a", "b"]})
+    encoder = TableEncoder.learn(train, {"x": "numeric", "z": "nominal"})
+    new = pl.DataFrame({"z": ["c", None, "b"], "x": [20.0, None, 5.0]})
+    found = encoder.transform(new)
+    assert found[:, 0].tolist() == [3.0, 0.0, 0.0]
+    assert found[:, 1:].round(3).tolist() == [[0, 0], [0, 0], [0, 0.707]]
+    assert encoder.width == len(encoder.names) == found.shape[1]
+
+
+def test_rows_that_differ_in_one_name_are_one_apart():
+    frame = pl.DataFrame({"z": ["a", "b"]})
+    rows = TableEncoder.learn(frame, {"z": "nominal"}).transform(frame)
+    assert np.linalg.norm(rows[0] - rows[1]) == pytest.approx(1.0)
+
+
+def test_unreadable_and_endless_numbers_become_the_mean():
+    encoder = TableEncoder.learn(pl.DataFrame({"x": [1.0, 3.0]}), {"x": "numeric"})
+    odd = pl.DataFrame({"x": ["abc", "inf", "", None, " 3 "]})
+    assert encoder.transform(odd).ravel().tolist() == [0, 0, 0, 0, 1]
+    huge = pl.DataFrame({"x": [1e300, -1e300, 1e300, -1e300]})
+    scaled = TableEncoder.learn(huge, {"x": "numeric"}).transform(huge)
+    assert np.abs(scaled).ravel().tolist() == pytest.approx([1.0] * 4)
+    constant = pl.DataFrame({"x": [7.0, 7.0]})
+    assert TableEncoder.learn(constant, {"x": "numeric"}).transform(constant).tolist() == [[0.0], [0.0]]
+
+
+def test_text_is_sparse_and_of_length_one():
+    frame = pl.DataFrame({"t": ["the dog barks", "the cat sleeps", "", None], "x": [1.0, 2.0, 3.0, 4.0]})
+    encoder = TableEncoder.learn(frame, {"t": "text", "x": "numeric"})
+    rows = encoder.transform(frame)
+    assert sparse.issparse(rows)
+    words = rows[:, :-1]
+    assert np.sqrt(words.multiply(words).sum(axis=1)).A1.tolist() == pytest.approx([1, 1, 0, 0])
+    rare, common = words[0].max(), words[0].data.min()
+    assert rare > common  # a word of both sentences weighs less than a word of one
+
+
+def test_what_was_learned_can_be_carried_over():
+    frame = pl.DataFrame({"x": [1.0, 3.0], "z": ["a", "b"]})
+    encoder = TableEncoder.learn(frame, {"x": "numeric", "z": "nominal"})
+    again = TableEncoder(encoder.state())
+    assert np.array_equal(again.transform(frame), encoder.transform(frame))
+    with pytest.raises(DataError, match="got none named 'x'"):
+        again.transform(frame.drop("x"))

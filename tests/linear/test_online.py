@@ -1,0 +1,92 @@
+"""Online learners against eager versions and exact optima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from oracles.online import run
+from scipy import optimize
+
+from handful.core.errors import DataError
+from handful.features import Predicates
+from handful.linear import Chain, ChainSteps, Flat, build_layout, train_online
+
+
+def table(seed, n=30, n_columns=6, n_labels=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, n_columns)) * (rng.random((n, n_columns)) < 0.5)
+    return X, rng.integers(0, n_labels, size=n), n_labels
+
+
+@pytest.mark.parametrize("algorithm", ["pa", "fobos"])
+@pytest.mark.parametrize("seed", range(3))
+def test_lazy_equals_eager(algorithm, seed):
+    X, y, n_labels = table(seed)
+    orders = [np.random.default_rng([7, k]).permutation(len(X)) for k in range(4)]
+    averaged, last = run(X, y, n_labels, algorithm, orders, aggressiveness=0.3, l1=2.0)
+    found = train_online(
+        Flat(X, n_labels), y, algorithm=algorithm, aggressiveness=0.3, l1=2.0, max_passes=4, seed=7
+    ).weights.reshape(-1, n_labels)
+    np.testing.assert_allclose(found, np.where(last == 0.0, 0.0, averaged), atol=1e-12)
+
+
+def hinge_optimum(X, y, n_labels, l1):
+    """Solve the L1-penalized multiclass hinge problem exactly, as a linear program."""
+    n, d = X.shape
+    size = d * n_labels
+    cost = np.concatenate([np.full(2 * size, l1), np.ones(n)])
+    rows, bounds = [], []
+    for i in range(n):
+        for label in range(n_labels):
+            if label != y[i]:
+                delta = np.zeros((d, n_labels))
+                delta[:, label] += X[i]
+                delta[:, y[i]] -= X[i]
+                slack = np.zeros(n)
+                slack[i] = -1.0
+                rows.append(np.concatenate([delta.ravel(), -delta.ravel(), slack]))
+                bounds.append(-1.0)
+    solved = optimize.linprog(cost, A_ub=np.array(rows), b_ub=np.array(bounds), method="highs")
+    return solved.fun
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_fobos_comes_to_the_exact_optimum(seed):
+    X, y, n_labels = table(seed, n=20, n_columns=4)
+    best = hinge_optimum(X, y, n_labels, 2.0)
+    learned = train_online(Flat(X, n_labels), y, algorithm="fobos", l1=2.0, rate=0.2, max_passes=600)
+    weights = learned.weights.reshape(-1, n_labels)
+    scores = X @ weights + (np.arange(n_labels) != y[:, None])
+    value = (scores.max(axis=1) - (X @ weights)[np.arange(len(y)), y]).sum() + 2.0 * np.abs(weights).sum()
+    assert best <= value + 1e-9
+    assert value < 1.02 * best
+
+
+@pytest.mark.parametrize("algorithm", ["pa", "fobos"])
+def test_resuming_gives_the_same_bits(tmp_path, algorithm):
+    X, y, n_labels = table(3)
+    options = {"algorithm": algorithm, "l1": 0.5, "seed": 1}
+    whole = train_online(Flat(X, n_labels), y, max_passes=6, **options)
+    path = tmp_path / "run.npz"
+    train_online(Flat(X, n_labels), y, max_passes=2, checkpoint=path, **options)
+    resumed = train_online(Flat(X, n_labels), y, max_passes=6, checkpoint=path, **options)
+    assert np.array_equal(whole.weights, resumed.weights)
+    with pytest.raises(DataError, match="another training run"):
+        train_online(Flat(X, n_labels), y, max_passes=6, checkpoint=path, **(options | {"seed": 2}))
+
+
+@pytest.mark.parametrize("algorithm", ["pa", "fobos"])
+@pytest.mark.parametrize("order", [1, 2])
+def test_chains_learn_what_can_be_learned(algorithm, order):
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 8, size=40)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    words = rng.integers(0, 6, size=offsets[-1])
+    before = np.where(np.isin(np.arange(offsets[-1]), offsets[:-1]), -1, np.roll(words, 1))
+    codes = ((words + (before == 2)) % 3).astype(np.int32)  # the label depends on the word and on the word before
+    node = Predicates.of(np.stack([words, np.where(before == 2, words + 6, -1)], axis=1), offsets)
+    edge = Predicates.of(words[:, None], offsets)
+    layout = build_layout(12, 3, node, edge, codes, order=order, all_labels=True)
+    chain = Chain(layout, node, edge, order=order)
+    learned = train_online(ChainSteps(chain), codes, algorithm=algorithm, l1=0.01, max_passes=30)
+    assert (chain.best(learned.weights) == codes).mean() > 0.99
