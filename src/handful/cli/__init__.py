@@ -1,0 +1,130 @@
+"""The command line: one lazily loaded module per command, no logic of its own."""
+
+from __future__ import annotations
+
+import io
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import click
+
+from handful.core.errors import HandfulError, ParameterError
+from handful.core.version import __version__
+
+# Name of a command to its one-line help; the module of the same name in this package is imported when it is used.
+COMMANDS = {
+    "clusters": "Cluster the words of a text.",
+    "compare": "Compare methods on your data, few of it labeled.",
+    "data": "Find, fetch and check the corpora.",
+    "demo": "Show in a minute what handful does.",
+    "fit": "Fit a model and save it.",
+    "inspect": "Show what is inside a model file.",
+    "methods": "List the methods.",
+    "paper": "Run the experiments of a paper again.",
+    "predict": "Label new rows with a saved model.",
+    "prototypes": "Find and check typical words for labels.",
+    "score": "Score sense answers against a key.",
+    "similar": "Name words that stand in the same contexts.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command is used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"handful.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which one may have been meant."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean '{near[0]}'?" if near else ""
+            ctx.fail(f"There is no command '{args[0]}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="handful")
+@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
+def group(debug: bool) -> None:
+    """Learn accurate, small, fast models from a handful of labels and a lot of unlabeled data."""
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line.
+
+    Exit code 0 on success, 2 on wrong use, 1 on failure with one line on stderr; a traceback only with ``--debug``,
+    which may stand anywhere.
+
+    Parameters
+    ----------
+    args : sequence of str, optional
+        Arguments without the program's name; those of the process by default.
+    """
+    arguments = list(sys.argv[1:] if args is None else args)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    debug = "--debug" in arguments[:end]
+    arguments = [a for a in arguments[:end] if a != "--debug"] + arguments[end:]
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still gets the rest
+    warnings.showwarning = _one_line_warning
+    sys.exit(_run(arguments, debug))
+
+
+def _run(arguments: list[str], debug: bool) -> int:
+    try:
+        outcome: Any = group.main(arguments, prog_name="handful", standalone_mode=False)
+        return outcome if isinstance(outcome, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted.", 130, debug)
+    except click.UsageError as error:
+        error.show()
+        return 2
+    except click.ClickException as error:
+        return _fail(error.format_message(), 1, debug)
+    except ParameterError as error:
+        return _fail(str(error), 2, debug)
+    except HandfulError as error:
+        return _fail(str(error), 1, debug)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone; there is nobody left to tell
+        return 1
+    except Exception as error:
+        text = f"unexpected {type(error).__name__}: {error}".rstrip()
+        return _fail(f"{text} (run again with --debug for the traceback)", 1, debug)
+
+
+def _fail(message: str, code: int, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    click.echo(f"handful: {' '.join(message.split())}", err=True)
+    return code
+
+
+def _one_line_warning(message: Any, category: Any, filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    click.echo(f"handful: warning: {' '.join(str(message).split())}", err=True)

@@ -1,0 +1,5 @@
+"""Run the command line with ``python -m handful.cli``."""
+
+from handful.cli import main
+
+main()

@@ -1,0 +1,176 @@
+"""``handful data``: find, fetch and check the corpora."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.cli.console import console, emit_json, progress_bar
+from handful.core.errors import HandfulError
+from handful.core.progress import Step
+
+if TYPE_CHECKING:
+    from handful.corpora import Corpus
+
+
+@click.group("data")
+def command() -> None:
+    """Find, fetch and check the corpora.
+
+    They are looked up in the folder HANDFUL_DATA, else in your cache folder.
+    """
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def list_corpora(as_json: bool) -> None:
+    """List all corpora: what they are, their licence, and whether they are here."""
+    from handful.corpora import all_corpora, data_folder
+    from handful.corpora.folder import refuse_false_folder
+
+    refuse_false_folder()
+    entries = [(entry, _state(entry)) for entry in all_corpora().values()]
+    if as_json:
+        rows = [_row(entry, found) for entry, found in entries]
+        emit_json({"folder": data_folder(), "corpora": rows})
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("name", no_wrap=True)
+    table.add_column("what", ratio=3)
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("licence", ratio=2)
+    table.add_column("state", no_wrap=True)
+    for entry, found in entries:
+        table.add_row(entry.name, entry.what, _size(entry.size), entry.license, found)
+    console().print(table)
+
+
+@command.command("where")
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def where(name: str | None, as_json: bool) -> None:
+    """Print the data folder, or the path of the corpus NAME."""
+    from handful.corpora import data_folder, find
+
+    path = data_folder() if name is None else find(name)
+    if as_json:
+        emit_json({"name": name, "path": path})
+    else:
+        click.echo(str(path))
+
+
+@command.command("get")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def get(names: tuple[str, ...], as_json: bool) -> None:
+    """Download corpora into the data folder.
+
+    One that is there already is left alone; one that may not be downloaded is named, with the place to put it.
+    """
+    from handful.corpora import corpus, download
+
+    entries = [corpus(name) for name in names]
+    failures: list[HandfulError] = []
+    rows: list[dict[str, Any]] = []
+    with progress_bar() as bar:
+        for entry in entries:
+            try:
+                path = download(entry.name, progress=bar)
+            except HandfulError as error:
+                failures.append(error)
+                rows.append({"name": entry.name, "path": None, "problem": str(error)})
+            else:
+                rows.append({"name": entry.name, "path": path, "problem": ""})
+                if not as_json:
+                    click.echo(str(path))
+    if as_json:
+        emit_json({"ok": not failures, "corpora": rows})
+    for failure in failures[:-1]:
+        click.echo(f"handful: {failure}", err=True)
+    if failures:
+        raise failures[-1]
+
+
+@command.command("check")
+@click.argument("names", nargs=-1, metavar="[NAME...]")
+@click.option("--fast", is_flag=True, help="Compare checksums only; do not load and count.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def check_corpora(names: tuple[str, ...], fast: bool, as_json: bool) -> int:
+    """Check the corpora: checksums of the files, then counts of what they load as.
+
+    Fails if one is damaged, or if one that you name is missing.
+    """
+    from handful.corpora import all_corpora, check, corpus, data_folder
+    from handful.corpora.folder import refuse_false_folder
+
+    refuse_false_folder()
+    entries = [corpus(name) for name in names] or [entry for entry in all_corpora().values() if entry.files]
+    reports = []
+    with progress_bar() as bar:
+        for done, entry in enumerate(entries, start=1):
+            reports.append((entry, check(entry.name, counting=not fast)))
+            bar(Step("check", done, len(entries)))
+    wrong = [report for _, report in reports if report.state == "damaged" or (names and report.state == "missing")]
+    if as_json:
+        rows = [
+            {
+                "name": report.name,
+                "state": report.state,
+                "files": dict(report.files),
+                "counts": dict(report.counts),
+                "expected": dict(entry.counts),
+                "problem": report.problem,
+            }
+            for entry, report in reports
+        ]
+        emit_json({"folder": data_folder(), "ok": not wrong, "corpora": rows})
+    else:
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False)
+        for heading in ("name", "state", "counts"):
+            table.add_column(heading)
+        for _, report in reports:
+            counts = ", ".join(f"{number:,} {what}" for what, number in report.counts.items())
+            table.add_row(report.name, report.state, counts)
+        out = console()
+        out.print(table)
+        number = {state: sum(r.state == state for _, r in reports) for state in ("here", "missing", "damaged")}
+        summary = ", ".join(f"{n} {state}" for state, n in number.items())
+        out.print(f"{summary} in {data_folder()}", soft_wrap=True, markup=False)
+    for report in wrong:
+        click.echo(f"handful: {report.problem}", err=True)
+    return 1 if wrong else 0
+
+
+def _state(entry: Corpus) -> str:
+    from handful.corpora.folder import corpus_state
+
+    found = corpus_state(entry)
+    if found != "missing":
+        return found
+    return {"download": "can be downloaded", "supply": "missing", "replaced": "replaced"}[entry.access]
+
+
+def _row(entry: Corpus, found: str) -> dict[str, Any]:
+    from dataclasses import fields
+
+    known = {field.name: getattr(entry, field.name) for field in fields(entry)}
+    files = [{field.name: getattr(file, field.name) for field in fields(file)} for file in entry.files]
+    return {
+        **known,
+        "counts": dict(entry.counts),
+        "files": files,
+        "access": entry.access,
+        "size": entry.size,
+        "state": found,
+    }
+
+
+def _size(size: int | None) -> str:
+    if size is None:
+        return "-"
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

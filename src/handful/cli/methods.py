@@ -1,0 +1,39 @@
+"""``handful methods``: the catalogue."""
+
+from __future__ import annotations
+
+import click
+
+from handful.cli.console import console, emit_json
+
+
+@click.command("methods")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(as_json: bool) -> None:
+    """List the methods: name, what they take, what they learn from, where they come from."""
+    from handful.methods import cards
+
+    found = list(cards())
+    if as_json:
+        emit_json(
+            [
+                {
+                    "name": card.name,
+                    "class": f"{card.cls.__module__.rsplit('.', 1)[0]}.{card.cls.__qualname__}",
+                    "takes": card.takes,
+                    "learns_from": card.learns_from,
+                    "paper": card.paper,
+                    "summary": card.summary,
+                }
+                for card in found
+            ]
+        )
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "takes", "learns from", "paper", "what it does"):
+        table.add_column(heading)
+    for card in found:
+        table.add_row(card.name, card.takes, ", ".join(card.learns_from), card.paper or "-", card.summary)
+    console().print(table)

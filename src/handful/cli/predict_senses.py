@@ -1,0 +1,31 @@
+"""Senses for the contexts of a lexical sample."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+
+def predict_senses(model: Any, data: Path, output: Path | None) -> None:
+    """Write one line of ``word instance sense`` for every context, as answer keys have it.
+
+    Parameters
+    ----------
+    model : SenseClassifier
+        The model.
+    data : Path
+        A lexical sample in XML.
+    output : Path or None
+        Where to; None is stdout.
+    """
+    from handful.corpora.formats import read_senseval
+    from handful.corpora.opening import write_text_file
+
+    occurrences = list(read_senseval(data))
+    senses = model.predict(occurrences)
+    target: Any = nullcontext(sys.stdout) if output is None else write_text_file(output)
+    with target as file:
+        for occurrence, sense in zip(occurrences, senses, strict=True):
+            file.write(f"{occurrence.word} {occurrence.id} {sense}\n")

@@ -1,0 +1,46 @@
+"""``handful score``: answers held against a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from handful.cli.console import console, emit_json
+
+
+@click.command("score")
+@click.argument("answers", type=click.Path(path_type=Path))
+@click.argument("key", type=click.Path(path_type=Path))
+@click.option("--sense-map", type=click.Path(path_type=Path), help="Coarse senses; adds the coarse score.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(answers: Path, key: Path, sense_map: Path | None, as_json: bool) -> None:
+    """Score sense ANSWERS against KEY, as the Senseval scorer counts.
+
+    Both files have 'word instance sense ...' a line; several senses of a key line are all correct, several of an answer share
+    the credit.
+    """
+    from handful.corpora.formats import read_key, read_sense_map
+    from handful.senses import score_senses
+
+    gold, given = read_key(key), read_key(answers)
+    grains = {"fine": None} if sense_map is None else {"fine": None, "coarse": read_sense_map(sense_map)}
+    scores = {grain: score_senses(gold, given, coarse) for grain, coarse in grains.items()}
+    if as_json:
+        emit_json(
+            {
+                grain: {
+                    "precision": score.precision,
+                    "recall": score.recall,
+                    "instances": score.n_instances,
+                    "answered": score.n_answered,
+                }
+                for grain, score in scores.items()
+            }
+        )
+        return
+    for grain, score in scores.items():
+        console().print(
+            f"{grain}: precision {score.precision:.1%}, recall {score.recall:.1%}, "
+            f"{score.n_answered:,} of {score.n_instances:,} answered"
+        )

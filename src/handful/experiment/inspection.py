@@ -1,0 +1,125 @@
+"""What is inside a model: method, classes, kept rows, top features, size, and how it was trained."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from handful.core.registry import card_of
+from handful.methods import load
+from handful.methods.table_model import TableModel
+
+_MOST_CLASSES = 20
+_MOST_COLUMNS = 30
+
+
+def inspect_model(path: str | os.PathLike[str], *, top: int = 8) -> dict[str, Any]:
+    """Return what a model file holds, for people.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    top : int
+        Features to list for each class.
+
+    Returns
+    -------
+    dict of str to value
+        Names in words; values are numbers, strings, lists and dictionaries of these.
+    """
+    model = load(path)
+    card = card_of(type(model))
+    facts: dict[str, Any] = {
+        "file": os.fspath(path),
+        "size in bytes": os.path.getsize(path),
+        "kind": card.name if card is not None else type(model).__name__,
+    }
+    if isinstance(model, TableModel):
+        facts |= _table_facts(model, top)
+    else:
+        facts |= _facts(model, top, None)
+    return facts
+
+
+def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
+    columns = {}
+    for name, column in list(model.columns_.items())[:_MOST_COLUMNS]:
+        if column["kind"] == "numeric":
+            columns[name] = f"numeric, mean {column['center']:.4g}, spread {column['scale']:.4g}"
+        elif column["kind"] == "nominal":
+            columns[name] = f"nominal, {len(column['values'])} values ({', '.join(column['values'][:5])})"
+        else:
+            columns[name] = "text"
+    if len(model.columns_) > _MOST_COLUMNS:
+        columns["..."] = f"{len(model.columns_) - _MOST_COLUMNS} more"
+    return {
+        "method": model.method,
+        "classes": _some(model.classes_),
+        "labeled rows": model.n_labeled_,
+        "unlabeled rows": model.n_unlabeled_,
+        "columns": columns,
+        **_facts(model.estimator_, top, model),
+        "how it was trained": model.training_,
+    }
+
+
+def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
+    facts: dict[str, Any] = {}
+    if hasattr(model, "get_params"):
+        plain = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, int | float | str | None)}
+        facts["parameters"] = plain
+    if table is None and hasattr(model, "classes_"):
+        facts["classes"] = _some(np.asarray(model.classes_))
+    if hasattr(model, "kept_"):
+        kept = np.asarray(model.kept_)
+        facts["rows kept"] = len(kept)
+        facts["first of them"] = kept[:top].tolist()
+    if hasattr(model, "stored_codes_"):
+        names = table.classes_ if table is not None else model.classes_
+        codes = np.asarray(model.classes_)[model.stored_codes_] if table is not None else model.stored_codes_
+        counts = np.bincount(codes.astype(np.int64), minlength=len(names))
+        facts["rows kept by class"] = {str(n): int(c) for n, c in zip(names[:_MOST_CLASSES], counts, strict=False)}
+    linear = getattr(model, "estimator_", model)
+    if table is not None and hasattr(linear, "coef_"):
+        facts["top features"] = _top_features(linear, table, top)
+    if table is None and hasattr(model, "top_features"):
+        facts["top features"] = {
+            str(label): [f"{name} {weight:+.2f}" for name, weight in model.top_features(label, top)]
+            for label in np.asarray(model.classes_)[:_MOST_CLASSES].tolist()
+        }
+    if getattr(model, "prototypes", None):
+        facts["prototypes"] = {str(k): list(v) for k, v in model.prototypes.items()}
+    if table is None and getattr(model, "training_", None):
+        facts["how it was trained"] = dict(model.training_)
+    for name in ("n_active_", "n_components_", "threshold_", "n_iter_", "objective_"):
+        if hasattr(model, name) and np.ndim(getattr(model, name)) == 0:
+            facts[name.strip("_").replace("_", " ")] = _plain(getattr(model, name))
+    arrays = {n: list(v.shape) for n, v in vars(model).items() if isinstance(v, np.ndarray) and not n.startswith("_")}
+    facts["arrays"] = {name: " x ".join(map(str, shape)) for name, shape in arrays.items()}
+    return facts
+
+
+def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[str]]:
+    from handful.features.tables import TableEncoder
+
+    names = TableEncoder(table.columns_).names
+    weights = np.atleast_2d(linear.coef_)
+    if len(weights) == 1:
+        weights = np.vstack([-weights, weights])
+    found = {}
+    for code, line in list(zip(np.asarray(linear.classes_).astype(int), weights, strict=True))[:_MOST_CLASSES]:
+        order = np.argsort(-line, kind="stable")[:top]
+        found[str(table.classes_[code])] = [f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0]
+    return found
+
+
+def _some(labels: np.ndarray) -> list[str]:
+    shown = [str(label) for label in labels[:_MOST_CLASSES].tolist()]
+    return shown if len(labels) <= _MOST_CLASSES else [*shown, f"and {len(labels) - _MOST_CLASSES} more"]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,228 @@
+"""Tagged sentences from files of columns or CoNLL-U, and a tagger fitted to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handful.core.errors import FormatError, ParameterError
+from handful.core.records import Sentence
+from handful.corpora.formats import detect, read_conll, read_conllu, read_text
+from handful.corpora.opening import FilePath, bare_suffix, read_lines
+
+_LAYOUTS = {1: ("token",), 2: ("token", "tag"), 3: ("token", "pos", "tag"), 4: ("token", "pos", "chunk", "tag")}
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """Sentences and the tags of their tokens.
+
+    Parameters
+    ----------
+    sentences : tuple of Sentence
+        Without the column of tags.
+    tags : tuple of tuples of str
+        One tag a token.
+    layout : tuple of str
+        Names of the columns of the file; empty for CoNLL-U.
+    tag : str
+        Name of the column of tags.
+    """
+
+    sentences: tuple[Sentence, ...]
+    tags: tuple[tuple[str, ...], ...]
+    layout: tuple[str, ...]
+    tag: str
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether tags are those of chunks: ``B-X``, ``I-X`` and ``O``."""
+        kinds = {tag for tags in self.tags for tag in tags}
+        return "O" in kinds and all(tag == "O" or tag[1:2] == "-" for tag in kinds) and len(kinds) > 1
+
+
+def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = None) -> Tagged:
+    r"""Read tagged sentences.
+
+    Parameters
+    ----------
+    path : path-like
+        Columns (one token a line, a blank line after each sentence) or CoNLL-U.
+    columns : sequence of str
+        Names of the columns, one of them ``token``. By default the last is the tag, and of four the others are token,
+        pos and chunk.
+    tag : str or None
+        Name of the column of tags; by default ``tag``, or the last one, or ``upos`` in CoNLL-U.
+
+    Returns
+    -------
+    Tagged
+        The sentences.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
+    >>> found = read_tagged(target)
+    >>> found.tags, found.sentences[0].tokens
+    ((('NNP', 'VBD'),), ('Rome', 'fell'))
+    """
+    if detect(path) == "conllu":
+        layout: tuple[str, ...] = ()
+        name = tag or "upos"
+        records: Iterator[Sentence] = (tree.sentence for tree in read_conllu(path))
+    else:
+        layout = tuple(columns) or guess_layout(path)
+        name = tag or ("tag" if "tag" in layout else layout[-1])
+        if name not in layout or name == "token":
+            raise ParameterError(f"{path}: the column of tags must be one of {', '.join(layout[1:])}, got {name!r}.")
+        records = read_conll(path, layout)
+    sentences, tags = [], []
+    for record in records:
+        tags.append(record[name])
+        others = {key: cells for key, cells in record.columns.items() if key != name}
+        sentences.append(Sentence(record.tokens, others))
+    return Tagged(tuple(sentences), tuple(tags), layout, name)
+
+
+def guess_layout(path: FilePath) -> tuple[str, ...]:
+    """Return names for the columns of a file by their number: token first, tag last.
+
+    Parameters
+    ----------
+    path : path-like
+        A file of columns.
+
+    Returns
+    -------
+    tuple of str
+        The names.
+    """
+    for _, line in read_lines(path):
+        if line.strip() and not line.startswith(("-DOCSTART-", "# ")):
+            n = len(line.split("\t") if "\t" in line else line.split())
+            if n > 4:
+                return ("token", *(f"column{number}" for number in range(2, n)), "tag")
+            if n == 1:
+                break
+            return _LAYOUTS[n]
+    raise FormatError(path, None, "expected one token and its tag on each line, with a blank line after each sentence.")
+
+
+def read_untagged(path: FilePath, layout: Sequence[str], tag: str) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
+    """Read sentences to be tagged, with the lines that stood before each.
+
+    Parameters
+    ----------
+    path : path-like
+        Plain text (one sentence a line, blanks between tokens), CoNLL-U, or columns: those of the training file, with or
+        without the column of tags, or the token alone.
+    layout : sequence of str
+        Columns of the training file; empty for CoNLL-U.
+    tag : str
+        Its column of tags.
+
+    Yields
+    ------
+    sentence : Sentence
+        With the columns that the tagger knows.
+    names : tuple of str
+        Names of all columns of the file, in their order.
+    """
+    # Lines of text may happen to have as many words each; the name of the file then tells.
+    kind = "text" if bare_suffix(path) == ".txt" else detect(path)
+    if kind == "text":
+        yield from ((sentence, ("token",)) for sentence in read_text(path))
+        return
+    if kind == "conllu":
+        for tree in read_conllu(path):
+            yield tree.sentence, ("token", *tree.sentence.columns)
+        return
+    n = _n_columns(path)
+    without = tuple(name for name in layout if name != tag)
+    if n == 1:
+        names: tuple[str, ...] = ("token",)
+    elif n == len(layout):
+        names = tuple(layout)
+    elif n == len(without):
+        names = without
+    else:
+        expected = f"{len(layout)} columns ({', '.join(layout)})" if layout else "CoNLL-U"
+        raise FormatError(path, None, f"expected {expected}, as in training, with or without {tag!r}, got {n} columns.")
+    for sentence in read_conll(path, names):
+        yield sentence, names
+
+
+def _n_columns(path: FilePath) -> int:
+    for _, line in read_lines(path):
+        if line.strip() and not line.startswith("-DOCSTART-"):
+            return len(line.split("\t") if "\t" in line else line.split())
+    return 0
+
+
+def fit_tagger(
+    train: Tagged, templates: str | None = None, *, progress: Any = None, n_jobs: int | None = None, **params: Any
+) -> Any:
+    """Fit a CRF to tagged sentences.
+
+    Parameters
+    ----------
+    train : Tagged
+        The sentences.
+    templates : {"pos", "chunk", "ner"} or None
+        What it observes; by default ``ner`` where tags are spans, else ``pos``.
+    progress : callable, optional
+        Told after each iteration.
+    n_jobs : int or None
+        Worker threads.
+    **params
+        Further parameters of `handful.tagging.CRF`.
+
+    Returns
+    -------
+    CRF
+        The fitted tagger.
+    """
+    from handful.tagging import CRF
+
+    chosen = templates or ("ner" if train.has_spans else "pos")
+    tagger = CRF(chosen, n_jobs=n_jobs, **params)
+    return tagger.fit(list(train.sentences), [list(tags) for tags in train.tags], progress=progress)
+
+
+def score_tags(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]], spans: bool) -> dict[str, float]:
+    """Return the accuracy of tags and, for spans, precision, recall and F1.
+
+    Examples
+    --------
+    >>> score_tags([["A", "B"]], [["A", "A"]], spans=False)
+    {'accuracy': 0.5}
+    """
+    from handful.evaluation.chunks import chunk_f1
+
+    if spans:
+        report = chunk_f1(gold, found)
+        whole = report.overall
+        return {
+            "accuracy": report.accuracy,
+            "precision": whole.precision,
+            "recall": whole.recall,
+            "f1": whole.f1,
+        }
+    pairs = [(a, b) for mine, right in zip(found, gold, strict=True) for a, b in zip(mine, right, strict=True)]
+    return {"accuracy": sum(a == b for a, b in pairs) / max(len(pairs), 1)}
+
+
+def model_path(data: str | os.PathLike[str]) -> str:
+    """Return the name of the model file that goes with a data file.
+
+    Examples
+    --------
+    >>> model_path("train.tsv.gz")
+    'train.handful'
+    """
+    folder, name = os.path.split(os.fspath(data))
+    return os.path.join(folder, f"{name.split('.')[0]}.handful")

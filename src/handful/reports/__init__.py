@@ -1,0 +1,1 @@
+"""Show results: terminal, Markdown, HTML with SVG figures."""

@@ -1,0 +1,173 @@
+"""What a report on a comparison says, apart from how it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method in the table.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    uses_unlabeled : bool
+        Whether it learns from unlabeled rows.
+    score, low, high : float
+        Mean score, with its interval.
+    difference : float
+        Against the baseline.
+    p : float or None
+        Adjusted p-value against the baseline; None for the baseline.
+    gain : tuple of float or None
+        Mean, low and high of the gain over its twin.
+    twin : str or None
+        That twin.
+    n_bytes : int
+        Size of the model.
+    n_kept : int or None
+        Rows that it stores, if it tells.
+    fit_seconds, predict_seconds : float
+        Time of a fit, and of a thousand answers.
+    params : mapping of str to value
+        The parameters that were chosen most often.
+    """
+
+    name: str
+    uses_unlabeled: bool
+    score: float
+    low: float
+    high: float
+    difference: float
+    p: float | None
+    gain: tuple[float, float, float] | None
+    twin: str | None
+    n_bytes: int
+    n_kept: int | None
+    fit_seconds: float
+    predict_seconds: float
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Score of one method against the number of labels."""
+
+    name: str
+    n_labels: tuple[int, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Right classes (lines) against answers (columns), over all draws."""
+
+    name: str
+    classes: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class DecisionMap:
+    """Rows in two dimensions, with the answers of a method and of its twin that saw labels alone.
+
+    Parameters
+    ----------
+    method, twin : str
+        Whose answers.
+    x, y : tuple of float
+        Place of each row: its first two principal components.
+    before, after : tuple of int
+        Class by the twin and by the method.
+    labeled : tuple of bool
+        Whether the row had a label in training.
+    classes : tuple of str
+        Names of the classes.
+    n_rows, n_changed, n_better, n_worse : int
+        Rows asked, and how many answers differ; of these, how many of known class became right or wrong.
+    """
+
+    method: str
+    twin: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    labeled: tuple[bool, ...]
+    classes: tuple[str, ...]
+    n_rows: int
+    n_changed: int
+    n_better: int
+    n_worse: int
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a report says.
+
+    Parameters
+    ----------
+    title : str
+        Name of the data.
+    metric : str
+        What is scored.
+    state : str
+        How the run ended.
+    verdict : str
+        What to do.
+    use : str
+        The method to use.
+    unlabeled_help : bool
+        Whether unlabeled rows help.
+    warnings, notes : tuple of str
+        What else to know.
+    baseline : str
+        The supervised baseline.
+    facts : mapping of str to value
+        Numbers of rows, labels, classes, draws.
+    columns : mapping of str to str
+        Kind of each feature column.
+    rows : tuple of Row
+        The ranking, the best first.
+    curves : tuple of Curve
+        Learning curves.
+    confusions : tuple of Confusion
+        Of the best methods and the baseline.
+    decisions : DecisionMap or None
+        Where unlabeled rows changed answers.
+    left_out : mapping of str to str
+        Methods that did not take part, and why.
+    command : str
+        How to do it again.
+    versions : mapping of str to str
+        What it was done with.
+    """
+
+    title: str
+    metric: str
+    state: str
+    verdict: str
+    use: str
+    unlabeled_help: bool
+    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    baseline: str
+    facts: Mapping[str, Any]
+    columns: Mapping[str, str]
+    rows: tuple[Row, ...]
+    curves: tuple[Curve, ...]
+    confusions: tuple[Confusion, ...]
+    decisions: DecisionMap | None
+    left_out: Mapping[str, str]
+    command: str
+    versions: Mapping[str, str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain values for JSON."""
+        return asdict(self)

@@ -1,0 +1,235 @@
+"""Figures as inline SVG: no library, no network, with text for those who do not see them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+
+from handful.reports import words
+from handful.reports.content import Curve, DecisionMap, Row
+
+# Okabe and Ito's palette, which stays apart for color-blind eyes.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8c6d31")
+_DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
+_WIDTH = 720
+_NAMES = 250
+
+
+def scores_figure(rows: Sequence[Row], baseline: str) -> str:
+    """Return scores with their intervals, one line a method.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The ranking.
+    baseline : str
+        Whose score is drawn as a line through all.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+    """
+    low = math.floor(min(row.low for row in rows) * 20) / 20
+    high = min(math.ceil(max(row.high for row in rows) * 20) / 20, 1.0)
+    spans = [(row.name, row.score, row.low, row.high, _color(row, baseline)) for row in rows]
+    base = next((row.score for row in rows if row.name == baseline), None)
+    told = "; ".join(f"{row.name} {words.percent(row.score)} ({words.interval(row.low, row.high)})" for row in rows)
+    return _forest(spans, (low, high), base, words.percent, f"Scores with 95 % intervals, in percent: {told}.")
+
+
+def gains_figure(rows: Sequence[Row]) -> str:
+    """Return what unlabeled rows brought each method that uses them.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The ranking; rows without a gain are left out.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element, or nothing where no method uses unlabeled rows.
+    """
+    spans = []
+    for row in rows:
+        if row.gain is not None:
+            mean, low, high = row.gain
+            color = PALETTE[1] if high < 0 else PALETTE[2] if low > 0 else "#777777"
+            spans.append((row.name, mean, low, high, color))
+    if not spans:
+        return ""
+    most = max(0.01, *(max(abs(low), abs(high)) for _, _, low, high, _ in spans))
+    most = math.ceil(most * 20) / 20
+    told = "; ".join(
+        f"{name} {words.signed(m)} ({words.signed(lo)} to {words.signed(hi)})" for name, m, lo, hi, _ in spans
+    )
+    text = f"Gain in points over the same method without unlabeled rows: {told}."
+    return _forest(spans, (-most, most), 0.0, words.signed, text)
+
+
+def _color(row: Row, baseline: str) -> str:
+    return {"better": PALETTE[2], "worse": PALETTE[1], "baseline": PALETTE[0]}.get(words.mark(row, baseline), "#777777")
+
+
+def _forest(
+    spans: Sequence[tuple[str, float, float, float, str]],
+    bounds: tuple[float, float],
+    line: float | None,
+    label: object,
+    text: str,
+) -> str:
+    assert callable(label)
+    low, high = bounds
+    high = high if high > low else low + 0.05
+    height = 30 * len(spans) + 40
+
+    def x(value: float) -> float:
+        return _NAMES + (value - low) / (high - low) * (_WIDTH - _NAMES - 30)
+
+    parts = []
+    for tick in _ticks(low, high):
+        parts.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="5" y2="{height - 25}" class="grid"/>')
+        parts.append(f'<text x="{x(tick):.1f}" y="{height - 8}" class="tick" text-anchor="middle">{label(tick)}</text>')
+    if line is not None:
+        parts.append(f'<line x1="{x(line):.1f}" x2="{x(line):.1f}" y1="5" y2="{height - 25}" class="mark"/>')
+    for number, (name, mean, start, stop, color) in enumerate(spans):
+        y = 30 * number + 22
+        clipped_start, clipped_stop = max(start, low), min(stop, high)
+        parts.append(f'<text x="{_NAMES - 12}" y="{y + 5}" class="name" text-anchor="end">{escape(name)}</text>')
+        parts.append(
+            f'<line x1="{x(clipped_start):.1f}" x2="{x(clipped_stop):.1f}" y1="{y}" y2="{y}" stroke="{color}" '
+            'stroke-width="3" stroke-linecap="round" opacity="0.55"/>'
+        )
+        parts.append(f'<circle cx="{x(mean):.1f}" cy="{y}" r="6" fill="{color}"/>')
+    return _svg(parts, height, text)
+
+
+def curves_figure(curves: Sequence[Curve]) -> str:
+    """Return learning curves: score against the number of labels.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        At most eight are told apart by color and dashes.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element, or nothing where there are no curves.
+    """
+    curves = curves[: len(PALETTE)]
+    if not curves:
+        return ""
+    sizes = sorted({size for curve in curves for size in curve.n_labels})
+    low = math.floor(min(min(curve.mean) for curve in curves) * 20) / 20
+    high = min(math.ceil(max(max(curve.mean) for curve in curves) * 20) / 20, 1.0)
+    high = high if high > low else low + 0.05
+    plot, left, top = 300, 55, 12
+    height = plot + 55 + 22 * math.ceil(len(curves) / 2)
+    step = math.log(sizes[-1] / sizes[0]) or 1.0
+
+    def x(size: int) -> float:
+        return left + 15 + math.log(size / sizes[0]) / step * (_WIDTH - left - 45)
+
+    def y(score: float) -> float:
+        return top + (high - score) / (high - low) * (plot - top)
+
+    parts = []
+    for tick in _ticks(low, high):
+        parts.append(f'<line x1="{left}" x2="{_WIDTH - 15}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" class="grid"/>')
+        parts.append(
+            f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
+        )
+    for size in sizes:
+        parts.append(f'<text x="{x(size):.1f}" y="{plot + 20}" class="tick" text-anchor="middle">{size:,}</text>')
+    parts.append(f'<text x="{_WIDTH / 2}" y="{plot + 40}" class="tick" text-anchor="middle">labels</text>')
+    for number, curve in enumerate(curves):
+        color, dashes = PALETTE[number], _DASHES[number]
+        points = " ".join(f"{x(n):.1f},{y(m):.1f}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
+        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
+        parts.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"{dash}/>')
+        parts += [
+            f'<circle cx="{x(n):.1f}" cy="{y(m):.1f}" r="4" fill="{color}"/>'
+            for n, m in zip(curve.n_labels, curve.mean, strict=True)
+        ]
+        at_x, at_y = (left, _WIDTH / 2 + 10)[number % 2], plot + 62 + 22 * (number // 2)
+        parts.append(
+            f'<line x1="{at_x}" x2="{at_x + 34}" y1="{at_y - 5}" y2="{at_y - 5}" stroke="{color}" stroke-width="2.5"{dash}/>'
+        )
+        parts.append(f'<text x="{at_x + 42}" y="{at_y}" class="name">{escape(curve.name)}</text>')
+    told = "; ".join(
+        f"{c.name} " + ", ".join(f"{words.percent(m)} with {n}" for n, m in zip(c.n_labels, c.mean, strict=True))
+        for c in curves
+    )
+    return _svg(parts, height, f"Score in percent against the number of labels: {told}.")
+
+
+def decisions_figure(found: DecisionMap, text: str) -> str:
+    """Return a map of rows, with those whose answer changed set off.
+
+    Parameters
+    ----------
+    found : DecisionMap
+        The rows.
+    text : str
+        The same in words.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element.
+    """
+    plot, classes = 380, found.classes[: len(PALETTE)]
+    used = sorted({code for code in (*found.before, *found.after) if code < len(classes)})
+    height = plot + 30 + 22 * math.ceil((len(used) + 2) / 3)
+    x_low, x_high, y_low, y_high = min(found.x), max(found.x), min(found.y), max(found.y)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = (x - x_low) / (x_high - x_low or 1) * (_WIDTH - 40) + 20
+        return across, plot - 10 - (y - y_low) / (y_high - y_low or 1) * (plot - 30)
+
+    def color(code: int) -> str:
+        return PALETTE[code] if code < len(classes) else "#777777"
+
+    plain, changed, given = [], [], []
+    rows = zip(found.x, found.y, found.before, found.after, found.labeled, strict=True)
+    for row_x, row_y, before, after, labeled in rows:
+        cx, cy = place(row_x, row_y)
+        if labeled:
+            given.append(
+                f'<rect x="{cx - 5:.1f}" y="{cy - 5:.1f}" width="10" height="10" fill="{color(after)}" class="given"/>'
+            )
+        elif before != after:
+            changed.append(
+                f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="5" fill="{color(after)}" stroke="{color(before)}" '
+                'stroke-width="3.5"/>'
+            )
+        else:
+            plain.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="3" fill="{color(after)}" opacity="0.35"/>')
+    key = [(f'<circle cx="8" cy="-5" r="5" fill="{color(code)}"/>', f"class {classes[code]}") for code in used]
+    key.append(('<rect x="3" y="-10" width="10" height="10" fill="#777777" class="given"/>', "labeled row"))
+    ring = '<circle cx="8" cy="-5" r="5" fill="#bbbbbb" stroke="#555555" stroke-width="3.5"/>'
+    key.append((ring, "changed: ring before, inside after"))
+    legend = [
+        f'<g transform="translate({20 + 235 * (n % 3)},{plot + 26 + 22 * (n // 3)})">{shape}'
+        f'<text x="22" y="0" class="name">{escape(name[:34])}</text></g>'
+        for n, (shape, name) in enumerate(key)
+    ]
+    return _svg([*plain, *given, *changed, *legend], height, text)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    step = next((s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / s <= 8), 1.0)
+    first = math.ceil(round(low / step, 6))
+    return [round(n * step, 6) for n in range(first, math.floor(round(high / step, 6)) + 1)]
+
+
+def _svg(parts: Sequence[str], height: float, text: str) -> str:
+    told = escape(text)
+    inside = "\n".join(parts)
+    return (
+        f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img" aria-label="{told}" xmlns="http://www.w3.org/2000/svg">'
+        f"<title>{told}</title>\n{inside}\n</svg>"
+    )

@@ -1,0 +1,107 @@
+"""A comparison as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from handful.reports import words
+from handful.reports.content import Content
+
+
+def render_markdown(content: Content) -> str:
+    """Return a report as Markdown.
+
+    Parameters
+    ----------
+    content : Content
+        What it says.
+
+    Returns
+    -------
+    str
+        The text.
+    """
+    parts = [f"# {content.title}: which method, with few labels?", content.verdict]
+    parts += [f"**Warning:** {warning}" for warning in content.warnings]
+    parts.append(_table(*_ranking(content)))
+    parts.append(
+        f"Score: {content.metric} in percent, mean over {content.facts['draws finished']} draws with a 95 % interval. "
+        f"Against the baseline ({content.baseline}) in points, with the p-value of a paired test corrected for "
+        "overlapping draws and for the number of methods. Gain: against the same method without unlabeled rows."
+    )
+    if content.curves:
+        parts.append("## Learning curve")
+        sizes = sorted({size for curve in content.curves for size in curve.n_labels})
+        lines = []
+        for curve in content.curves:
+            found = dict(zip(curve.n_labels, curve.mean, strict=True))
+            lines.append([curve.name, *(words.percent(found[size]) if size in found else "" for size in sizes)])
+        parts.append(_table(["labels", *map(str, sizes)], lines))
+    for confusion in content.confusions:
+        if 0 < len(confusion.classes) <= 12 and confusion.counts:
+            parts.append(f"## Answers of {confusion.name}")
+            head = ["class \\ answer", *confusion.classes]
+            lines = [
+                [name, *map(str, counts)] for name, counts in zip(confusion.classes, confusion.counts, strict=True)
+            ]
+            parts.append(_table(head, lines))
+    if content.decisions is not None:
+        parts.append(f"## Where unlabeled rows changed answers\n\n{decisions_in_words(content)}")
+    parts.append("## Data and run")
+    facts = [*content.facts.items(), *((f"column {name}", kind) for name, kind in content.columns.items())]
+    parts.append("\n".join(f"* {name}: {value}" for name, value in facts))
+    notes = [*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())]
+    if notes:
+        parts.append("\n".join(f"* {note}" for note in notes))
+    parts.append(f"```\n{content.command}\n```")
+    parts.append(", ".join(f"{name} {version}" for name, version in content.versions.items()))
+    return "\n\n".join(parts) + "\n"
+
+
+def decisions_in_words(content: Content) -> str:
+    """Tell in a sentence where unlabeled rows changed answers."""
+    found = content.decisions
+    if found is None:
+        return ""
+    return (
+        f"On the first draw, {found.method} answers {found.n_changed:,} of {found.n_rows:,} rows otherwise than {found.twin}; "
+        f"of the tested ones among them, {found.n_better:,} became right and {found.n_worse:,} wrong."
+    )
+
+
+def _ranking(content: Content) -> tuple[list[str], list[list[str]]]:
+    head = [
+        "method",
+        "score",
+        "interval",
+        "against baseline",
+        "p",
+        "",
+        "gain from unlabeled rows",
+        "model",
+        "fit",
+        "1,000 rows",
+    ]
+    lines = [
+        [
+            row.name,
+            words.percent(row.score),
+            words.interval(row.low, row.high),
+            words.signed(row.difference),
+            words.chance(row.p),
+            words.mark(row, content.baseline) + (" (harmed)" if words.harms(row) else ""),
+            words.gain(row),
+            words.size(row.n_bytes),
+            words.seconds(row.fit_seconds),
+            words.seconds(row.predict_seconds),
+        ]
+        for row in content.rows
+    ]
+    return head, lines
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+    return "\n".join([line(head), "|" + "---|" * len(head), *map(line, lines)])

@@ -1,0 +1,135 @@
+"""Numbers as people read them; the same in the terminal, in Markdown and in HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handful.reports.content import Row
+
+MINUS = "\N{MINUS SIGN}"
+LEVEL = 0.05
+
+
+def percent(score: float) -> str:
+    """Return a score between 0 and 1 as percent.
+
+    Examples
+    --------
+    >>> percent(0.8271)
+    '82.7'
+    """
+    return f"{100 * score:.1f}"
+
+
+def interval(low: float, high: float) -> str:
+    """Return an interval of scores.
+
+    Examples
+    --------
+    >>> interval(0.8, 0.9)
+    '80.0\N{EN DASH}90.0'
+    """
+    return f"{percent(low)}\N{EN DASH}{percent(high)}"
+
+
+def signed(difference: float) -> str:
+    """Return a difference of scores in points, with its sign.
+
+    Examples
+    --------
+    >>> signed(0.041), signed(-0.0001), signed(0.0)
+    ('+4.1', '0.0', '0.0')
+    """
+    text = f"{100 * difference:+.1f}"
+    return "0.0" if float(text) == 0 else text.replace("-", MINUS)
+
+
+def chance(p: float | None) -> str:
+    """Return a p-value.
+
+    Examples
+    --------
+    >>> chance(0.0004), chance(0.034), chance(None)
+    ('<.001', '.034', '')
+    """
+    if p is None:
+        return ""
+    if p < 0.001:
+        return "<.001"
+    return "1" if p > 0.9995 else f"{p:.3f}".lstrip("0")
+
+
+def size(n_bytes: float) -> str:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> size(2_300), size(5_000_000), size(3_000_000_000)
+    ('2.3 kB', '5.0 MB', '3.0 GB')
+    """
+    for unit, factor in (("GB", 1e9), ("MB", 1e6)):
+        if n_bytes >= factor:
+            return f"{n_bytes / factor:.1f} {unit}"
+    return f"{n_bytes / 1e3:.1f} kB"
+
+
+def seconds(value: float) -> str:
+    """Return a duration.
+
+    Examples
+    --------
+    >>> seconds(0.0123), seconds(2.5), seconds(150)
+    ('12 ms', '2.5 s', '2.5 min')
+    """
+    if value < 0.0095:
+        return f"{1000 * value:.1f} ms"
+    if value < 0.9995:
+        return f"{1000 * value:.0f} ms"
+    return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"
+
+
+def gain(row: Row) -> str:
+    """Return the gain of a method over its twin, with its interval."""
+    if row.gain is None:
+        return ""
+    mean, low, high = row.gain
+    return f"{signed(mean)} ({signed(low)} to {signed(high)})"
+
+
+def mark(row: Row, baseline: str) -> str:
+    """Say in a word how a method stands to the baseline.
+
+    Parameters
+    ----------
+    row : Row
+        The method.
+    baseline : str
+        Name of the baseline.
+
+    Returns
+    -------
+    {"baseline", "better", "worse", ""}
+        Empty where the difference may be chance.
+    """
+    if row.name == baseline:
+        return "baseline"
+    if row.p is None or row.p >= LEVEL:
+        return ""
+    return "better" if row.difference > 0 else "worse"
+
+
+def harms(row: Row) -> bool:
+    """Tell whether unlabeled rows harm a method: the whole interval of its gain lies below zero."""
+    return row.gain is not None and row.gain[2] < 0
+
+
+def settings(params: Mapping[str, Any]) -> str:
+    """Return parameters as ``name=value``.
+
+    Examples
+    --------
+    >>> settings({"n_neighbors": 3})
+    'n_neighbors=3'
+    """
+    return ", ".join(f"{name}={value}" for name, value in params.items())

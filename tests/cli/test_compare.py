@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+
+from handful.cli import main
+
+
+@pytest.fixture(autouse=True)
+def own_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("HANDFUL_RUNS", str(tmp_path / "runs"))
+
+
+@pytest.fixture
+def iris(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "iris.csv"
+    lines = [",".join(map(str, row)) + f",k{label}" for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    path.write_text("a,b,c,d,label\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+QUICK = ("--labels", "5-per-class", "--draws", "2", "--methods", "self-training", "--jobs", "1")
+
+
+def test_the_main_job(capsys, iris, tmp_path):
+    reports = [tmp_path / name for name in ("r.html", "r.md", "r.json")]
+    options = [word for path in reports for word in ("--report", path)]
+    code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK, *options)
+    assert code == 0
+    assert "self-training" in out
+    assert "Use " in out
+    assert "Plan: " in err
+    assert "4 numeric (a, b, c, d)" in err
+    page = reports[0].read_text(encoding="utf-8")
+    assert "handful compare" in page
+    assert "--labels 5-per-class" in page
+    assert json.loads(reports[2].read_text(encoding="utf-8"))["baseline"] in ("k-nn", "logistic-regression")
+    again = run(capsys, "compare", iris, "--target", "label", *QUICK)
+    assert again[0] == 0
+    assert again[1].splitlines()[-1] == out.splitlines()[-1]
+
+
+def test_json_on_stdout_is_json_alone(capsys, iris):
+    code, out, _ = run(capsys, "compare", iris, "--target", "label", *QUICK, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert {row["name"] for row in found["rows"]} == {"k-nn", "logistic-regression", "self-training"}
+    assert found["command"].startswith("handful compare ")
+
+
+def test_a_dry_run_stops_at_the_plan(capsys, iris, tmp_path):
+    code, out, _ = run(capsys, "compare", iris, "--target", "label", *QUICK, "--dry-run")
+    assert code == 0
+    assert "Plan: " in out
+    assert not (tmp_path / "runs").exists()
+    plan = json.loads(run(capsys, "compare", iris, "--target", "label", *QUICK, "--dry-run", "--json")[1])
+    assert plan["labels"] == 15
+    assert plan["trials"] == 3 * 2 * 4
+
+
+def table(path, text):
+    path.write_text(text)
+    return path
+
+
+MANY = "x,y\n" + "".join(f"{i},c{i // 2}\n" for i in range(20_000))
+WRONG = {
+    "no labels": ("x,y\n1,\n2,\n3,\n", "y", 1, "at least one row must have a label, got 3 rows without any."),
+    "one class": ("x,y\n1,a\n2,a\n3,\n", "y", 1, "labels must be of at least 2 classes, got only a."),
+    "one label per class": ("x,y\n1,a\n2,b\n3,\n4,\n", "y", 1, "at least one class must have two labeled rows"),
+    "an empty column": ("x,z,y\n1,,a\n2,,b\n3,,\n", "y", 1, "Leave it out with --columns z=skip."),
+    "a name twice": ("x,x,y\n1,2,a\n", "y", 1, "expected each column name once, got 'x' again"),
+    "ten thousand classes": (MANY, "y", 1, "at most 1,000 classes, got 10,000."),
+    "no such target": ("x,label\n1,a\n2,b\n", "lable", 1, "Did you mean 'label'?"),
+    "all labeled": ("x,y\n1,a\n2,b\n3,a\n4,b\n", "y", 2, "for example --labels 10%"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_data_is_one_sentence(capsys, tmp_path, name):
+    text, target, expected, message = WRONG[name]
+    code, out, err = run(capsys, "compare", table(tmp_path / "t.csv", text), "--target", target)
+    assert (code, out) == (expected, "")
+    assert message in err
+    assert err.startswith("handful: ")
+    assert len(err.splitlines()) == 1
+
+
+def test_a_text_is_no_table(capsys, tmp_path):
+    path = table(tmp_path / "story.txt", "It was a dark night\nand the rain fell\n")
+    code, _, err = run(capsys, "compare", path, "--target", "y")
+    assert code == 1
+    assert "expected a table with columns separated by commas, semicolons or tabs" in err
+    assert run(capsys, "compare", tmp_path / "none.csv", "--target", "y")[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--target is missing"),
+        (("--target", "label", "--labels", "many"), "labels must be like 10%, 5-per-class or 20, got 'many'."),
+        (("--target", "label", "--labels", "10%", "--methods", "ordinal"), "Did you mean 'ordinal-knn'?"),
+        (("--target", "label", "--labels", "10%", "--report", "out.pdf"), "must end in .html, .md or .json"),
+        (("--target", "label", "--labels", "10%", "--columns", "a"), "expected name=kind, got 'a'"),
+        (("--target", "label", "--labels", "10%", "--columns", "a=odd"), "must be one of numeric, nominal, text, skip"),
+        (("--target", "label", "--labels", "10%", "--minutes", "0"), "0"),
+    ],
+)
+def test_wrong_use_ends_with_two(capsys, iris, options, message):
+    code, _, err = run(capsys, "compare", iris, *options)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_an_interrupt_ends_with_130_and_keeps_what_is_done(capsys, iris, monkeypatch):
+    from handful.experiment.trial import Bench
+
+    whole, calls = Bench.run, []
+
+    def stop(self, task):
+        calls.append(task)
+        if len(calls) == 9:
+            raise KeyboardInterrupt
+        return whole(self, task)
+
+    monkeypatch.setattr(Bench, "run", stop)
+    code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK)
+    assert code == 130
+    assert "The run ended early (interrupted): 8 of 24 trials." in out
+    assert "the same command goes on from there" in err
+    calls.clear()
+    monkeypatch.setattr(Bench, "run", lambda self, task: calls.append(task) or whole(self, task))
+    code, _, _ = run(capsys, "compare", iris, "--target", "label", *QUICK)
+    assert code == 0
+    assert len(calls) == 24 - 8
+
+
+def test_missing_marks_and_kinds_are_heeded(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.normal(3 * (i % 2)):.3f},{i % 3},{'ab'[i % 2] if i % 4 < 2 else '?'}" for i in range(80)]
+    path = table(tmp_path / "t.csv", "x,zone,y\n" + "\n".join(lines) + "\n")
+    options = ("--methods", "k-nn", "--draws", "2", "--jobs", "1", "--json")
+    code, out, _ = run(
+        capsys, "compare", path, "--target", "y", "--unlabeled-mark", "?", "--columns", "zone=nominal", *options
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert found["facts"]["rows with a label"] == 40
+    assert found["columns"] == {"x": "numeric", "zone": "nominal"}

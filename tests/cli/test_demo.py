@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from handful.cli import main
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr("handful.methods.contenders.CATALOGUE", {"ordinal-knn": "handful.neighbors.ordinal"})
+    monkeypatch.setattr("handful.cli.demo._N_ADS", 60)
+
+
+@pytest.mark.slow
+def test_the_demo_compares_tags_and_tells_what_is_next(capsys, tmp_path):
+    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--draws", "2", "--jobs", "1")
+    assert code == 0
+    assert "compiles the kernels" in err
+    for piece in ("ordinal-knn", "Use ", "FEATURES", "[", "handful predict YOURS.handful"):
+        assert piece in out
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {"report.html", "wine.csv", "ads.handful"}
+    code, out, _ = run(capsys, "demo", "--folder", tmp_path / "demo", "--draws", "2", "--jobs", "1", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["wine"]["facts"]["labels used for training"] == 18
+    assert 0.2 < found["ads"]["accuracy"] < 1
+    assert found["ads"]["labels"] == 0
+
+
+def test_a_folder_that_cannot_be_made_is_one_sentence(capsys, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, _, err = run(capsys, "demo", "--folder", tmp_path / "file" / "demo")
+    assert code == 1
+    assert "cannot be made" in err

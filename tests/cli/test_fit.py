@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from handful.cli import main
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for i in range(120):
+        low = i % 2 == 0
+        color = "red" if low else "blue"
+        lines.append(
+            f'{rng.normal(0 if low else 5):.4f},{color},"a, {i % 7}",{("low" if low else "high") if i < 30 else ""}'
+        )
+    path = tmp_path / "rows.csv"
+    path.write_text("size,color,note,label\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def test_fit_predict_inspect(capsys, data, tmp_path):
+    code, out, _ = run(capsys, "fit", "table", data, "--target", "label", "--method", "ordinal-knn", "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert (facts["method"], facts["labeled"], facts["unlabeled"]) == ("ordinal-knn", 30, 90)
+    model = tmp_path / "rows.handful"
+    assert facts["model"] == str(model)
+    code, out, err = run(capsys, "predict", model, data)
+    rows = list(csv.DictReader(out.splitlines()))
+    assert code == 0
+    assert list(rows[0]) == ["size", "color", "note", "label", "predicted", "confidence"]
+    assert np.mean([row["predicted"] == ("low" if i % 2 == 0 else "high") for i, row in enumerate(rows)]) > 0.95
+    assert rows[40]["label"] == ""
+    assert rows[3]["note"] == "a, 3"
+    assert "120 rows answered" in err
+    code, out, _ = run(capsys, "inspect", model, "--json")
+    told = json.loads(out)
+    assert code == 0
+    assert told["method"] == "ordinal-knn"
+    assert told["how it was trained"]["target"] == "label"
+    assert sum(told["rows kept by class"].values()) == 120
+    assert "numeric" in told["columns"]["size"]
+    assert "ordinal-knn" in run(capsys, "inspect", model)[1]
+
+
+def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, tmp_path, monkeypatch):
+    monkeypatch.setattr("handful.methods.contenders.CATALOGUE", {})  # the plain classifiers alone, which are quick
+    options = ("--model", tmp_path / "m.handful", "--jobs", "1")
+    code, out, err = run(capsys, "fit", data, "--target", "label", *options)
+    assert code == 0
+    assert "Use " in err
+    chosen = err.rsplit("Use ", 1)[1].split(".")[0]
+    assert out.startswith(chosen)
+    assert run(capsys, "fit", "--help")[0] == 0
+
+
+def test_the_unsure_are_left_blank(capsys, data, tmp_path):
+    run(capsys, "fit", data, "--target", "label", "--method", "logistic-regression", "--model", tmp_path / "m.handful")
+    target = tmp_path / "out.jsonl.gz"
+    code, out, err = run(
+        capsys, "predict", tmp_path / "m.handful", data, "-o", target, "--abstain", "0.95", "--column", "answer"
+    )
+    assert (code, out) == (0, "")
+    rows = [json.loads(line) for line in gzip.decompress(target.read_bytes()).decode().splitlines()]
+    assert all((row["answer"] is None) == (row["confidence"] < 0.95) for row in rows)
+    n_blank = sum(row["answer"] is None for row in rows)
+    assert 0 < n_blank < 120
+    assert f"{n_blank} of them left blank" in err
+    told = json.loads(run(capsys, "inspect", tmp_path / "m.handful", "--json")[1])
+    assert told["top features"]["high"][0].split()[0] in ("size", "color=blue")
+
+
+def test_every_format_gives_the_same_answers(capsys, data, tmp_path):
+    run(
+        capsys,
+        "fit",
+        data,
+        "--target",
+        "label",
+        "--method",
+        "k-nn",
+        "--set",
+        "n_neighbors=3",
+        "--model",
+        tmp_path / "m",
+    )
+    expected = [
+        row["predicted"] for row in csv.DictReader(run(capsys, "predict", tmp_path / "m", data)[1].splitlines())
+    ]
+    frame = pl.read_csv(data)
+    frame.write_parquet(tmp_path / "t.parquet")
+    frame.write_ndjson(tmp_path / "t.jsonl")
+    frame.write_csv(tmp_path / "t.tsv", separator="\t")
+    for name in ("t.parquet", "t.jsonl", "t.tsv"):
+        code, _, _ = run(capsys, "predict", tmp_path / "m", tmp_path / name, "-o", tmp_path / "out.tsv")
+        assert code == 0
+        assert pl.read_csv(tmp_path / "out.tsv", separator="\t")["predicted"].to_list() == expected
+    assert json.loads(run(capsys, "inspect", tmp_path / "m", "--json")[1])["parameters"]["n_neighbors"] == 3
+
+
+def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
+    model = tmp_path / "m.handful"
+    run(capsys, "fit", data, "--target", "label", "--method", "k-nn", "--model", model)
+    other = tmp_path / "other.csv"
+    other.write_text("size,label\n1,\n")
+    clash = tmp_path / "clash.csv"
+    clash.write_text("size,color,note,predicted\n1,red,a,b\n")
+    for arguments, expected, message in [
+        (("fit", data, "--target", "lable"), 1, "Did you mean 'label'"),
+        (("fit", data, "--target", "label", "--method", "knn"), 2, "Did you mean"),
+        (("fit", data), 2, "Missing option '--target'"),
+        (("fit", data, "--target", "label", "--set", "k=3"), 2, "--set needs --method"),
+        (("predict", data, data), 1, "is not a handful model file"),
+        (("predict", model, other), 1, "got none named 'color', 'note'"),
+        (("predict", model, clash), 2, "Choose another name with --column"),
+        (("predict", model, data, "-o", "x.pdf"), 2, "must end in .csv, .tsv or .jsonl"),
+        (("predict", model, tmp_path / "none.csv"), 1, "no such file"),
+        (("inspect", tmp_path / "none"), 1, "cannot be read"),
+    ]:
+        code, _, err = run(capsys, *arguments)
+        assert (code, message in err) == (expected, True), err
+        assert "Traceback" not in err

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from handful import __version__
+from handful.cli import COMMANDS, group, main
+from handful.core.errors import FormatError, ParameterError
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as done:
+        main(arguments)
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+def test_help_and_version_end_well(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert all(name in out for name in COMMANDS)
+    assert run(capsys, "--version")[:2] == (0, f"handful, version {__version__}\n")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(capsys, name):
+    code, out, err = run(capsys, name, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"Usage: handful {name}")
+
+
+def test_wrong_use_ends_with_two(capsys):
+    code, _, err = run(capsys, "dmeo")
+    assert code == 2
+    assert "There is no command 'dmeo'. Did you mean 'demo'?" in err
+    assert run(capsys, "methods", "--no-such-option")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (FormatError("a.tsv", 2, "expected\n2 columns"), 1, "handful: a.tsv:2: expected 2 columns\n"),
+        (ParameterError("compare: no such method."), 2, "handful: compare: no such method.\n"),
+        (KeyboardInterrupt(), 130, "\nhandful: interrupted.\n"),
+        (RuntimeError("odd"), 1, "handful: unexpected RuntimeError: odd (run again with --debug for the traceback)\n"),
+    ],
+)
+def test_failures_are_one_line_and_a_traceback_only_on_demand(capsys, monkeypatch, error, code, line):
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(group, "invoke", fail)
+    assert run(capsys, "methods") == (code, "", line)
+    debugged = run(capsys, "methods", "--debug")
+    assert debugged[0] == code
+    assert "Traceback" in debugged[2]
+
+
+def test_methods_as_json(capsys):
+    code, out, _ = run(capsys, "methods", "--json")
+    rows = json.loads(out)
+    assert code == 0
+    assert all({"name", "class", "takes", "paper", "summary"} <= row.keys() for row in rows)
+
+
+def test_a_pipe_gets_whole_names_in_any_encoding():
+    environment = os.environ | {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "COLUMNS": "40"}
+    command = [sys.executable, "-m", "handful.cli", "methods"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "semi-supervised-condensed-nn" in done.stdout
+
+
+def test_debug_after_two_dashes_is_an_argument(capsys):
+    code, _, err = run(capsys, "methods", "--", "--debug")
+    assert code == 2
+    assert "unexpected extra argument (--debug)" in err
+
+
+def test_nothing_heavy_is_imported_at_the_start():
+    script = "import sys, handful; a = set(sys.modules); import handful.cli; b = set(sys.modules); print(a, '|', b)"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    package, command_line = out.split("|")
+    for heavy in ("numpy", "scipy", "sklearn", "numba", "polars", "rich", "pooch"):
+        assert f"'{heavy}'" not in package
+        assert f"'{heavy}'" not in command_line

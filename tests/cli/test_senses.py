@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+
+from handful.cli import main
+from handful.corpora.formats import write_text
+from handful.corpora.make import make_sense_contexts
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+def as_xml(occurrences, with_answers):
+    lines = ["<corpus lang='english'>"]
+    for word in sorted({o.word for o in occurrences}):
+        lines.append(f"<lexelt item={quoteattr(word)}>")
+        for o in (o for o in occurrences if o.word == word):
+            lines.append(f"<instance id={quoteattr(o.id)}>")
+            if with_answers:
+                lines += [f"<answer instance={quoteattr(o.id)} senseid={quoteattr(s)}/>" for s in o.senses]
+            words = [f"<head>{escape(t)}</head>" if i == o.target else escape(t) for i, t in enumerate(o.tokens)]
+            lines += [f"<context>{' '.join(words)}</context>", "</instance>"]
+        lines.append("</lexelt>")
+    return "\n".join([*lines, "</corpus>"])
+
+
+@pytest.fixture
+def sample(tmp_path):
+    made = make_sense_contexts(n_labeled=40, n_unlabeled=0, random_state=0)
+    train, test = made[::2], made[1::2]
+    (tmp_path / "train.xml").write_text(as_xml(train, True))
+    (tmp_path / "test.xml").write_text(as_xml(test, False))
+    (tmp_path / "test.key").write_text("".join(f"{o.word} {o.id} {' '.join(o.senses)}\n" for o in test))
+    raw = make_sense_contexts(n_labeled=1, n_unlabeled=20, random_state=1)
+    write_text(tmp_path / "raw.txt", [list(o.tokens) for o in raw])
+    return tmp_path
+
+
+@pytest.mark.parametrize("unlabeled", [False, True])
+def test_senses_are_learned_predicted_and_scored(capsys, sample, unlabeled):
+    model, answers = sample / "senses.handful", sample / "answers.key"
+    more = ["--unlabeled", sample / "raw.txt"] if unlabeled else []
+    code, out, _ = run(capsys, "fit", "senses", sample / "train.xml", "--model", model, "--jobs", 1, "--json", *more)
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["method"] == ("composite-kernel-pca" if unlabeled else "kernel-pca")
+    assert (facts["unlabeled"] > 0) == unlabeled
+    assert run(capsys, "predict", model, sample / "test.xml", "-o", answers)[0] == 0
+    code, out, _ = run(capsys, "score", answers, sample / "test.key", "--json")
+    assert code == 0
+    score = json.loads(out)["fine"]
+    assert score["answered"] == score["instances"] == len((sample / "test.key").read_text().splitlines())
+    assert score["recall"] > 0.4
+    code, out, _ = run(capsys, "score", sample / "test.key", sample / "test.key")
+    assert (code, out.startswith("fine: precision 100.0%, recall 100.0%")) == (0, True)
+
+
+def test_wrong_input_is_one_sentence(capsys, sample):
+    for arguments in (
+        ["fit", "senses", sample / "raw.txt", "--model", sample / "m"],
+        ["fit", "senses", sample / "none.xml", "--model", sample / "m"],
+        ["score", sample / "train.xml", sample / "test.key"],
+    ):
+        code, out, err = run(capsys, *arguments)
+        assert (code, out) == (1, "")
+        assert err.count("\n") == 1
+    assert not (sample / "m").exists()

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from handful.cli import main
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rng = np.random.default_rng(0)
+    words = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
+    lines = []
+    for _ in range(30):
+        lines += [f"{rng.choice(words[tag])}\t{tag}" for tag in ("D", "N", "V")] + [""]
+    path = tmp_path / "train.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_fit_predict_inspect(capsys, corpus, tmp_path):
+    code, out, _ = run(capsys, "fit", "tagger", corpus, "--dev", corpus, "--iterations", "20", "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["dev"]["accuracy"] == 1.0
+    assert facts["tags"] == ["D", "N", "V"]
+    model = tmp_path / "train.handful"
+    text = tmp_path / "new.txt"
+    text.write_text("the cat barks\n\na dog sleeps\n")
+    code, out, err = run(capsys, "predict", model, text)
+    rows = [line.split("\t") for line in out.splitlines()]
+    assert code == 0
+    assert [row[:2] for row in rows[:4]] == [["the", "D"], ["cat", "N"], ["barks", "V"], [""]]
+    assert all(0.5 < float(row[2]) <= 1 for row in rows if len(row) > 1)
+    assert "6 tokens of 2 sentences tagged" in err
+    target = tmp_path / "out.tsv"
+    code, out, _ = run(capsys, "predict", model, corpus, "-o", target, "--abstain", "1")
+    assert (code, out) == (0, "")
+    columns = target.read_text().splitlines()[0].split("\t")
+    assert len(columns) == 4  # token, its own tag, the predicted one, confidence
+    assert columns[2] == "_"
+    told = json.loads(run(capsys, "inspect", model, "--json")[1])
+    assert told["kind"] == "crf"
+    assert told["how it was trained"]["sentences"] == 30
+    assert told["top features"]["D"]
+
+
+def test_a_tagged_corpus_needs_no_target(capsys, corpus, monkeypatch, tmp_path):
+    monkeypatch.setenv("HANDFUL_RUNS", str(tmp_path / "runs"))
+    raw = tmp_path / "raw.txt"
+    raw.write_text("the bird sleeps\n" * 20)
+    settings = ("--labels", "4", "--draws", "2", "--methods", "crf", "--jobs", "1")
+    code, out, err = run(capsys, "compare", corpus, "--unlabeled", raw, *settings, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert {row["name"] for row in found["rows"]} == {"frequent-tag", "crf"}
+    assert found["facts"]["untagged sentences"] == 20
+    assert "Plan: " in err
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n1,a\n2,b\n")
+    code, _, err = run(capsys, "compare", table)
+    assert code == 2
+    assert "--target is missing" in err
+    code, _, err = run(capsys, "compare", table, "--target", "y", "--unlabeled", raw)
+    assert code == 2
+    assert "--unlabeled is for tagged corpora" in err

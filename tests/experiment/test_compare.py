@@ -1,0 +1,305 @@
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+
+import handful
+from handful.core.errors import DataError, ParameterError
+from handful.core.registry import forget, method
+from handful.experiment.compare import compare
+from handful.experiment.labels import Budget, Draws
+from handful.experiment.problem import Problem, array_problem
+from handful.experiment.trial import Bench, Task
+from handful.methods import CATALOGUE
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return compare(X, y, labels="5-per-class", methods=["self-training", "ordinal-knn"], draws=5)
+
+
+@pytest.fixture
+def toy():
+    """Register methods for the length of a test."""
+    names = []
+
+    def register(name: str, predict, learns_from=("labels", "unlabeled"), twin=None):
+        @method(name, paper=None, takes="table", learns_from=learns_from, twin=twin)
+        class Toy(ClassifierMixin, BaseEstimator):
+            """Do as the test says."""
+
+            def fit(self, X, y):
+                self.classes_ = np.unique(y[y >= 0])
+                self.seen_ = np.asarray(y)
+                return self
+
+            def predict(self, X):
+                return predict(self, X)
+
+            def __reduce__(self):
+                return int, ()  # a class that is local to a function cannot be pickled, which is how models are weighed
+
+        CATALOGUE[name] = "handful.core.registry"
+        names.append(name)
+
+    yield register
+    for name in names:
+        forget(name)
+        del CATALOGUE[name]
+
+
+def test_every_method_stands_beside_its_twin(iris):
+    by_name = {rank.name: rank for rank in iris.ranking.ranks}
+    assert set(by_name) == {"k-nn", "logistic-regression", "self-training", "ordinal-knn"}
+    assert by_name["self-training"].gain.twin == "logistic-regression"
+    assert by_name["ordinal-knn"].gain.twin == "ordinal-knn (labels only)"
+    assert by_name["k-nn"].gain is None
+    gain = by_name["self-training"].score - by_name["logistic-regression"].score
+    assert by_name["self-training"].gain.mean == pytest.approx(gain)
+    assert all(rank.low <= rank.score <= rank.high for rank in iris.ranking.ranks)
+    assert [curve.n_labels for curve in iris.content.curves] == [(3, 6, 15, 30)] * 4
+
+
+def test_the_result_has_a_frame_a_model_and_reports(iris, tmp_path):
+    assert iris.frame.columns[:3] == ["name", "uses_unlabeled", "score"]
+    assert iris.frame["name"].to_list() == [rank.name for rank in iris.ranking.ranks]
+    X, y = load_iris(return_X_y=True)
+    assert iris.best_estimator_.method == iris.ranking.verdict.use
+    assert np.mean(iris.best_estimator_.predict(X) == y) > 0.9
+    page = iris.to_html(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page
+    assert iris.verdict in iris.to_markdown()
+    assert json.loads(iris.to_json())["use"] == iris.ranking.verdict.use
+    assert "<table>" in iris._repr_html_()
+    assert iris.verdict in repr(iris)
+    pytest.importorskip("matplotlib").use("agg")
+    assert len(iris.plot().get_yticklabels()) == 4
+
+
+def test_the_same_seed_gives_the_same_scores(iris):
+    X, y = load_iris(return_X_y=True)
+    again = compare(X, y, labels="5-per-class", methods=["self-training", "ordinal-knn"], draws=5)
+    assert [r.score for r in again.ranking.ranks] == [r.score for r in iris.ranking.ranks]
+    other = compare(X, y, labels="5-per-class", methods=["self-training"], draws=2, seed=1)
+    assert [o.score for o in other.outcomes] != [o.score for o in iris.outcomes[: len(other.outcomes)]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_on_noise_no_method_is_declared_better(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((150, 4)), rng.integers(0, 2, 150)
+    found = compare(X, y, labels=20, draws=5, methods=["label-spreading", "ordinal-knn", "condensed-nn"], seed=seed)
+    assert not any(rank.better for rank in found.ranking.ranks)
+    assert not found.ranking.verdict.unlabeled_help
+    assert found.verdict.startswith("Nothing helps here")
+    assert found.ranking.verdict.use in ("k-nn", "logistic-regression")
+
+
+def test_where_unlabeled_rows_help_it_says_so(toy):
+    def sees_more(self, X):
+        return (X[:, 0] > 0).astype(int) if (self.seen_ < 0).any() else np.zeros(len(X), dtype=int)
+
+    toy("seer", sees_more)
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 30)), np.repeat([0, 1], 150)
+    X[:, 0] = 2 * y - 1
+    found = compare(X, y, labels=20, draws=5, methods=["seer"])
+    assert found.ranking.verdict.unlabeled_help
+    assert found.verdict.startswith("Unlabeled rows help here: +")
+    assert found.verdict.endswith("Use seer.")
+    decisions = found.content.decisions
+    assert (decisions.method, decisions.twin) == ("seer", "seer (labels only)")
+    assert (decisions.n_better, decisions.n_worse) == (30, 0)
+
+
+def test_nothing_reads_a_label_that_was_hidden():
+    X, y = load_iris(return_X_y=True)
+    problem = array_problem(X, y)
+    draws = Draws(problem.codes, Budget.parse(15), 0)
+    draw = draws[0]
+    labeled, _ = draw.training(15, 1_000)
+    rng = np.random.default_rng(0)
+    shuffled = problem.codes.copy()
+    hidden = np.setdiff1d(np.arange(len(y)), np.concatenate([labeled, draw.test]))
+    shuffled[hidden] = rng.permutation(shuffled[hidden])
+    swapped = problem.codes.copy()
+    swapped[draw.test] = (swapped[draw.test] + 1) % 3
+    for name in ("self-training", "ordinal-knn", "label-spreading", "kernel-pca", "semi-supervised-condensed-nn"):
+        confusions = []
+        for codes in (problem.codes, shuffled, swapped):
+            other = Problem(problem.name, problem.frame, problem.kinds, codes, problem.classes, len(y))
+            bench = Bench(other, draws, "accuracy", 1_000, 0)
+            confusions.append(np.array(bench.run(Task(name, False, 0, 15)).confusion))
+        assert np.array_equal(confusions[0], confusions[1])
+        # The tested labels count in the score alone: with other ones the same answers stand in other lines.
+        assert np.array_equal(confusions[0], confusions[2][[1, 2, 0]])
+
+
+def test_scales_do_not_see_the_tested_rows():
+    X, y = load_iris(return_X_y=True)
+    problem = array_problem(X, y)
+    draws = Draws(problem.codes, Budget.parse(15), 0)
+    far = X.copy()
+    far[draws[0].test] *= 1_000
+    here, there = (Bench(array_problem(rows, y), draws, "accuracy", 1_000, 0).matrices(0, 15)[0] for rows in (X, far))
+    assert np.array_equal(here, there)
+
+
+def test_a_new_method_joins_by_its_card_alone(toy):
+    toy("first-class", lambda self, X: np.full(len(X), self.classes_[0]))
+    X, y = load_iris(return_X_y=True)
+    found = compare(X, y, labels=15, methods=["first-class"], draws=2)
+    rank = next(rank for rank in found.ranking.ranks if rank.name == "first-class")
+    assert rank.score == pytest.approx(1 / 3)
+    assert rank.gain.mean == 0
+
+
+def test_a_method_that_fails_is_named_and_the_others_go_on(toy):
+    def fail(self, X):
+        raise RuntimeError("no such luck")
+
+    toy("failing", fail)
+    X, y = load_iris(return_X_y=True)
+    found = compare(X, y, labels=15, methods=["failing"], draws=2)
+    assert found.state == "finished"
+    assert found.content.left_out["failing"] == "RuntimeError: no such luck"
+    assert {rank.name for rank in found.ranking.ranks} == {"k-nn", "logistic-regression"}
+
+
+def test_methods_are_told_apart_on_labels_that_are_given(toy):
+    """Where labels are really missing, every label is used, and unlabeled rows are those of the table."""
+    X, y = load_iris(return_X_y=True)
+    few = np.where(np.arange(len(y)) % 3 == 0, y, -1)
+    seen = []
+    toy("curious", lambda self, X: seen.append(self.seen_) or np.full(len(X), self.classes_[0]))
+    found = compare(X, few, methods=["curious"], draws=2)
+    assert found.plan.n_labels == 38
+    assert max((codes >= 0).sum() for codes in seen) == 38
+    assert max((codes < 0).sum() for codes in seen) >= 100
+
+
+def test_an_interrupt_keeps_what_is_done_and_a_rerun_goes_on(tmp_path, toy):
+    X, y = load_iris(return_X_y=True)
+    calls = []
+
+    def stop(self, X):
+        calls.append(1)
+        if len(calls) == 12:
+            raise KeyboardInterrupt
+        return np.full(len(X), self.classes_[0])
+
+    toy("tired", stop)
+    settings = {"labels": 15, "methods": ["tired"], "draws": 4, "journal": tmp_path / "run.jsonl"}
+    first = compare(X, y, **settings)
+    assert first.state == "interrupted"
+    assert 0 < len(first.outcomes) < len(first.plan.tasks)
+    done: list[int] = []
+    second = compare(
+        X, y, progress=lambda step: done.append(step.done) if step.stage == "compare" else None, **settings
+    )
+    assert second.state == "finished"
+    assert done[0] == len(first.outcomes) + 1
+    assert [o.task for o in second.outcomes[: len(first.outcomes)]] == [o.task for o in first.outcomes]
+    whole = compare(X, y, **{**settings, "journal": None})
+    scores = {o.task: o.score for o in whole.outcomes}
+    assert {o.task: o.score for o in second.outcomes} == scores
+    third = compare(X, y, **{**settings, "seed": 1})  # another comparison in the same file begins anew
+    assert len(third.outcomes) == len(third.plan.tasks)
+
+
+def test_a_damaged_journal_is_begun_anew(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    path = tmp_path / "run.jsonl"
+    path.write_text("no journal\n")
+    found = compare(X, y, labels=15, methods=["k-nn"], draws=2, journal=path)
+    assert found.state == "finished"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join(lines[:5]) + '\n{"cut')
+    again = compare(X, y, labels=15, methods=["k-nn"], draws=2, journal=path)
+    assert [o.score for o in again.outcomes] == [o.score for o in found.outcomes]
+
+
+@pytest.mark.slow
+def test_the_time_is_kept_and_workers_give_the_same():
+    X, y = load_iris(return_X_y=True)
+    settings = {"labels": 15, "methods": ["self-training"], "draws": 3}
+    here = compare(X, y, **settings)
+    there = compare(X, y, n_jobs=2, **settings)
+    assert {o.task: o.score for o in here.outcomes} == {o.task: o.score for o in there.outcomes}
+    start = time.monotonic()
+    cut = compare(X, y, labels=15, draws=2_000, methods=["self-training"], minutes=0.05)
+    assert cut.state == "out of time"
+    assert len(cut.outcomes) < len(cut.plan.tasks)
+    assert time.monotonic() - start < 60
+
+
+def test_a_memory_cap_leaves_hungry_methods_out():
+    X, y = load_iris(return_X_y=True)
+    found = compare(X, y, labels=15, methods=["label-spreading"], draws=2, memory_gb=0.1)
+    assert "needs about" in found.content.left_out["label-spreading"]
+    assert {rank.name for rank in found.ranking.ranks} == {"k-nn", "logistic-regression"}
+
+
+def test_the_plan_comes_first_and_may_be_all():
+    X, y = load_iris(return_X_y=True)
+    plans = []
+    found = compare(
+        X, y, labels=15, methods=["self-training"], draws=4, on_plan=lambda _, plan: plans.append(plan) or False
+    )
+    (plan,) = plans
+    assert (found.state, found.outcomes) == ("planned", [])
+    assert len(plan.tasks) == 3 * 4 + 3 * 3 * 4  # the wanted size, and three others of the curve
+    assert plan.n_fits > len(plan.tasks)
+    assert plan.seconds > 0
+
+
+def test_rows_come_in_many_forms(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    frame = pl.DataFrame({f"c{i}": X[:, i] for i in range(4)}).with_columns(
+        kind=pl.Series(["a", "b", "c"] * 50), label=pl.Series([f"k{v}" for v in y])
+    )
+    frame.write_csv(tmp_path / "t.csv")
+    settings = {"labels": 15, "methods": ["k-nn"], "draws": 2, "target": "label"}
+    from_file = compare(tmp_path / "t.csv", **settings)
+    from_frame = handful.compare(frame, **settings)
+    from_pandas = handful.compare(frame.to_pandas(), **settings)
+    scores = [[o.score for o in found.outcomes] for found in (from_file, from_frame, from_pandas)]
+    assert scores[0] == scores[1] == scores[2]
+    assert from_file.content.columns["kind"] == "nominal"
+
+
+def test_f1_is_scored_on_demand():
+    X, y = load_iris(return_X_y=True)
+    rare = np.concatenate([np.arange(50), 50 + np.arange(10), 100 + np.arange(50)])
+    plain, fair = (
+        compare(X[rare], y[rare], labels=15, methods=["k-nn"], draws=2, metric=metric) for metric in ("accuracy", "f1")
+    )
+    assert fair.content.metric.startswith("F1")
+    assert [o.score for o in plain.outcomes] != [o.score for o in fair.outcomes]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"labels": None}, ParameterError, "some rows must be unlabeled, got a label in all 150"),
+        ({"labels": "2"}, DataError, "between the number of classes"),
+        ({"labels": 15, "methods": ["ordinal-kn"]}, ParameterError, "Did you mean 'ordinal-knn'"),
+        ({"labels": 15, "draws": 1}, ParameterError, "at least 2 draws"),
+        ({"labels": 15, "metric": "auc"}, ParameterError, "metric must be"),
+        ({"labels": 15, "minutes": 0}, ParameterError, "minutes must be above 0"),
+        ({"labels": 15, "columns": {"x9": "text"}}, ParameterError, "there is no column 'x9'"),
+        ({"labels": 15, "columns": {"x0": "number"}}, ParameterError, "must be one of numeric, nominal, text, skip"),
+        ({"labels": 15, "n_jobs": 0}, ParameterError, "jobs must be at least 1"),
+    ],
+)
+def test_wrong_use_is_told_before_anything_runs(settings, error, message):
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(error, match=message):
+        compare(X, y, **settings)

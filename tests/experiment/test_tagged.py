@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.core.errors import DataError, FormatError, ParameterError
+from handful.core.records import Sentence
+from handful.experiment.compare_tagged import compare_tagged
+from handful.experiment.tagged import guess_layout, read_tagged, read_untagged, score_tags
+from handful.experiment.taggers import RECIPES, Recipe, SentenceDraws, TaggerBench
+from handful.experiment.trial import Task
+
+WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = []
+    for _ in range(40):
+        for tag in ("D", "N", "V"):
+            lines.append(f"{rng.choice(WORDS[tag])}\t{tag}")
+        lines.append("")
+    path = tmp_path / "train.tsv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_columns_are_named_by_their_number(tmp_path):
+    for n, names in ((2, ("token", "tag")), (4, ("token", "pos", "chunk", "tag"))):
+        path = tmp_path / f"{n}.tsv"
+        path.write_text("\t".join(["x"] * n) + "\n\n")
+        assert guess_layout(path) == names
+    path.write_text("word\n\n")
+    with pytest.raises(FormatError, match="expected one token and its tag on each line"):
+        guess_layout(path)
+
+
+def test_the_tags_are_taken_out_of_the_sentences(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("Rome NNP B-LOC\nfell VBD O\n\n")
+    found = read_tagged(path)
+    assert found.sentences == (Sentence(("Rome", "fell"), {"pos": ("NNP", "VBD")}),)
+    assert found.tags == (("B-LOC", "O"),)
+    assert found.has_spans
+    assert read_tagged(path, tag="pos").tags == (("NNP", "VBD"),)
+    assert not read_tagged(path, tag="pos").has_spans
+    with pytest.raises(ParameterError, match="must be one of pos, tag, got 'ner'"):
+        read_tagged(path, tag="ner")
+
+
+def test_untagged_sentences_come_with_or_without_the_tags(tmp_path):
+    layout = ("token", "pos", "tag")
+    for name, text, names in (
+        ("a.txt", "Rome fell .\nIt did\n", ("token",)),
+        ("b.tsv", "Rome\tNNP\nfell\tVBD\n\n", ("token", "pos")),
+        ("c.tsv", "Rome\tNNP\tX\nfell\tVBD\tX\n\n", layout),
+    ):
+        (tmp_path / name).write_text(text)
+        sentence, found = next(iter(read_untagged(tmp_path / name, layout, "tag")))
+        assert sentence.tokens[:2] == ("Rome", "fell")
+        assert found == names
+    with pytest.raises(FormatError, match="as in training, with or without 'tag', got 3 columns"):
+        next(iter(read_untagged(tmp_path / "c.tsv", ("token", "tag"), "tag")))
+
+
+def test_spans_are_scored_as_spans():
+    gold, found = [["B-X", "I-X", "O"]], [["B-X", "O", "O"]]
+    assert score_tags(gold, found, spans=True)["f1"] == 0
+    assert score_tags(gold, found, spans=False) == {"accuracy": 2 / 3}
+
+
+def test_draws_of_sentences_are_nested_and_part_the_corpus():
+    draws = SentenceDraws(23, 12, seed=3)
+    tested: list[int] = []
+    for draw in range(5):
+        smaller: set[int] = set()
+        for size in draws.sizes:
+            train, hidden, test = draws.parts(draw, size)
+            assert sorted([*train, *hidden, *test]) == list(range(23))
+            assert smaller <= set(train)
+            smaller = set(train)
+        tested += test.tolist()
+    assert sorted(tested) == list(range(23))
+
+
+def test_hidden_tags_are_not_read(corpus, monkeypatch):
+    data, seen = read_tagged(corpus), []
+
+    def watch(bench, sentences, tags, unlabeled):
+        seen.append((len(sentences), sum(map(len, tags)), {type(s) for s in unlabeled}, [s.columns for s in unlabeled]))
+        return RECIPES["frequent-tag"].make(bench, sentences, tags, unlabeled)
+
+    monkeypatch.setitem(RECIPES, "watcher", Recipe("watcher", watch, uses_unlabeled=True))
+    bench = TaggerBench(data, [], SentenceDraws(40, 8, 0), "pos", 0)
+    assert bench.run(Task("watcher", False, 0, 8)).error is None
+    n_sentences, n_tags, kinds, columns = seen[0]
+    assert (n_sentences, n_tags, kinds) == (8, 24, {Sentence})
+    assert len(columns) == 24
+    assert not any(columns)
+
+
+@pytest.mark.slow
+def test_taggers_are_compared(corpus, tmp_path):
+    found = compare_tagged(corpus, labels=4, methods=["crf+clusters"], draws=2)
+    by_name = {rank.name: rank for rank in found.ranking.ranks}
+    assert set(by_name) == {"frequent-tag", "crf", "crf+clusters"}
+    assert by_name["crf+clusters"].gain.twin == "crf"
+    assert by_name["crf"].score > 0.8
+    assert found.content.metric == "accuracy of tags"
+    assert "tagged sentences" in found.verdict
+    assert "crf+clusters" in found.to_html(tmp_path / "r.html")
+
+
+def test_wrong_use_is_told(corpus, tmp_path):
+    with pytest.raises(ParameterError, match="Did you mean 'crf\\+clusters'"):
+        compare_tagged(corpus, methods=["crf-clusters"])
+    with pytest.raises(ParameterError, match="between 2 and the training part of the sentences \\(32\\), got 33"):
+        compare_tagged(corpus, labels=33)
+    with pytest.raises(ParameterError, match="for sentences"):
+        compare_tagged(corpus, labels="5-per-class")
+    short = tmp_path / "short.tsv"
+    short.write_text("a\tX\n\n")
+    with pytest.raises(DataError, match="at least 10 tagged sentences"):
+        compare_tagged(short)
