@@ -16,163 +16,96 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from itertools import chain
 
 import numpy as np
 
-PRINTED = {
-    1: [[-1.961, 0.2829, 0.2014], [1.675, -1.132, 0.1049], [-0.367, 1.697, -0.2391], [-1.675, -1.132, -0.1049]],
-    2: [[0.2801, -1.005, -0.06861], [1.149, 0.02934, 0.322], [0.8209, 0.7722, -0.2015], [-1.774, -0.1216, 0.03258]],
-}
-PAPER = {  # table 4 of the paper (16 verbs) and the parent paper's table (73 words)
-    "16 largest verbs fine": {"most-frequent": 41.4, "naive-bayes": 55.4, "maximum-entropy": 54.9, "kernel-pca": 57.0,
-                      "composite-kernel-pca": 57.4},
-    "16 largest verbs coarse": {"most-frequent": 51.7, "naive-bayes": 64.2, "maximum-entropy": 64.1, "kernel-pca": 66.6,
-                        "composite-kernel-pca": 67.2},
-    "73 words fine": {"naive-bayes": 63.3, "maximum-entropy": 63.8, "linear-svm": 65.2, "kernel-pca": 65.8},
-}  # fmt: skip
-QUICK_WORDS = ("art.n", "bar.n", "collaborate.v", "drift.v", "ferret.v", "natural.a", "spade.n", "wash.v")
-
 
 def toy(args):
+    from handful.papers.su2004.toy import measure_toy
     from handful.senses import toy_table
 
-    found = {}
-    for degree, printed in PRINTED.items():
-        table = toy_table(degree)
-        rows = table.projected[:4]
-        turned = rows * np.sign((rows * np.array(printed)).sum(axis=0))
-        found[f"degree {degree}"] = {
-            "values, and how many differ in four digits": [turned.size, differing(turned, np.array(printed))],
-            "class of the new row": table.answer,
-            "class as the text defines kernel PCA": toy_table(degree, as_printed=False).answer,
-            "distances as the text defines it": toy_table(degree, as_printed=False).distances[:4].round(4).tolist(),
-        }
+    found = measure_toy()
+    for degree in (1, 2):
+        table = toy_table(degree, as_printed=False)
+        found[f"degree {degree}, class as the text defines kernel PCA"] = table.answer
+        found[f"degree {degree}, distances as the text defines it"] = table.distances[:4].round(4).tolist()
     return found
 
 
-def differing(found, printed):
-    """Count values that are not the printed ones when rounded to four significant digits."""
-    unit = 10.0 ** (np.floor(np.log10(np.abs(found))) - 3)
-    return int(np.count_nonzero(np.abs(np.round(found / unit) * unit - printed) > 1e-9))
-
-
 def senseval(args):
-    from handful.corpora.loading import load
-    from handful.senses import compare_methods, harvest, largest_words, make_contexts
+    from handful.papers import load_paper
+    from handful.papers.su2004.scores import branches
+    from handful.papers.su2004.senseval import read_senseval, unlabeled_contexts
+    from handful.senses import compare_methods, make_contexts
 
-    train, test = list(load("senseval2-train")), list(load("senseval2-test"))
-    if args.quick:
-        train, test = ([o for o in part if o.word in QUICK_WORDS] for part in (train, test))
-    coarse = load("senseval2-sensemap")
-    words = sorted({o.word for o in train})
+    data = read_senseval(quick=args.quick)
     seconds = {}
     start = time.perf_counter()
     tagger = ready_tagger(args)
     seconds["tagger"] = time.perf_counter() - start
     start = time.perf_counter()
-    text = chain(*(load(name) for name in text_names(args)))
-    # Senseval contexts hold a few sentences before that of the word
-    unlabeled = harvest(
-        text, words, tagger=tagger.predict, exclude=[*train, *test], before=3, limit=200 if args.quick else 1500
-    )
+    unlabeled = unlabeled_contexts(data, tagger, quick=args.quick)
     seconds["harvest"] = time.perf_counter() - start
     start = time.perf_counter()
-    ready = [make_contexts(part, tagger.predict) for part in (train, test, unlabeled)]
+    ready = [make_contexts(part, tagger.predict) for part in (data.train, data.test, unlabeled)]
     found = compare_methods(*ready, n_jobs=args.jobs)
     seconds["contexts, training and answers"] = time.perf_counter() - start
-    verbs = [word for word in words if word.endswith(".v")]
-    largest = largest_words(train, "v", 16)
-    groups = {f"{len(verbs)} verbs": verbs, f"{len(largest)} largest verbs": largest, f"{len(words)} words": words}
     plain = compare_methods(
-        *(make_contexts(part) for part in (train, test)),
+        *(make_contexts(part) for part in (data.train, data.test)),
         methods=["naive-bayes", "maximum-entropy", "linear-svm", "kernel-pca"],
         n_jobs=args.jobs,
     )
+    groups = {f"{len(words)} {name}": words for name, words in data.groups().items()}
     return {
-        "words": len(words),
-        "training instances": len(train),
-        "test instances": len(test),
+        "words": len(data.words),
+        "training instances": len(data.train),
+        "test instances": len(data.test),
         "unlabeled contexts": len(unlabeled),
         "seconds": seconds,
         "seconds by method, one process": {name: one.seconds for name, one in found.items()},
-        "accuracy": accuracies(found, test, groups, coarse),
-        "accuracy without tags and syntax": accuracies(plain, test, groups, coarse),
-        "printed": PAPER,
-        "tests": significance(found, test, groups),
-        "branches": branches(found, test, groups, coarse),
-        "errors": errors(found, train, test, coarse),
+        "accuracy": {name: rounded_accuracies(found, data, words) for name, words in groups.items()},
+        "accuracy without tags and syntax": {
+            name: rounded_accuracies(plain, data, words) for name, words in groups.items()
+        },
+        "printed": {claim.id: claim.paper for claim in load_paper("su2004").claims if claim.metric == "accuracy %"},
+        "tests": significance(found, data, groups),
+        "branches": {
+            name: {what: round(value, 2) for what, value in branches(found, data, words).items()}
+            for name, words in groups.items()
+        },
+        "errors": errors(found, data.train, data.test, data.coarse),
     }
-
-
-def text_names(args):
-    if args.quick:
-        return ["unlabeled-news-bbc"]
-    return ["brown-pos", "unlabeled-news-bbc", "unlabeled-news-abc", "unlabeled-news-reuters21578"]
 
 
 def ready_tagger(args):
     from handful.core.store import read_model, write_model
-    from handful.corpora.loading import load
+    from handful.papers.su2004.senseval import train_tagger
     from handful.tagging.crf import CRF
 
     if args.tagger and os.path.exists(args.tagger):
         return read_model(args.tagger, {"crf": CRF}.get)
-    sentences = list(load("conll2000-chunk-train"))[: 2000 if args.quick else None]
-    tagger = CRF(algorithm="pa", max_iter=8).fit([s.tokens for s in sentences], [s["pos"] for s in sentences])
+    tagger = train_tagger(quick=args.quick)
     if args.tagger:
         write_model(tagger, args.tagger)
     return tagger
 
 
-def accuracies(found, test, groups, coarse):
-    table = {}
-    for name, words in groups.items():
-        for kind, sense_map in (("fine", None), ("coarse", coarse)):
-            scores = {m: 100 * one.score(test, words, sense_map).recall for m, one in found.items()}
-            table[f"{name} {kind}"] = {m: round(value, 2) for m, value in scores.items()}
-    return table
+def rounded_accuracies(found, data, words):
+    from handful.papers.su2004.scores import accuracies
+
+    return {name: round(value, 2) for name, value in accuracies(found, data, words).items()}
 
 
-def significance(found, test, groups):
-    from handful.evaluation.significance import mcnemar
+def significance(found, data, groups):
+    from handful.papers.su2004.scores import paired_test
 
-    table = {}
-    for name, words in groups.items():
-        right = {m: list(one.score(test, words).credits.values()) for m, one in found.items()}
-        for a, b in (
-            ("kernel-pca", "naive-bayes"),
-            ("kernel-pca", "maximum-entropy"),
-            ("kernel-pca", "linear-svm"),
-            ("composite-kernel-pca", "kernel-pca"),
-        ):
-            table[f"{name}: {a} against {b}"] = float(mcnemar(np.array(right[a]) > 0, np.array(right[b]) > 0))
-    return table
-
-
-def branches(found, test, groups, coarse):
-    """Return the counterparts of tables 5 and 6: both models where the supervised one is trusted, and where it is not."""
-    table = {}
-    sources = found["composite-kernel-pca"].sources
-    for name, words in groups.items():
-        chosen = [o for o in test if o.word in set(words)]
-        second = [o for o in chosen if sources.get(o.id) == "semi-supervised"]
-        first = [o for o in chosen if sources.get(o.id) != "semi-supervised"]
-        table[name] = {"share of fallbacks": round(100 * len(second) / len(chosen), 1)}
-        old, new = found["kernel-pca"].answers, found["composite-kernel-pca"].answers
-        changed = [o for o in second if old[o.id] != new[o.id]]
-        table[name]["answers changed, for the better, for the worse"] = [
-            len(changed),
-            sum(new[o.id] in o.senses for o in changed),
-            sum(old[o.id] in o.senses for o in changed),
-        ]
-        for where, part in (("trusted", first), ("doubted", second)):
-            for kind, sense_map in (("fine", None), ("coarse", coarse)):
-                for method in ("kernel-pca", "semi-supervised-kernel-pca"):
-                    if part:
-                        score = 100 * found[method].score(part, words, sense_map).recall
-                        table[name][f"{where} {kind} {method}"] = round(score, 2)
-    return table
+    pairs = [("kernel-pca", rival) for rival in ("naive-bayes", "maximum-entropy", "linear-svm")]
+    pairs.append(("composite-kernel-pca", "kernel-pca"))
+    return {
+        f"{name}: {a} against {b}": paired_test(found, data, words, a, b)
+        for name, words in groups.items()
+        for a, b in pairs
+    }
 
 
 def errors(found, train, test, coarse):

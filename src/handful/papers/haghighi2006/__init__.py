@@ -1,0 +1,1 @@
+"""Prototype-driven learning for sequence models."""

@@ -1,0 +1,227 @@
+"""English and Chinese parts of speech, and fields of citations and ads, after Haghighi and Klein 2006."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import MissingDataError
+from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
+from handful.evaluation.mapping import confusions, mapped_accuracy
+from handful.papers.claims import Findings, Settings
+from handful.papers.haghighi2006 import texts
+from handful.representations import ContextSimilarity
+from handful.tagging.prototype_lists import extract_prototypes
+from handful.tagging.prototypes import PrototypeTagger
+
+_CONFUSIONS = (("CD", "DT"), ("NN", "JJ"), ("JJ", "NN"), ("VBD", "VBN"), ("NNS", "NN"))
+_MARKS = {"citations": [".", ",", ";"], "made-ads": [";", ".", "!"]}
+_WORDS_A_FIELD = 5  # chosen on the development part of the citations
+
+Text = Sequence[Sequence[str]]
+
+
+@dataclass
+class _Bench:
+    """What all experiments share: how long to train, how many threads, how many seeds; and what they found."""
+
+    settings: Settings
+    values: dict[str, float] = field(default_factory=dict)
+    not_run: dict[str, str] = field(default_factory=dict)
+
+    def tagger(self, prototypes: Mapping[str, Sequence[str]] | None, **options: Any) -> PrototypeTagger:
+        quick = {"max_iter": 30} if self.settings.quick else {}
+        return PrototypeTagger(prototypes, n_jobs=self.settings.n_jobs, **{"max_iter": 100, **options, **quick})
+
+    def fit(self, tagger: PrototypeTagger, text: Text, tags: Any = None, gold: Any = None) -> PrototypeTagger:
+        return tagger.fit(text, tags, gold=gold, progress=self.settings.progress)
+
+    def base(self, text: Text, gold: Text, labels: Sequence[str], **options: Any) -> float:
+        """Accuracy in percent without prototypes: many-to-one mapping, mean over seeds, on the first sentences."""
+        seeds = self.settings.seeds or (1 if self.settings.quick else 10)
+        scores = []
+        for seed in range(seeds):
+            tagger = self.fit(self.tagger(None, labels=labels, random_state=seed, **options), text)
+            scores.append(100 * mapped_accuracy(gold, tagger.predict(text[: len(gold)])))
+        return float(np.mean(scores))
+
+    def attempt(self, ids: Sequence[str], experiment: Callable[[], Mapping[str, float]]) -> None:
+        """Run an experiment; where its data is not at hand, say so for each of its claims."""
+        try:
+            self.values.update(experiment())
+        except MissingDataError as error:
+            self.not_run.update(dict.fromkeys(ids, str(error)))
+
+
+def run(settings: Settings) -> Findings:
+    """Measure every claim of ``paper.toml``.
+
+    Parameters
+    ----------
+    settings : Settings
+        ``seeds`` runs of BASE (10 by default, 1 in a quick run); ``quick`` takes 30 iterations and fewer sentences;
+        ``n_jobs`` is the number of threads.
+
+    Returns
+    -------
+    Findings
+        Numbers by claim.
+    """
+    bench = _Bench(settings)
+    kinds = ("base", "proto", "sim")
+    bench.attempt([f"english-48k-{k}" for k in (*kinds, "gain")], lambda: _english_sample(bench))
+    bench.attempt(["english-24k-coarse"], lambda: _english_coarse(bench))
+    bench.attempt(
+        [f"english-193k-{k}" for k in (*kinds, "proto-others", "sim-others")]
+        + [f"confusion-{a}-{b}".lower() for a, b in _CONFUSIONS],
+        lambda: _english_sections(bench),
+    )
+    bench.attempt([f"chinese-{k}" for k in (*kinds, "order")], lambda: _chinese(bench))
+    bench.not_run.update({f"ads-{k}": "the classified ads are not to be had" for k in (*kinds, "bound")})
+    names = ("proto-over-base", "sim-over-proto", "bound-over-sim", "labels-for-bound")
+    bench.attempt([f"citations-{n}" for n in names], lambda: _citations(bench))
+    bench.values.update(_made_ads(bench))
+    return Findings(bench.values, bench.not_run)
+
+
+def accuracy(gold: Text, found: Text, skip: frozenset[str] = frozenset(), words: Text = ()) -> float:
+    """Return the accuracy in percent, over all tokens or those whose word is not to be skipped.
+
+    Examples
+    --------
+    >>> accuracy([["D", "N"]], [["D", "V"]]), accuracy([["D", "N"]], [["D", "V"]], frozenset(["the"]), [["the", "dog"]])
+    (50.0, 0.0)
+    """
+    right = [a == b for true, mine in zip(gold, found, strict=True) for a, b in zip(true, mine, strict=True)]
+    if skip:
+        counted = [word not in skip for sentence in words for word in sentence]
+        right = [r for r, c in zip(right, counted, strict=True) if c]
+    return 100 * float(np.mean(right))
+
+
+def _english(bench: _Bench, words: Text, tags: Text, context: Text, name: str) -> tuple[dict[str, float], Text]:
+    labels = sorted({tag for mine in tags for tag in mine})
+    prototypes = extract_prototypes(words, tags)
+    typical = frozenset(word for mine in prototypes.values() for word in mine)
+    similarity = ContextSimilarity().fit(context)
+    values = {f"{name}-base": bench.base(words, tags, labels)}
+    found: Text = []
+    for kind, links in (("proto", None), ("sim", similarity)):
+        tagger = bench.fit(bench.tagger(prototypes, similarity=links), words, gold=tags)
+        found = tagger.predict(words)
+        values[f"{name}-{kind}"] = accuracy(tags, found)
+        values[f"{name}-{kind}-others"] = accuracy(tags, found, typical, words)
+    values[f"{name}-gain"] = values[f"{name}-sim"] - values[f"{name}-proto"]
+    return values, found
+
+
+def _english_sample(bench: _Bench) -> dict[str, float]:
+    all_words, all_tags = texts.wsj_sample()
+    n = 500 if bench.settings.quick else 2000
+    words, tags = all_words[:n], all_tags[:n]
+    values, found = _english(bench, words, tags, [*all_words, *texts.news()], "english-48k")
+    if bench.settings.figures is not None:
+        from handful.papers.haghighi2006.figures import draw_transitions
+
+        draw_transitions(bench.settings.figures / "figure6.svg", texts.coarse(tags), texts.coarse(found))
+    return values
+
+
+def _english_coarse(bench: _Bench) -> dict[str, float]:
+    all_words, all_tags = texts.wsj_sample()
+    n = 500 if bench.settings.quick else 1000
+    words, tags = all_words[:n], texts.coarse(all_tags[:n])
+    similarity = ContextSimilarity().fit([*all_words, *texts.news()])
+    tagger = bench.fit(bench.tagger(extract_prototypes(words, tags), similarity=similarity), words, gold=tags)
+    return {"english-24k-coarse": accuracy(tags, tagger.predict(words))}
+
+
+def _english_sections(bench: _Bench) -> dict[str, float]:
+    words, tags = texts.wsj_sections(8000)
+    if bench.settings.quick:
+        words, tags = words[:500], tags[:500]
+    values, found = _english(bench, words, tags, [*words, *texts.news()], "english-193k")
+    shares = {(a, b): 100 * share for a, b, _, share in confusions(tags, found, top=10_000)}
+    values.update({f"confusion-{a}-{b}".lower(): shares.get((a, b), 0.0) for a, b in _CONFUSIONS})
+    return values
+
+
+def _chinese(bench: _Bench) -> dict[str, float]:
+    (words, tags), context = texts.chinese(10_000 if bench.settings.quick else 60_000)
+    prototypes = extract_prototypes(words, tags)
+    options = {"suffix_length": 0}
+    similarity = ContextSimilarity().fit(context)
+    values = {"chinese-base": bench.base(words, tags, sorted(prototypes), **options)}
+    for kind, links in (("proto", None), ("sim", similarity)):
+        tagger = bench.fit(bench.tagger(prototypes, similarity=links, **options), words, gold=tags)
+        values[f"chinese-{kind}"] = accuracy(tags, tagger.predict(words))
+    steps = np.diff([values[f"chinese-{kind}"] for kind in ("base", "proto", "sim")])
+    return {**values, "chinese-order": float(steps.min())}
+
+
+def _citations(bench: _Bench) -> dict[str, float]:
+    parts = {name: texts.citations(name) for name in ("test", "dev", "train", "unlabeled")}
+    words = [w for name in ("test", "dev", "train") for w in parts[name][0]]
+    gold, (train_words, train_tags) = parts["test"][1], parts["train"]
+    labels = sorted({tag for mine in train_tags for tag in mine})
+    prototypes = extract_prototypes(train_words, train_tags, _WORDS_A_FIELD)
+    similarity = _topic_similarity([*words, *parts["unlabeled"][0]])
+    values = _fields(bench, "citations", words, gold, prototypes, labels, similarity)
+    # supervised with part of the labels, on the test citations and the labeled ones
+    for share in (25, 100):
+        n = len(train_words) * share // 100
+        text = [*parts["test"][0], *train_words[:n]]
+        tagger = bench.tagger(None, order=1, labels=labels, spelling=False)
+        bench.fit(tagger, text, [*[None] * len(gold), *train_tags[:n]])
+        values[f"citations-labels-{share}"] = accuracy(gold, tagger.predict(parts["test"][0]))
+    values["citations-labels-for-bound"] = values["citations-bound"] - values["citations-labels-25"]
+    return values
+
+
+def _made_ads(bench: _Bench) -> dict[str, float]:
+    """Average over several samples of generated ads, since single ones depend on where the optimizer ends."""
+    n_samples, n_ads = (1, 200) if bench.settings.quick else (5, 400)
+    prototypes = {label: mine for label, mine in APARTMENT_PROTOTYPES.items() if label in APARTMENT_FIELDS}
+    found = []
+    for sample in range(n_samples):
+        ads = make_apartment_ads(n_ads, random_state=sample)
+        words, tags = [ad.tokens for ad in ads], [ad["field"] for ad in ads]
+        similarity = _topic_similarity(words)
+        found.append(_fields(bench, "made-ads", words, tags[:100], prototypes, APARTMENT_FIELDS, similarity))
+    return {name: float(np.mean([values[name] for values in found])) for name in found[0]}
+
+
+def _topic_similarity(words: Text) -> ContextSimilarity:
+    """Similarity for fields: what stands near, whatever the direction."""
+    return ContextSimilarity(window=3, directional=False, n_components=50).fit(words)
+
+
+def _fields(
+    bench: _Bench,
+    name: str,
+    words: Text,
+    gold: Text,
+    prototypes: Mapping[str, Sequence[str]],
+    labels: Sequence[str],
+    similarity: ContextSimilarity,
+) -> dict[str, float]:
+    """Segment documents into fields; the first ones are those with gold labels."""
+    options: dict[str, Any] = {"order": 1, "spelling": False, "labels": labels, "max_iter": 200}
+    values = {f"{name}-base": bench.base(words, gold, **options)}
+    with_marks = {**prototypes, "BOUNDARY": _MARKS[name]}
+    kinds: dict[str, dict[str, Any]] = {
+        "proto": {"prototypes": prototypes},
+        "sim": {"prototypes": prototypes, "similarity": similarity},
+        "bound": {"prototypes": with_marks, "similarity": similarity, "boundary": "BOUNDARY"},
+    }
+    for kind, more in kinds.items():
+        tagger = bench.fit(bench.tagger(**more, **options), words)
+        values[f"{name}-{kind}"] = accuracy(gold, tagger.predict(words[: len(gold)]))
+    order = ("base", "proto", "sim", "bound")
+    for before, after in pairwise(order):
+        values[f"{name}-{after}-over-{before}"] = values[f"{name}-{after}"] - values[f"{name}-{before}"]
+    return values

@@ -1,0 +1,94 @@
+"""The part-of-speech experiment on made sentences and, where it is there, on a slice of the WSJ sample."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.core.errors import MissingDataError
+from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
+from handful.papers import Settings, load_paper
+from handful.papers.sogaard2011 import plans, texts
+from handful.papers.sogaard2011.choosing import GRID, Options, PlainNN, answers, blocks, choose, fit, weigh
+from handful.papers.sogaard2011.texts import Parts
+
+RNG = np.random.default_rng(0)
+ROWS = np.array([[tag, f"{c}"] for tag in "NVD" for c in range(4)], dtype=object)[RNG.integers(0, 12, size=400)]
+# the tag is right, but for one cluster in which it is systematically wrong
+LABELS = np.array(["X" if (tag, c) == ("N", "3") else tag for tag, c in ROWS], dtype=object)
+
+
+def made_parts():
+    words = [["the", "dog", "runs"], ["a", "cat", "sees", "the", "dog"], ["dogs", "run"], ["the", "cat", "runs"]]
+    tags = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["N", "V"], ["D", "N", "V"]]
+    part = words * 5, tags * 5
+    return Parts("wsj", part, part, part)
+
+
+def test_plain_nearest_neighbors_store_everything_and_let_all_ties_vote():
+    model = PlainNN(1, "uniform", "all").fit(ROWS, LABELS)
+    assert len(model.stored_codes_) == len(ROWS)
+    assert (model.predict(ROWS) == LABELS).all()
+    noisy = np.array(["a", "b", "b", "c"], dtype=object)
+    assert PlainNN(1, "uniform", "all").fit(np.full((4, 1), "x", dtype=object), noisy).predict([["x"]]).tolist() == [
+        "b"
+    ]
+
+
+def test_only_the_semi_supervised_classifier_sees_unlabeled_rows():
+    U = np.array([["N", "3"]] * 5, dtype=object)
+    assert isinstance(fit("cnn", GRID[0], ROWS, LABELS, U), CondensedNN)
+    model = fit("scnn", GRID[0], ROWS, LABELS, U)
+    assert isinstance(model, SemiSupervisedCondensedNN)
+    assert model.transduction_[-5:].tolist() == ["X"] * 5
+    assert weigh(U, 2).shape == (5, 3)
+
+
+def test_the_choice_is_made_by_held_out_rows_alone():
+    # with ties to the first stored row and 15 of them, the one odd cluster is outvoted; with all ties it is not
+    good, bad = Options(1, "uniform", "all", 1), Options(300, "uniform", "first", 1)
+    splits = list(blocks(len(ROWS), 4))
+    assert sorted(np.concatenate([judge for _, judge in splits]).tolist()) == list(range(400))
+    assert all(set(train).isdisjoint(judge) for train, judge in splits)
+    assert choose("nn", ROWS, LABELS, ROWS[:0], splits, (bad, good)).options == good
+    winners, shares = answers(fit("nn", good, ROWS, LABELS, ROWS[:0]), good, ROWS)
+    assert (winners == LABELS).all()
+    assert (shares == 1).all()
+
+
+def test_the_experiment_measures_what_the_claims_ask(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(texts, "wsj_sample", made_parts)
+    monkeypatch.setattr(texts, "brown_words", lambda: [["the", "dog", "sees", "cats"], ["a", "cat", "runs"]] * 20)
+    found = plans.run(Settings(quick=True, figures=tmp_path))
+    names = {claim.id for claim in load_paper("sogaard2011").claims}
+    measured = {name for name in names if name.startswith("wsj-")}
+    assert measured <= set(found.values)
+    assert {name for name in names if name.startswith("ewt-")} <= set(found.not_run)
+    assert found.values["wsj-base"] == found.values["wsj-nn"] == 100
+    assert found.values["wsj-scnn-over-cnn"] == found.values["wsj-scnn"] - found.values["wsj-cnn"]
+    assert found.values["wsj-nn-points"] == sum(map(len, made_parts().labeled[0]))
+    assert (tmp_path / "figure5-wsj.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_missing_corpora_are_not_run_with_the_reason(monkeypatch):
+    def missing():
+        raise MissingDataError("wsj-sample-pos: is not in the data folder.")
+
+    for name in ("wsj_sample", "ewt", "wsj_sections"):
+        monkeypatch.setattr(texts, name, missing)
+    found = plans.run(Settings())
+    assert not found.values
+    reasons = {c.id: found.not_run.get(c.id) for c in load_paper("sogaard2011").claims}
+    for quoted in ("ptb-suzuki", "ptb-spoustova"):
+        assert "quotes" in reasons.pop(quoted)
+    assert set(reasons.values()) == {"wsj-sample-pos: is not in the data folder."}
+
+
+@pytest.mark.corpus
+def test_the_sample_is_cut_in_file_order(data_folder):
+    parts = texts.wsj_sample()
+    sizes = [len(words) for words, _ in (parts.base, parts.labeled, parts.test)]
+    assert sizes == [2348, 587, 979]
+    assert parts.base[0][0][:2] == ("Pierre", "Vinken")
+    assert parts.first(10).test[0] == parts.test[0][:10]
