@@ -12,6 +12,9 @@ from hypothesis import settings
 settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
 
+# Modules that tests import; not tests, and not to be imported a second time in search of doctests.
+collect_ignore = ["core_models.py", "core_fuzz.py"]
+
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:

@@ -86,7 +86,7 @@ def test_a_file_that_may_not_be_read(put):
     refused(path, ": cannot be read (Permission denied).", FileError)
 
 
-@pytest.mark.parametrize("data", [b"", gzip.compress(b""), b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("data", [b"", gzip.compress(b""), b"\xef\xbb\xbf"], ids=["nothing", "packed", "mark"])
 def test_an_empty_file(put, data):
     refused(put(data), ": the file is empty.")
 

@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import handful
 from handful.core.errors import DataError, ParameterError
 from handful.core.registry import forget, method
-from handful.experiment.compare import compare
+from handful.experiment.compare import Comparison, compare
 from handful.experiment.labels import Budget, Draws
 from handful.experiment.problem import Problem, array_problem
 from handful.experiment.trial import Bench, Task
@@ -238,6 +238,17 @@ def test_the_time_is_kept_and_workers_give_the_same():
     assert cut.state == "out of time"
     assert len(cut.outcomes) < len(cut.plan.tasks)
     assert time.monotonic() - start < 60
+
+
+def test_a_slow_method_does_not_keep_the_others_from_being_compared(iris):
+    late = [o for o in iris.outcomes if o.task.method != "ordinal-knn" or (o.task.draw == 0 and not o.task.labels_only)]
+    found = Comparison(iris.problem, iris.plan, late, iris.bench, "out of time", "again")
+    assert {rank.name for rank in found.ranking.ranks} == {"k-nn", "logistic-regression", "self-training"}
+    assert len(found.ranking.draws) == 5
+    assert "not finished in the time" in found.content.left_out["ordinal-knn"]
+    nothing = Comparison(iris.problem, iris.plan, iris.outcomes[:1], iris.bench, "out of time", "again")
+    assert nothing.verdict.startswith("Too few draws")
+    assert nothing.to_html()
 
 
 def test_a_memory_cap_leaves_hungry_methods_out():

@@ -191,7 +191,8 @@ def _show_plan(out: Any, plan: Plan, minutes: float | None) -> None:
         table.add_column(heading, justify="right" if heading != "twin without unlabeled rows" else "left")
     for line in plan.lines:
         n_trials = sum(task.entry == line.name for task in plan.tasks)
-        table.add_row(line.name, f"{n_trials}", words.seconds(line.seconds), words.size(line.n_bytes), line.twin or "")
+        cost = (words.seconds(line.seconds), words.size(line.n_bytes)) if line.seconds else ("?", "?")
+        table.add_row(line.name, f"{n_trials}", *cost, line.twin or "")
     out.print(table)
     for name, why in plan.left_out.items():
         out.print(f"{name} does not take part: {why}", style="dim", markup=False)

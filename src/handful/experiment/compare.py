@@ -155,6 +155,7 @@ def compare(
     >>> [rank.name for rank in found.ranking.ranks if rank.gain is not None]
     ['self-training']
     """
+    started = time.monotonic()
     _check(metric, minutes, memory_gb, unlabeled_rows)
     problem = _problem(X, y, target, columns, unlabeled_mark, unlabeled_rows, seed)
     if labels is None and not len(problem.unlabeled):
@@ -178,6 +179,7 @@ def compare(
         command=command,
         progress=progress,
         on_plan=on_plan,
+        started=started,
     )
 
 
@@ -198,9 +200,13 @@ def compare_problem(
     command: str | None = None,
     progress: Progress | None = None,
     on_plan: Callable[[Problem, Plan], bool] | None = None,
+    started: float | None = None,
 ) -> Comparison:
-    """Compare methods on a table that has been read already; see `compare` for the parameters."""
-    started = time.monotonic()
+    """Compare methods on a table that has been read already; see `compare` for the parameters.
+
+    `started` is the value of ``time.monotonic()`` from which `minutes` count; now, by default.
+    """
+    started = time.monotonic() if started is None else started
     found = Draws(problem.codes, None if labels is None else Budget.parse(labels), seed)
     bench = Bench(problem, found, metric, unlabeled_rows, seed)
     memory = None if memory_gb is None else int(memory_gb * 2**30)

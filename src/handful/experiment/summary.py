@@ -74,8 +74,15 @@ def rank_outcomes(
 
 
 def failures(plan: Plan, outcomes: Sequence[Outcome]) -> dict[str, str]:
-    """Return the methods that failed at the wanted number of labels, with the reason."""
-    return {o.task.entry: str(o.error) for o in outcomes if o.error is not None and o.task.n_labels == plan.n_labels}
+    """Return the methods that failed, or did not finish two trials, at the wanted number of labels, with the reason."""
+    main = [o for o in outcomes if o.task.n_labels == plan.n_labels]
+    failed = {o.task.entry: str(o.error) for o in main if o.error is not None}
+    n_done = Counter(o.task.entry for o in main if o.error is None)
+    # In a run that was cut off, a method that is slower than the others must not keep them from being compared.
+    if any(line.plain and n_done[line.name] > 1 for line in plan.lines):
+        late = {line.name: "its trials were not finished in the time." for line in plan.lines if n_done[line.name] < 2}
+        failed = {**late, **failed}
+    return failed
 
 
 def describe(comparison: Comparison) -> Content:
