@@ -89,7 +89,7 @@ class Traceable:
         row = self._row(row)
         lineage = []
         parent = int(self.parent_[row])
-        while parent >= 0:
+        while parent >= 0 and len(lineage) < len(self.parent_):  # a file may bring a circle
             lineage.append(parent)
             parent = int(self.parent_[parent])
         return Provenance(
