@@ -93,12 +93,11 @@ def _in_process(summarize: Callable[[Part], Summary], parts: Iterable[Part]) -> 
 
 
 def _in_workers(summarize: Callable[[Part], Summary], parts: Iterable[Part], jobs: int) -> Iterator[Summary]:
-    # loky (part of joblib, which scikit-learn needs anyway) starts clean processes: no fork of running threads,
-    # and functions defined in a notebook work.
-    from joblib.externals.loky import get_reusable_executor
-    from joblib.externals.loky.process_executor import BrokenProcessPool
+    # loky (part of joblib, which scikit-learn needs anyway) starts clean processes: no fork of running threads, and
+    # functions defined in a notebook work. A pool of our own: joblib does not share its reusable one.
+    from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
-    executor = get_reusable_executor(max_workers=jobs)
+    executor = ProcessPoolExecutor(max_workers=jobs)
     waiting: deque[tuple[int, Part, Any]] = deque()
     source = enumerate(parts)
     try:
@@ -123,18 +122,15 @@ def _in_workers(summarize: Callable[[Part], Summary], parts: Iterable[Part], job
             if isinstance(summary, _Failed):
                 raise _failure(number, part, summary.reason)
             yield summary
-    except Exception:
-        for _, _, future in waiting:
-            future.cancel()  # what is running ends in peace; the workers stay for the next call
-        raise
     except BaseException:
-        # The user wants to stop now. shutdown(kill_workers=True) would do, but its thread may die with a traceback.
+        # Nobody waits for the other parts any more. shutdown(kill_workers=True) would do, but its thread may die with a
+        # traceback.
         for process in list(executor._processes.values()):
             process.terminate()
-        wait(
-            [future for _, _, future in waiting], timeout=5
-        )  # until their end is noticed; the next call gets new workers
+        wait([future for _, _, future in waiting], timeout=5)
         raise
+    finally:
+        executor.shutdown(wait=True)
 
 
 @dataclass(frozen=True)

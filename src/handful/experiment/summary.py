@@ -212,18 +212,11 @@ def _confusion(name: str, outcomes: Sequence[Outcome], classes: np.ndarray) -> C
 
 def versions() -> dict[str, str]:
     """Return the versions of what a comparison was done with."""
-    import numba
-    import polars
-    import scipy
-    import sklearn
+    from importlib.metadata import version
 
     return {
         "handful": __version__,
         "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "numba": numba.__version__,
-        "polars": polars.__version__,
+        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba", "polars")},
         "system": f"{platform.system()} {platform.machine()}",
     }
