@@ -87,7 +87,7 @@ class Traceable:
         """
         check_is_fitted(self)
         row = self._row(row)
-        lineage = []
+        lineage: list[int] = []
         parent = int(self.parent_[row])
         while parent >= 0 and len(lineage) < len(self.parent_):  # a file may bring a circle
             lineage.append(parent)
