@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Result:
+class Result(ABC):
     """What came of a comparison, whatever was compared.
 
     Parameters
@@ -108,11 +109,11 @@ class Result:
 
         return _written(json.dumps(self.content.as_dict(), ensure_ascii=False, indent=2, default=str) + "\n", path)
 
-    def _rank(self) -> Ranking:
-        raise NotImplementedError
+    @abstractmethod
+    def _rank(self) -> Ranking: ...
 
-    def _describe(self) -> Content:
-        raise NotImplementedError
+    @abstractmethod
+    def _describe(self) -> Content: ...
 
     def _repr_html_(self) -> str:
         from handful.reports.html import render_fragment
