@@ -253,8 +253,9 @@ def main() -> None:
     tasks = ("speed", "l1", "conll2003", "brown", "conll2000", "pos")
     parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
     options = parser.parse_args()
-    if "HANDFUL_DATA" not in os.environ:
-        sys.exit("benchmarks/linear.py: HANDFUL_DATA must name the data folder.")
+    if not os.environ.get("HANDFUL_DATA"):
+        print("not run: HANDFUL_DATA must name the data folder.")
+        return
     most, limit = (2000, 60) if options.quick else (None, None)
 
     def some(data: Tagged) -> Tagged:
