@@ -58,6 +58,16 @@ def test_fit_predict_inspect(capsys, data, tmp_path):
     assert "ordinal-knn" in run(capsys, "inspect", model)[1]
 
 
+def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):
+    run(capsys, "fit", "table", data, "--target", "label", "--method", "k-nn")
+    other = tmp_path / "other.csv"
+    other.write_text("size,color,note\n1.5,red,a\nn/k,red,a\n,blue,a\n")
+    code, out, err = run(capsys, "predict", tmp_path / "rows.handful", other)
+    assert code == 0
+    assert len(out.splitlines()) == 4
+    assert "cells of numeric columns that are no numbers count as empty: 'size' (1)" in err
+
+
 def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, tmp_path, monkeypatch):
     monkeypatch.setattr("handful.methods.contenders.CATALOGUE", {})  # the plain classifiers alone, which are quick
     options = ("--model", tmp_path / "m.handful", "--jobs", "1")

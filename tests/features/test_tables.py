@@ -29,6 +29,9 @@ def test_unreadable_and_endless_numbers_become_the_mean():
     encoder = TableEncoder.learn(pl.DataFrame({"x": [1.0, 3.0]}), {"x": "numeric"})
     odd = pl.DataFrame({"x": ["abc", "inf", "", None, " 3 "]})
     assert encoder.transform(odd).ravel().tolist() == [0, 0, 0, 0, 1]
+    assert encoder.unreadable(odd) == {"x": 2}
+    assert encoder.unreadable(pl.DataFrame({"x": [1.0, float("nan"), None, float("inf")]})) == {"x": 1}
+    assert encoder.unreadable(pl.DataFrame({"x": [1, 2]})) == {}
     huge = pl.DataFrame({"x": [1e300, -1e300, 1e300, -1e300]})
     scaled = TableEncoder.learn(huge, {"x": "numeric"}).transform(huge)
     assert np.abs(scaled).ravel().tolist() == pytest.approx([1.0] * 4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -43,11 +44,13 @@ def predict_table(
 
     write = _writer(output)
     n_rows = n_blank = 0
+    unreadable: Counter[str] = Counter()
     target: Any = nullcontext(sys.stdout.buffer) if output is None else write_bytes(output)
     with target as file:
         for number, frame in enumerate(table_frames(data)):
             _check_names(data, frame, names)
             labels, confidence = model.predict_with_confidence(frame)
+            unreadable.update(model.unreadable(frame))
             answers = pl.Series(names[0], labels.tolist(), strict=False)
             if abstain is not None:
                 blank = ~(confidence >= abstain)
@@ -56,6 +59,10 @@ def predict_table(
             n_rows += frame.height
             shares = pl.Series(names[1], confidence).round(4).fill_nan(None)
             write(frame.with_columns(answers, shares), file, number == 0)
+    if unreadable:
+        columns = ", ".join(f"{name!r} ({n:,})" for name, n in unreadable.most_common(5))
+        note = f"{data}: cells of numeric columns that are no numbers count as empty: {columns}."
+        console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
     left = f", {n_blank:,} of them left blank below a confidence of {abstain:g}" if abstain is not None else ""
     where = f" in {output}" if output is not None else ""
     console(stderr=True).print(f"{n_rows:,} rows answered{left}{where}.", style="dim", soft_wrap=True)

@@ -130,6 +130,35 @@ class TableEncoder:
             return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
         return np.ascontiguousarray(np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]))
 
+    def unreadable(self, frame: pl.DataFrame) -> dict[str, int]:
+        """Count the cells of numeric columns that are neither empty nor a finite number; `transform` takes the mean.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            Rows.
+
+        Returns
+        -------
+        dict of str to int
+            Columns that have such cells, and how many.
+        """
+        import polars as pl
+
+        found = {}
+        for name, kind in self.kinds.items():
+            if kind != "numeric" or name not in frame.columns:
+                continue
+            cells = frame[name]
+            if cells.dtype == pl.String:
+                cells = cells.str.strip_chars().replace("", None)
+            elif cells.dtype.is_float():
+                cells = cells.fill_nan(None)
+            n_bad = int((np.isnan(_numbers(cells)) & cells.is_not_null().to_numpy()).sum())
+            if n_bad:
+                found[name] = n_bad
+        return found
+
 
 def _numbers(series: pl.Series) -> np.ndarray:
     import polars as pl

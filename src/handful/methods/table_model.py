@@ -150,6 +150,22 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             confidence.append(self._confidence(encoded, codes))
         return np.concatenate(labels), np.concatenate(confidence)
 
+    def unreadable(self, X: Any) -> dict[str, int]:
+        """Count the cells of numeric columns that are no number, by column; they are answered like empty ones.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        dict of str to int
+            Columns that have such cells, and how many.
+        """
+        check_is_fitted(self)
+        return self._encoder.unreadable(as_frame(X))
+
     def _shares(self, frame: pl.DataFrame) -> np.ndarray:
         found = np.zeros((frame.height, len(self.classes_)))
         shares = self.estimator_.predict_proba(self._encoder.transform(frame))
