@@ -71,6 +71,36 @@ def test_prototypes_from_tags_are_suggested_and_checked(capsys, folder, tmp_path
     assert report["missing"] == {}
     code, out, _ = run(capsys, "prototypes", "check", tmp_path / "list.tsv", folder / "text.txt")
     assert (code, "are prototypes" in out) == (0, True)
+    assert "DT" in out
+    assert "mistakes" not in out
+
+
+def test_a_list_is_checked_against_a_model_and_correct_labels(capsys, folder, tmp_path):
+    model = tmp_path / "tagger.handful"
+    assert run(capsys, "prototypes", "extract", folder / "tagged.tsv", "-o", tmp_path / "list.tsv")[0] == 0
+    fitting = ("--model", model, "--order", 1, "--no-similarity", "--iterations", 5, "--jobs", 1)
+    assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "text.txt", *fitting)[0] == 0
+    check = ("prototypes", "check", tmp_path / "list.tsv", folder / "tagged.tsv", "--model", model)
+    code, out, _ = run(capsys, *check, "--gold", 1, "--json")
+    assert code == 0
+    report = json.loads(out)
+    n_wrong = round((1 - report["accuracy"]) * report["n_tokens"])
+    true, mine, count, share = report["confusions"][0]
+    assert true != mine
+    assert share == pytest.approx(count / n_wrong)
+    assert {"word", "count", "bits", "labels"} == set(report["unsure"][0])
+    code, out, _ = run(capsys, *check, "--gold", 1)
+    assert (code, "wavers between" in out, "taken for" in out) == (0, True, True)
+    code, _, err = run(capsys, *check, "--gold", 7)
+    assert (code, "there must be a column 7, got 1 after the token" in err) == (2, True)
+
+
+def test_another_model_cannot_check_a_list(capsys, folder, tmp_path):
+    write_prototypes(tmp_path / "list.tsv", {"DT": ["the"]})
+    model = tmp_path / "crf.handful"
+    assert run(capsys, "fit", "tagger", folder / "tagged.tsv", "--model", model, "--iterations", 1)[0] == 0
+    code, _, err = run(capsys, "prototypes", "check", tmp_path / "list.tsv", folder / "text.txt", "--model", model)
+    assert (code, "a model of 'handful fit prototypes' is needed, got a CRF" in err) == (2, True)
 
 
 def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
@@ -86,6 +116,22 @@ def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
     assert tagger.classes_.tolist() == facts["labels"]
     word = APARTMENT_PROTOTYPES["RENT"][0]
     assert tagger.predict([["near", word, "."]])[0][1] == "RENT"
+
+
+def test_words_that_are_not_in_the_text_are_named(capsys, folder, tmp_path):
+    write_prototypes(tmp_path / "list.tsv", {"SIZE": ["br", "xyzzy"], "RENT": ["$"]})
+    fitting = ("fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", "--model", tmp_path / "m", "--fields")
+    code, out, err = run(capsys, *fitting, "--iterations", 2, "--similarity-text", folder / "text.txt", "--jobs", 1)
+    assert (code, err) == (0, "Not in the text: xyzzy\n")
+    assert load(tmp_path / "m").order == 1
+    linked = load(tmp_path / "m").links_.keys()
+    # both texts teach similarity
+    assert linked & set((folder / "ads.txt").read_text().split()) - {"br", "$"}
+    assert linked & set((folder / "text.txt").read_text().split()) - set((folder / "ads.txt").read_text().split())
+    write_prototypes(tmp_path / "list.tsv", {"SIZE": ["xyzzy"], "RENT": ["plugh"]})
+    code, out, err = run(capsys, *fitting)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "got none of 2, such as 'xyzzy'" in err
 
 
 @pytest.mark.parametrize("command", [["clusters"], ["similar", "--word", "x"]])

@@ -5,10 +5,11 @@ import pytest
 
 from handful.core.errors import FileError, FormatError
 from handful.representations import numbering, text_parts, tokens
+from handful.representations.counting import Counting
 
 
 def read(parts, max_types=10**6, **options):
-    return tokens.read_tokens(parts, who="test", max_types=max_types, n_jobs=None, progress=None, **options)
+    return tokens.read_tokens(parts, who="test", max_types=max_types, counting=Counting(**options))
 
 
 def sentences_of(stream):

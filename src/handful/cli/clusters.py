@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import checkpoint_option, engine_options
 from handful.cli.sentences import fit_text
 
 
@@ -20,9 +21,19 @@ from handful.cli.sentences import fit_text
     type=click.Path(path_type=Path, dir_okay=False),
     help="Where to write 'path TAB word TAB count'; by default beside the text, with the ending .paths.",
 )
-@click.option("--jobs", type=int, default=1, show_default=True, help="Worker processes for counting plain text.")
+@engine_options
+@checkpoint_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-def command(text: Path, n_clusters: int, min_count: int, output: Path | None, jobs: int, as_json: bool) -> None:
+def command(
+    text: Path,
+    n_clusters: int,
+    min_count: int,
+    output: Path | None,
+    jobs: int,
+    engine: str | None,
+    checkpoint: Path | None,
+    as_json: bool,
+) -> None:
     """Cluster the words of TEXT by the words they stand beside (Brown et al. 1992).
 
     TEXT has one sentence a line, or columns; it may be packed. Plain text of any size is counted in bounded memory.
@@ -31,7 +42,7 @@ def command(text: Path, n_clusters: int, min_count: int, output: Path | None, jo
 
     model = BrownClusters(n_clusters, min_count, n_jobs=jobs)
     with progress_bar() as progress:
-        fit_text(model, text, progress)
+        fit_text(model, text, progress, engine=engine, checkpoint=checkpoint)
     target = output or text.with_name(f"{text.name}.paths")
     model.save(target)
     if as_json:

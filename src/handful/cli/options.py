@@ -1,8 +1,9 @@
-"""Options that several commands on tables share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -61,6 +62,32 @@ def table_options(command: Command) -> Command:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def engine_options(command: Command) -> Command:
+    """Add the options that say where work on text in parts is done."""
+    options = (
+        click.option("--jobs", type=int, default=1, show_default=True, help="Worker processes; -1 for every core."),
+        click.option(
+            "--engine",
+            metavar="ENGINE",
+            help="Where the workers are: 'dask' for a local Dask cluster of --jobs processes, or the address "
+            "tcp://HOST:PORT of a running Dask scheduler. The result does not depend on it.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def checkpoint_option(command: Command) -> Command:
+    """Add the option that names a folder for what was counted."""
+    return click.option(
+        "--checkpoint",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Keep what was counted in this folder; a run that was stopped goes on from there.",
+    )(command)
 
 
 def command_line(ctx: click.Context) -> str:

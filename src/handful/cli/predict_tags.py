@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -16,7 +19,15 @@ from handful.cli.console import console
 _BATCH = 500
 
 
-def predict_tags(model: Any, data: Path, output: Path | None, abstain: float | None) -> None:
+def predict_tags(
+    model: Any,
+    data: Path,
+    output: Path | None,
+    abstain: float | None,
+    *,
+    jobs: int | None = None,
+    engine: str | None = None,
+) -> None:
     """Write sentences as columns: those of the file, then the tag, then how sure the model is of it.
 
     Parameters
@@ -24,12 +35,16 @@ def predict_tags(model: Any, data: Path, output: Path | None, abstain: float | N
     model : tagger
         The model.
     data : Path
-        Text, columns or CoNLL-U.
+        Text, columns or CoNLL-U; packed or not, read as a stream.
     output : Path or None
         Where to; None is stdout.
     abstain : float or None
         Tags less sure than this become ``_``.
+    jobs, engine
+        Workers that tag; see `handful.compute.map_reduce`. The output has the order of the input in any case.
     """
+    from handful.compute import map_parts
+    from handful.core.errors import HandfulError, PartError
     from handful.corpora.opening import write_text_file
     from handful.experiment.tagged import read_untagged
 
@@ -38,18 +53,40 @@ def predict_tags(model: Any, data: Path, output: Path | None, abstain: float | N
     target: Any = nullcontext(sys.stdout) if output is None else write_text_file(output)
     n_sentences = n_tokens = n_blank = 0
     with target as file:
-        while batch := list(islice(sentences, _BATCH)):
-            records = [record for record, _ in batch]
-            tags = model.predict(records)
-            shares = _confidence(model, records, tags)
-            for (record, names), mine, sure in zip(batch, tags, shares, strict=True):
-                n_sentences += 1
-                n_tokens += len(record)
-                n_blank += _write(file, record, names, mine, sure, abstain)
+        shards = iter(lambda: list(islice(sentences, _BATCH)), [])
+        try:
+            with closing(map_parts(partial(_tagged, model, abstain), shards, n_jobs=jobs, engine=engine)) as found:
+                for tagged in found:
+                    file.write(tagged.text)
+                    n_sentences += tagged.n_sentences
+                    n_tokens += tagged.n_tokens
+                    n_blank += tagged.n_blank
+        except PartError as error:
+            if isinstance(error.__cause__, HandfulError):
+                raise error.__cause__ from None
+            raise
     left = f", {n_blank:,} tags left blank below a confidence of {abstain:g}" if abstain is not None else ""
     where = f" in {output}" if output is not None else ""
     note = f"{n_tokens:,} tokens of {n_sentences:,} sentences tagged{left}{where}."
     console(stderr=True).print(note, style="dim", soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class _Tagged:
+    text: str
+    n_sentences: int
+    n_tokens: int
+    n_blank: int
+
+
+def _tagged(model: Any, abstain: float | None, shard: list[tuple[Any, tuple[str, ...]]]) -> _Tagged:
+    records = [record for record, _ in shard]
+    tags = model.predict(records)
+    file = io.StringIO()
+    n_blank = 0
+    for (record, names), mine, sure in zip(shard, tags, _confidence(model, records, tags), strict=True):
+        n_blank += _write(file, record, names, mine, sure, abstain)
+    return _Tagged(file.getvalue(), len(records), sum(map(len, records)), n_blank)
 
 
 def _confidence(model: Any, sentences: list[Any], tags: list[list[str]]) -> Iterator[np.ndarray]:

@@ -48,8 +48,22 @@ def _columns(path: Path) -> Iterator[Sentence]:
     return read_conll(path, ("token", *map(str, range(1, len(cells)))))
 
 
-def fit_text(model: Any, path: Path, progress: Progress) -> None:
-    """Fit word clusters or similarity to a file: plain text in parts that may run side by side, else in one stream."""
+def fit_text(
+    model: Any, path: Path, progress: Progress, *, engine: str | None = None, checkpoint: Path | None = None
+) -> None:
+    """Fit word clusters or similarity to a file: plain text in parts that workers read, else in one stream.
+
+    Parameters
+    ----------
+    model : BrownClusters or ContextSimilarity
+        The model.
+    path : Path
+        The text.
+    progress : callable
+        Told how far it is.
+    engine, checkpoint
+        See `handful.compute.map_reduce`.
+    """
     from handful.corpora.formats import detect
     from handful.corpora.opening import open_bytes
     from handful.representations import text_parts
@@ -57,6 +71,6 @@ def fit_text(model: Any, path: Path, progress: Progress) -> None:
     with open_bytes(path) as file:
         plain = isinstance(file.raw, io.FileIO)
     if plain and detect(path) == "text":
-        model.fit_parts(text_parts(path), progress=progress)
+        model.fit_parts(text_parts(path), engine=engine, checkpoint=checkpoint, progress=progress)
     else:
-        model.fit(read_sentences(path), progress=progress)
+        model.fit(read_sentences(path), engine=engine, checkpoint=checkpoint, progress=progress)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import checkpoint_option, engine_options
 from handful.cli.sentences import fit_text
 
 
@@ -18,7 +19,8 @@ from handful.cli.sentences import fit_text
 @click.option("--undirected", is_flag=True, help="Do not tell left from right, nor near from far, in the window.")
 @click.option("--components", type=click.IntRange(min=1), default=250, show_default=True, help="Rank of the SVD.")
 @click.option("--min-count", type=click.IntRange(min=1), default=1, show_default=True, help="Leave out rarer words.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Worker processes for counting plain text.")
+@engine_options
+@checkpoint_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def command(
     text: Path,
@@ -29,6 +31,8 @@ def command(
     components: int,
     min_count: int,
     jobs: int,
+    engine: str | None,
+    checkpoint: Path | None,
     as_json: bool,
 ) -> None:
     """Name the words of TEXT that are most similar to the given ones, by the contexts they stand in.
@@ -41,7 +45,7 @@ def command(
         window=window, directional=not undirected, n_components=components, min_count=min_count, n_jobs=jobs
     )
     with progress_bar() as progress:
-        fit_text(model, text, progress)
+        fit_text(model, text, progress, engine=engine, checkpoint=checkpoint)
     found = {word: model.nearest(word, k) for word in words}
     if as_json:
         emit_json({word: [{"word": w, "similarity": s} for w, s in near] for word, near in found.items()})

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from handful.compute import Engine
 from handful.core.errors import DataError, FormatError
 from handful.core.params import AtLeast, Count, check_params, check_value
 from handful.core.progress import Progress, Step
@@ -20,7 +21,7 @@ from handful.corpora.opening import write_text_file
 from handful.kernels import brown as kernel
 from handful.kernels.brown_tables import Tables, file_pairs
 from handful.kernels.cooccurrence import count_keys, follower_keys
-from handful.representations.counting import count_blocks, overlapping
+from handful.representations.counting import Counting, Counts, count_blocks, overlapping
 from handful.representations.numbering import SENTENCE_END, sentence_parts
 from handful.representations.tokens import TokenStream, read_tokens
 
@@ -114,7 +115,15 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
         self.max_types = max_types
         self.max_pairs = max_pairs
 
-    def fit(self, sentences: Iterable[Iterable[str]], y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        sentences: Iterable[Iterable[str]],
+        y: Any = None,
+        *,
+        engine: Engine = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Cluster the words of a text.
 
         Parameters
@@ -123,6 +132,11 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
             Lists of tokens, or `handful.core.records.Sentence`; read once, never held as a whole.
         y : None
             Not used.
+        engine : None, "dask", "tcp://host:port" or distributed.Client
+            Where the text is counted; see `handful.compute.map_reduce`. The result does not depend on it.
+        checkpoint : path-like, optional
+            A folder for what was counted, so that a run that was stopped goes on where it was. It grows by about 4 bytes
+            for each token and 16 for each pair that was counted in a block.
         progress : callable, optional
             Told of parts read, blocks counted and words clustered.
 
@@ -131,16 +145,24 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
         BrownClusters
             The fitted model.
         """
-        return self.fit_parts(sentence_parts(sentences, "BrownClusters"), progress=progress)
+        parts = sentence_parts(sentences, "BrownClusters")
+        return self.fit_parts(parts, engine=engine, checkpoint=checkpoint, progress=progress)
 
-    def fit_parts(self, parts: Iterable[Any], *, progress: Progress | None = None) -> Self:
+    def fit_parts(
+        self,
+        parts: Iterable[Any],
+        *,
+        engine: Engine = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Cluster the words of a text that comes in parts, which `n_jobs` processes read.
 
         Parameters
         ----------
         parts : iterable
             Each a `TextPart` (see `text_parts`) or an iterable of sentences.
-        progress : callable, optional
+        engine, checkpoint, progress : optional
             As for `fit`.
 
         Returns
@@ -149,16 +171,16 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
             The fitted model.
         """
         check_params(self)
-        stream = read_tokens(
-            parts, who="BrownClusters", max_types=self.max_types, n_jobs=self.n_jobs, progress=progress
-        )
-        words = stream.vocabulary(self.min_count)
-        if not words:
-            raise DataError(
-                f"BrownClusters: at least one word must occur min_count={self.min_count} times, got none. Lower min_count."
-            )
+        with Counting(self.n_jobs, engine, checkpoint, progress).opened() as counting:
+            stream = read_tokens(parts, who="BrownClusters", max_types=self.max_types, counting=counting)
+            words = stream.vocabulary(self.min_count)
+            if not words:
+                raise DataError(
+                    f"BrownClusters: at least one word must occur min_count={self.min_count} times, got none. "
+                    "Lower min_count."
+                )
+            keys, counts = self._count_pairs(stream, words, counting)
         occurrences = stream.counts[[stream.index[word] for word in words]]
-        keys, counts = self._count_pairs(stream, words, progress)
         n_tokens, n_sentences = stream.n_tokens, int(stream.counts[SENTENCE_END])
         n_pairs = n_tokens - (1 if self.across_sentences else n_sentences)
         del stream
@@ -251,9 +273,7 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
         model.mutual_information_ = float("nan")
         return model
 
-    def _count_pairs(
-        self, stream: TokenStream, words: list[str], progress: Progress | None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _count_pairs(self, stream: TokenStream, words: list[str], counting: Counting) -> tuple[np.ndarray, np.ndarray]:
         blocks = stream.blocks()
         if self.across_sentences:
             blocks = (block[block != SENTENCE_END] for block in blocks)
@@ -262,8 +282,8 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
             partial(_follower_counts, len(words)),
             (places[block] for _, block in overlapping(blocks, 1, np.empty(0, dtype=np.int32))),
             max_keys=self.max_pairs,
-            n_jobs=self.n_jobs,
-            progress=progress,
+            fingerprint=f"pairs of neighbors, 1: {len(words)}",
+            counting=counting,
         )
 
     def _check_state(self) -> None:
@@ -275,8 +295,9 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
             raise DataError("BrownClusters: paths_ and counts_ must hold the same words.")
 
 
-def _follower_counts(n_words: int, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return count_keys(follower_keys(words, n_words))
+def _follower_counts(n_words: int, words: np.ndarray) -> Counts:
+    keys, counts = count_keys(follower_keys(words, n_words))
+    return {"keys": keys, "counts": counts}
 
 
 def _mutual_information(tables: Tables, n_tokens: int, n_pairs: int) -> float:

@@ -2,68 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+import os
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from handful.compute import map_reduce
+from handful.compute import Engine, map_parts, open_engine
 from handful.core.errors import HandfulError, PartError
 from handful.core.progress import Progress
 from handful.kernels.cooccurrence import merge_runs
 
 Run: TypeAlias = tuple[np.ndarray, np.ndarray]
+Counts: TypeAlias = dict[str, np.ndarray]
 
 
-def reduced(
-    summarize: Callable[[Any], Any],
-    merge: Callable[[Any, Any], Any],
-    parts: Iterable[Any],
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> Any:
-    """Map-reduce that gives None for no parts and lets our own errors through as they are.
+@dataclass(frozen=True)
+class Counting:
+    """Where counting runs, and who is told.
 
-    Examples
-    --------
-    >>> reduced(len, max, ["one", "three"], None, None), reduced(len, max, [], None, None)
-    (5, None)
+    Parameters
+    ----------
+    n_jobs, engine, checkpoint, progress
+        As for `handful.compute.map_reduce`.
     """
-    source = iter(parts)
-    first = list(islice(source, 1))
-    if not first:
-        return None
-    try:
-        return map_reduce(summarize, merge, chain(first, source), n_jobs=n_jobs, progress=progress)
-    except PartError as error:
-        if isinstance(error.__cause__, HandfulError):
-            raise error.__cause__ from None
-        raise
+
+    n_jobs: int | None = None
+    engine: Engine = None
+    checkpoint: str | os.PathLike[str] | None = None
+    progress: Progress | None = None
+
+    @contextmanager
+    def opened(self) -> Iterator[Counting]:
+        """Open the engine once for all passes over the text."""
+        with open_engine(self.engine, self.n_jobs) as engine:
+            yield replace(self, engine=engine)
+
+    def summaries(
+        self, summarize: Callable[[Any], Any], parts: Iterable[Any], fingerprint: str
+    ) -> Generator[Any, None, None]:
+        """Yield the summary of each part in order; our own errors come through as they are.
+
+        Examples
+        --------
+        >>> list(Counting().summaries(len, ["one", "three"], "lengths"))
+        [3, 5]
+        """
+        where: dict[str, Any] = {
+            "n_jobs": self.n_jobs,
+            "engine": self.engine,
+            "checkpoint": self.checkpoint,
+            "progress": self.progress,
+        }
+        try:
+            yield from map_parts(summarize, parts, fingerprint=fingerprint, **where)
+        except PartError as error:
+            if isinstance(error.__cause__, HandfulError):
+                raise error.__cause__ from None
+            raise
 
 
 def count_blocks(
-    summarize: Callable[[Any], Run],
-    blocks: Iterable[Any],
-    *,
-    max_keys: int,
-    n_jobs: int | None = None,
-    progress: Progress | None = None,
+    summarize: Callable[[Any], Counts], blocks: Iterable[Any], *, max_keys: int, fingerprint: str, counting: Counting
 ) -> Run:
     """Count keys over blocks.
 
     Parameters
     ----------
     summarize : callable
-        Turns a block into a sorted run of distinct keys and counts.
+        Turns a block into ``{"keys", "counts"}``, a sorted run of distinct keys and their counts.
     blocks : iterable
         The blocks.
     max_keys : int
         When more than this many distinct keys are held, the rarest are dropped: all that were counted once, then
         all that were counted twice, and so on, until at most three quarters of that number are left. A key that comes
         again after it was dropped starts from zero.
-    n_jobs, progress
-        See `handful.compute.map_reduce`.
+    fingerprint : str
+        What the counts of a block depend on beside the block, for the checkpoint.
+    counting : Counting
+        Where it runs.
 
     Returns
     -------
@@ -73,20 +92,21 @@ def count_blocks(
     Examples
     --------
     >>> from handful.kernels.cooccurrence import count_keys
-    >>> run = count_blocks(count_keys, [np.array([3, 1, 3]), np.array([1, 1])], max_keys=10)
+    >>> def summarize(block):
+    ...     return dict(zip(("keys", "counts"), count_keys(block)))
+    >>> blocks = [np.array([3, 1, 3]), np.array([1, 1])]
+    >>> run = count_blocks(summarize, blocks, max_keys=10, fingerprint="numbers", counting=Counting())
     >>> [part.tolist() for part in run]
     [[1, 3], [3, 2]]
     """
-
-    def merge(run: Run, more: Run) -> Run:
-        keys, counts = merge_runs(*run, *more)
-        if len(keys) > max_keys:
-            kept = counts > rarity_limit(counts, max_keys)
-            keys, counts = keys[kept], counts[kept]
-        return keys, counts
-
-    run: Run | None = reduced(summarize, merge, blocks, n_jobs, progress)
-    return (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)) if run is None else run
+    keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    with closing(counting.summaries(summarize, blocks, fingerprint)) as runs:
+        for more in runs:
+            keys, counts = merge_runs(keys, counts, more["keys"], more["counts"])
+            if len(keys) > max_keys:
+                kept = counts > rarity_limit(counts, max_keys)
+                keys, counts = keys[kept], counts[kept]
+    return keys, counts
 
 
 def rarity_limit(counts: np.ndarray, size: int) -> int:

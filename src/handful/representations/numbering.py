@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from handful.compute import file_identity
 from handful.core.errors import DataError, FileError, FormatError
 from handful.corpora.opening import first_chunk, open_bytes
 
@@ -40,6 +41,10 @@ class TextPart:
     path: str
     start: int
     stop: int
+
+    def identity(self) -> str:
+        """Return what tells this part from others in a checkpoint: name, place and content."""
+        return f"{file_identity(self.path, self.start, self.stop)} {self.start}"
 
 
 def text_parts(path: str | os.PathLike[str], *, part_bytes: int = 32 << 20) -> list[TextPart]:

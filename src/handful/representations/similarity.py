@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, Self
@@ -13,13 +14,14 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator
 
+from handful.compute import Engine
 from handful.core.errors import DataError
 from handful.core.params import Count, check_params, check_value
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.store import Storable
 from handful.kernels.cooccurrence import END, count_keys, window_keys
-from handful.representations.counting import count_blocks, overlapping
+from handful.representations.counting import Counting, Counts, count_blocks, overlapping
 from handful.representations.numbering import SENTENCE_END, sentence_parts
 from handful.representations.tokens import TokenStream, read_tokens
 
@@ -111,7 +113,15 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
         self.max_types = max_types
         self.max_pairs = max_pairs
 
-    def fit(self, sentences: Iterable[Iterable[str]], y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        sentences: Iterable[Iterable[str]],
+        y: Any = None,
+        *,
+        engine: Engine = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Learn vectors from a text.
 
         Parameters
@@ -120,6 +130,11 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
             Lists of tokens, or `handful.core.records.Sentence`; read once, never held as a whole.
         y : None
             Not used.
+        engine : None, "dask", "tcp://host:port" or distributed.Client
+            Where the text is counted; see `handful.compute.map_reduce`. The result does not depend on it.
+        checkpoint : path-like, optional
+            A folder for what was counted, so that a run that was stopped goes on where it was. It grows by about 4 bytes
+            for each token and 16 for each pair that was counted in a block.
         progress : callable, optional
             Told of parts read and blocks counted.
 
@@ -128,16 +143,24 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
         ContextSimilarity
             The fitted model.
         """
-        return self.fit_parts(sentence_parts(sentences, "ContextSimilarity"), progress=progress)
+        parts = sentence_parts(sentences, "ContextSimilarity")
+        return self.fit_parts(parts, engine=engine, checkpoint=checkpoint, progress=progress)
 
-    def fit_parts(self, parts: Iterable[Any], *, progress: Progress | None = None) -> Self:
+    def fit_parts(
+        self,
+        parts: Iterable[Any],
+        *,
+        engine: Engine = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Learn vectors from a text that comes in parts, which `n_jobs` processes read.
 
         Parameters
         ----------
         parts : iterable
             Each a `TextPart` (see `text_parts`) or an iterable of sentences.
-        progress : callable, optional
+        engine, checkpoint, progress : optional
             As for `fit`.
 
         Returns
@@ -146,17 +169,16 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
             The fitted model.
         """
         check_params(self)
-        stream = read_tokens(
-            parts, who="ContextSimilarity", max_types=self.max_types, n_jobs=self.n_jobs, progress=progress
-        )
-        words = stream.vocabulary(self.min_count)
-        if not words:
-            raise DataError(
-                f"ContextSimilarity: at least one word must occur min_count={self.min_count} times, got none. "
-                "Lower min_count."
-            )
-        self.context_words_ = _context_words(stream, self.n_context_words)
-        counts = self._count_contexts(stream, words, progress)
+        with Counting(self.n_jobs, engine, checkpoint, progress).opened() as counting:
+            stream = read_tokens(parts, who="ContextSimilarity", max_types=self.max_types, counting=counting)
+            words = stream.vocabulary(self.min_count)
+            if not words:
+                raise DataError(
+                    f"ContextSimilarity: at least one word must occur min_count={self.min_count} times, got none. "
+                    "Lower min_count."
+                )
+            self.context_words_ = _context_words(stream, self.n_context_words)
+            counts = self._count_contexts(stream, words, counting)
         self.vocabulary_ = {word: row for row, word in enumerate(words)}
         vectors = _unit_rows(_left_singular_vectors(_unit_rows(counts), self.n_components))
         self.vectors_ = np.ascontiguousarray(vectors, dtype=np.float32)
@@ -215,7 +237,7 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
         words = list(self.vocabulary_)
         return [(words[other], float(scores[other])) for other in order]
 
-    def _count_contexts(self, stream: TokenStream, words: list[str], progress: Progress | None) -> sparse.csr_array:
+    def _count_contexts(self, stream: TokenStream, words: list[str], counting: Counting) -> sparse.csr_array:
         places = stream.numbering(words)
         places[SENTENCE_END] = END
         context = np.full(len(stream.counts), -1, dtype=np.int32)
@@ -232,12 +254,13 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
         n_columns = len(self.context_words_) * int(kinds.max() + 1)
         start = np.full(1, SENTENCE_END, dtype=np.int32)
         blocks = stream.blocks(max(_KEYS_PER_BLOCK // (2 * self.window), 1))
+        layout = (n_columns, marks[START_MARK], marks[STOP_MARK], self.window)
         keys, counts = count_blocks(
-            partial(_context_counts, n_columns, marks[START_MARK], marks[STOP_MARK], self.window, kinds),
+            partial(_context_counts, *layout, kinds),
             ((first, places[block], context[block]) for first, block in overlapping(blocks, self.window, start)),
             max_keys=self.max_pairs,
-            n_jobs=self.n_jobs,
-            progress=progress,
+            fingerprint=f"words and contexts, 1: {layout} {kinds.tolist()}",
+            counting=counting,
         )
         table = sparse.coo_array(
             (counts.astype(np.float64), (keys // n_columns, keys % n_columns)), (len(words), n_columns)
@@ -268,9 +291,10 @@ def _context_counts(
     window: int,
     kinds: np.ndarray,
     block: tuple[int, np.ndarray, np.ndarray],
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Counts:
     first, words, context = block
-    return count_keys(window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_columns))
+    keys, counts = count_keys(window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_columns))
+    return {"keys": keys, "counts": counts}
 
 
 def _unit_rows(table: Any) -> Any:

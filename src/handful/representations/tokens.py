@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import partial
 from typing import IO, Any
 
 import numpy as np
 
 from handful.core.errors import DataError
-from handful.core.progress import Progress
-from handful.representations.counting import rarity_limit, reduced
+from handful.representations.counting import Counting, rarity_limit
 from handful.representations.numbering import numbered
 
 _BLOCK = 1 << 22
@@ -106,9 +106,7 @@ class TokenStream:
         self.index = {word: number for word, number in self.index.items() if self.counts[number] > limit}
 
 
-def read_tokens(
-    parts: Iterable[Any], *, who: str, max_types: int, n_jobs: int | None, progress: Progress | None
-) -> TokenStream:
+def read_tokens(parts: Iterable[Any], *, who: str, max_types: int, counting: Counting) -> TokenStream:
     """Give the words of all parts numbers, by map-reduce.
 
     Parameters
@@ -119,8 +117,8 @@ def read_tokens(
         Name of the caller, for errors.
     max_types : int
         The rarest words are forgotten when more than this many are known; see `TokenStream.append`.
-    n_jobs, progress
-        See `handful.compute.map_reduce`.
+    counting : Counting
+        Where it runs.
 
     Returns
     -------
@@ -132,15 +130,16 @@ def read_tokens(
     DataError
         If there is no token at all, or one is not a string.
     """
-
-    def merge(stream: TokenStream, more: TokenStream) -> TokenStream:
-        return stream.append(more, max_types)
-
-    stream: TokenStream | None = reduced(partial(_streamed, who), merge, parts, n_jobs, progress)
+    stream: TokenStream | None = None
+    with closing(counting.summaries(partial(_numbered, who), parts, "words to numbers, 1")) as summaries:
+        for summary in summaries:
+            more = TokenStream(summary["words"], summary["numbers"])
+            stream = more if stream is None else stream.append(more, max_types)
     if stream is None or stream.n_tokens == 0:
         raise DataError(f"{who}: the text must hold at least one token, got none.")
     return stream
 
 
-def _streamed(who: str, part: Any) -> TokenStream:
-    return TokenStream(*numbered(who, part))
+def _numbered(who: str, part: Any) -> dict[str, Any]:
+    words, numbers = numbered(who, part)
+    return {"words": words, "numbers": numbers}

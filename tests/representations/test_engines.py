@@ -1,0 +1,65 @@
+"""Counting of text by workers and with a checkpoint gives what one process gives."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from handful.corpora.formats import write_text
+from handful.corpora.make import make_tagged_sentences
+from handful.representations import BrownClusters, ContextSimilarity, numbering, text_parts, tokens
+
+
+@pytest.fixture
+def text(tmp_path):
+    path = tmp_path / "text.txt"
+    write_text(path, [tree.sentence for tree in make_tagged_sentences(400, random_state=0)])
+    return path
+
+
+def state(model):
+    if isinstance(model, BrownClusters):
+        return json.dumps([model.paths_, model.counts_, model.mutual_information_])
+    return json.dumps([model.vocabulary_, model.context_words_]).encode() + model.vectors_.tobytes()
+
+
+@pytest.mark.parametrize("model", [BrownClusters(8), ContextSimilarity(50, n_components=20)])
+def test_a_checkpoint_changes_nothing_and_saves_the_reading(model, text, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(tokens, "numbered", lambda *given: asked.append(given) or numbering.numbered(*given))
+    parts = text_parts(text, part_bytes=4000)
+    assert len(parts) > 2
+    whole = state(model.fit_parts(parts))
+    for stop in (len(parts) - 1, len(parts)):  # the second run has one part more
+        model.fit_parts(parts[:stop], checkpoint=tmp_path / "kept")
+    assert state(model) == whole
+    n_files = len(list((tmp_path / "kept").iterdir()))
+    asked.clear()
+    assert state(model.fit_parts(text_parts(text, part_bytes=4000), checkpoint=tmp_path / "kept")) == whole
+    assert asked == []
+    assert len(list((tmp_path / "kept").iterdir())) == n_files
+
+
+def test_a_checkpoint_serves_other_settings_without_mixing_them_up(text, tmp_path):
+    parts = text_parts(text, part_bytes=4000)
+    sentences = [line.split() for line in text.read_text().splitlines()]
+    for settings in ({}, {"window": 3}, {"directional": False}, {"n_context_words": 20}, {"min_count": 3}):
+        model = ContextSimilarity(**{"n_context_words": 50, "n_components": 20, **settings})
+        kept = state(model.fit_parts(parts, checkpoint=tmp_path / "kept"))
+        assert kept == state(model.fit(sentences))
+    for settings in ({}, {"across_sentences": False}, {"min_count": 3}):
+        model = BrownClusters(8, **settings)
+        assert state(model.fit(sentences, checkpoint=tmp_path / "kept")) == state(model.fit_parts(parts))
+
+
+def test_a_changed_text_is_read_again(text, tmp_path):
+    model = ContextSimilarity(50, n_components=20)
+    model.fit_parts(text_parts(text, part_bytes=4000), checkpoint=tmp_path / "kept")
+    data = bytearray(text.read_bytes())
+    data[-5000] = ord("x")
+    text.write_bytes(data)
+    changed = state(model.fit_parts(text_parts(text, part_bytes=4000), checkpoint=tmp_path / "kept"))
+    assert changed == state(model.fit_parts(text_parts(text, part_bytes=4000)))
+    assert np.isfinite(model.vectors_).all()
