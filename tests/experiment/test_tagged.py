@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -110,6 +112,15 @@ def test_taggers_are_compared(corpus, tmp_path):
     assert found.content.metric == "accuracy of tags"
     assert "tagged sentences" in found.verdict
     assert "crf+clusters" in found.to_html(tmp_path / "r.html")
+
+
+def test_condensed_features_read_only_what_raw_text_has(corpus):
+    data = read_tagged(corpus)
+    with_column = tuple(Sentence(s.tokens, {"pos": tags}) for s, tags in zip(data.sentences, data.tags, strict=True))
+    bench = TaggerBench(replace(data, sentences=with_column), [], SentenceDraws(40, 8, 0), "ner", 0)
+    outcome = bench.run(Task("crf+condensed-features", False, 0, 8))
+    assert outcome.error is None
+    assert outcome.score > 0.8
 
 
 def test_wrong_use_is_told(corpus, tmp_path):

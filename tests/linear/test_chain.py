@@ -140,12 +140,10 @@ def test_all_parts_are_weighted_by_the_share_of_one_output(case):
     order, n_labels = case["order"], chain.layout.n_labels
     expected = np.zeros(chain.n_features)
     for number, n in enumerate(LENGTHS):
-        parts = []
-        for t in range(n):
-            for labels in product(range(n_labels), repeat=min(t, order) + 1):
-                legal = all(chain.allowed[a, b] for a, b in pairwise(labels))
-                if legal and (t > 0 or chain.allowed_first[labels[0]]):
-                    parts.append((t, labels))
+        parts = set()
+        for labels in product(range(n_labels), repeat=n):
+            if n and chain.allowed_first[labels[0]] and all(chain.allowed[a, b] for a, b in pairwise(labels)):
+                parts |= {(t, labels[max(0, t - order) : t + 1]) for t in range(n)}
         for t, labels in parts:
             for f in features_of_part(chain, chain.offsets[number] + t, labels):
                 expected[f] += n / len(parts)

@@ -19,6 +19,7 @@ from handful.core.version import __version__
 COMMANDS = {
     "clusters": "Cluster the words of a text.",
     "compare": "Compare methods on your data, few of it labeled.",
+    "condense": "Make a tagger small by its decisions on raw text.",
     "data": "Find, fetch and check the corpora.",
     "demo": "Show in a minute what handful does.",
     "fit": "Fit a model and save it.",

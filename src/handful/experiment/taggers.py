@@ -19,6 +19,7 @@ from handful.features.ready import lookup_templates, ready_set
 
 _ITERATIONS = 60
 _PREFIXES = (4, 6, 10, 20)
+_RESOLUTION = 16.0
 Sentences = Sequence[Sentence]
 Tags = Sequence[Sequence[str]]
 
@@ -212,6 +213,17 @@ def _crf_with_clusters(bench: TaggerBench, sentences: Sentences, tags: Tags, unl
     return bench.crf({"brown": paths}).fit(list(sentences), [list(mine) for mine in tags])
 
 
+def _crf_condensed(bench: TaggerBench, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
+    from handful.representations import CondensedFeatures
+
+    # Templates may only read what the raw text has too.
+    shared = set(unlabeled[0].columns)
+    mine = [Sentence(s.tokens, {name: c for name, c in s.columns.items() if name in shared}) for s in sentences]
+    given = [list(found) for found in tags]
+    features = CondensedFeatures(bench.crf().fit(mine, given), resolution=_RESOLUTION)
+    return features.fit(list(unlabeled), labeled=mine).retrain(mine, given, max_iter=_ITERATIONS)
+
+
 def _prototypes(bench: TaggerBench, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     from handful.tagging import PrototypeTagger
     from handful.tagging.prototype_lists import extract_prototypes
@@ -239,6 +251,7 @@ RECIPES = {
         Recipe("frequent-tag", _frequent, plain=True),
         Recipe("crf", _crf, plain=True),
         Recipe("crf+clusters", _crf_with_clusters, uses_unlabeled=True, twin="crf"),
+        Recipe("crf+condensed-features", _crf_condensed, uses_unlabeled=True, twin="crf"),
         Recipe("prototypes", _prototypes, uses_unlabeled=True),
         Recipe("crf+stacked-condensed-nn", _stacked, uses_unlabeled=True, twin="crf"),
     )

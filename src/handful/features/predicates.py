@@ -70,7 +70,7 @@ class Predicates:
         kept = flags[self.row_ids]
         row_offsets = np.concatenate([[0], np.cumsum(kept)])[self.row_offsets]
         filled = np.diff(row_offsets) > 0
-        groups = [bool(filled[np.unique(column)].any()) for column in self.rows.T]
+        groups = [bool(filled[column].any()) for column in self.rows.T]
         direct = np.where(flags[self.direct], self.direct, np.int32(-1))
         used = (direct >= 0).any(axis=0)
         return Predicates(self.rows[:, groups], row_offsets, self.row_ids[kept], direct[:, used], self.offsets)

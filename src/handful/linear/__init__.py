@@ -8,7 +8,9 @@ from handful.linear.chain_steps import ChainSteps
 from handful.linear.flat import Flat
 from handful.linear.layout import ChainLayout, build_layout
 from handful.linear.online import Learned, train_online
-from handful.linear.structure import Stepwise, Structure, counts
+from handful.linear.structure import Lazy, Stepwise, Structure, Sweeping, counts
+from handful.linear.tree import PartFeatures, Tree
+from handful.linear.tree_steps import TreeSteps
 
 __all__ = [
     "Chain",
@@ -16,9 +18,14 @@ __all__ = [
     "ChainSteps",
     "Fitted",
     "Flat",
+    "Lazy",
     "Learned",
+    "PartFeatures",
     "Stepwise",
     "Structure",
+    "Sweeping",
+    "Tree",
+    "TreeSteps",
     "build_layout",
     "counts",
     "log_loss",

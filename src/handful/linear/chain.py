@@ -16,6 +16,7 @@ from handful.kernels.chain import forward_backward, viterbi
 from handful.kernels.chain_features import features_of, take_sum
 from handful.kernels.chain_pairs import pair_forward_backward, pair_viterbi
 from handful.linear.layout import ChainLayout, labels_before
+from handful.linear.part_shares import PartShares
 from handful.linear.sides import Side
 
 _Shares = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -155,7 +156,7 @@ class Chain:
         """Return features of parts and how much of each; see `Structure.parts`.
 
         A part is a label with the label before it (with both labels before it for order 2), as far as the sentence
-        reaches back and the label pairs are allowed.
+        reaches back; all parts are those of any legal labeling.
         """
         if outputs is None:
             return np.arange(self.n_features), self._count(self._even_shares)
@@ -177,21 +178,19 @@ class Chain:
 
     def _even_shares(self, block: _Block, _: int) -> _Shares:
         """Return for each label, pair and triple in how many parts it is, by the share of one labeling's parts."""
-        lengths, n = block.lengths, self.layout.n_labels
-        pairs = self.allowed.astype(np.float64)
-        triples = pairs[:, :, None] * pairs[None, :, :]
-        inner = triples.sum(axis=0) if self.order == 2 else pairs
-        n_inner = triples.sum() if self.order == 2 else pairs.sum()
-        n_parts = self.allowed_first.sum() + pairs.sum() * (lengths > 1) + n_inner * np.maximum(lengths - 2, 0)
-        share = lengths / n_parts
-        node = np.empty((len(block.active), n, len(lengths)))
-        edge = np.empty((len(block.active), n, n, len(lengths)))
-        edge[:1], edge[1:2], edge[2:] = 0.0, pairs[:, :, None] * share, inner[:, :, None] * share
-        edge *= np.arange(len(block.active))[:, None, None, None] < lengths
-        node[:1], node[1:] = self.allowed_first[:, None] * share, edge[1:].sum(axis=1)
-        if not self.edge.fires:
-            edge = edge.sum(axis=(0, 3))
-        return node, edge, triples * float((share * np.maximum(lengths - 2, 0)).sum())
+        even = PartShares(self.allowed, self.allowed_first, self.order)
+        width, n = len(block.lengths), self.layout.n_labels
+        node, edge = np.zeros((len(block.active), n, width)), np.zeros((len(block.active), n, n, width))
+        triple = np.zeros((n, n, n) if self.order == 2 else 0)
+        for s, length in enumerate(block.lengths):
+            offsets = np.array([0, length])
+            classes = even.classes(offsets)
+            share = even.shares(offsets, classes)[0]
+            node[:length, :, s] = share * even.labels[classes]
+            edge[:length, :, :, s] = share * even.pairs[classes]
+            if self.order == 2:
+                triple += share * even.triples[classes].sum(axis=0)
+        return node, edge if self.edge.fires else edge.sum(axis=(0, 3)), triple
 
     def _count(self, shares: Callable[[_Block, int], _Shares]) -> np.ndarray:
         """Add up how much there is of every feature, given how much there is of every label, pair and triple."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +15,7 @@ from handful.core.errors import DataError, FileError
 from handful.core.files import atomic_writer
 from handful.core.progress import Progress, Step
 from handful.kernels.online import catch_up
-from handful.linear.structure import Stepwise
+from handful.linear.structure import Lazy, Stepwise, Sweeping
 
 
 @dataclass(eq=False)
@@ -122,22 +123,12 @@ def train_online(
         step_size = rate / np.sqrt(state.n_passes + 1)
         shrink = step_size * l1 / structure.n_inputs if algorithm == "fobos" else 0.0
         steps = np.full(structure.n_features, state.n_steps)
-        loss = 0.0
-        for number in np.random.default_rng([seed, state.n_passes]).permutation(structure.n_inputs):
-            gold = structure.take(number, outputs)
-            lazy = state.weights, state.sums, steps
-            catch_up(structure.reach_at(number), state.n_steps, shrink, *lazy)
-            found, cost = structure.best_at(number, state.weights, gold)
-            if cost > 0.0:
-                ids, amounts = _difference(structure.parts_at(number, gold), structure.parts_at(number, found))
-                lost = cost - float(state.weights[ids] @ amounts)
-                loss += max(lost, 0.0)
-                size = step_size
-                if algorithm == "pa":
-                    length = float(amounts @ amounts)
-                    size = min(aggressiveness, max(lost, 0.0) / length) if length else 0.0
-                state.weights[ids] += size * amounts
-            state.n_steps += 1
+        order = np.random.default_rng([seed, state.n_passes]).permutation(structure.n_inputs)
+        lazy = Lazy(state.weights, state.sums, steps, state.n_steps, shrink)
+        size = aggressiveness if algorithm == "pa" else step_size
+        sweep = structure.sweep if isinstance(structure, Sweeping) else partial(_sweep, structure)
+        loss = sweep(order, outputs, lazy, size, algorithm == "pa")
+        state.n_steps += structure.n_inputs
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
         state.n_passes += 1
         if progress is not None:
@@ -148,6 +139,25 @@ def train_online(
     averaged = state.sums / max(state.n_steps, 1)
     averaged[state.weights == 0.0] = 0.0
     return Learned(averaged, state.n_passes, loss)
+
+
+def _sweep(
+    structure: Stepwise, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool
+) -> float:
+    """Make one pass, input by input; return the summed loss."""
+    loss = 0.0
+    weights, sums, steps, n_steps, shrink = lazy
+    for step, number in enumerate(order, start=n_steps):
+        gold = structure.take(number, outputs)
+        catch_up(structure.reach_at(number), step, shrink, weights, sums, steps)
+        found, cost = structure.best_at(number, weights, gold)
+        if cost > 0.0:
+            ids, amounts = _difference(structure.parts_at(number, gold), structure.parts_at(number, found))
+            lost = max(cost - float(weights[ids] @ amounts), 0.0)
+            loss += lost
+            length = float(amounts @ amounts)
+            weights[ids] += (min(size, lost / length) if length else 0.0) * amounts if passive else size * amounts
+    return loss
 
 
 def _difference(

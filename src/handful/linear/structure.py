@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -63,6 +63,51 @@ class Stepwise(Protocol):
 
     def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
         """Return the output of one input out of those of all."""
+        ...
+
+
+class Lazy(NamedTuple):
+    """Weights of an online learner, each brought up to date when it is read; see `handful.kernels.online`.
+
+    Parameters
+    ----------
+    weights, sums : ndarray of float64
+        Weights, and the sum of each over all steps.
+    steps : ndarray of int64
+        Step to which each weight is up to date.
+    n_steps : int
+        Steps made before.
+    shrink : float
+        How far each step pulls every weight towards zero.
+    """
+
+    weights: np.ndarray
+    sums: np.ndarray
+    steps: np.ndarray
+    n_steps: int
+    shrink: float
+
+
+@runtime_checkable
+class Sweeping(Protocol):
+    """Inputs that make a whole pass of online learning themselves, faster than step by step; `TreeSteps` are such."""
+
+    def sweep(self, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool) -> float:
+        """Make a step for each input in order; return the summed loss.
+
+        Parameters
+        ----------
+        order : ndarray of int64
+            The inputs.
+        outputs : ndarray
+            Right outputs of all inputs.
+        lazy : Lazy
+            The weights; changed in place.
+        size : float
+            Size of a step.
+        passive : bool
+            Whether a step is the smallest that makes up for the loss, at most `size`.
+        """
         ...
 
 

@@ -23,8 +23,11 @@ CATALOGUE: dict[str, str] = {
     "crf": "handful.tagging.crf",
     "prototypes": "handful.tagging.prototypes",
     "stacked-tagger": "handful.tagging.stacked",
+    "dependency-parser": "handful.parsing.dependency",
     "brown-clusters": "handful.representations.brown",
     "context-similarity": "handful.representations.similarity",
+    "condensed-features": "handful.representations.condensed",
+    "condensed-feature-classifier": "handful.representations.condensed_classifier",
     "senses": "handful.senses.classifier",
     "table-model": "handful.methods.table_model",
 }

@@ -1,4 +1,4 @@
-"""Learned features of words: Brown clusters, context similarity."""
+"""Learned features: Brown clusters, context similarity, condensed features."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from handful.representations.brown import BrownClusters as BrownClusters
+    from handful.representations.condensed import CondensedFeatures as CondensedFeatures
+    from handful.representations.condensed_classifier import CondensedFeatureClassifier as CondensedFeatureClassifier
     from handful.representations.numbering import TextPart as TextPart
     from handful.representations.numbering import text_parts as text_parts
     from handful.representations.similarity import ContextSimilarity as ContextSimilarity
@@ -14,12 +16,21 @@ if TYPE_CHECKING:
 # Name to module; loaded on first use, so that a user of one representation does not pay for the others.
 _PLACES = {
     "BrownClusters": "brown",
+    "CondensedFeatureClassifier": "condensed_classifier",
+    "CondensedFeatures": "condensed",
     "ContextSimilarity": "similarity",
     "TextPart": "numbering",
     "text_parts": "numbering",
 }
 
-__all__ = ["BrownClusters", "ContextSimilarity", "TextPart", "text_parts"]
+__all__ = [
+    "BrownClusters",
+    "CondensedFeatureClassifier",
+    "CondensedFeatures",
+    "ContextSimilarity",
+    "TextPart",
+    "text_parts",
+]
 
 
 def __getattr__(name: str) -> Any:

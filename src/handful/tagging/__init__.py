@@ -5,5 +5,6 @@ from __future__ import annotations
 from handful.tagging.crf import CRF
 from handful.tagging.prototypes import PrototypeTagger
 from handful.tagging.stacked import StackedTagger
+from handful.tagging.tag_column import TagColumn
 
-__all__ = ["CRF", "PrototypeTagger", "StackedTagger"]
+__all__ = ["CRF", "PrototypeTagger", "StackedTagger", "TagColumn"]

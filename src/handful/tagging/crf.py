@@ -22,6 +22,7 @@ from handful.features import Extractor, Predicates, parse_templates, ready_set
 from handful.features.columns import Tokens, has_column
 from handful.linear import Chain, ChainLayout, ChainSteps, build_layout, log_loss, minimize, train_online
 from handful.linear.layout import labels_before
+from handful.tagging.chain_space import ChainSpace
 from handful.tagging.inputs import check_sentences, encode_tags
 from handful.tagging.schemes import Constraints, allowed_pairs, seen_pairs
 
@@ -195,12 +196,7 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         weights = self._learn(chain, codes, progress, checkpoint)
         active = weights != 0.0
         layout, left = layout.keep(active, all_predicates=self.hash_bits is not None)
-        extractor = extractor.keep(left)
-        self.weights_ = weights[active]
-        self.n_active_ = len(self.weights_)
-        self.vocabulary_ = extractor.state()
-        self.layout_ = layout.state()
-        self._extractor, self._layout = extractor, layout
+        self._keep(extractor.keep(left), layout, weights[active])
         return self
 
     def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
@@ -320,6 +316,66 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         heaviest = np.argsort(-weights, kind="stable")
         pairs = [(str(self.classes_[p // n]), str(self.classes_[p % n])) for p in self._layout.pairs[heaviest]]
         return dict(zip(pairs, weights[heaviest].tolist(), strict=True))
+
+    def feature_space(self, labeled: Sequence[Tokens] | None = None) -> ChainSpace:
+        """Give numbers to all features that may gain potency; see `handful.representations.condensable`.
+
+        Parameters
+        ----------
+        labeled : list of lists of str, or of Sentence, or None
+            The training sentences: also observations to which training gave weight 0 get numbers. None takes the
+            observations that the model still knows.
+
+        Returns
+        -------
+        ChainSpace
+            The numbering.
+        """
+        check_is_fitted(self)
+        return ChainSpace.of(self, labeled)
+
+    def stored_space(self, state: Mapping[str, Any]) -> ChainSpace:
+        """Return the space that wrote this state.
+
+        Parameters
+        ----------
+        state : dict
+            What `ChainSpace.state` returned.
+
+        Returns
+        -------
+        ChainSpace
+            The same numbering.
+        """
+        return ChainSpace(self, Extractor.from_state(state["vocabulary"], self.lookups))
+
+    def _with(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> CRF:
+        """Return a tagger with the same labels and rules, but other features."""
+        other = CRF(**self.get_params(deep=False))
+        other.classes_, other.allowed_, other.allowed_first_ = self.classes_, self.allowed_, self.allowed_first_
+        if self.encoding is not None:
+            other.scheme_ = self.scheme_
+        other._keep(extractor, layout, weights)
+        return other
+
+    def _keep(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> None:
+        self.weights_ = weights
+        self.n_active_ = len(weights)
+        self.vocabulary_ = extractor.state()
+        self.layout_ = layout.state()
+        self._extractor, self._layout = extractor, layout
+
+    def _codes(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> np.ndarray:
+        """Return tags as codes of the labels that are known."""
+        _, offsets = check_sentences(sentences, "CRF")
+        if self.encoding is not None:
+            inner: Scheme = "IOB2" if self.encoding == "iob2" else "IOBES"
+            tags = [convert(t, self.scheme_, inner) for t in tags]
+        codes, labels = encode_tags(offsets, tags, "CRF")
+        unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()))
+        if unknown:
+            raise DataError(f"CRF: tags must be those of the first training, got {unknown[0]!r} as well.")
+        return np.asarray(np.searchsorted(self.classes_, labels).astype(np.int32)[codes])
 
     def _new_extractor(self, sentences: Sequence[Tokens]) -> Extractor:
         texts = self.templates

@@ -1,0 +1,151 @@
+"""``handful condense``: a tagger made small by its own decisions on raw text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import checkpoint_option, command_line, engine_options
+
+
+@click.command("condense")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("labeled", type=click.Path(path_type=Path))
+@click.argument("texts", metavar="TEXT...", type=click.Path(path_type=Path), nargs=-1)
+@click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences to be scored on.")
+@click.option(
+    "--discount", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Drop what is near chance."
+)
+@click.option(
+    "--resolution",
+    type=click.FloatRange(min=0, min_open=True),
+    default=16.0,
+    show_default=True,
+    help="Bins a unit of potency: more of them, a larger model.",
+)
+@click.option(
+    "--vocabulary",
+    type=click.Choice(["labeled", "all"]),
+    default="labeled",
+    show_default=True,
+    help="all: also what only the raw text has, --min-count times.",
+)
+@click.option("--min-count", type=click.IntRange(min=1), default=5, show_default=True, help="Cut-off for 'all'.")
+@click.option("--penalty", type=click.Choice(["l2", "l1"]), default="l2", show_default=True, help="l1: even smaller.")
+@click.option(
+    "--strength", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, help="Of the penalty."
+)
+@click.option("--iterations", type=click.IntRange(min=1), help="Iterations of training at most.")
+@click.option(
+    "--pos",
+    "pos_model",
+    type=click.Path(path_type=Path),
+    help="A tagger that adds the column 'pos' to the raw text, where MODEL reads that column.",
+)
+@click.option(
+    "--counts",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for the counts; if it is there, TEXT is added.",
+)
+@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Where to save the small model.")
+@engine_options
+@checkpoint_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    model: Path,
+    labeled: Path,
+    texts: tuple[Path, ...],
+    dev: Path | None,
+    discount: float,
+    resolution: float,
+    vocabulary: Literal["labeled", "all"],
+    min_count: int,
+    penalty: Literal["l2", "l1"],
+    strength: float,
+    iterations: int | None,
+    pos_model: Path | None,
+    counts: Path | None,
+    output: Path | None,
+    jobs: int,
+    engine: str | None,
+    checkpoint: Path | None,
+    as_json: bool,
+) -> None:
+    """Condense the features of MODEL, a tagger, by what it decides on raw TEXT, and train again on LABELED.
+
+    LABELED is the file MODEL was fitted to. TEXT has one sentence a line, tokens between blanks; it may be packed. The
+    result is a model of the same kind, often a small part of the size.
+    """
+    from handful.core.errors import ParameterError
+    from handful.core.version import __version__
+    from handful.experiment.tagged import read_tagged, score_tags
+    from handful.methods import load, save
+    from handful.representations import CondensedFeatures
+    from handful.tagging import CRF, TagColumn
+
+    base = load(model)
+    if not isinstance(base, CRF):
+        raise ParameterError(f"{model}: must be a tagger of 'handful fit tagger', got {type(base).__name__}.")
+    if not texts and (counts is None or not counts.exists()):
+        raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
+    told: dict[str, Any] = getattr(base, "training_", {})
+    layout, tag = tuple(told.get("layout", ())), told.get("tag")
+    train = read_tagged(labeled, layout, tag)
+    held = None if dev is None else read_tagged(dev, layout, tag)
+    features = CondensedFeatures(base, discount, resolution, vocabulary=vocabulary, min_count=min_count)
+    prepare = None if pos_model is None else TagColumn(load(pos_model))
+    sentences, tags = list(train.sentences), [list(mine) for mine in train.tags]
+    with progress_bar() as progress:
+        work: dict[str, Any] = {"n_jobs": jobs, "engine": engine, "checkpoint": checkpoint, "progress": progress}
+        if counts is not None and counts.exists():
+            features.fit_counts(counts)
+            if texts:
+                features.extend(list(texts), prepare=prepare, **work)
+        else:
+            features.fit(list(texts), labeled=sentences, prepare=prepare, **work)
+        if counts is not None:
+            features.save_counts(counts)
+        small = features.retrain(
+            sentences, tags, penalty=penalty, strength=strength, max_iter=iterations, progress=progress
+        )
+    scores: dict[str, dict[str, float]] = {}
+    if held is not None:
+        for name, tagger in (("before", base), ("after", small)):
+            scores[name] = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
+    small.training_ = {
+        **told,
+        "condensed by": command_line(ctx),
+        "condensed features": small.n_active_condensed_,
+        "raw text": features.counts_.size,
+        "handful": __version__,
+        **{f"dev {name}": value for name, value in scores.get("after", {}).items()},
+    }
+    where = output if output is not None else model.with_name(f"{model.stem}-condensed.handful")
+    save(small, where)
+    facts: dict[str, Any] = {
+        "model": str(where),
+        "tokens": features.counts_.size,
+        "features before": int(base.n_active_),
+        "condensed features": small.n_active_condensed_,
+        "dev": scores,
+        "bytes": where.stat().st_size,
+    }
+    if as_json:
+        emit_json(facts)
+        return
+    from handful.reports import words
+
+    out = console()
+    for name, mine in scores.items():
+        out.print(f"dev {name}: " + ", ".join(f"{key} {words.percent(value)}" for key, value in mine.items()))
+    out.print(
+        f"{base.n_active_:,} features became {small.n_active_condensed_:,} condensed ones, by {features.counts_.size:,} "
+        f"tokens of raw text: {where} ({words.size(where.stat().st_size)})",
+        markup=False,
+        soft_wrap=True,
+    )

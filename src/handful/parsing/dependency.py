@@ -1,0 +1,420 @@
+"""A graph-based dependency parser."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.params import AtLeast, Count, Positive, check_params
+from handful.core.progress import Progress, Step
+from handful.core.records import Tree
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.linear.batch import log_loss, minimize
+from handful.linear.online import train_online
+from handful.linear.tree import Tree as TreeStructure
+from handful.linear.tree_steps import TreeSteps
+from handful.parsing.encoding import Encoder
+from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
+from handful.parsing.inputs import choose_columns, read_sentences, read_trees, with_columns
+from handful.parsing.labels import ArcLabeler
+from handful.parsing.scoring import ParseScores, score_trees
+from handful.parsing.templates import TemplateSet
+from handful.parsing.tree_space import TreeSpace
+
+_MAX_ITERATIONS, _MAX_PASSES, _LABEL_PASSES = 100, 10, 5
+_LONGEST_STEP = 0.01
+_CHUNK_WORDS = 50_000
+
+
+@method("dependency-parser", paper="suzuki2011", takes="trees")
+class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
+    """Find the head of every word of tagged sentences, and the label of each arc.
+
+    Use it when trees are at hand to learn from, and words have part-of-speech tags.
+
+    Parameters
+    ----------
+    order : {1, 2}, default=1
+        1 scores single arcs, 2 also pairs of neighboring children of one head, on the same side.
+    algorithm : {"pa", "fobos", "lbfgs"}, default="pa"
+        ``pa`` is the averaged passive-aggressive learner, ``fobos`` averaged forward-backward splitting with an L1 penalty,
+        which leaves fewer features; ``lbfgs`` maximizes the likelihood with an L2 penalty.
+    strength : float, default=1.0
+        Strength of the penalty: ``strength * sum(abs(w))`` on the summed loss for ``fobos``, ``strength * sum(w ** 2)`` for
+        ``lbfgs``. For ``pa``, the longest step is ``0.01 / strength``.
+    max_iter : int or None, default=None
+        Passes over the trees (iterations of ``lbfgs``); None is 10 passes, or 100 iterations.
+    rate : float, default=0.1
+        Step size of ``fobos`` in its first pass.
+    min_count : int, default=1
+        Leave out features that the training trees have less often.
+    projective : bool, default=True
+        Whether arcs may not cross; False needs ``order=1``.
+    single_root : bool, default=True
+        Whether exactly one word hangs from the root.
+    clusters : mapping of str to str, BrownClusters or None, default=None
+        Bit string of each word; adds templates that see the first 4 and 6 bits, and all.
+    labeled : bool, default=True
+        Whether the labels of arcs are learned too, if the trees have more than one.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. Results do not depend on it.
+    random_state : int, default=0
+        Seed of the order in which trees are seen.
+
+    Attributes
+    ----------
+    columns_ : list of str
+        Columns that tags are read from.
+    weights_ : ndarray of float64
+        Weights that are not zero.
+    n_active_ : int
+        Their number.
+    n_iter_ : int
+        Passes or iterations made.
+    n_lifted_ : int
+        Words of training trees that were hung elsewhere, see Notes.
+    objective_ : float
+        Penalized objective at the end (``lbfgs`` only).
+
+    Notes
+    -----
+    The score of a tree is the sum over its arcs (McDonald et al. 2005) and, with ``order=2``, over pairs of neighboring
+    children (McDonald & Pereira 2006). Features are those that the training trees have; see
+    `handful.parsing.templates`. Training adds the number of wrong heads to the score of a tree (margin rescaling).
+
+    A projective parser cannot learn crossing arcs: training trees are made projective by hanging words to the head of their
+    head, shortest arc first (Nivre & Nilsson 2005). With ``single_root``, further words at the root are hung to the first.
+    Scores are always against the trees as they were given.
+
+    Labels are chosen after the tree, by a linear classifier that sees the tree.
+
+    Cost of a pass: O(n^3) a sentence to decode, and n^2 arcs (n^3 / 3 pairs) times the templates for features. These are
+    kept for the next pass up to 1 GiB, and made anew for sentences beyond that.
+
+    Examples
+    --------
+    >>> trees = [Tree(Sentence(("the", "dog", "barks"), {"upos": ("DET", "NOUN", "VERB")}), (2, 3, 0), ("det", "nsubj", "root"))]
+    >>> parser = DependencyParser().fit(trees)
+    >>> parser.predict([[("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]])
+    ([[2, 3, 0]], [['det', 'nsubj', 'root']])
+    """
+
+    def __init__(
+        self,
+        order: Literal[1, 2] = 1,
+        algorithm: Literal["pa", "fobos", "lbfgs"] = "pa",
+        *,
+        strength: Positive = 1.0,
+        max_iter: Count | None = None,
+        rate: Positive = 0.1,
+        min_count: Count = 1,
+        projective: bool = True,
+        single_root: bool = True,
+        clusters: Any = None,
+        labeled: bool = True,
+        n_jobs: Annotated[int, AtLeast(-1)] | None = None,
+        random_state: Annotated[int, AtLeast(0)] = 0,
+    ) -> None:
+        self.order = order
+        self.algorithm = algorithm
+        self.strength = strength
+        self.max_iter = max_iter
+        self.rate = rate
+        self.min_count = min_count
+        self.projective = projective
+        self.single_root = single_root
+        self.clusters = clusters
+        self.labeled = labeled
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        trees: Iterable[Tree],
+        y: None = None,
+        *,
+        progress: Progress | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn from trees.
+
+        Parameters
+        ----------
+        trees : iterable of Tree
+            Sentences with tags in the columns ``xpos`` and ``upos``, or one of them, or ``pos``; with heads and labels.
+        y : None
+            Not used.
+        progress : callable, optional
+            Told the loss and the number of active features after every pass.
+        checkpoint : path-like, optional
+            File to save the state of training to after every pass; if it is there already, training goes on from it, with
+            the same result as without the interruption.
+
+        Returns
+        -------
+        DependencyParser
+            Itself.
+        """
+        check_params(self)
+        if not self.projective and self.order == 2:
+            raise ParameterError("DependencyParser: order 2 needs projective=True, got False. Use order=1.")
+        known, heads, self.n_lifted_ = read_trees(trees, projective=self.projective, single_root=self.single_root)
+        sentences = [tree.sentence for tree in known]
+        self.columns_ = list(choose_columns(sentences))
+        clusters = self._paths()
+        templates = TemplateSet.ready(order=self.order, clusters=clusters is not None)
+        both = replace(
+            templates, pairs=(*templates.pairs, *TemplateSet.for_labels(clusters=clusters is not None).pairs)
+        )
+        encoder = Encoder.learn(sentences, self.columns_, clusters, both)
+        if progress is not None:
+            progress(Step("features", 0, 1))
+        rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
+        features = TreeFeatures.learn(sentences, heads, templates, encoder, min_count=self.min_count, **rules)
+        if progress is not None:
+            progress(Step("features", 1, 1))
+        weights = self._learn(
+            self._structure(features, SentenceFeatures(features, sentences, CACHE_BYTES)),
+            features,
+            heads,
+            progress,
+            checkpoint,
+        )
+        active = weights != 0.0
+        self._features = features.keep(active)
+        self.keys_, self.weights_ = self._features.keys, weights[active]
+        self.n_active_ = len(self.weights_)
+        self.values_ = {name: np.array(strings, dtype=str) for name, strings in encoder.values.items()}
+        self._labeler = None
+        self.labels_: dict[str, Any] | None = None
+        labels = list(chain.from_iterable(tree.labels for tree in known))
+        if self.labeled and set(labels) != {"_"}:
+            given = np.concatenate([np.array(tree.heads, dtype=np.int32) for tree in known])
+            self._labeler = ArcLabeler.learn(
+                encoder, sentences, given, labels, max_passes=_LABEL_PASSES, limit=0.1, seed=self.random_state
+            )
+            self.labels_ = self._labeler.state()
+        return self
+
+    def predict(self, sentences: Iterable[Any]) -> tuple[list[list[int]], list[list[str]]]:
+        """Parse sentences.
+
+        Parameters
+        ----------
+        sentences : iterable of Tree, of Sentence, or of lists of (word, tag)
+            With the columns of tags that training had; heads that are there already are not looked at.
+
+        Returns
+        -------
+        heads : list of lists of int
+            Position of each word's head, from 1 on; 0 is the root.
+        labels : list of lists of str
+            Label of each arc; ``"_"`` if labels were not learned.
+        """
+        check_is_fitted(self)
+        known = with_columns(read_sentences(sentences), self.columns_)
+        heads: list[list[int]] = []
+        labels: list[list[str]] = []
+        start = 0
+        while start < len(known):
+            stop, n_words = start, 0
+            while stop < len(known) and (stop == start or n_words + len(known[stop]) <= _CHUNK_WORDS):
+                n_words += len(known[stop])
+                stop += 1
+            some = known[start:stop]
+            structure = self._structure(self._features, SentenceFeatures(self._features, some))
+            found = structure.best(self.weights_)
+            named = ["_"] * len(found) if self._labeler is None else self._labeler.predict(some, found)
+            bounds = structure.offsets.tolist()
+            heads += [found[a:b].tolist() for a, b in pairwise(bounds)]
+            labels += [named[a:b] for a, b in pairwise(bounds)]
+            start = stop
+        return heads, labels
+
+    def parse(self, sentences: Iterable[Any]) -> list[Tree]:
+        """Parse sentences and return them as trees, with everything else that they came with.
+
+        Parameters
+        ----------
+        sentences : iterable of Tree, of Sentence, or of lists of (word, tag)
+            See `predict`.
+
+        Returns
+        -------
+        list of Tree
+            One tree a sentence.
+        """
+        given = (
+            list(sentences) if isinstance(sentences, Iterable) and not isinstance(sentences, str | Tree) else sentences
+        )
+        heads, labels = self.predict(given)
+        out = []
+        for item, sentence, mine, named in zip(given, read_sentences(given), heads, labels, strict=True):
+            extras = item.extras if isinstance(item, Tree) else ()
+            out.append(Tree(sentence, tuple(mine), tuple(named), extras))
+        return out
+
+    def score(self, trees: Iterable[Tree], y: None = None) -> ParseScores:
+        """Parse the sentences of trees and compare.
+
+        Parameters
+        ----------
+        trees : iterable of Tree
+            Right trees.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        ParseScores
+            Unpacks as ``uas, las``; has both also without punctuation, and the share of whole trees that are right.
+        """
+        gold = list(trees)
+        if not all(isinstance(tree, Tree) for tree in gold):
+            raise DataError("DependencyParser: a list of trees is needed to score.")
+        return score_trees(gold, *self.predict(gold))
+
+    def top_features(self, n: int = 10) -> list[tuple[str, float]]:
+        """Return the features that speak most for an arc.
+
+        Parameters
+        ----------
+        n : int
+            How many.
+
+        Returns
+        -------
+        list of (str, float)
+            Feature and weight, heaviest first.
+        """
+        check_is_fitted(self)
+        heaviest = np.argsort(-self.weights_, kind="stable")[:n]
+        return list(zip(self._features.names(heaviest), self.weights_[heaviest].tolist(), strict=True))
+
+    def _paths(self) -> Mapping[str, str] | None:
+        paths = getattr(self.clusters, "paths_", self.clusters)
+        if paths is not None and not isinstance(paths, Mapping):
+            raise ParameterError(
+                "DependencyParser: clusters must be a mapping from word to bit string or fitted BrownClusters, "
+                f"got {type(paths).__name__}."
+            )
+        return paths
+
+    def feature_space(self, labeled: Iterable[Tree] | None = None) -> TreeSpace:
+        """Give numbers to all features that may gain potency; see `handful.representations.condensable`.
+
+        Parameters
+        ----------
+        labeled : iterable of Tree or None
+            The training trees: also features to which training gave weight 0 get numbers. None takes the features that
+            the parser still knows.
+
+        Returns
+        -------
+        TreeSpace
+            The numbering.
+        """
+        check_is_fitted(self)
+        return TreeSpace.of(self, labeled)
+
+    def stored_space(self, state: Mapping[str, Any]) -> TreeSpace:
+        """Return the space that wrote this state.
+
+        Parameters
+        ----------
+        state : dict
+            What `TreeSpace.state` returned.
+
+        Returns
+        -------
+        TreeSpace
+            The same numbering.
+        """
+        check_is_fitted(self)
+        keys = np.asarray(state["keys"], dtype=np.int64)
+        if len(np.setdiff1d(self.keys_, keys)):
+            raise DataError("CondensedFeatures: the stored vocabulary lacks features of the base model.")
+        return TreeSpace(self, self._features.with_keys(keys))
+
+    def _with(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
+        """Return a parser that differs in features and weights alone."""
+        other = DependencyParser(**self.get_params(deep=False))
+        for name in ("columns_", "values_", "labels_", "n_lifted_", "n_iter_", "_labeler"):
+            setattr(other, name, getattr(self, name))
+        other._features, other.keys_, other.weights_ = features, features.keys, weights
+        other.n_active_ = len(weights)
+        return other
+
+    def _structure(self, features: TreeFeatures, found: SentenceFeatures) -> TreeStructure:
+        n_jobs = self.n_jobs or 1
+        return TreeStructure(
+            found.offsets,
+            found,
+            features.n_features,
+            order=self.order,
+            projective=self.projective,
+            single_root=self.single_root,
+            n_jobs=n_jobs if n_jobs > 0 else os.cpu_count() or 1,
+        )
+
+    def _learn(
+        self,
+        structure: TreeStructure,
+        features: TreeFeatures,
+        heads: np.ndarray,
+        progress: Progress | None,
+        checkpoint: str | os.PathLike[str] | None,
+    ) -> np.ndarray:
+        fingerprint = hashlib.sha256(heads.tobytes() + features.keys.tobytes()).hexdigest()
+        if self.algorithm == "lbfgs":
+            fitted = minimize(
+                log_loss(structure, heads),
+                structure.n_features,
+                l2=self.strength,
+                max_iter=self.max_iter or _MAX_ITERATIONS,
+                progress=progress,
+                checkpoint=checkpoint,
+                fingerprint=fingerprint,
+            )
+            self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
+            return fitted.weights
+        learned = train_online(
+            TreeSteps(structure),
+            heads,
+            algorithm=self.algorithm,
+            aggressiveness=_LONGEST_STEP / self.strength,
+            l1=self.strength,
+            rate=self.rate,
+            max_passes=self.max_iter or _MAX_PASSES,
+            seed=self.random_state,
+            progress=progress,
+            checkpoint=checkpoint,
+            fingerprint=fingerprint,
+        )
+        self.n_iter_ = learned.n_passes
+        return learned.weights
+
+    def _check_state(self) -> None:
+        clusters = self._paths()
+        encoder = Encoder({name: strings.tolist() for name, strings in self.values_.items()}, self.columns_, clusters)
+        templates = TemplateSet.ready(order=self.order, clusters=clusters is not None)
+        rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
+        self._features = TreeFeatures(templates, encoder, self.keys_, **rules)
+        self._labeler = None if self.labels_ is None else ArcLabeler.from_state(encoder, self.labels_)
+        whole = [
+            self.keys_.dtype == np.int64 and self.keys_.ndim == 1 and (np.diff(self.keys_) > 0).all(),
+            self.weights_.shape == self.keys_.shape and self.weights_.dtype == np.float64,
+            self.keys_.size == 0 or self.keys_[0] >= 0,
+        ]
+        if not all(whole):
+            raise DataError("DependencyParser: the stored model is damaged.")

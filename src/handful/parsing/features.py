@@ -1,0 +1,154 @@
+"""The features of trees: numbered when training, found again when parsing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from handful.core.records import Sentence
+from handful.kernels.tree_features import TYPE_SHIFT, KeyTable, features_of_sentence, keys_of_tree, make_table
+from handful.kernels.trees import pair_starts, siblings_of
+from handful.linear.tree import PartFeatures
+from handful.parsing.encoding import SPECIAL, Encoder
+from handful.parsing.templates import TemplateSet, show_key
+
+CACHE_BYTES = 1 << 30
+_CHUNK_KEYS = 1 << 23
+_NOTHING = np.empty(0)
+
+
+class TreeFeatures:
+    """The features that trees have, with the number of each.
+
+    Parameters
+    ----------
+    templates : TemplateSet
+        The templates.
+    encoder : Encoder
+        Numbers of words and tags.
+    keys : ndarray of int64
+        Key of each feature, rising; see `handful.kernels.tree_features`.
+    order : {1, 2}
+        Whether pairs have features.
+    single_root : bool
+        Whether the root has exactly one child.
+    """
+
+    def __init__(
+        self, templates: TemplateSet, encoder: Encoder, keys: np.ndarray, *, order: int, single_root: bool
+    ) -> None:
+        self.templates = templates
+        self.encoder = encoder
+        self.keys = keys
+        self.order = order
+        self.single_root = single_root
+        self.spec = templates.compile(encoder.n_codes)
+
+    @classmethod
+    def learn(
+        cls,
+        sentences: Sequence[Sentence],
+        heads: np.ndarray,
+        templates: TemplateSet,
+        encoder: Encoder,
+        *,
+        order: int,
+        single_root: bool,
+        min_count: int,
+    ) -> TreeFeatures:
+        """Give numbers to the features that the right trees have at least so often."""
+        new = cls(templates, encoder, np.empty(0, dtype=np.int64), order=order, single_root=single_root)
+        keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        for some in new._chunks(encoder.encode(sentences), sentences, heads):
+            more, more_counts = np.unique(some, return_counts=True)
+            keys, places = np.unique(np.concatenate([keys, more]), return_inverse=True)
+            both = np.concatenate([counts, more_counts])
+            counts = np.bincount(places, weights=both, minlength=len(keys)).astype(np.int64)
+        new.keys = keys[counts >= min_count]
+        return new
+
+    def _chunks(self, codes: np.ndarray, sentences: Sequence[Sentence], heads: np.ndarray) -> Iterator[np.ndarray]:
+        root, word, size = 2, 0, 0
+        found: list[np.ndarray] = []
+        for sentence in sentences:
+            n = len(sentence)
+            mine = heads[word : word + n]
+            keys, _ = keys_of_tree(codes, root, *self.spec, mine, siblings_of(mine), self.order == 2)
+            found.append(keys)
+            root, word, size = root + n + 1, word + n, size + len(keys)
+            if size > _CHUNK_KEYS:
+                yield np.concatenate(found)
+                found, size = [], 0
+        if found:
+            yield np.concatenate(found)
+
+    @cached_property
+    def table(self) -> KeyTable:
+        """Hash table of the keys."""
+        slots, sieve = make_table(self.keys)
+        return KeyTable(slots, sieve)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.keys)
+
+    @property
+    def types(self) -> np.ndarray:
+        """Type of each feature, as a number of `TemplateSet.types`."""
+        types: np.ndarray = self.keys >> TYPE_SHIFT
+        return types
+
+    def keep(self, chosen: np.ndarray) -> TreeFeatures:
+        """Return the same with some of the features."""
+        return self.with_keys(self.keys[chosen])
+
+    def with_keys(self, keys: np.ndarray) -> TreeFeatures:
+        """Return the same with other features."""
+        return TreeFeatures(self.templates, self.encoder, keys, order=self.order, single_root=self.single_root)
+
+    def names(self, numbers: np.ndarray) -> list[str]:
+        """Write features out as a person reads them."""
+        values: Mapping[str, list[str]] = {name: [*SPECIAL, *strings] for name, strings in self.encoder.values.items()}
+        return [show_key(int(key), self.templates, self.spec, values) for key in self.keys[numbers]]
+
+
+class SentenceFeatures:
+    """The features of the parts of some sentences, made when asked for.
+
+    Parameters
+    ----------
+    features : TreeFeatures
+        The features.
+    sentences : sequence of Sentence
+        The sentences.
+    cache_bytes : int
+        Results are kept for the next time as long as they fill no more than this.
+    """
+
+    def __init__(self, features: TreeFeatures, sentences: Sequence[Sentence], cache_bytes: int = 0) -> None:
+        self.features = features
+        self.codes = features.encoder.encode(sentences)
+        self.offsets = np.concatenate([[0], np.cumsum([len(s) for s in sentences], dtype=np.int64)])
+        self.cache_bytes = cache_bytes
+        self._kept: dict[int, PartFeatures] = {}
+
+    def __call__(self, number: int) -> PartFeatures:
+        """Return the features of the parts of one sentence."""
+        kept = self._kept.get(number)
+        if kept is not None:
+            return kept
+        mine, n = self.features, int(self.offsets[number + 1] - self.offsets[number])
+        root = 2 + int(self.offsets[number]) + number
+        starts, n_pairs = pair_starts(n, mine.single_root) if mine.order == 2 else (np.empty((0, 0), dtype=np.int64), 0)
+        rules = mine.order == 2, mine.single_root
+        ids, begins, ends = features_of_sentence(self.codes, root, n, *mine.spec, mine.table, starts, n_pairs, *rules)
+        found = PartFeatures(ids, _NOTHING, begins, ends)
+        size = ids.nbytes + begins.nbytes + ends.nbytes
+        if size <= self.cache_bytes:
+            self.cache_bytes -= size
+            found = PartFeatures(ids.copy(), _NOTHING, begins, ends)
+            self._kept[number] = found
+        return found

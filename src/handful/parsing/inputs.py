@@ -1,0 +1,235 @@
+"""Checks of trees and sentences before they are parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.core.records import Sentence, Tree
+from handful.kernels.trees_crossing import lift_crossing
+
+_WHO = "DependencyParser"
+_PAIRED = "pos"
+_EMPTY = "_"
+
+
+def read_sentences(inputs: Any) -> list[Sentence]:
+    """Return sentences from trees, sentences, or lists of (word, tag).
+
+    Parameters
+    ----------
+    inputs : iterable of Tree, of Sentence, or of sequences of (str, str)
+        What is to be parsed.
+
+    Returns
+    -------
+    list of Sentence
+        Tags of pairs are in the column ``pos``.
+
+    Examples
+    --------
+    >>> read_sentences([[("Rome", "NNP"), ("fell", "VBD")]])[0]["pos"]
+    ('NNP', 'VBD')
+    """
+    if isinstance(inputs, str | Tree | Sentence) or not isinstance(inputs, Iterable):
+        raise DataError(f"{_WHO}: a list of sentences is needed, got {_kind(inputs)}. Put a single one into a list.")
+    return [_sentence(number, item) for number, item in enumerate(inputs)]
+
+
+def _sentence(number: int, item: Any) -> Sentence:
+    if isinstance(item, Tree):
+        return item.sentence
+    if isinstance(item, Sentence):
+        return item
+    if not isinstance(item, str) and isinstance(item, Sequence):
+        pairs = [isinstance(p, Sequence) and len(p) == 2 and all(isinstance(t, str) for t in p) for p in item]
+        if all(pairs) and not any(isinstance(p, str) for p in item):
+            return Sentence(tuple(p[0] for p in item), {_PAIRED: tuple(p[1] for p in item)})
+    raise DataError(
+        f"{_WHO}: sentence {number} must be a Tree, a Sentence with tags or a list of (word, tag), got {_kind(item)}."
+    )
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], str):
+        return "words without tags"
+    return type(value).__name__
+
+
+def choose_columns(sentences: Sequence[Sentence]) -> tuple[str, ...]:
+    """Return the columns that tags are read from: the fine one, then the coarse one if there is one.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        Training sentences.
+
+    Returns
+    -------
+    tuple of str
+        ``xpos`` and ``upos``, or the only one that is filled, or ``pos``.
+
+    Examples
+    --------
+    >>> choose_columns([Sentence(("Rome",), {"upos": ("PROPN",), "xpos": ("_",)})])
+    ('upos',)
+    """
+    filled = [c for c in ("xpos", "upos", _PAIRED) if all(c in s.columns for s in sentences) and _tagged(sentences, c)]
+    if not filled:
+        raise DataError(
+            f"{_WHO}: the words must have tags, in a column 'xpos', 'upos' or 'pos', got none. Tag the sentences first."
+        )
+    return tuple(filled[:2]) if filled[0] == "xpos" and "upos" in filled else (filled[0],)
+
+
+def _tagged(sentences: Sequence[Sentence], column: str) -> bool:
+    return any(tag != _EMPTY for s in sentences for tag in s[column])
+
+
+def with_columns(sentences: list[Sentence], columns: Sequence[str]) -> list[Sentence]:
+    """Return sentences that have the columns of tags that a parser was trained with.
+
+    Parameters
+    ----------
+    sentences : list of Sentence
+        From `read_sentences`.
+    columns : sequence of str
+        From `choose_columns`.
+
+    Returns
+    -------
+    list of Sentence
+        The same; tags of pairs stand in for the only column.
+
+    Examples
+    --------
+    >>> with_columns(read_sentences([[("Rome", "NNP")]]), ["xpos"])[0]["xpos"]
+    ('NNP',)
+    """
+    out = []
+    for number, sentence in enumerate(sentences):
+        if len(columns) == 1 and columns[0] not in sentence.columns and _PAIRED in sentence.columns:
+            sentence = Sentence(sentence.tokens, {columns[0]: sentence[_PAIRED]})
+        missing = [c for c in columns if c not in sentence.columns or (len(sentence) and not _tagged([sentence], c))]
+        if missing:
+            wanted = " and ".join(repr(c) for c in columns)
+            raise DataError(
+                f"{_WHO}: every sentence must have tags in {wanted}, as in training, but sentence {number} has none in "
+                f"{missing[0]!r}. Tag it first."
+            )
+        out.append(sentence)
+    return out
+
+
+def read_trees(trees: Any, *, projective: bool, single_root: bool) -> tuple[list[Tree], np.ndarray, int]:
+    """Check training trees; return them with heads that a parser can learn.
+
+    Parameters
+    ----------
+    trees : iterable of Tree
+        The trees.
+    projective : bool
+        Whether arcs are lifted until none cross.
+    single_root : bool
+        Whether further children of the root are hung to the first.
+
+    Returns
+    -------
+    trees : list of Tree
+        The same.
+    heads : ndarray of int32
+        Heads of all words.
+    n_changed : int
+        Words that were hung elsewhere.
+
+    Examples
+    --------
+    >>> tree = Tree(Sentence(("a", "b")), (0, 0), ("root", "root"))
+    >>> read_trees([tree], projective=True, single_root=True)[1:]
+    (array([0, 1], dtype=int32), 1)
+    """
+    known = _list_of_trees(trees)
+    heads, n_changed = _learnable([tree.heads for tree in known], projective, single_root)
+    return known, heads, n_changed
+
+
+def read_heads(sentences: Sequence[Sentence], heads: Any, *, projective: bool, single_root: bool) -> np.ndarray:
+    """Check the heads of sentences; return them as `read_trees` does.
+
+    Parameters
+    ----------
+    sentences : sequence of Sentence
+        The sentences.
+    heads : sequence of sequences of int
+        Head of each word.
+    projective, single_root
+        See `read_trees`.
+
+    Returns
+    -------
+    ndarray of int32
+        Heads of all words.
+
+    Examples
+    --------
+    >>> read_heads([Sentence(("a", "b"))], [[2, 0]], projective=True, single_root=True)
+    array([2, 0], dtype=int32)
+    """
+    if [len(s) for s in sentences] != [len(h) for h in heads]:
+        raise DataError(f"{_WHO}: there must be one head for each word.")
+    return _learnable([_in_range(number, mine) for number, mine in enumerate(heads)], projective, single_root)[0]
+
+
+def _in_range(number: int, heads: Sequence[int]) -> Sequence[int]:
+    if any(not -1 <= head <= len(heads) for head in heads):
+        raise DataError(
+            f"{_WHO}: heads must be words of the sentence, 1 to {len(heads)}, or 0, but tree {number} has others."
+        )
+    return heads
+
+
+def _list_of_trees(trees: Any) -> list[Tree]:
+    trees = list(trees) if isinstance(trees, Iterable) and not isinstance(trees, str | Tree) else trees
+    if not isinstance(trees, list) or not all(isinstance(t, Tree) for t in trees):
+        odd = next((t for t in trees if not isinstance(t, Tree)), None) if isinstance(trees, list) else trees
+        raise DataError(f"{_WHO}: a list of trees is needed for training, got {type(odd).__name__}.")
+    if not any(len(t) for t in trees):
+        raise DataError(f"{_WHO}: at least one tree is needed, got none.")
+    return trees
+
+
+def _learnable(all_heads: Sequence[Sequence[int]], projective: bool, single_root: bool) -> tuple[np.ndarray, int]:
+    found, n_changed = [np.empty(0, dtype=np.int32)], 0
+    for number, given in enumerate(all_heads):
+        heads = np.array(given, dtype=np.int32)
+        _check_tree(number, heads)
+        roots = np.flatnonzero(heads == 0)
+        changed = heads.copy()
+        if single_root and len(roots) > 1:
+            changed[roots[1:]] = roots[0] + 1
+        if projective:
+            lift_crossing(changed)
+        n_changed += int((changed != heads).sum())
+        found.append(changed)
+    return np.concatenate(found), n_changed
+
+
+def _check_tree(number: int, heads: np.ndarray) -> None:
+    if (heads < 0).any():
+        word = int(np.argmax(heads < 0)) + 1
+        raise DataError(
+            f"{_WHO}: every word must have a head, but word {word} of tree {number} has none. Leave it out."
+        )
+    seen = np.zeros(len(heads) + 1, dtype=np.int64)
+    for start in range(1, len(heads) + 1):
+        word = start
+        while word and not seen[word]:
+            seen[word] = start
+            word = int(heads[word - 1])
+        if word and seen[word] == start:
+            raise DataError(
+                f"{_WHO}: heads must make a tree, but word {word} of tree {number} is its own ancestor. Leave it out."
+            )

@@ -1,0 +1,108 @@
+"""The labels of arcs, by a linear classifier that sees the whole tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from handful.core.records import Sentence
+from handful.kernels.labels import best_labels, label_pass
+from handful.kernels.tree_features import find_all, keys_of_tree, make_table
+from handful.kernels.trees import siblings_of
+from handful.parsing.encoding import Encoder
+from handful.parsing.templates import TemplateSet
+
+
+class ArcLabeler:
+    """Chooses the label of each arc, given the tree.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Numbers of words and tags.
+    labels : sequence of str
+        The labels, sorted.
+    keys : ndarray of int64
+        Keys of the features, rising.
+    weights : ndarray of float64, shape (n_features, n_labels)
+        Weights.
+
+    Notes
+    -----
+    Trained by averaged passive-aggressive steps (PA-I) on right trees. Features that occur once are left out.
+    """
+
+    def __init__(self, encoder: Encoder, labels: Sequence[str], keys: np.ndarray, weights: np.ndarray) -> None:
+        self.encoder = encoder
+        self.labels = list(labels)
+        self.keys = keys
+        self.weights = weights
+        self._spec = TemplateSet.for_labels(clusters=encoder.clusters is not None).compile(encoder.n_codes)
+        self._table = make_table(keys)
+
+    @classmethod
+    def learn(
+        cls,
+        encoder: Encoder,
+        sentences: Sequence[Sentence],
+        heads: np.ndarray,
+        labels: Sequence[str],
+        *,
+        max_passes: int,
+        limit: float,
+        seed: int,
+        min_count: int = 2,
+    ) -> Self:
+        """Learn from the heads and labels of all words."""
+        names = sorted(set(labels))
+        numbers = {name: code for code, name in enumerate(names)}
+        gold = np.array([numbers[label] for label in labels], dtype=np.int64)
+        new = cls(encoder, names, np.empty(0, dtype=np.int64), np.empty((0, len(names))))
+        keys, bounds = new._keys(sentences, heads)
+        distinct, counts = np.unique(keys, return_counts=True)
+        new.keys = distinct[counts >= min_count]
+        new._table = make_table(new.keys)
+        ids, bounds = find_all(new._table, keys, bounds)
+        weights, sums = np.zeros((2, len(new.keys), len(names)))
+        step = 0
+        if len(names) > 1:
+            for number in range(max_passes):
+                order = np.random.default_rng([seed, number]).permutation(len(gold))
+                label_pass(ids, bounds, gold, order, limit, step, weights, sums)
+                step += len(gold)
+            weights -= sums / max(step, 1)
+        used = weights.any(axis=1)
+        return cls(encoder, names, new.keys[used], weights[used])
+
+    def predict(self, sentences: Sequence[Sentence], heads: np.ndarray) -> list[str]:
+        """Return the label of every word."""
+        ids, bounds = find_all(self._table, *self._keys(sentences, heads))
+        return [self.labels[code] for code in best_labels(ids, bounds, self.weights)]
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file needs."""
+        return {"labels": np.array(self.labels), "keys": self.keys, "weights": sparse.csr_array(self.weights)}
+
+    @classmethod
+    def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
+        """Rebuild from a state."""
+        weights = np.asarray(state["weights"].toarray(), dtype=np.float64)
+        new = cls(encoder, state["labels"].tolist(), np.asarray(state["keys"], dtype=np.int64), weights)
+        if weights.shape != (len(new.keys), len(new.labels)):
+            raise ValueError("labels, keys and weights must fit together")
+        return new
+
+    def _keys(self, sentences: Sequence[Sentence], heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        codes = self.encoder.encode(sentences)
+        root, word, n_keys = 2, 0, 0
+        keys, bounds = [np.empty(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
+        for sentence in sentences:
+            mine = heads[word : word + len(sentence)]
+            some, ends = keys_of_tree(codes, root, *self._spec, mine, siblings_of(mine), True)
+            keys.append(some)
+            bounds.append(n_keys + ends[1:])
+            root, word, n_keys = root + len(sentence) + 1, word + len(sentence), n_keys + len(some)
+        return np.concatenate(keys), np.concatenate(bounds)

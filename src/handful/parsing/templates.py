@@ -1,0 +1,333 @@
+"""Feature templates of arcs and pairs, in the tradition of McDonald et al. 2005 and, with word clusters, Koo et al. 2008.
+
+A template is a list of atoms: ``h.word m.pos`` observes the word of the head and the tag of the child. Places are ``h``
+(head), ``m`` (child), ``s`` (sibling), ``b`` (each different tag between head and child), and neighbors such as ``h+1`` or
+``m-1``; for labels, when the tree is known, also ``g`` (the head's head) and ``l`` and ``r`` (the child's first and last
+child). Attributes are ``word``, ``pos``, ``coarse``, ``prefix`` (five letters, of longer words) and, where there are
+clusters, ``bits4``, ``bits6`` and ``bits``. Without a place stand ``verbs``, ``marks`` and ``joins``: how many verbs,
+punctuation marks and conjunctions lie between, and ``reach``: how far sibling and child are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from handful.kernels import tree_features as kernel
+from handful.kernels.tree_features import Templates
+
+Spec = tuple[Templates, Templates, Templates]
+ATTRIBUTES = ("word", "pos", "coarse", "prefix", "mark", "bits4", "bits6", "bits")
+_PLACES = {
+    "h": kernel.HEAD,
+    "m": kernel.CHILD,
+    "s": kernel.SIBLING,
+    "b": kernel.BETWEEN,
+    "h-1": kernel.BEFORE_HEAD,
+    "h+1": kernel.AFTER_HEAD,
+    "m-1": kernel.BEFORE_CHILD,
+    "m+1": kernel.AFTER_CHILD,
+    "s-1": kernel.BEFORE_SIBLING,
+    "s+1": kernel.AFTER_SIBLING,
+    "g": kernel.GRAND,
+    "l": kernel.FIRST_GRANDCHILD,
+    "r": kernel.LAST_GRANDCHILD,
+}
+_WHOLE = {
+    "reach": kernel.SIBLING_GAP,
+    "verbs": kernel.FIRST_MARK,
+    "marks": kernel.FIRST_MARK + 1,
+    "joins": kernel.FIRST_MARK + 2,
+}
+# What a core may fill below the number of its type, after direction and distance.
+CORE_BITS = kernel.TYPE_SHIFT - 1 - kernel.PART_BITS
+
+_ARCS = (
+    "h.word h.pos",
+    "h.word",
+    "h.pos",
+    "m.word m.pos",
+    "m.word",
+    "m.pos",
+    "h.word h.pos m.word m.pos",
+    "h.pos m.word m.pos",
+    "h.word m.word m.pos",
+    "h.word h.pos m.pos",
+    "h.word h.pos m.word",
+    "h.word m.word",
+    "h.pos m.pos",
+    "h.word m.pos",
+    "h.pos m.word",
+    "h.prefix h.pos m.prefix m.pos",
+    "h.pos m.prefix m.pos",
+    "h.prefix h.pos m.pos",
+    "h.coarse m.coarse",
+    "b.pos h.pos m.pos",
+    "h.pos h+1.pos m-1.pos m.pos",
+    "h-1.pos h.pos m-1.pos m.pos",
+    "h.pos h+1.pos m.pos m+1.pos",
+    "h-1.pos h.pos m.pos m+1.pos",
+    "h.pos h+1.pos m.pos",
+    "h-1.pos h.pos m.pos",
+    "h.pos m-1.pos m.pos",
+    "h.pos m.pos m+1.pos",
+    "h.pos m.pos verbs",
+    "h.pos m.pos marks",
+    "h.pos m.pos joins",
+)
+_PAIRS = (
+    "h.pos s.pos m.pos",
+    "s.pos m.pos",
+    "s.word m.word",
+    "s.word m.pos",
+    "s.pos m.word",
+    "h.word s.pos m.pos",
+    "h.pos s.word m.pos",
+    "h.pos s.pos m.word",
+    "h.coarse s.coarse m.coarse",
+    "s.pos m.pos reach",
+    "h.pos s.pos m.pos reach",
+    "h.pos s.pos m-1.pos m.pos",
+    "h.pos s.pos s+1.pos m.pos",
+)
+_CLUSTER_ARCS = (
+    "h.bits m.bits",
+    "h.bits4 m.bits4",
+    "h.bits6 m.bits6",
+    "h.bits4 m.pos",
+    "h.pos m.bits4",
+    "h.bits6 m.pos",
+    "h.pos m.bits6",
+    "h.bits m.pos",
+    "h.pos m.bits",
+    "h.bits",
+    "m.bits",
+    "h.bits4 h.pos m.bits4 m.pos",
+    "h.bits4 h+1.bits4 m-1.bits4 m.bits4",
+)
+_CLUSTER_PAIRS = (
+    "h.bits4 s.bits4 m.bits4",
+    "h.bits6 s.bits6 m.bits6",
+    "s.bits m.bits",
+    "s.bits6 m.bits6",
+    "h.pos s.bits4 m.bits4",
+)
+_LABEL_ARCS = (
+    "h.word h.pos m.word m.pos",
+    "h.word m.word",
+    "h.word h.pos m.pos",
+    "h.pos m.word m.pos",
+    "h.pos m.pos",
+    "h.word m.pos",
+    "m.word m.pos",
+    "m.word",
+    "m.pos",
+    "h.word h.pos",
+    "h.coarse m.coarse",
+    "m.prefix m.pos",
+    "h.pos m.prefix",
+    "m-1.pos m.pos m+1.pos",
+    "h-1.pos h.pos h+1.pos m.pos",
+    "h.pos m-1.pos m.pos",
+    "h.pos m.pos m+1.pos",
+    "b.pos h.pos m.pos",
+    "h.pos m.pos marks",
+    "h.pos m.pos verbs",
+)
+_LABEL_PAIRS = (
+    "h.pos s.pos m.pos",
+    "h.word s.pos m.pos",
+    "s.word m.pos",
+    "g.pos h.pos m.pos",
+    "h.pos m.pos l.word",
+    "h.word m.pos l.word",
+    "h.pos m.pos l.pos r.pos",
+    "h.pos m.pos r.word",
+    "m.word l.word",
+    "m.pos l.word",
+)
+_LABEL_CLUSTERS = ("h.bits6 m.bits6", "h.pos m.bits", "h.bits m.pos", "m.bits", "h.bits")
+# Types of these grow with the tags between; the distance is told by their number already.
+_WITHOUT_DISTANCE = frozenset({"b.pos h.pos m.pos"})
+
+
+@dataclass(frozen=True)
+class TemplateSet:
+    """Templates of one model.
+
+    Parameters
+    ----------
+    arcs, pairs : tuple of str
+        The templates.
+
+    Examples
+    --------
+    >>> TemplateSet.ready(order=1, clusters=False).pairs
+    ()
+    """
+
+    arcs: tuple[str, ...]
+    pairs: tuple[str, ...]
+
+    @classmethod
+    def ready(cls, *, order: int, clusters: bool) -> TemplateSet:
+        """Return the usual templates of an order, with or without clusters."""
+        arcs = _ARCS + (_CLUSTER_ARCS if clusters else ())
+        pairs = _PAIRS + (_CLUSTER_PAIRS if clusters else ())
+        return cls(arcs, pairs if order == 2 else ())
+
+    @classmethod
+    def for_labels(cls, *, clusters: bool) -> TemplateSet:
+        """Return the templates for the labels of arcs."""
+        return cls(_LABEL_ARCS + (_LABEL_CLUSTERS if clusters else ()), _LABEL_PAIRS)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Names of the feature types, by number: each arc template with direction, and with distance too."""
+        names = []
+        for text in self.arcs:
+            names += [text] if text in _WITHOUT_DISTANCE else [text, f"{text} distance"]
+        return (*names, *self.headed, *self.near)
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """Templates of pairs that do not look at the head."""
+        return tuple(t for t in self.pairs if all((a[0] in "sm" and "." in a) or a == "reach" for a in t.split()))
+
+    @property
+    def headed(self) -> tuple[str, ...]:
+        """Templates of pairs that look at the head."""
+        return tuple(t for t in self.pairs if t not in self.near)
+
+    def compile(self, n_codes: Mapping[str, int]) -> Spec:
+        """Turn the templates into arrays.
+
+        Parameters
+        ----------
+        n_codes : mapping of str to int
+            How many codes each attribute has.
+
+        Returns
+        -------
+        tuple of three Templates
+            Of arcs, of pairs that look at the head, and of pairs that do not; for `handful.kernels.tree_features`.
+        """
+        bits = np.array([bits_of(n_codes.get(name, 0)) for name in ATTRIBUTES])
+        number = iter(range(len(self.types)))
+        compiled = []
+        for texts in (self.arcs, self.headed, self.near):
+            parsed = [[parse_atom(atom) for atom in text.split()] for text in texts]
+            shape = (len(texts), max(map(len, parsed), default=1))
+            places, attributes = np.full(shape, -1), np.zeros(shape, dtype=np.int64)
+            types = np.full((len(texts), 2), -1)
+            each = np.zeros(len(texts), dtype=bool)
+            for row, (text, atoms) in enumerate(zip(texts, parsed, strict=True)):
+                places[row, : len(atoms)], attributes[row, : len(atoms)] = np.array(atoms).T
+                each[row] = kernel.BETWEEN in places[row]
+                types[row, 0] = next(number)
+                if texts is self.arcs and text not in _WITHOUT_DISTANCE:
+                    types[row, 1] = next(number)
+            between, mark = ATTRIBUTES.index("pos"), ATTRIBUTES.index("mark")
+            compiled.append(Templates(places, attributes, each, types, bits, between, mark))
+        return compiled[0], compiled[1], compiled[2]
+
+
+def parse_atom(text: str) -> tuple[int, int]:
+    """Return the place and the attribute of an atom.
+
+    Examples
+    --------
+    >>> parse_atom("m.pos"), parse_atom("verbs")
+    ((1, 1), (4, 2))
+    """
+    if text in _WHOLE:
+        return kernel.PART, _WHOLE[text]
+    place, _, attribute = text.partition(".")
+    return _PLACES[place], ATTRIBUTES.index(attribute)
+
+
+def bits_of(n_codes: int) -> int:
+    """Return the bits that hold so many codes.
+
+    Examples
+    --------
+    >>> bits_of(5), bits_of(8), bits_of(9)
+    (3, 3, 4)
+    """
+    return max(n_codes - 1, 1).bit_length()
+
+
+def word_bits(texts: Sequence[str], n_codes: Mapping[str, int], name: str) -> int:
+    """Return how many bits the codes of one attribute may have, so that every template fits into its key.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        All templates.
+    n_codes : mapping of str to int
+        How many codes each other attribute has.
+    name : str
+        The attribute.
+
+    Returns
+    -------
+    int
+        Bits.
+
+    Examples
+    --------
+    >>> word_bits(["h.word h.pos m.word m.pos"], {"pos": 50}, "word")
+    19
+    """
+    most = CORE_BITS
+    for text in texts:
+        atoms = text.split()
+        mine = sum(atom.endswith(f".{name}") for atom in atoms)
+        others = [atom.partition(".")[2] for atom in atoms if not atom.endswith(f".{name}")]
+        taken = sum(bits_of(n_codes.get(other, 0)) if other else kernel.PART_BITS for other in others)
+        if mine:
+            most = min(most, (CORE_BITS - taken) // mine)
+    return most
+
+
+def show_key(key: int, names: TemplateSet, spec: Spec, values: Mapping[str, Sequence[str]]) -> str:
+    """Write a key out as a person reads it.
+
+    Parameters
+    ----------
+    key : int
+        The key.
+    names : TemplateSet
+        The templates.
+    spec : tuple of three Templates
+        The same, compiled.
+    values : mapping of str to sequence of str
+        Strings of the codes of each attribute.
+
+    Returns
+    -------
+    str
+        Such as ``"h.pos=NN m.pos=DT left"``.
+    """
+    number, core = key >> kernel.TYPE_SHIFT, key & ((1 << kernel.TYPE_SHIFT) - 1)
+    for texts, compiled in zip((names.arcs, names.headed, names.near), spec, strict=True):
+        found = np.argwhere(compiled.types == number)
+        if len(found):
+            row, with_distance = found[0]
+            end = ""
+            if with_distance:
+                end = f" distance={('1', '2', '3', '4', '5', '6-10', '11+')[core & 7]}"
+                core >>= kernel.PART_BITS
+            end = (" right" if core & 1 else " left") + end
+            core >>= 1
+            shown = []
+            for atom in reversed(texts[row].split()):
+                name = atom.partition(".")[2]
+                width = int(compiled.bits[ATTRIBUTES.index(name)]) if name else kernel.PART_BITS
+                code = core & ((1 << width) - 1)
+                shown.append(f"{atom}={values[name][code] if name else code}")
+                core >>= width
+            return " ".join(reversed(shown)) + end
+    raise ValueError(f"no template has the type {number}")

@@ -1,0 +1,141 @@
+"""A dependency parser as the base model of condensed features."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from handful.core.records import Tree
+from handful.kernels.tree_parts import count_parts, decode, parts_of_tree, score_parts
+from handful.linear.tree import Tree as TreeStructure
+from handful.linear.tree_steps import TreeSteps
+from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
+from handful.parsing.inputs import read_heads, read_sentences, read_trees, with_columns
+
+_BATCH_WORDS = 20_000
+
+
+class TreeSpace:
+    """The features of a parser and of the right trees of its labeled data; see `handful.representations.condensable`.
+
+    Parameters
+    ----------
+    model : DependencyParser
+        The fitted base model.
+    features : TreeFeatures
+        Every feature that may gain potency, those of the model included.
+
+    Notes
+    -----
+    Parts are arcs and, with order 2, pairs; each kind has a share of its own, see `handful.linear.Tree.parts`. Words and tags
+    are those of the labeled data; a template with another word does not fire.
+    """
+
+    def __init__(self, model: Any, features: TreeFeatures) -> None:
+        self.model = model
+        self.features = features
+        self.n_features = self.n_basis = features.n_features
+        self.type_names = list(features.templates.types)
+        known = np.searchsorted(features.keys, model.keys_)
+        self._weights = np.zeros(self.n_features)
+        self._weights[known] = model.weights_
+        digest = hashlib.sha256(repr([model.order, model.projective, model.single_root, model.columns_]).encode())
+        for array in (features.keys, model.keys_, model.weights_):
+            digest.update(array.tobytes())
+        for name, strings in features.encoder.values.items():
+            digest.update("\0".join([name, *strings]).encode("utf-8", "surrogatepass"))
+        self.fingerprint = digest.hexdigest()
+
+    @classmethod
+    def of(cls, model: Any, trees: Iterable[Tree] | None) -> TreeSpace:
+        """Return the space of a model's own features and those of some right trees."""
+        mine: TreeFeatures = model._features
+        if trees is None:
+            return cls(model, mine)
+        known, heads, _ = read_trees(trees, projective=model.projective, single_root=model.single_root)
+        sentences = with_columns([tree.sentence for tree in known], model.columns_)
+        rules: dict[str, Any] = {"order": model.order, "single_root": model.single_root}
+        found = TreeFeatures.learn(sentences, heads, mine.templates, mine.encoder, min_count=model.min_count, **rules)
+        return cls(model, mine.with_keys(np.union1d(mine.keys, found.keys)))
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file needs beside the base model."""
+        return {"keys": self.features.keys}
+
+    def batches(self, part: Iterable[Any]) -> Iterator[list[Any]]:
+        """Cut sentences."""
+        batch: list[Any] = []
+        n_words = 0
+        for sentence in part:
+            batch.append(sentence)
+            n_words += len(sentence)
+            if n_words >= _BATCH_WORDS:
+                yield batch
+                batch, n_words = [], 0
+        if batch:
+            yield batch
+
+    def count(self, inputs: Any, chosen: np.ndarray, basis: np.ndarray) -> int:
+        """Parse sentences with the base model and count the features of its trees, and of all parts."""
+        trees = self._structure(self.features, inputs, 0)
+        for number in range(trees.n_inputs):
+            found = trees.features(number)
+            n = int(trees.offsets[number + 1] - trees.offsets[number])
+            rules = trees.second, trees.projective, trees.single_root
+            heads, _ = decode(score_parts(*found, self._weights), n, trees.starts(n), *rules)
+            amounts = np.zeros(len(found.begins))
+            amounts[parts_of_tree(heads, trees.starts(n), trees.second)] = 1.0
+            count_parts(*found, amounts, chosen)
+            count_parts(*found, trees.even_shares(n, len(amounts)), basis)
+        return int(trees.offsets[-1])
+
+    def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """Return A, which is counted as it is."""
+        return basis[start:stop]
+
+    def types(self, ids: np.ndarray) -> np.ndarray:
+        """Return the template of each feature."""
+        return np.asarray(self.features.types[ids])
+
+    def describe(self, ids: np.ndarray) -> list[tuple[str, tuple[str, ...]]]:
+        """Return features in words; the direction of the arc stands in the observation."""
+        return [(name, ()) for name in self.features.names(ids)]
+
+    def seen(self, ids: np.ndarray, inputs: Any) -> np.ndarray:
+        """Tell which features any part of the sentences has."""
+        here = np.zeros(self.n_features, dtype=bool)
+        trees = self._structure(self.features, inputs, 0)
+        for number in range(trees.n_inputs):
+            here[trees.features(number).ids] = True
+        return np.asarray(here[ids])
+
+    def structure(self, ids: np.ndarray, inputs: Any) -> TreeStructure:
+        """Return the sentences with some features alone."""
+        return self._structure(self.features.keep(ids), inputs, CACHE_BYTES)
+
+    def steps(self, ids: np.ndarray, inputs: Any) -> TreeSteps:
+        """Return the sentences one at a time."""
+        return TreeSteps(self.structure(ids, inputs))
+
+    def encode(self, inputs: Any, outputs: Any) -> np.ndarray:
+        """Return heads in one array: those of trees if `outputs` is None, else lists of heads (with labels or without)."""
+        rules = {"projective": self.model.projective, "single_root": self.model.single_root}
+        if outputs is None:
+            return read_trees(inputs, **rules)[1]
+        return read_heads(read_sentences(inputs), outputs[0] if isinstance(outputs, tuple) else outputs, **rules)
+
+    def base_weights(self, ids: np.ndarray) -> np.ndarray:
+        """Return weights of the base model."""
+        return np.asarray(self._weights[ids])
+
+    def build(self, ids: np.ndarray, weights: np.ndarray) -> Any:
+        """Return a parser with these weights; labels are those of the base model."""
+        return self.model._with(self.features.keep(ids), weights)
+
+    def _structure(self, features: TreeFeatures, inputs: Any, cache_bytes: int) -> TreeStructure:
+        sentences = with_columns(read_sentences(inputs), self.model.columns_)
+        found: TreeStructure = self.model._structure(features, SentenceFeatures(features, sentences, cache_bytes))
+        return found

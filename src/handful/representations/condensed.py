@@ -1,0 +1,543 @@
+"""Condensed features of Suzuki, Isozaki & Nagata (2011): millions of features into a few hundred, from unlabeled data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Annotated, Any, Literal, NamedTuple, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from handful.compute import Engine
+from handful.core.errors import DataError, ParameterError
+from handful.core.params import AtLeast, Count, Positive, check_params
+from handful.core.progress import Progress
+from handful.core.registry import method
+from handful.core.store import Storable
+from handful.linear.batch import log_loss, minimize
+from handful.linear.online import train_online
+from handful.linear.tied import Tied, TiedSteps, Ties
+from handful.representations.condensable import Condensable, FeatureSpace
+from handful.representations.counting import Counting
+from handful.representations.feature_counts import FeatureCounts, count_features
+from handful.representations.flat_space import FlatSpace
+from handful.representations.potency import Condensed, condense, discounted, quantized
+from handful.representations.shards import Prepare, Reading, Ready, shards_of
+from handful.representations.widening import widen
+
+_WHO = "CondensedFeatures"
+_MAX_ITERATIONS, _MAX_PASSES = 1000, 15
+
+
+class FeatureRecord(NamedTuple):
+    """One original feature: what it is, its counts, and where it fell."""
+
+    type: str
+    name: str
+    labels: tuple[str, ...]
+    chosen: float
+    even: float
+    potency: float
+    bin: int
+
+
+@method("condensed-features", paper="suzuki2011", takes="model", learns_from=("labels", "unlabeled"))
+class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
+    """Put the features of a linear model together by how its decisions on unlabeled data use them.
+
+    Use it to make a tagger, a parser or a text classifier far smaller, and its weights better founded: features that
+    the model chooses about as much more often (or less often) than chance share one weight.
+
+    Parameters
+    ----------
+    base_model : fitted CRF, DependencyParser or linear classifier
+        Any scikit-learn classifier with ``coef_`` and ``classes_`` will do; columns must not be negative.
+    discount : float, default=1.0
+        Features whose count differs from chance by no more than this are dropped.
+    resolution : float, default=1.0
+        Bins a unit of potency; more bins, more condensed features.
+    vocabulary : {"labeled", "all"}, default="labeled"
+        ``labeled`` knows the observations of the labeled data (pass them to `fit`); ``all`` also those that unlabeled
+        text has at least `min_count` times.
+    min_count : int, default=5
+        Cut-off for ``vocabulary="all"``.
+    global_phi : bool, default=False
+        One feature phi for all types in place of one a type.
+    types : sequence of int or None, default=None
+        For a classifier: type of each column; only columns of the same type are put together. None is one type.
+    count_labeled : bool, default=False
+        Count the labeled inputs as well.
+
+    Attributes
+    ----------
+    n_condensed_ : int
+        Condensed features, without phi.
+    condensed_types_, condensed_bins_ : ndarray of int64, shape (n_condensed_,)
+        Type (an index into `type_names_`) and bin of each.
+    type_names_ : list of str
+        Feature types.
+    kept_ : ndarray of int64
+        Original features that fell into a bin.
+    members_ : ndarray of int64
+        Condensed feature of each of them.
+    potency_ : ndarray of float64, shape (n_features,)
+        V' of every original feature; 0 for dropped ones. For a classifier, feature ``column * n_classes + label``.
+    bins_ : ndarray of int64, shape (n_features,)
+        V* of every original feature; 0 for dropped ones.
+    counts_ : FeatureCounts
+        What was counted.
+
+    Notes
+    -----
+    ========  ==================  ==================================================================
+    symbol    here                meaning
+    ========  ==================  ==================================================================
+    R, A      ``chosen, even``    count in the model's best outputs; count if outputs were picked evenly
+    C         ``discount``        see above
+    delta     ``resolution``      see above
+    V', V*    ``potency_, bins_`` potency after the discount; its bin
+    h_m       a (type, bin) pair  condensed feature: the sum of its members
+    phi       one a type          sum of all condensed features times their bin / delta
+    ========  ==================  ==================================================================
+
+    Choices where the paper is silent: one phi a type, illegal label pairs are no parts, features without labels (bare
+    label, label pair) are types like others, R + C is at least 1e-6. A CRF trained with an L1 penalty forgets
+    observations of weight 0; pass the labeled inputs to `fit`, so that they can gain potency too.
+
+    With ``vocabulary="all"`` the text is read three times: a sketch of what is frequent, its exact count, potency.
+
+    Cost: decoding of the unlabeled inputs. Memory of a worker: 8 bytes for each of the `n_features` features of the space
+    (observations times labels, and times legal label pairs where templates ask for them), and one batch.
+
+    References
+    ----------
+    Suzuki, J., Isozaki, H., Nagata, M. (2011). Learning condensed feature representations from large unsupervised data
+    sets for supervised learning. ACL.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[2.0, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]), ["a", "a", "b", "b"]
+    >>> features = CondensedFeatures(LogisticRegression(fit_intercept=False).fit(X, y), discount=0.5).fit(X)
+    >>> features.potency_.round(2).tolist(), features.bins_.tolist()
+    ([0.51, -1.1, -1.39, 0.56, 0.0, 0.0], [1, -2, -2, 1, 0, 0])
+    >>> model = features.retrain(X, y)
+    >>> model.n_active_condensed_, model.predict([[1.0, 0.0, 3.0]]).tolist()
+    (2, ['a'])
+    """
+
+    def __init__(
+        self,
+        base_model: Any,
+        discount: Annotated[float, AtLeast(0)] = 1.0,
+        resolution: Positive = 1.0,
+        *,
+        vocabulary: Literal["labeled", "all"] = "labeled",
+        min_count: Count = 5,
+        global_phi: bool = False,
+        types: Any = None,
+        count_labeled: bool = False,
+    ) -> None:
+        self.base_model = base_model
+        self.discount = discount
+        self.resolution = resolution
+        self.vocabulary = vocabulary
+        self.min_count = min_count
+        self.global_phi = global_phi
+        self.types = types
+        self.count_labeled = count_labeled
+
+    def fit(
+        self,
+        unlabeled: Any,
+        y: Any = None,
+        *,
+        labeled: Any = None,
+        prepare: Prepare | None = None,
+        n_jobs: int | None = None,
+        engine: Engine = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Count features over unlabeled inputs and put them into bins.
+
+        Parameters
+        ----------
+        unlabeled : list of sentences, path or list of paths of text files, or matrix
+            Files hold one sentence a line, tokens between blanks; gzip, bzip2 and xz are unpacked. They are read as a
+            stream.
+        y : None
+            Not used.
+        labeled : sequence, optional
+            Inputs of the labeled data; their observations join the vocabulary.
+        prepare : callable, optional
+            Applied to lists of unlabeled sentences as they are read, for example to add a column
+            (`handful.tagging.TagColumn`). With several processes it must be picklable.
+        n_jobs, engine, checkpoint, progress
+            See `handful.compute.map_reduce`.
+
+        Returns
+        -------
+        CondensedFeatures
+            Itself.
+        """
+        check_params(self)
+        if self.count_labeled and labeled is None:
+            raise ParameterError(f"{_WHO}: count_labeled=True needs the labeled inputs. Pass labeled=... to fit.")
+        reading = Reading(prepare)
+        with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
+            space = self._new_space(labeled)
+            if self.vocabulary == "all":
+                if isinstance(unlabeled, Iterator):
+                    raise DataError(
+                        f'{_WHO}: vocabulary="all" reads the text three times, got an iterator. Pass a list.'
+                    )
+                space = widen(space, lambda: self._shards(unlabeled, labeled), reading, self.min_count, counting)
+            counts = count_features(space, self._shards(unlabeled, labeled), reading, counting)
+        if counts.size == 0:
+            raise DataError(f"{_WHO}: there must be unlabeled inputs, got none.")
+        return self._bin(space, counts)
+
+    def extend(
+        self,
+        unlabeled: Any,
+        *,
+        prepare: Prepare | None = None,
+        n_jobs: int | None = None,
+        engine: Engine = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Count more unlabeled inputs and bin again.
+
+        Parameters
+        ----------
+        unlabeled, prepare, n_jobs, engine, checkpoint, progress
+            See `fit`. The vocabulary stays as it is.
+
+        Returns
+        -------
+        CondensedFeatures
+            Itself, as if both had been counted at once with this vocabulary.
+        """
+        check_is_fitted(self, "counts_")
+        with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
+            shards = shards_of(unlabeled, _WHO)
+            counts = count_features(self._space, shards, Reading(prepare), counting, self.counts_)
+        return self._bin(self._space, counts)
+
+    def save_counts(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file for `fit_counts`.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to write.
+        """
+        check_is_fitted(self, "counts_")
+        self.counts_.save(path)
+
+    def fit_counts(self, paths: Any) -> Self:
+        """Take counts from files instead of counting, and put features into bins.
+
+        Parameters
+        ----------
+        paths : path-like or list of path-like
+            Files that `save_counts` wrote, with this base model and one vocabulary; their counts are added.
+
+        Returns
+        -------
+        CondensedFeatures
+            Itself.
+        """
+        check_params(self)
+        several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        if not several:
+            raise ParameterError(f"{_WHO}: at least one file of counts must be given, got none.")
+        counts = FeatureCounts.load(several[0])
+        for path in several[1:]:
+            counts = counts.plus(FeatureCounts.load(path))
+        return self._bin(self._stored_space(counts), counts)
+
+    def rebin(self, *, discount: float | None = None, resolution: float | None = None) -> CondensedFeatures:
+        """Return condensed features of the same counts with another discount or resolution.
+
+        Parameters
+        ----------
+        discount, resolution : float, optional
+            New values.
+
+        Returns
+        -------
+        CondensedFeatures
+            New, with the counts in common.
+        """
+        check_is_fitted(self, "counts_")
+        other = CondensedFeatures(**self.get_params(deep=False))
+        other.discount = self.discount if discount is None else discount
+        other.resolution = self.resolution if resolution is None else resolution
+        check_params(other)
+        return other._bin(self._space, self.counts_)
+
+    @property
+    def potency_(self) -> np.ndarray:
+        """V' of every original feature."""
+        check_is_fitted(self, "counts_")
+        blocks = [discounted(chosen, even, self.discount) for _, chosen, even in self.counts_.blocks(self._space)]
+        return np.concatenate([np.empty(0), *blocks])
+
+    @property
+    def bins_(self) -> np.ndarray:
+        """V* of every original feature."""
+        check_is_fitted(self, "counts_")
+        bins = np.zeros(self._space.n_features, dtype=np.int64)
+        bins[self.kept_] = self.condensed_bins_[self.members_]
+        return bins
+
+    def transform(self, inputs: Any, outputs: Any = None) -> sparse.csr_array:
+        """Return the condensed features of inputs together with outputs.
+
+        Parameters
+        ----------
+        inputs : sequence or matrix
+            Inputs as the base model takes them.
+        outputs : sequence, optional
+            Their outputs; what the base model predicts by default.
+
+        Returns
+        -------
+        csr_array of shape (n_inputs, n_condensed_ + n_phi)
+            How much of each condensed feature there is; the phi features stand last.
+        """
+        check_is_fitted(self, "counts_")
+        outputs = self._space.encode(inputs, self.base_model.predict(inputs) if outputs is None else outputs)
+        steps = TiedSteps(self._space.steps(self.kept_, inputs), self._ties(np.arange(len(self.kept_))))
+        found = [steps.parts_at(number, steps.take(number, outputs)) for number in range(steps.n_inputs)]
+        rows = np.repeat(np.arange(len(found)), [len(ids) for ids, _ in found])
+        ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in found)])
+        values = np.concatenate([np.empty(0), *(values for _, values in found)])
+        return sparse.csr_array((values, (rows, ids)), shape=(len(found), steps.n_features))
+
+    def retrain(
+        self,
+        inputs: Any,
+        outputs: Any,
+        *,
+        penalty: Literal["l2", "l1"] = "l2",
+        strength: float = 1.0,
+        algorithm: Literal["lbfgs", "pa", "fobos"] = "lbfgs",
+        max_iter: int | None = None,
+        tol: float = 1e-5,
+        random_state: int = 0,
+        progress: Progress | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Any:
+        """Train on labeled data with the condensed features in place of the original ones.
+
+        Parameters
+        ----------
+        inputs, outputs : sequence
+            The labeled data, as the base model's ``fit`` takes them.
+        penalty, strength, algorithm, max_iter, tol, random_state
+            As for `handful.tagging.CRF`; strengths speak of the weights of condensed features.
+        progress, checkpoint
+            As for `handful.tagging.CRF.fit`.
+
+        Returns
+        -------
+        model
+            Of the base model's kind, on original features with folded weights ``w'_m = w_m + w_phi u_m / delta``. Its
+            `condensed_weights_` are the w' of all condensed features, its `n_active_condensed_` is how many are not 0.
+        """
+        check_is_fitted(self, "counts_")
+        space, codes = self._space, self._space.encode(inputs, outputs)
+        mine = np.flatnonzero(space.seen(self.kept_, inputs))
+        ids, ties = self.kept_[mine], self._ties(mine)
+        settings: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint, "fingerprint": self._fingerprint()}
+        if algorithm == "lbfgs":
+            objective = log_loss(Tied(space.structure(ids, inputs), ties), codes)
+            l1, l2 = (strength, 0.0) if penalty == "l1" else (0.0, strength)
+            steps = max_iter or _MAX_ITERATIONS
+            fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, max_iter=steps, tol=tol, **settings)
+            weights, n_iter = fitted.weights, fitted.n_iter
+        else:
+            learned = train_online(
+                TiedSteps(space.steps(ids, inputs), ties),
+                codes,
+                algorithm=algorithm,
+                aggressiveness=1.0 / strength,
+                l1=strength,
+                max_passes=max_iter or _MAX_PASSES,
+                seed=random_state,
+                **settings,
+            )
+            weights, n_iter = learned.weights, learned.n_passes
+        model = self.fold(weights)
+        model.n_iter_ = n_iter
+        return model
+
+    def fold(self, weights: np.ndarray) -> Any:
+        """Return a model of the base model's kind from weights of condensed features.
+
+        Parameters
+        ----------
+        weights : ndarray of float64, shape (n_condensed_ + n_phi,)
+            One weight for each column of `transform`.
+
+        Returns
+        -------
+        model
+            See `retrain`.
+        """
+        n = self.n_condensed_
+        phi = weights[n:][np.zeros(n, dtype=np.int64) if self.global_phi else self.condensed_types_]
+        folded = weights[:n] + phi * self.condensed_bins_ / self.resolution
+        original = folded[self.members_]
+        active = original != 0.0
+        model = self._space.build(self.kept_[active], original[active])
+        model.n_active_condensed_ = int(np.count_nonzero(folded))
+        model.condensed_weights_ = folded
+        return model
+
+    def features(self, ids: Iterable[int] | None = None) -> Iterator[FeatureRecord]:
+        """Tell about original features, one at a time.
+
+        Parameters
+        ----------
+        ids : iterable of int, optional
+            Which; by default all that fell into a bin.
+
+        Yields
+        ------
+        FeatureRecord
+            Type, name, labels, R, A, potency and bin.
+        """
+        check_is_fitted(self, "counts_")
+        wanted = self.kept_ if ids is None else np.asarray(list(ids), dtype=np.int64)
+        for start in range(0, len(wanted), 1 << 16):
+            yield from self._records(wanted[start : start + (1 << 16)])
+
+    def bin_members(self, type: str, bin: int) -> list[FeatureRecord]:
+        """Return the original features behind one condensed feature, by falling potency.
+
+        Parameters
+        ----------
+        type : str
+            One of `type_names_`.
+        bin : int
+            The bin.
+
+        Returns
+        -------
+        list of FeatureRecord
+            The members.
+        """
+        mine = (self.condensed_types_ == self._type(type)) & (self.condensed_bins_ == bin)
+        found = self._records(self.kept_[mine[self.members_]])
+        return sorted(found, key=lambda record: -record.potency)
+
+    def top(self, type: str, n: int = 10, *, lowest: bool = False) -> list[FeatureRecord]:
+        """Return the features of a type with the biggest potency.
+
+        Parameters
+        ----------
+        type : str
+            One of `type_names_`.
+        n : int
+            How many.
+        lowest : bool
+            The most negative ones instead.
+
+        Returns
+        -------
+        list of FeatureRecord
+            Biggest first.
+        """
+        number = self._type(type)
+        ids = self.kept_[self.condensed_types_[self.members_] == number]
+        potency = discounted(*self.counts_.of(self._space, ids), self.discount)
+        order = np.argsort(potency if lowest else -potency, kind="stable")[:n]
+        return [next(iter(self._records(ids[k : k + 1]))) for k in order]
+
+    def _records(self, ids: np.ndarray) -> list[FeatureRecord]:
+        order = np.argsort(ids, kind="stable")
+        rising = ids[order]
+        chosen, even = self.counts_.of(self._space, rising)
+        potency = discounted(chosen, even, self.discount)
+        bins, types = quantized(potency, self.resolution), self._space.types(rising)
+        words = self._space.describe(rising)
+        found = [
+            FeatureRecord(self.type_names_[t], *word, *figures)
+            for t, word, *figures in zip(
+                types.tolist(), words, chosen.tolist(), even.tolist(), potency.tolist(), bins.tolist(), strict=True
+            )
+        ]
+        back = np.empty(len(ids), dtype=np.int64)
+        back[order] = np.arange(len(ids))
+        return [found[k] for k in back]
+
+    def _type(self, name: str) -> int:
+        check_is_fitted(self, "counts_")
+        if name not in self.type_names_:
+            known = ", ".join(map(repr, self.type_names_[:20]))
+            raise ParameterError(f"{_WHO}: type must be one of {known}, got {name!r}.")
+        return self.type_names_.index(name)
+
+    def _new_space(self, labeled: Any) -> FeatureSpace:
+        if isinstance(self.base_model, Condensable):
+            return self.base_model.feature_space(labeled)
+        return FlatSpace(self.base_model, self.types)
+
+    def _stored_space(self, counts: FeatureCounts) -> FeatureSpace:
+        if isinstance(self.base_model, Condensable):
+            space = self.base_model.stored_space(counts.space)
+        else:
+            space = FlatSpace(self.base_model, **counts.space)
+        if space.fingerprint != counts.fingerprint or space.n_basis != len(counts.basis):
+            raise DataError(f"{_WHO}: the counts must be of this base model, got those of another. Count again.")
+        if len(counts.chosen_ids) and counts.chosen_ids[-1] >= space.n_features:
+            raise DataError(f"{_WHO}: the stored counts are damaged.")
+        return space
+
+    def _shards(self, unlabeled: Any, labeled: Any) -> Iterator[Any]:
+        own: Sequence[Any] = [Ready(labeled)] if self.count_labeled else []
+        return chain(shards_of(unlabeled, _WHO), own)
+
+    def _ties(self, mine: np.ndarray) -> Ties:
+        """Return which weights some of the kept features share."""
+        group = self.members_[mine]
+        types = np.zeros(len(mine), dtype=np.int64) if self.global_phi else self.condensed_types_[group]
+        n_phi = 1 if self.global_phi else len(self.type_names_)
+        value = self.condensed_bins_[group] / self.resolution
+        return Ties(self.n_condensed_ + n_phi, group, self.n_condensed_ + types, value)
+
+    def _bin(self, space: FeatureSpace, counts: FeatureCounts) -> Self:
+        kept, bins = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        for start, chosen, even in counts.blocks(space):
+            potency = discounted(chosen, even, self.discount)
+            mine = np.flatnonzero(potency)
+            kept.append(start + mine)
+            bins.append(quantized(potency[mine], self.resolution))
+        self._space, self.counts_ = space, counts
+        self.kept_ = np.concatenate(kept)
+        self._condensed: Condensed = condense(space.types(self.kept_), np.concatenate(bins))
+        self.condensed_types_, self.condensed_bins_ = self._condensed.types, self._condensed.bins
+        self.members_ = self._condensed.member_of
+        self.n_condensed_ = len(self._condensed)
+        self.type_names_ = list(space.type_names)
+        return self
+
+    def _fingerprint(self) -> str:
+        return f"{self.counts_.fingerprint} {self.counts_.size} {self.discount!r} {self.resolution!r} {self.global_phi}"
+
+    def _state(self) -> dict[str, Any]:
+        params: dict[str, Any] = self.get_params(deep=False)
+        return params | {"counts_": self.counts_._state()}
+
+    def _check_state(self) -> None:
+        counts = FeatureCounts._from_state(self.counts_)  # type: ignore[arg-type]
+        self._bin(self._stored_space(counts), counts)

@@ -1,0 +1,122 @@
+"""Potency of features, and the bins it puts them into: the arithmetic of Suzuki, Isozaki & Nagata (2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_LEAST = 1e-6
+_TIED = 1e-9
+
+
+def discounted(chosen: np.ndarray, even: np.ndarray, discount: float) -> np.ndarray:
+    """Return the discounted potency V' of features.
+
+    Parameters
+    ----------
+    chosen : ndarray of float64
+        R: how much of each feature the model's own best outputs have.
+    even : ndarray of float64
+        A: how much there would be if outputs were picked evenly.
+    discount : float
+        C: features whose counts differ by no more than this have potency 0.
+
+    Returns
+    -------
+    ndarray of float64
+        The logarithm of the ratio of both, after the discount has moved `chosen` towards `even`.
+
+    Notes
+    -----
+    With no discount a feature that is never chosen would have minus infinity; its count is taken as 1e-6 there. A
+    feature that no output can have (even 0) has potency 0. A difference within 1e-9 (times `even`, where that is above
+    1) of the discount counts as equal to it, so that the order of summation cannot show.
+
+    Examples
+    --------
+    >>> discounted(np.array([10.0, 1.0, 5.0]), np.array([4.0, 6.0, 4.5]), 1.0).round(5).tolist()
+    [0.81093, -1.09861, 0.0]
+    """
+    surplus, slack = chosen - even, _TIED * np.maximum(even, 1.0)
+    potency = np.zeros(len(surplus))
+    more = (surplus > discount + slack) & (even > 0.0)
+    less = (surplus < -discount - slack) & (even > 0.0)
+    potency[more] = np.log(np.maximum(chosen[more] - discount, _LEAST)) - np.log(even[more])
+    potency[less] = np.log(np.maximum(chosen[less] + discount, _LEAST)) - np.log(even[less])
+    return potency
+
+
+def quantized(potency: np.ndarray, resolution: float) -> np.ndarray:
+    """Return the bin V* of each potency: rounded away from zero after scaling, so that only zero gives 0.
+
+    Parameters
+    ----------
+    potency : ndarray of float64
+        V'.
+    resolution : float
+        Bins a unit of potency.
+
+    Returns
+    -------
+    ndarray of int64
+        Bins. A value within 1e-9 of a whole number is that number.
+
+    Examples
+    --------
+    >>> quantized(np.array([0.81093, -1.09861, 0.0]), 1.0).tolist()
+    [1, -2, 0]
+    >>> quantized(np.array([0.81093, -1.09861]), 10.0).tolist()
+    [9, -11]
+    """
+    scaled = potency * resolution
+    bins = np.where(scaled > 0.0, np.ceil(scaled - _TIED), np.floor(scaled + _TIED)).astype(np.int64)
+    # A tiny potency must not be rounded to 0, for only potency 0 is dropped.
+    lost = (bins == 0) & (potency != 0.0)
+    bins[lost] = np.sign(potency[lost]).astype(np.int64)
+    return bins
+
+
+@dataclass(frozen=True, eq=False)
+class Condensed:
+    """Features put together by type and bin.
+
+    Parameters
+    ----------
+    types, bins : ndarray of int64, shape (n_condensed,)
+        Type and bin of each condensed feature, rising by type, then by bin.
+    member_of : ndarray of int64, shape (n_kept,)
+        Condensed feature of each original feature that is kept.
+
+    Examples
+    --------
+    >>> found = condense(np.array([1, 0, 1, 1]), np.array([2, -1, -3, 2]))
+    >>> found.types.tolist(), found.bins.tolist(), found.member_of.tolist()
+    ([0, 1, 1], [-1, -3, 2], [2, 0, 1, 2])
+    """
+
+    types: np.ndarray
+    bins: np.ndarray
+    member_of: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.bins)
+
+
+def condense(types: np.ndarray, bins: np.ndarray) -> Condensed:
+    """Put features of equal type and bin together.
+
+    Parameters
+    ----------
+    types, bins : ndarray of int64
+        Type and bin of each feature; no bin may be 0.
+
+    Returns
+    -------
+    Condensed
+        The condensed features.
+    """
+    low = int(bins.min(initial=0))
+    width = int(bins.max(initial=0)) - low + 1
+    keys, member_of = np.unique(types.astype(np.int64) * width + (bins - low), return_inverse=True)
+    return Condensed(keys // width, keys % width + low, member_of)

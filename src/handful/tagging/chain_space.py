@@ -1,0 +1,303 @@
+"""A CRF as the base model of condensed features."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain as chained
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.features import Extractor, Predicates
+from handful.features.columns import Tokens
+from handful.features.vocabulary import joined, numbers_in
+from handful.kernels.tally import add_pairs, spread_rows
+from handful.linear import Chain, ChainLayout, ChainSteps
+from handful.linear.layout import labels_before
+from handful.linear.part_shares import PartShares
+from handful.tagging.inputs import check_sentences
+
+_BATCH_TOKENS = 100_000
+_MOST_CELLS = 1 << 24
+
+
+class ChainSpace:
+    """Every observation with every label and every legal label pair; see `handful.representations.condensable`.
+
+    Features are numbered as `handful.linear.build_layout` does with ``all_labels``: observations with a label, then
+    observations with a label pair, then bare label pairs, then label triples.
+
+    Parameters
+    ----------
+    model : CRF
+        The fitted base model.
+    extractor : Extractor
+        Knows every observation that may gain potency, those of the model included.
+
+    Notes
+    -----
+    A part is a label with the label before it (with both labels before it for order 2), as in `Chain.parts`; illegal
+    label pairs are no parts. How much of a feature chance would give depends on the observation only through the
+    positions it was seen at, so two or three sums an observation stand for all its labels.
+    """
+
+    def __init__(self, model: Any, extractor: Extractor) -> None:
+        self.model = model
+        self.extractor = extractor
+        n = self.n_labels = len(model.classes_)
+        self.legal = np.flatnonzero(model.allowed_.ravel())
+        self._legal_rank = np.full(n * n + 1, -1, dtype=np.int64)
+        self._legal_rank[self.legal] = np.arange(len(self.legal))
+        allowed = model.allowed_
+        triples = allowed[:, :, None] & allowed[None, :, :]
+        has_pairs = any(t.pairs and not t.atoms for t in extractor.templates)
+        self._pairs = self.legal if has_pairs else self.legal[:0]
+        self._triples = np.flatnonzero(triples.ravel()) if model.order == 2 else self.legal[:0]
+        self.node_wanted = extractor.predicates_with(pairs=False)
+        self.edge_wanted = extractor.predicates_with(pairs=True)
+        self._nodes, self._edges = np.flatnonzero(self.node_wanted), np.flatnonzero(self.edge_wanted)
+        self._node_rank = np.where(self.node_wanted, np.cumsum(self.node_wanted) - 1, -1)
+        self._edge_rank = np.where(self.edge_wanted, np.cumsum(self.edge_wanted) - 1, -1)
+        sizes = [len(self._nodes) * n, len(self._edges) * len(self.legal), len(self._pairs), len(self._triples)]
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.n_features = int(self.starts[-1])
+        even = self._even = PartShares(allowed, model.allowed_first_, model.order)
+        self._label_share = even.labels.T
+        self._pair_share = even.pairs.reshape(even.n_classes, -1).T[self.legal]
+        self._triple_share = even.triples.reshape(even.n_classes, -1).T[self._triples]
+        self.n_basis = even.n_classes * (extractor.n_predicates + 1)
+        self._name_types()
+        self._base_number = np.full(extractor.n_predicates + 1, -1, dtype=np.int32)
+        places = numbers_in(model._extractor, extractor)
+        if (places < 0).any():
+            raise DataError("CondensedFeatures: the stored vocabulary lacks observations of the base model.")
+        self._base_number[places] = np.arange(len(places))
+        self.fingerprint = self._fingerprint()
+
+    @classmethod
+    def of(cls, model: Any, sentences: Sequence[Tokens] | None) -> ChainSpace:
+        """Return the space of a model's own observations and those of some sentences."""
+        known = model._extractor
+        if sentences is None or known.hash_bits is not None:
+            return cls(model, known)
+        sentences, _ = check_sentences(sentences, "CondensedFeatures")
+        fresh = Extractor(map(str, known.templates), min_count=model.min_count, lookups=known.lookups)
+        return cls(model, joined([fresh.fit(sentences, who="CondensedFeatures"), known]))
+
+    def widened(self, extractor: Extractor) -> ChainSpace:
+        """Return the space with further observations."""
+        return ChainSpace(self.model, joined([self.extractor, extractor]))
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file needs beside the base model."""
+        return {"vocabulary": self.extractor.state()}
+
+    def batches(self, part: Iterable[Tokens]) -> Iterator[list[Tokens]]:
+        """Cut sentences."""
+        batch: list[Tokens] = []
+        n_tokens = 0
+        for sentence in part:
+            batch.append(sentence)
+            n_tokens += len(sentence)
+            if n_tokens >= _BATCH_TOKENS:
+                yield batch
+                batch, n_tokens = [], 0
+        if batch:
+            yield batch
+
+    def count(self, inputs: Sequence[Tokens], chosen: np.ndarray, basis: np.ndarray) -> int:
+        """Count observations with the labels that the base model gives them."""
+        observed = self.extractor.transform(inputs, who="CondensedFeatures")
+        model = self.model
+        mine = _renumbered(observed, self._base_number)
+        codes = model._chain(model._extractor, model._layout, mine).best(model.weights_).astype(np.int64)
+        before = labels_before(observed.offsets, codes)
+        pair = self._legal_rank[np.where(before >= 0, before * self.n_labels + codes, -1)]
+        node, edge, pairs, triples = (chosen[a:b] for a, b in pairwise(self.starts))
+        ones = np.ones(len(codes))
+        _add(observed, codes, ones, self._node_rank, self.n_labels, node)
+        if len(edge):
+            _add(observed, pair, ones, self._edge_rank, len(self.legal), edge)
+        if len(pairs):
+            pairs += np.bincount(pair[pair >= 0], minlength=len(pairs))
+        if len(triples):
+            two_before = labels_before(observed.offsets, before)
+            triple = (two_before * self.n_labels + before) * self.n_labels + codes
+            ids, times = np.unique(triple[two_before >= 0], return_counts=True)
+            triples[np.searchsorted(self._triples, ids)] += times
+        place = self._even.classes(observed.offsets)
+        share = np.repeat(self._even.shares(observed.offsets, place), np.diff(observed.offsets))
+        width = self._even.n_classes
+        _add(observed, place, share, np.arange(self.extractor.n_predicates), width, basis)
+        basis[-width:] += np.bincount(place, weights=share, minlength=width)
+        return len(codes)
+
+    def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
+        """Return A from the sums of each observation at first, second and later positions."""
+        sums = basis.reshape(-1, self._even.n_classes)
+        group, first, second = self._place(np.arange(start, stop))
+        found = np.empty(stop - start)
+        for kind, share in enumerate((self._label_share, self._pair_share, self._pair_share, self._triple_share)):
+            mine = group == kind
+            # bare label pairs and triples have predicate -1: the last line, which is any token
+            found[mine] = (sums[first[mine]] * share[second[mine]]).sum(axis=1)
+        return found
+
+    def types(self, ids: np.ndarray) -> np.ndarray:
+        """Return the template of each feature."""
+        group, first, _ = self._place(ids)
+        slot = np.searchsorted(self.extractor.starts, np.maximum(first, 0), side="right") - 1
+        found = np.where(group == 0, self._node_type[slot], self._edge_type[slot])
+        return np.asarray(np.where(group == 2, self._pair_type, np.where(group == 3, self._triple_type, found)))
+
+    def describe(self, ids: np.ndarray) -> list[tuple[str, tuple[str, ...]]]:
+        """Return observations and labels in words."""
+        group, first, second = self._place(ids)
+        out: list[tuple[str, tuple[str, ...]]] = []
+        names = iter(self.extractor.names(first[group < 2].tolist()))
+        n, labels = self.n_labels, self.model.classes_.tolist()
+        for kind, number in zip(group.tolist(), second.tolist(), strict=True):
+            if kind == 0:
+                out.append((next(names), (labels[number],)))
+            elif kind < 3:
+                a, b = divmod(int(self.legal[number]), n)
+                out.append((next(names) if kind == 1 else "b", (labels[a], labels[b])))
+            else:
+                rest, c = divmod(int(self._triples[number]), n)
+                out.append(("triple", (labels[rest // n], labels[rest % n], labels[c])))
+        return out
+
+    def seen(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> np.ndarray:
+        """Tell which observations the sentences have; label pairs and triples count as seen."""
+        observed = self.extractor.transform(inputs, who="CondensedFeatures")
+        here = np.zeros(self.extractor.n_predicates + 1, dtype=bool)
+        here[observed.row_ids] = True
+        here[observed.direct] = True
+        here[-1] = True
+        _, first, _ = self._place(ids)
+        return np.asarray(here[first])
+
+    def structure(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> Chain:
+        """Return the sentences with some features alone."""
+        inputs, _ = check_sentences(inputs, "CondensedFeatures")
+        observed = self.extractor.transform(inputs, who="CondensedFeatures")
+        return self.model._chain(self.extractor, self.layout(ids), observed)  # type: ignore[no-any-return]
+
+    def steps(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> ChainSteps:
+        """Return the sentences one at a time."""
+        return ChainSteps(self.structure(ids, inputs))
+
+    def encode(self, inputs: Sequence[Tokens], outputs: Any) -> np.ndarray:
+        """Return tags as codes."""
+        return self.model._codes(inputs, outputs)  # type: ignore[no-any-return]
+
+    def base_weights(self, ids: np.ndarray) -> np.ndarray:
+        """Return weights of the base model."""
+        layout: ChainLayout = self.model._layout
+        places = numbers_in(self.model._extractor, self.extractor)
+        predicate, target = layout.predicate_of(), layout.targets()
+        full = np.empty(layout.n_features, dtype=np.int64)
+        a, b, c, d, _ = layout.starts
+        full[a:b] = self._node_rank[places[predicate[a:b]]] * self.n_labels + target[a:b]
+        pairs = self._legal_rank[target[b:d]]
+        full[b:c] = self.starts[1] + self._edge_rank[places[predicate[b:c]]] * len(self.legal) + pairs[: c - b]
+        full[c:d] = self.starts[2] + pairs[c - b :]
+        full[d:] = self.starts[3] + np.searchsorted(self._triples, target[d:])
+        weights = np.zeros(self.n_features)
+        weights[full] = self.model.weights_
+        return np.asarray(weights[ids])
+
+    def build(self, ids: np.ndarray, weights: np.ndarray) -> Any:
+        """Return a CRF with these weights."""
+        hashed = self.extractor.hash_bits is not None
+        layout, left = self.layout(ids).keep(np.ones(len(ids), dtype=bool), all_predicates=hashed)
+        return self.model._with(self.extractor.keep(left), layout, weights)
+
+    def layout(self, ids: np.ndarray) -> ChainLayout:
+        """Return the numbering of some features, which rise, for `Chain`."""
+        group, first, second = self._place(ids)
+        n_predicates = self.extractor.n_predicates
+
+        def offsets(mine: np.ndarray) -> np.ndarray:
+            return np.concatenate([[0], np.cumsum(np.bincount(first[mine], minlength=n_predicates))]).astype(np.int64)
+
+        node, edge = group == 0, group == 1
+        return ChainLayout(
+            self.n_labels,
+            offsets(node),
+            second[node].astype(np.int32),
+            offsets(edge),
+            self.legal[second[edge]].astype(np.int32),
+            self.legal[second[group == 2]],
+            self._triples[second[group == 3]],
+        )
+
+    def _place(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the group of each feature (0 to 3), its predicate (-1 for none), and its label, pair or triple."""
+        group = np.searchsorted(self.starts[1:-1], ids, side="right")
+        within = ids - self.starts[group]
+        first, second = np.full(len(ids), -1, dtype=np.int64), within.copy()
+        for kind, known, width in ((0, self._nodes, self.n_labels), (1, self._edges, len(self.legal))):
+            mine = group == kind
+            rank, second[mine] = np.divmod(within[mine], width)
+            first[mine] = known[rank]
+        return group, first, second
+
+    def _name_types(self) -> None:
+        templates, slots = self.extractor.templates, self.extractor.slots
+        self.type_names = [str(t) for t in templates]
+        self._node_type, self._edge_type = np.full((2, len(slots)), -1, dtype=np.int64)
+        self._pair_type = self._triple_type = -1
+        for number, template in enumerate(templates):
+            if template.pairs and not template.atoms:
+                self._pair_type = number
+            else:
+                of_slot = self._edge_type if template.pairs else self._node_type
+                of_slot[slots.index(template.atoms)] = number
+        if self.model.order == 2:
+            self._triple_type = len(templates)
+            self.type_names.append("triple")
+
+    def _fingerprint(self) -> str:
+        state, model = self.extractor.state(), self.model
+        digest = hashlib.sha256(repr([state["templates"], state["hash_bits"], model.order]).encode())
+        digest.update("\0".join(chained.from_iterable(state["strings"].values())).encode("utf-8", "surrogatepass"))
+        layout = [value for value in model.layout_.values() if isinstance(value, np.ndarray)]
+        for array in (*state["keys"], model.weights_, *layout, model.allowed_, model.allowed_first_):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(repr(model.classes_.tolist()).encode())
+        return digest.hexdigest()
+
+
+def _add(
+    observed: Predicates, targets: np.ndarray, amounts: np.ndarray, ranks: np.ndarray, width: int, out: np.ndarray
+) -> None:
+    """Add the amount of each token to the cells of its predicates and its target."""
+    mine = ranks[observed.row_ids] >= 0
+    row_offsets = np.concatenate([[0], np.cumsum(mine)])[observed.row_offsets]
+    filled = np.diff(row_offsets) > 0
+    row_ids = observed.row_ids[mine]
+    rows = np.ascontiguousarray(observed.rows[:, [bool(filled[column].any()) for column in observed.rows.T]])
+    direct = np.ascontiguousarray(observed.direct)
+    number = np.where(filled, np.cumsum(filled) - 1, -1)
+    starts = np.append(row_offsets[:-1][filled], len(row_ids))
+    n_cells = int(filled.sum()) * width
+    if n_cells <= _MOST_CELLS:
+        sums = np.zeros(n_cells)
+        add_pairs(rows, targets, amounts, number, width, sums)
+        spread_rows(sums, starts, row_ids, ranks, width, out)
+    else:
+        whole = Predicates(rows, row_offsets, row_ids, direct[:, :0], observed.offsets)
+        add_pairs(whole.ids, targets, amounts, ranks, width, out)
+    add_pairs(direct, targets, amounts, ranks, width, out)
+
+
+def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:
+    """Return what was observed under other numbers, without predicates whose number is -1."""
+    ids = numbers[observed.row_ids]
+    kept = ids >= 0
+    row_offsets = np.concatenate([[0], np.cumsum(kept)])[observed.row_offsets]
+    return Predicates(observed.rows, row_offsets, ids[kept], numbers[observed.direct], observed.offsets)

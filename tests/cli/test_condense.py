@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+
+from handful.cli import main
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+@pytest.fixture
+def model(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    words = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
+    lines = []
+    for _ in range(30):
+        lines += [f"{rng.choice(words[tag])}\t{tag}" for tag in ("D", "N", "V")] + [""]
+    (tmp_path / "train.tsv").write_text("\n".join(lines) + "\n")
+    raw = [" ".join(rng.choice(words[tag]) for tag in ("D", "N", "V")) for _ in range(200)]
+    (tmp_path / "first.txt").write_text("\n".join(raw[:120]) + "\n")
+    (tmp_path / "second.txt.gz").write_bytes(gzip.compress(("\n".join(raw[120:]) + "\n").encode()))
+    run(capsys, "fit", "tagger", tmp_path / "train.tsv", "--iterations", "20")
+    return tmp_path / "train.handful"
+
+
+def test_a_tagger_gets_small_and_still_tags(capsys, model, tmp_path):
+    train = tmp_path / "train.tsv"
+    texts = tmp_path / "first.txt", tmp_path / "second.txt.gz"
+    code, out, _ = run(capsys, "condense", model, train, *texts, "--dev", train, "--resolution", 4, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["tokens"] == 600
+    assert facts["condensed features"] < facts["features before"]
+    assert facts["dev"]["after"]["accuracy"] == 1.0
+    code, out, _ = run(capsys, "predict", tmp_path / "train-condensed.handful", tmp_path / "first.txt")
+    assert code == 0
+    assert [line.split("\t")[1] for line in out.splitlines()[:3]] == ["D", "N", "V"]
+    told = json.loads(run(capsys, "inspect", tmp_path / "train-condensed.handful", "--json")[1])
+    assert told["how it was trained"]["condensed features"] == facts["condensed features"]
+
+
+def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_path):
+    train, counts = tmp_path / "train.tsv", tmp_path / "counts"
+    once, twice = tmp_path / "once.handful", tmp_path / "twice.handful"
+    texts = tmp_path / "first.txt", tmp_path / "second.txt.gz"
+    assert run(capsys, "condense", model, train, *texts, "-o", once)[0] == 0
+    for text in texts:
+        code, out, _ = run(capsys, "condense", model, train, text, "-o", twice, "--counts", counts, "--json")
+        assert code == 0
+    assert json.loads(out)["tokens"] == 600
+    tagged = [run(capsys, "predict", path, texts[0])[1] for path in (once, twice)]
+    assert tagged[0] == tagged[1]
+    code, out, _ = run(capsys, "condense", model, train, "-o", twice, "--counts", counts, "--resolution", 1, "--json")
+    assert (code, json.loads(out)["tokens"]) == (0, 600)
+
+
+def test_wrong_use_is_one_sentence(capsys, model, tmp_path):
+    train = tmp_path / "train.tsv"
+    code, _, err = run(capsys, "condense", model, train)
+    assert code == 2
+    assert "TEXT is missing" in err
+    code, _, err = run(capsys, "condense", model, train, tmp_path / "none.txt")
+    assert (code, "none.txt" in err, "Traceback" in err) == (1, True, False)
+    empty = tmp_path / "empty.txt"
+    empty.write_text("")
+    code, _, err = run(capsys, "condense", model, train, empty)
+    assert code == 1
+    assert len(err.strip().splitlines()) == 1
+    counts = tmp_path / "counts"
+    counts.write_bytes(b"no counts")
+    code, _, err = run(capsys, "condense", model, train, tmp_path / "first.txt", "--counts", counts)
+    assert code == 1
+    assert str(counts) in err
