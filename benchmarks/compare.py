@@ -1,6 +1,8 @@
 """Time and memory of the main job: fit and predict on a large table, and a comparison under a time limit.
 
-Run ``python benchmarks/compare.py`` for a table of a million rows, ``--quick`` for one of fifty thousand.
+Run ``python benchmarks/compare.py`` for a table of a million rows, ``--quick`` for one of fifty thousand. With
+``--stability`` it compares the methods on seven small tables with two seeds instead, and tells whether the best of one
+seed is among the best of the other (the four tables of the UCI collection are read from ``$HANDFUL_DATA``).
 """
 
 from __future__ import annotations
@@ -50,16 +52,71 @@ def run(*arguments: object) -> dict[str, float]:
     }
 
 
+def small_tables(folder: Path) -> dict[str, Path]:
+    """Write the tables that come with scikit-learn; those of the data folder stay where they are."""
+    from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+
+    found = {}
+    for name, load in (("wine", load_wine), ("breast cancer", load_breast_cancer), ("digits", load_digits)):
+        frame = load(as_frame=True).frame
+        found[name] = folder / f"{name}.csv"
+        frame.to_csv(found[name], index=False)
+    if "HANDFUL_DATA" in os.environ:
+        for name in ("vehicle", "ionosphere", "parkinsons", "wine"):
+            found[f"{name} (UCI)"] = Path(os.environ["HANDFUL_DATA"]) / f"{name}.csv"
+    return found
+
+
+def stability(folder: Path, labels: str) -> list[dict[str, object]]:
+    """Compare the methods on every small table with two seeds; is the best of each within the other's intervals?"""
+    told = []
+    for name, path in small_tables(folder).items():
+        results = []
+        started = time.perf_counter()
+        for seed in (0, 1):
+            target = "label" if name.endswith("(UCI)") else "target"
+            words = [sys.executable, "-m", "handful.cli", "compare", path, "--target", target, "--labels", labels]
+            done = subprocess.run(
+                [*map(str, words), "--seed", str(seed), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            if done.returncode:
+                raise SystemExit(f"{' '.join(map(str, words))} failed")
+            results.append(json.loads(done.stdout))
+        rows = [{row["name"]: row for row in result["rows"]} for result in results]
+        best = [result["rows"][0]["name"] for result in results]
+        told.append(
+            {
+                "table": name,
+                "best": [f"{n} {100 * r[n]['score']:.1f}" for n, r in zip(best, rows, strict=True)],
+                "stable": all(
+                    r[other]["low"] <= r[mine]["score"] <= r[other]["high"]
+                    for r, mine, other in zip(rows, best, best[::-1], strict=True)
+                ),
+                "verdicts": [result["verdict"] for result in results],
+                "seconds for both": round(time.perf_counter() - started),
+                "load": round(os.getloadavg()[0], 1),
+            }
+        )
+        print(json.dumps(told[-1]), flush=True)
+    return told
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--stability", action="store_true")
+    parser.add_argument("--labels", default="5-per-class")
     given = parser.parse_args()
     n_rows = given.rows or (50_000 if given.quick else 1_000_000)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["HANDFUL_RUNS"] = str(folder / "runs")
+        if given.stability:
+            told = stability(folder, given.labels)
+            print(f"stable: {sum(bool(row['stable']) for row in told)} of {len(told)} tables")
+            return
         data, model = folder / "rows.csv", folder / "rows.handful"
         write_rows(data, n_rows, LABELS)
         results: dict[str, object] = {

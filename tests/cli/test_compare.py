@@ -159,3 +159,25 @@ def test_missing_marks_and_kinds_are_heeded(capsys, tmp_path):
     assert code == 0
     assert found["facts"]["rows with a label"] == 40
     assert found["columns"] == {"x": "numeric", "zone": "nominal"}
+
+
+def test_a_report_that_cannot_be_written_is_told_before_the_work(capsys, iris, tmp_path):
+    where = tmp_path / "nowhere" / "r.html"
+    code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK, "--report", where)
+    assert (code, out) == (1, "")
+    assert "r.html: cannot be written" in err
+    assert "Plan" not in err
+
+
+def test_a_plan_without_estimates_says_so(capsys, iris):
+    code, _, err = run(capsys, "compare", iris, "--target", "label", *QUICK, "--minutes", "0.000001")
+    assert code == 0
+    assert "draws; at least 0.0 ms" in err
+
+
+def test_every_contender_is_listed(capsys):
+    from handful.methods.contenders import contenders
+
+    code, out, _ = run(capsys, "methods")
+    assert code == 0
+    assert set(contenders()) <= {line.split()[0] for line in out.splitlines()}

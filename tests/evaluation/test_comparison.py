@@ -68,6 +68,15 @@ def test_draws_that_agree_by_chance_prove_nothing():
     assert high == 1.0
 
 
+def test_two_methods_that_never_differed_may_differ_by_a_little():
+    plain = Entry("plain", {0: 0.5, 1: 0.75}, plain=True)
+    same = Entry("same", {0: 0.5, 1: 0.75}, uses_unlabeled=True, twin="plain")
+    few, many = (rank([plain, same], test_share=0.25, n_test=n, n_labels=4).ranks[1].gain for n in (8, 800))
+    assert few.mean == many.mean == 0
+    assert few.low < many.low < 0 < many.high < few.high
+    assert many.high < 0.01
+
+
 def test_only_draws_that_all_finished_count():
     found = rank(
         [Entry("plain", {0: 0.5, 1: 0.6, 2: 0.9}, plain=True), Entry("slow", {0: 0.5, 1: 0.6})],

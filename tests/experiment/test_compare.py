@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import time
+from concurrent.futures import Future
+from threading import Timer
 
 import numpy as np
 import polars as pl
@@ -15,7 +17,8 @@ from handful.core.registry import forget, method
 from handful.experiment.compare import Comparison, compare
 from handful.experiment.labels import Budget, Draws
 from handful.experiment.problem import Problem, array_problem
-from handful.experiment.trial import Bench, Task
+from handful.experiment.running import WORKER_BYTES, _stop, count_jobs
+from handful.experiment.trial import Bench, Outcome, Task
 from handful.methods import CATALOGUE
 
 
@@ -314,3 +317,63 @@ def test_wrong_use_is_told_before_anything_runs(settings, error, message):
     X, y = load_iris(return_X_y=True)
     with pytest.raises(error, match=message):
         compare(X, y, **settings)
+
+
+def test_text_columns_take_part():
+    rng = np.random.default_rng(0)
+    words = {"a": ["cheap", "bright", "flat", "small"], "b": ["garden", "quiet", "pool", "large"]}
+    labels = rng.choice(["a", "b"], size=80)
+    # More than a thousand columns, so that the rows are sparse.
+    notes = [
+        " ".join([*rng.choice(words[label], 4), *(f"w{n}" for n in rng.integers(10_000, size=12))]) for label in labels
+    ]
+    frame = pl.DataFrame({"note": notes, "label": np.where(np.arange(80) % 2, labels, None)})
+    found = compare(frame, target="label", draws=2, methods=["self-training", "ordinal-knn", "kernel-pca"])
+    assert found.problem.kinds == {"note": "text"}
+    assert not found.content.left_out
+    assert all(row.score > 0.5 for row in found.content.rows)
+    assert "<svg" in found.to_html()
+
+
+def test_a_method_that_takes_too_long_is_left_out_unless_it_is_named(monkeypatch):
+    from handful.experiment import plan
+
+    X, y = load_iris(return_X_y=True)
+    monkeypatch.setattr(plan, "_PATIENCE", 0.0)
+    planned = {"labels": "5-per-class", "draws": 2, "on_plan": lambda problem, plan: False}
+    found = compare(X, y, **planned)
+    assert [line.name for line in found.plan.lines] == ["k-nn", "logistic-regression"]
+    assert "Name it among the methods" in found.plan.left_out["ordinal-knn"]
+    assert "ordinal-knn" not in compare(X, y, methods=["ordinal-knn"], **planned).plan.left_out
+
+
+def test_nothing_more_is_tried_once_all_baselines_failed(monkeypatch):
+    X, y = load_iris(return_X_y=True)
+    tried = []
+
+    def fail(bench, task):
+        tried.append(task)
+        return Outcome(task, None, error="of no use.")
+
+    monkeypatch.setattr(Bench, "run", fail)
+    with pytest.raises(DataError, match=r"no baseline could be fitted: of no use\."):
+        compare(X, y, labels="5-per-class", draws=5, methods=["ordinal-knn"])
+    assert len(tried) < 5
+
+
+def test_workers_are_stopped_only_when_all_trials_have_been_passed_on():
+    class Pool:
+        def shutdown(self, **options):
+            self.seen = [future.running() for future in futures]
+
+    futures, pool = [Future(), Future()], Pool()
+    later = [Timer(0.05 * (n + 1), future.set_running_or_notify_cancel) for n, future in enumerate(futures)]
+    for timer in later:
+        timer.start()
+    _stop(pool, futures)
+    assert pool.seen == [True, True]
+
+
+def test_no_more_workers_than_the_memory_allows():
+    assert count_jobs(4, memory=2 * WORKER_BYTES) == 2
+    assert count_jobs(4, memory=1) == 1

@@ -87,3 +87,10 @@ def test_a_text_file_is_no_table(tmp_path):
 def test_lengths_must_agree():
     with pytest.raises(DataError, match="X and y must be of one length, got 2 and 3"):
         array_problem([[1.0], [2.0]], [0, 1, 0])
+
+
+def test_dates_are_told(tmp_path):
+    rows = "".join(f"2024-01-{1 + i % 28:02d},{i % 7},{'ab'[i % 2]}\n" for i in range(60))
+    found = read_problem(write(tmp_path / "t.csv", f"day,x,y\n{rows}"), "y")
+    assert found.kinds == {"day": "nominal", "x": "numeric"}
+    assert found.notes == ("Column 'day' holds dates, read as names. Write numbers, such as days, if time matters.",)

@@ -146,7 +146,9 @@ def test_predicates_can_be_split_into_those_with_labels_and_with_pairs():
         ([["a", None]], "tokens must be strings, got NoneType"),
         ([3], "must be a list of tokens, got int"),
         ("Rome", "must be a list of lists"),
-        ([["a"]], "column 'pos'"),
+        ([["a"]], "column 'pos', but sentence 0 has tokens only"),
+        ([Sentence(["a"])], "column 'pos', but sentence 0 has tokens only"),
+        ([Sentence(["a"], {"chunk": ["O"]})], "column 'pos', but sentence 0 has the column chunk"),
     ],
 )
 def test_unusable_sentences_are_named(sentences, what):

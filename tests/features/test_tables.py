@@ -39,15 +39,32 @@ def test_unreadable_and_endless_numbers_become_the_mean():
     assert TableEncoder.learn(constant, {"x": "numeric"}).transform(constant).tolist() == [[0.0], [0.0]]
 
 
-def test_text_is_sparse_and_of_length_one():
+def test_text_is_weighted_words_of_length_one():
     frame = pl.DataFrame({"t": ["the dog barks", "the cat sleeps", "", None], "x": [1.0, 2.0, 3.0, 4.0]})
     encoder = TableEncoder.learn(frame, {"t": "text", "x": "numeric"})
+    assert len(encoder.names) == encoder.width == 10
+    assert {"t~dog", "t~the dog", "x"} <= set(encoder.names)
     rows = encoder.transform(frame)
+    assert np.linalg.norm(rows[:, :-1], axis=1).tolist() == pytest.approx([1, 1, 0, 0])
+    rare, common = (rows[0, encoder.names.index(name)] for name in ("t~dog", "t~the"))
+    assert rare > common > 0  # a word of both sentences weighs less than a word of one
+    unseen = encoder.transform(pl.DataFrame({"t": ["a bird"], "x": [1.0]}))
+    assert not unseen[0, :-1].any()
+    empty = TableEncoder.learn(pl.DataFrame({"t": ["- -", "!"]}), {"t": "text"})
+    assert empty.transform(frame).shape == (4, 0)
+
+
+def test_many_columns_are_sparse():
+    texts = [" ".join(f"word{i * 20 + j}" for j in range(20)) for i in range(40)]
+    frame = pl.DataFrame({"t": texts})
+    rows = TableEncoder.learn(frame, {"t": "text"}).transform(frame)
     assert sparse.issparse(rows)
-    words = rows[:, :-1]
-    assert np.sqrt(words.multiply(words).sum(axis=1)).A1.tolist() == pytest.approx([1, 1, 0, 0])
-    rare, common = words[0].max(), words[0].data.min()
-    assert rare > common  # a word of both sentences weighs less than a word of one
+    assert rows.shape == (40, 40 * 39)
+
+
+def test_words_without_weights_are_refused():
+    with pytest.raises(DataError, match="must differ and have a weight each"):
+        TableEncoder({"t": {"kind": "text", "words": ["a", "a"], "weights": np.ones(2)}})
 
 
 def test_what_was_learned_can_be_carried_over():

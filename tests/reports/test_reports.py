@@ -136,7 +136,9 @@ def test_all_reports_say_the_same(content):
             assert fact in text
         assert "harm" in text
     assert "handful compare data.csv --target y" in render_markdown(content)
-    assert "ordinal-knn" in render_fragment(content)
+    fragment = render_fragment(content)
+    assert "ordinal-knn" in fragment
+    assert ".handful-comparison .sub { display: block;" in fragment  # or the numbers of a cell run together
 
 
 def test_markdown_tables_keep_their_columns(content):
@@ -146,8 +148,20 @@ def test_markdown_tables_keep_their_columns(content):
 
 
 def test_a_report_without_results_is_still_a_report(content):
-    bare = replace(content, rows=(), curves=(), confusions=(), decisions=None, warnings=(), left_out={})
+    bare = replace(content, rows=(), curves=(), confusions=(), decisions=None, warnings=(), left_out={}, columns={})
+    assert "<dt>columns</dt>" in render_html(content)
+    assert "<dt>columns</dt>" not in render_html(bare)
     page = Page()
     page.feed(render_html(bare))
     assert page.open == []
     assert render_markdown(bare)
+
+
+def test_long_names_are_cut_with_dots_and_told_in_full(content):
+    long = "a class with a very long name indeed"
+    confusions = (Confusion("k-nn", ("a", long), ((3, 1), (0, 4))),)
+    page = render_html(
+        replace(content, confusions=confusions, decisions=replace(content.decisions, classes=("a", long)))
+    )
+    assert f'title="{long}">a class with a very lon\N{HORIZONTAL ELLIPSIS}</th>' in page
+    assert ">class a class with a very\N{HORIZONTAL ELLIPSIS}</text>" in page

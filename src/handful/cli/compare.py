@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,11 +81,15 @@ def command(
     DATA may also be a tagged corpus (one token and its tag a line, a blank line after each sentence; or CoNLL-U), without
     --target: then taggers are compared, --labels counts sentences, and --unlabeled names raw text.
     """
-    from handful.core.errors import ParameterError
+    from handful.core.errors import FileError, ParameterError
 
     for path in reports:
         if path.suffix not in _REPORTS:
             raise ParameterError(f"{path}: the name of a report must end in .html, .md or .json.")
+        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+            raise FileError(
+                f"{path}: cannot be written (no folder {path.parent}, or one that is not yours to write in)."
+            )
     notes = console(stderr=True)
     common: dict[str, Any] = {
         "labels": labels,
@@ -153,15 +158,15 @@ def _compare_taggers(
 def _show(found: Result, reports: tuple[Path, ...], as_json: bool) -> int:
     from handful.reports.terminal import render_terminal
 
-    for path in reports:
-        getattr(found, _REPORTS[path.suffix])(path)
-        click.echo(f"handful: wrote {path}", err=True)
     if as_json:
         emit_json(found.content.as_dict())
     else:
         out = console()
         for part in render_terminal(found.content):
             out.print(part)
+    for path in reports:
+        getattr(found, _REPORTS[path.suffix])(path)
+        click.echo(f"handful: wrote {path}", err=True)
     if found.state == "interrupted":
         click.echo("handful: interrupted; what was done is kept, and the same command goes on from there.", err=True)
         return 130
@@ -191,15 +196,16 @@ def _show_plan(out: Any, plan: Plan, minutes: float | None) -> None:
         table.add_column(heading, justify="right" if heading != "twin without unlabeled rows" else "left")
     for line in plan.lines:
         n_trials = sum(task.entry == line.name for task in plan.tasks)
-        cost = (words.seconds(line.seconds), words.size(line.n_bytes)) if line.seconds else ("?", "?")
+        cost = [words.seconds(line.seconds) if line.seconds else "?", words.size(line.n_bytes) if line.n_bytes else "?"]
         table.add_row(line.name, f"{n_trials}", *cost, line.twin or "")
     out.print(table)
     for name, why in plan.left_out.items():
         out.print(f"{name} does not take part: {why}", style="dim", markup=False)
+    known = "about" if all(line.seconds for line in plan.lines) else "at least"
     cut = f", cut off at {minutes:g} minutes" if minutes is not None and plan.seconds > 60 * minutes else ""
     out.print(
         f"Plan: {len(plan.tasks):,} trials ({plan.n_fits:,} fits) with {plan.n_labels} labels, {plan.n_train:,} training "
-        f"and {plan.n_test:,} tested rows in each of {plan.n_draws} draws; about {words.seconds(plan.seconds)}{cut} and "
+        f"and {plan.n_test:,} tested rows in each of {plan.n_draws} draws; {known} {words.seconds(plan.seconds)}{cut} and "
         f"{words.size(plan.n_bytes)} of memory.",
         markup=False,
     )

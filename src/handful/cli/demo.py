@@ -52,8 +52,9 @@ def command(folder: Path, draws: int, jobs: int, as_json: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{folder}: cannot be made ({error.strerror}).") from None
-    notes = console(stderr=True)
-    notes.print("The first run compiles the kernels, which takes a minute or two; later runs do not.", style="dim")
+    if not _compiled():
+        note = "The first run compiles the kernels, which takes a minute or two; later runs do not."
+        console(stderr=True).print(note, style="dim")
     found = _wine(folder, draws, jobs)
     ads = _ads(folder)
     if as_json:
@@ -70,6 +71,12 @@ def command(folder: Path, draws: int, jobs: int, as_json: bool) -> None:
     out.print(f"Report: {folder / 'report.html'}\n", markup=False)
     _show_ad(out, ads)
     _show_next(out, folder)
+
+
+def _compiled() -> bool:
+    import handful.kernels
+
+    return any(Path(handful.kernels.__file__).parent.glob("__pycache__/*.nbi"))
 
 
 def _wine(folder: Path, draws: int, jobs: int) -> Comparison:

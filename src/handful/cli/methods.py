@@ -10,8 +10,12 @@ from handful.cli.console import console, emit_json
 @click.command("methods")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def command(as_json: bool) -> None:
-    """List the methods: name, what they take, what they learn from, where they come from."""
+    """List the methods: name, what they take, what they learn from, where they come from.
+
+    The last ones are scikit-learn's, which comparisons hold the others against; --json has the catalogue alone.
+    """
     from handful.methods import cards
+    from handful.methods.contenders import contenders
 
     found = list(cards())
     if as_json:
@@ -36,4 +40,7 @@ def command(as_json: bool) -> None:
         table.add_column(heading)
     for card in found:
         table.add_row(card.name, card.takes, ", ".join(card.learns_from), card.paper or "-", card.summary)
+    for plain in (one for one in contenders().values() if one.baseline):
+        learns_from = "labels, unlabeled" if plain.uses_unlabeled else "labels"
+        table.add_row(plain.name, "table", learns_from, "-", plain.summary)
     console().print(table)

@@ -235,7 +235,7 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
     >>> low < 0.95, high
     (True, 1.0)
     """
-    n_tested = n_test * max(round(1 / test_share) + 1, 1)
+    n_tested = _n_tested(test_share, n_test)
     # Two more rows of each kind (Agresti and Coull 1998): a score of 1 does not mean that errors are impossible.
     share = (float(np.mean(scores)) * n_tested + 2) / (n_tested + 4)
     low, high = corrected_interval(
@@ -247,14 +247,19 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
 _MANY = 1_000_000
 
 
-def _least_variance(differences: np.ndarray, n_test: int) -> float:
-    # Two classifiers whose accuracies differ by d disagree on a share d of the rows at least.
-    d = abs(float(differences.mean()))
+def _n_tested(test_share: float, n_test: int) -> int:
+    return n_test * max(round(1 / test_share) + 1, 1)
+
+
+def _least_variance(differences: np.ndarray, test_share: float, n_test: int) -> float:
+    # Two classifiers whose accuracies differ by d disagree on a share d of the rows at least; if they never did, they
+    # may on the next row.
+    d = max(abs(float(differences.mean())), 1 / (_n_tested(test_share, n_test) + 2))
     return d * (1 - d) / n_test
 
 
 def _p_value(differences: np.ndarray, test_share: float, n_test: int) -> float:
-    least = _least_variance(differences, n_test)
+    least = _least_variance(differences, test_share, n_test)
     return corrected_paired_t(differences, _MANY, round(_MANY * test_share), least_variance=least)
 
 
@@ -262,7 +267,7 @@ def _gain(entry: Entry, scores: Mapping[str, np.ndarray], test_share: float, n_t
     if entry.twin is None or entry.twin not in scores:
         return None
     differences = scores[entry.name] - scores[entry.twin]
-    least = _least_variance(differences, n_test)
+    least = _least_variance(differences, test_share, n_test)
     low, high = corrected_interval(differences, _MANY, round(_MANY * test_share), least_variance=least)
     return Gain(entry.twin, float(differences.mean()), low, high)
 

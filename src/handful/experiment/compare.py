@@ -210,7 +210,7 @@ def compare_problem(
     found = Draws(problem.codes, None if labels is None else Budget.parse(labels), seed)
     bench = Bench(problem, found, metric, unlabeled_rows, seed)
     memory = None if memory_gb is None else int(memory_gb * 2**30)
-    jobs = count_jobs(n_jobs)
+    jobs = count_jobs(n_jobs, memory)
     deadline = None if minutes is None else started + 60 * minutes
     plan = make_plan(
         bench,
@@ -229,10 +229,15 @@ def compare_problem(
     known = {} if book is None else book.outcomes
     outcomes = [known[task] for task in plan.tasks if task in known]
 
+    plain = {line.name for line in plan.lines if line.plain}
+
     def keep(outcome: Outcome) -> None:
         outcomes.append(outcome)
         if book is not None:
             book.add(outcome)
+        if outcome.error is not None and plain <= {o.task.entry for o in outcomes if o.error is not None}:
+            # Nothing could be held against anything: better said now than after all trials.
+            raise DataError(f"compare: no baseline could be fitted: {outcome.error}")
 
     try:
         state = run_tasks(

@@ -18,9 +18,9 @@ from handful.core.records import Sentence
 from handful.evaluation.comparison import Ranking
 from handful.experiment.journal import Journal, digest_of, journal_folder
 from handful.experiment.labels import Budget
-from handful.experiment.plan import WORKER_BYTES, Line, Plan, tasks_of
+from handful.experiment.plan import Line, Plan, tasks_of
 from handful.experiment.result import Result
-from handful.experiment.running import count_jobs, run_tasks
+from handful.experiment.running import WORKER_BYTES, count_jobs, run_tasks
 from handful.experiment.summary import curves_of, failures, rank_outcomes, row_of, versions
 from handful.experiment.tagged import Tagged, read_tagged, read_untagged
 from handful.experiment.taggers import RECIPES, SentenceDraws, TaggerBench
@@ -154,7 +154,8 @@ def compare_tagged(
     raw = [] if unlabeled is None else _raw(unlabeled, data, unlabeled_rows)
     chosen = templates or ("ner" if data.has_spans else "pos")
     bench = TaggerBench(data, raw, SentenceDraws(len(data.sentences), n_labels, seed), chosen, seed)
-    jobs = count_jobs(n_jobs)
+    memory = None if memory_gb is None else int(memory_gb * 2**30)
+    jobs = count_jobs(n_jobs, memory)
     plan = _plan(bench, methods, draws, jobs, progress)
     name = Path(path).name.split(".")[0]
     if on_plan is not None and not on_plan(name, plan):
@@ -181,7 +182,7 @@ def compare_tagged(
             keep,
             n_jobs=jobs,
             deadline=None if minutes is None else started + 60 * minutes,
-            memory=None if memory_gb is None else int(memory_gb * 2**30),
+            memory=memory,
             progress=progress,
             done_before=len(outcomes),
         )

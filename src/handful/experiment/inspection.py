@@ -69,8 +69,8 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
 def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
     facts: dict[str, Any] = {}
     if hasattr(model, "get_params"):
-        plain = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, int | float | str | None)}
-        facts["parameters"] = plain
+        plain = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, int | float | str)}
+        facts["parameters"] = {name: value for name, value in plain.items() if value != "deprecated"}
     if table is None and hasattr(model, "classes_"):
         facts["classes"] = _some(np.asarray(model.classes_))
     if hasattr(model, "kept_"):
@@ -85,7 +85,9 @@ def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
     linear = getattr(model, "estimator_", model)
     if table is not None and hasattr(linear, "coef_"):
         facts["top features"] = _top_features(linear, table, top)
-    if table is None and hasattr(model, "top_features"):
+    if table is None and hasattr(model, "top_features") and not hasattr(model, "classes_"):
+        facts["top features"] = [f"{name} {weight:+.2f}" for name, weight in model.top_features(top)]
+    elif table is None and hasattr(model, "top_features"):
         facts["top features"] = {
             str(label): [f"{name} {weight:+.2f}" for name, weight in model.top_features(label, top)]
             for label in np.asarray(model.classes_)[:_MOST_CLASSES].tolist()

@@ -15,14 +15,15 @@ import numpy as np
 from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
 from handful.experiment.labels import Draws
+from handful.experiment.running import WORKER_BYTES
 from handful.experiment.trial import Bench, Task, quiet_single_thread
 from handful.methods.contenders import Contender, contender, contenders
 
 _PILOT_ROWS = (150, 300)
 CURVE_DRAWS = 5
 _SEARCH_FITS = 3
-WORKER_BYTES = 350 * 2**20
-"""What a worker process takes before it does anything, measured with scikit-learn and numba loaded."""
+_PATIENCE = 600.0
+"""Seconds that one method may cost where neither the methods nor a time were chosen."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,8 @@ def make_plan(
     Returns
     -------
     Plan
-        Trials and estimates. Time and memory of a trial are extrapolated from fits on 150 and 300 rows, and may well
+        Trials and estimates. Without `methods` and `deadline`, one that would take more than ten minutes is left out,
+        unless it is a plain baseline. Time and memory of a trial are extrapolated from fits on 150 and 300 rows, and may well
         be wrong by a factor of two.
     """
     if n_draws < 2:
@@ -162,7 +164,11 @@ def make_plan(
         if progress is not None:
             progress(Step("plan", number + 1, len(lines)))
         if n_bytes > allowed and not line.plain:
-            left_out[line.name] = f"needs about {_size(n_bytes)}; {_size(allowed)} of memory are allowed per worker."
+            left_out[line.name] = f"needs about {_size(n_bytes)}; {_size(allowed)} are left to a worker process."
+            continue
+        cost = seconds * len(tasks_of([line], draws.n_labels, draws.sizes, n_draws)) / n_jobs
+        if methods is None and deadline is None and cost > _PATIENCE and not line.plain:
+            left_out[line.name] = f"would take about {cost / 60:.0f} minutes. Name it among the methods to have it."
             continue
         measured.append(_replaced(line, seconds, n_bytes))
     lines = [line for line in measured if line.ranked or any(other.twin == line.name for other in measured)]
@@ -303,4 +309,4 @@ def _free_memory() -> int:
 
 
 def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 2**30:.1f} GB" if n_bytes >= 2**30 else f"{n_bytes / 2**20:.0f} MB"
+    return f"{n_bytes / 2**30:.1f} GB" if n_bytes >= 2**30 else f"{math.ceil(n_bytes / 2**20)} MB"

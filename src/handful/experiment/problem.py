@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ColumnChoice = Literal["numeric", "nominal", "text", "skip"]
 MAX_CLASSES = 1_000
 MAX_LABELED = 50_000
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)"
 _ID_NAMES = ("id", "index", "key", "row", "uid", "uuid")
 
 
@@ -264,6 +265,10 @@ def _checked(
         elif _is_identifier(name, kind, n_values, series):
             left_out.append(f"Column {name!r} was left out: it looks like an identifier. Keep it with {name}={kind}.")
             del kinds[name]
+        elif kind == "nominal" and series.drop_nulls().cast(str).str.contains(_DATE).all():
+            left_out.append(
+                f"Column {name!r} holds dates, read as names. Write numbers, such as days, if time matters."
+            )
     if not kinds:
         raise DataError(f"{table.name}: at least one column beside {target!r} must tell rows apart, got none.")
     return Problem(

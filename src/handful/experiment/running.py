@@ -7,12 +7,15 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, Protocol
 
 from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
 from handful.experiment.trial import Outcome, Task
+
+WORKER_BYTES = 350 * 2**20
+"""What a worker process takes before it does anything, measured with scikit-learn and numba loaded."""
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -83,19 +86,19 @@ def run_tasks(
     return "finished" if done == total else "out of time"
 
 
-def count_jobs(n_jobs: int) -> int:
-    """Return the number of worker processes; -1 is every core.
+def count_jobs(n_jobs: int, memory: int | None = None) -> int:
+    """Return the number of worker processes; -1 is every core. No more than fit into so many bytes, but one.
 
     Examples
     --------
-    >>> count_jobs(3)
-    3
+    >>> count_jobs(3), count_jobs(3, memory=10**9)
+    (3, 2)
     """
     if n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        n_jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs < 1:
         raise ParameterError(f"compare: jobs must be at least 1, or -1 for every core, got {n_jobs}.")
-    return n_jobs
+    return n_jobs if memory is None else max(min(n_jobs, memory // WORKER_BYTES), 1)
 
 
 def _here(bench: Bench, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
@@ -112,7 +115,7 @@ def _elsewhere(
     from joblib.externals.loky.process_executor import BrokenProcessPool
 
     def start() -> Any:
-        limit = None if memory is None else memory // jobs
+        limit = None if memory is None else max(memory // jobs, WORKER_BYTES)
         return ProcessPoolExecutor(
             jobs, initializer=_begin, initargs=(bench, limit), env=dict.fromkeys(_THREADS, "1"), timeout=600
         )
@@ -122,14 +125,14 @@ def _elsewhere(
     suspects: list[Task] = []  # under way when a process died: each is tried once more, alone
     try:
         while queue or waiting or suspects:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                return
             if suspects and not waiting:
                 waiting[pool.submit(_trial, suspects[-1])] = suspects[-1]
             while queue and not suspects and len(waiting) < 2 * jobs:
                 task = queue.pop()
                 waiting[pool.submit(_trial, task)] = task
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                return
             finished, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
             broken = False
             for future in finished:
@@ -151,7 +154,15 @@ def _elsewhere(
                 pool.shutdown(wait=True, kill_workers=True)
                 pool = start()
     finally:
-        pool.shutdown(wait=True, kill_workers=True)
+        _stop(pool, waiting)
+
+
+def _stop(pool: Any, waiting: Iterable[Any]) -> None:
+    # loky stumbles, with a traceback, over trials that it was given but has not passed on; that takes it a moment.
+    patience = time.monotonic() + 2
+    while time.monotonic() < patience and not all(future.running() or future.done() for future in waiting):
+        time.sleep(0.01)
+    pool.shutdown(wait=True, kill_workers=True)
 
 
 def _begin(bench: Bench, limit: int | None) -> None:

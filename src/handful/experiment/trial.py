@@ -158,7 +158,7 @@ class Bench:
             confusion.tolist() if n_classes <= 50 else [],
             params,
             fitted - start,
-            (done - fitted) / len(test) * 1_000,
+            (done - fitted) / len(truth) * 1_000,
             len(pickle.dumps(model, protocol=5)),
             None if kept is None else len(kept),
         )

@@ -119,7 +119,8 @@ def read_column(sentences: Sequence[Tokens], name: str, who: str) -> Column:
 def _named(sentence: Tokens, number: int, name: str, who: str) -> tuple[str, ...]:
     if isinstance(sentence, Sentence) and name in sentence.columns:
         return sentence.columns[name]
-    what = "columns " + ", ".join(sentence.columns) if isinstance(sentence, Sentence) else "tokens only"
+    columns = list(sentence.columns) if isinstance(sentence, Sentence) else []
+    what = f"{'columns' if len(columns) > 1 else 'the column'} {', '.join(columns)}" if columns else "tokens only"
     raise DataError(
         f"{who}: the templates read a column {name!r}, but sentence {number} has {what}. "
         f"Pass handful.core.records.Sentence(tokens, {{{name!r}: ...}}), or leave these templates out."

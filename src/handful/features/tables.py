@@ -1,4 +1,4 @@
-"""Columns of a table as a matrix: numbers scaled, names as indicators, text as hashed words."""
+"""Columns of a table as a matrix: numbers scaled, names as indicators, text as weighted words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handful.core.records import Kind
 if TYPE_CHECKING:
     import polars as pl
 
-_TEXT_WIDTH = 2**14
+_MOST_WORDS = 2**14
 _MOST_VALUES = 100
 _DENSE_WIDTH = 1_000
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
@@ -27,7 +27,7 @@ class TableEncoder:
     A *numeric* column is shifted and scaled to mean 0 and standard deviation 1; a missing or unreadable cell becomes the
     mean. A *nominal* column becomes one indicator for each of its hundred most frequent values, of such a height that two
     rows that differ are 1 apart; other values and missing cells are all zeros. A *text* column becomes its words and word
-    pairs, hashed into 16,384 columns, weighted by inverse document frequency, at length 1.
+    pairs, the 16,384 most frequent ones of the training rows, weighted by inverse document frequency, at length 1.
 
     Parameters
     ----------
@@ -47,6 +47,11 @@ class TableEncoder:
 
     def __init__(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
         self._columns = {name: dict(column) for name, column in columns.items()}
+        for name, column in self._columns.items():
+            if column["kind"] == "text":
+                column["weights"] = np.asarray(column["weights"], dtype=np.float64)
+                if not len(set(column["words"])) == len(column["words"]) == len(column["weights"]):
+                    raise DataError(f"TableEncoder: the words of column {name!r} must differ and have a weight each.")
 
     @classmethod
     def learn(cls, frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> Self:
@@ -82,14 +87,13 @@ class TableEncoder:
             elif column["kind"] == "nominal":
                 found.extend(f"{name}={value}" for value in column["values"])
             else:
-                found.extend(f"{name}#{number}" for number in range(_TEXT_WIDTH))
+                found.extend(f"{name}~{word}" for word in column["words"])
         return found
 
     @property
     def width(self) -> int:
         """Number of columns of the matrix."""
-        widths = {"numeric": 1, "text": _TEXT_WIDTH}
-        return sum(len(c["values"]) if c["kind"] == "nominal" else widths[c["kind"]] for c in self._columns.values())
+        return sum(len(c.get("values", c.get("words", " "))) for c in self._columns.values())
 
     def state(self) -> dict[str, dict[str, Any]]:
         """Return what was learned, as plain values and arrays."""
@@ -106,7 +110,7 @@ class TableEncoder:
         Returns
         -------
         ndarray or csr_matrix of shape (n_rows, n_names)
-            Sparse where there is text, or a great many values.
+            Sparse where there are more than a thousand columns, as of text.
 
         Raises
         ------
@@ -126,7 +130,7 @@ class TableEncoder:
         if not blocks:
             return np.zeros((frame.height, 0))
         width = sum(block.shape[1] for block in blocks)
-        if any(column["kind"] == "text" for column in self._columns.values()) or width > _DENSE_WIDTH:
+        if width > _DENSE_WIDTH:
             return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
         return np.ascontiguousarray(np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]))
 
@@ -208,21 +212,26 @@ def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
     return sparse.csr_matrix(cells, shape=(len(codes), len(place)))
 
 
-def _counts(series: pl.Series) -> Any:
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    hashing = HashingVectorizer(n_features=_TEXT_WIDTH, ngram_range=(1, 2), norm=None, alternate_sign=False)
-    return hashing.transform([cell or "" for cell in _texts(series)])
-
-
 def _learn_words(series: pl.Series) -> dict[str, Any]:
-    counts = _counts(series)
-    frequency = np.bincount(counts.indices, minlength=_TEXT_WIDTH)
-    return {"weights": np.log((1 + counts.shape[0]) / (1 + frequency)) + 1.0}
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    texts = [cell for cell in _texts(series) if cell is not None]
+    counter = CountVectorizer(ngram_range=(1, 2), max_features=_MOST_WORDS)
+    try:
+        counts = counter.fit_transform(texts)
+    except ValueError:  # nothing that looks like a word
+        return {"words": [], "weights": np.zeros(0)}
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    weights = np.log((1 + len(series)) / (1 + frequency)) + 1.0
+    return {"words": counter.get_feature_names_out().tolist(), "weights": weights}
 
 
 def _encode_words(series: pl.Series, column: Mapping[str, Any]) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.preprocessing import normalize
 
-    counts = _counts(series)
-    return normalize(counts @ sparse.diags(column["weights"]))
+    if not column["words"]:
+        return sparse.csr_matrix((len(series), 0))
+    counter = CountVectorizer(ngram_range=(1, 2), vocabulary=column["words"])
+    counts = counter.transform([cell or "" for cell in _texts(series)])
+    return normalize(sparse.csr_matrix(counts) @ sparse.diags(column["weights"]))

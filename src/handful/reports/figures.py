@@ -211,10 +211,10 @@ def decisions_figure(found: DecisionMap, text: str) -> str:
     key = [(f'<circle cx="8" cy="-5" r="5" fill="{color(code)}"/>', f"class {classes[code]}") for code in used]
     key.append(('<rect x="3" y="-10" width="10" height="10" fill="#777777" class="given"/>', "labeled row"))
     ring = '<circle cx="8" cy="-5" r="5" fill="#bbbbbb" stroke="#555555" stroke-width="3.5"/>'
-    key.append((ring, "changed: ring before, inside after"))
+    key.append((ring, "changed (ring: before)"))
     legend = [
         f'<g transform="translate({20 + 235 * (n % 3)},{plot + 26 + 22 * (n // 3)})">{shape}'
-        f'<text x="22" y="0" class="name">{escape(name[:34])}</text></g>'
+        f'<text x="22" y="0" class="name">{escape(words.clipped(name, 26))}</text></g>'
         for n, (shape, name) in enumerate(key)
     ]
     return _svg([*plain, *given, *changed, *legend], height, text)

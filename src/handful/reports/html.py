@@ -53,6 +53,13 @@ pre { background: var(--panel); padding: .8rem; overflow-x: auto; white-space: p
   table { font-size: .72rem; } td .sub { font-size: .66rem; } th, td { padding: .2rem .3rem; } }
 """
 
+# A notebook has styles of its own; without these, a score and its interval would run into each other.
+_FRAGMENT_STYLE = (
+    ".handful-comparison .sub { display: block; font-size: .85em; opacity: .75; } "
+    ".handful-comparison .better, .handful-comparison .helps, .handful-comparison .worse, .handful-comparison .harms "
+    "{ font-weight: 600; }"
+)
+
 
 def render_html(content: Content) -> str:
     """Return a report as one whole HTML page.
@@ -102,7 +109,7 @@ def render_fragment(content: Content) -> str:
     """
     verdict = f"<p><b>{escape(content.verdict)}</b></p>"
     warnings = "".join(f"<p>{escape(warning)}</p>" for warning in content.warnings)
-    return f'<div class="handful-comparison">{verdict}{warnings}{_table(content)}</div>'
+    return f'<div class="handful-comparison"><style>{_FRAGMENT_STYLE}</style>{verdict}{warnings}{_table(content)}</div>'
 
 
 def _head(content: Content, title: str) -> str:
@@ -182,16 +189,17 @@ def _confusions(confusions: Sequence[Confusion]) -> str:
 
 
 def _confusion(found: Confusion) -> str:
-    head = "".join(f'<th scope="col">{escape(name[:14])}</th>' for name in found.classes)
+    names = [f' title="{escape(name)}">{escape(words.clipped(name, 24))}</th>' for name in found.classes]
+    head = "".join(f'<th scope="col"{name}' for name in names)
     lines = []
-    for row_number, (name, counts) in enumerate(zip(found.classes, found.counts, strict=True)):
+    for row_number, (name, counts) in enumerate(zip(names, found.counts, strict=True)):
         total = max(sum(counts), 1)
         cells = "".join(
             f'<td style="background: rgb({"0 158 115" if column == row_number else "213 94 0"} / '
             f'{0.65 * count / total:.2f})">{count:,}</td>'
             for column, count in enumerate(counts)
         )
-        lines.append(f'<tr><th scope="row">{escape(name[:14])}</th>{cells}</tr>')
+        lines.append(f'<tr><th scope="row"{name}{cells}</tr>')
     return (
         f'<div class="scroll"><table><caption>{escape(found.name)}</caption><thead><tr><th></th>{head}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
@@ -211,7 +219,7 @@ def _decisions(content: Content) -> str:
 def _run(content: Content) -> str:
     columns = ", ".join(f"{name} ({kind})" for name, kind in list(content.columns.items())[:60])
     more = f" and {len(content.columns) - 60} more" if len(content.columns) > 60 else ""
-    facts = [*content.facts.items(), ("columns", columns + more)]
+    facts = [*content.facts.items(), *([("columns", columns + more)] if columns else [])]
     listed = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(_number(value))}</dd>" for name, value in facts)
     notes = [*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())]
     told = "".join(f"<p>{escape(note)}</p>" for note in notes)

@@ -124,6 +124,17 @@ def harms(row: Row) -> bool:
     return row.gain is not None and row.gain[2] < 0
 
 
+def clipped(name: str, most: int) -> str:
+    """Return a name of at most so many characters, with dots where some are missing.
+
+    Examples
+    --------
+    >>> clipped("country house", 9), clipped("flat", 9)
+    ('country \N{HORIZONTAL ELLIPSIS}', 'flat')
+    """
+    return name if len(name) <= most else name[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def settings(params: Mapping[str, Any]) -> str:
     """Return parameters as ``name=value``.
 
