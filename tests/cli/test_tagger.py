@@ -54,6 +54,17 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
     assert told["top features"]["D"]
 
 
+def test_the_hint_names_the_columns_that_are_read(capsys, tmp_path):
+    path = tmp_path / "names.tsv"
+    path.write_text("Rome\tNNP\tB-LOC\nfell\tVBD\tO\n\nOld\tNNP\tB-LOC\nRome\tNNP\tI-LOC\nrose\tVBD\tO\n\n" * 5)
+    code, out, _ = run(capsys, "fit", "tagger", path, "--iterations", "10", "--encoding", "iobes")
+    assert code == 0
+    assert "FILE.tsv, with the columns token, pos" in out
+    code, out, _ = run(capsys, "predict", tmp_path / "names.handful", path)
+    assert code == 0
+    assert [line.split("\t")[3] for line in out.splitlines()[:2]] == ["B-LOC", "O"]
+
+
 def test_a_tagged_corpus_needs_no_target(capsys, corpus, monkeypatch, tmp_path):
     monkeypatch.setenv("HANDFUL_RUNS", str(tmp_path / "runs"))
     raw = tmp_path / "raw.txt"

@@ -23,6 +23,11 @@ from handful.cli.options import Names, command_line
 @click.option(
     "--strength", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, help="Of the penalty."
 )
+@click.option(
+    "--encoding",
+    type=click.Choice(["iob2", "iobes"]),
+    help="Learn span tags (B-X, I-X, O) in this encoding; iobes is slower and often better.",
+)
 @click.option("--iterations", type=click.IntRange(min=1), help="Iterations of training at most.")
 @click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="Where to save it.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 uses every core.")
@@ -37,6 +42,7 @@ def command(
     tag: str | None,
     penalty: str,
     strength: float,
+    encoding: str | None,
     iterations: int | None,
     model: Path | None,
     jobs: int,
@@ -57,6 +63,7 @@ def command(
             n_jobs=jobs,
             penalty=penalty,
             strength=strength,
+            encoding=encoding,
             max_iter=iterations,
         )
     scores: dict[str, float] = {}
@@ -95,4 +102,7 @@ def command(
         markup=False,
         soft_wrap=True,
     )
-    out.print(f"Next: handful predict {where} TEXT.txt", markup=False, soft_wrap=True)
+    # Raw text is enough only where nothing but the words is read.
+    others = tagger.columns_[1:]
+    form = f"FILE.tsv, with the columns {', '.join(['token', *others])}" if others else "TEXT.txt"
+    out.print(f"Next: handful predict {where} {form}", markup=False, soft_wrap=True)

@@ -302,6 +302,12 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         predicates = np.searchsorted(self._layout.node_offsets, heaviest, side="right") - 1
         return list(zip(self._extractor.names(predicates), node_weights[heaviest].tolist(), strict=True))
 
+    @property
+    def columns_(self) -> list[str]:
+        """Columns of a sentence that the templates read, ``word`` first."""
+        check_is_fitted(self)
+        return self._extractor.columns
+
     def transitions(self) -> dict[tuple[str, str], float]:
         """Return the weight of every label pair that has one, heaviest first.
 
