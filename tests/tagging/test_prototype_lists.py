@@ -9,8 +9,9 @@ import pytest
 
 from handful.core.errors import DataError
 from handful.representations import ContextSimilarity
+from handful.tagging.prototype_coverage import check_prototypes
 from handful.tagging.prototype_features import link_words, spelling_predicates
-from handful.tagging.prototype_lists import check_prototypes, extract_prototypes, suggest_prototypes
+from handful.tagging.prototype_lists import extract_prototypes, suggest_prototypes
 from handful.tagging.prototypes import PrototypeTagger
 
 TEXT = [s.split() for s in ["the dog sat .", "the cat sat .", "a dog ran .", "a cat ran .", "oh !", "oh ."]]
@@ -90,6 +91,23 @@ def test_the_report_adds_up():
     assert report.missing == {"V": ["flew"]}
     assert report.ambiguous == {"oh": ["N", "X"]}
     assert report.unsure == []
+    assert report.disputed == []
+    # labels share out what is linked; a word of two labels counts for both
+    reach = {mine.label: mine for mine in report.labels}
+    assert list(reach) == list(lists)
+    assert reach["V"].prototypes == [("sat", counts["sat"]), ("flew", 0)]
+    assert reach["X"].prototype_share == pytest.approx(counts["oh"] / total)
+    only_once = sum(mine.linked_share for label, mine in reach.items() if label != "X")
+    assert only_once == pytest.approx(report.linked_share)
+    assert "cat" in reach["N"].like
+
+
+def test_prototypes_under_a_wrong_label_are_disputed():
+    gold = [["D", "N", "V", "."]] * 4 + [["UH", "."], None]
+    report = check_prototypes(TEXT, {"N": ["dog", "oh"], "D": ["the", "sat"], "V": ["sat", "ran"]}, gold=gold)
+    assert report.disputed == [("oh", "UH", 1, 1)]
+    with pytest.raises(DataError, match="gold must have one entry a sentence"):
+        check_prototypes(TEXT, {"N": ["dog"]}, gold=gold[:2])
 
 
 def test_words_the_tagger_is_unsure_of_come_with_their_entropy():
@@ -99,12 +117,15 @@ def test_words_the_tagger_is_unsure_of_come_with_their_entropy():
     assert len(report.unsure) == 3
     shares = np.concatenate(tagger.predict_proba(TEXT))
     bits = -(shares * np.log2(np.maximum(shares, 1e-300))).sum(axis=1)
-    word, count, entropy = report.unsure[0]
-    places = [i for i, w in enumerate(w for s in TEXT for w in s) if w == word]
-    assert count == len(places)
-    assert entropy == pytest.approx(bits[places].mean())
+    doubt = report.unsure[0]
+    places = [i for i, w in enumerate(w for s in TEXT for w in s) if w == doubt.word]
+    assert doubt.count == len(places)
+    assert doubt.bits == pytest.approx(bits[places].mean())
+    label, share = doubt.labels[0]
+    assert share == pytest.approx(shares[places].mean(axis=0).max())
+    assert label == tagger.classes_[shares[places].mean(axis=0).argmax()]
     # a prototype is never in doubt
-    assert not {"dog", "the", "a", "sat"} & {w for w, _, _ in report.unsure}
+    assert not {"dog", "the", "a", "sat"} & {doubt.word for doubt in report.unsure}
 
 
 def test_an_empty_text_is_refused():

@@ -205,6 +205,11 @@ def test_sentences_of_records_are_the_same():
         ({"prototypes": {"N": "dog", "V": ["barks"]}}, {}, "list of words, got 'dog' for 'N'"),
         ({"prototypes": {"N": ["dog"]}}, {}, "at least two labels, got 1"),
         ({"prototypes": {"N": ["dog"], "V": [3]}}, {}, "filled strings, got 3 for 'V'"),
+        (
+            {"prototypes": {"N": ["Dog"], "V": ["Barks"]}},
+            {},
+            "must occur in the sentences, got none of 2, such as 'Dog'",
+        ),
         ({"prototypes": LISTS, "similarity": "cosine"}, {}, "vocabulary_ and vectors_, got str"),
         ({"prototypes": LISTS}, {"tags": [["D"]]}, "one entry a sentence"),
         ({"prototypes": LISTS}, {"tags": [["D"]] * len(TEXT)}, "one entry a token, but sentence 0 has"),

@@ -7,16 +7,19 @@ from pathlib import Path
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.prototypes import learn_similarity
+from handful.cli.prototypes import FIELDS, MORE_TEXT, learn_similarity
 from handful.cli.sentences import read_sentences
+
+_SHOWN = 20  # words named in a note
 
 
 @click.command("prototypes")
 @click.argument("prototypes", type=click.Path(path_type=Path))
 @click.argument("text", type=click.Path(path_type=Path))
 @click.option("--model", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where to save it.")
-@click.option("--order", type=click.IntRange(1, 2), default=2, show_default=True, help="Labels before that count.")
-@click.option("--similarity-text", type=click.Path(path_type=Path), help="More raw text to learn similarity from.")
+@click.option("--order", type=click.IntRange(1, 2), help="Labels before that count: 2, with --fields 1.")
+@MORE_TEXT
+@FIELDS
 @click.option("--no-similarity", is_flag=True, help="Prototypes alone, without links from similar words.")
 @click.option("--boundary", metavar="LABEL", help="Label of boundary tokens, replaced by the label before them.")
 @click.option("--no-spelling", is_flag=True, help="No features from suffixes, capitals, digits and hyphens.")
@@ -30,8 +33,9 @@ def command(
     prototypes: Path,
     text: Path,
     model: Path,
-    order: int,
+    order: int | None,
     similarity_text: Path | None,
+    fields: bool,
     no_similarity: bool,
     boundary: str | None,
     no_spelling: bool,
@@ -47,10 +51,12 @@ def command(
 
     lists = read_prototypes(prototypes)
     sentences = list(read_sentences(text))
+    words = {word for sentence in sentences for word in sentence}
+    absent = sorted({word for mine in lists.values() for word in mine} - words)
     tagger = PrototypeTagger(
         lists,
-        order=1 if order == 1 else 2,
-        similarity=None if no_similarity else learn_similarity(similarity_text or text),
+        order=1 if order == 1 or (order is None and fields) else 2,
+        similarity=None if no_similarity else learn_similarity(text, similarity_text, fields),
         max_iter=iterations,
         boundary=boundary,
         spelling=not no_spelling,
@@ -65,13 +71,17 @@ def command(
         "sentences": len(sentences),
         "iterations": tagger.n_iter_,
         "objective": tagger.objective_,
-        "linked_words": len(tagger.links_),
+        "linked_words": len(words & (tagger.links_.keys() - tagger.lexicon_.keys())),
+        "absent_prototypes": absent,
     }
     if as_json:
         emit_json(facts)
         return
     console().print(
         f"{len(facts['labels'])} labels from {len(sentences):,} sentences, {tagger.n_iter_} iterations; "
-        f"{len(tagger.links_):,} words linked to prototypes. Saved to {model}",
+        f"{facts['linked_words']:,} words linked to prototypes. Saved to {model}",
         markup=False,
     )
+    if absent:
+        shown = " ".join(absent[:_SHOWN]) + (" ..." if len(absent) > _SHOWN else "")
+        console(stderr=True).print(f"Not in the text: {shown}", style="dim", markup=False)

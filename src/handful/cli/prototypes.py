@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import emit_json, progress_bar
 from handful.cli.sentences import fit_text, read_sentences
+from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from handful.core.records import Sentence
@@ -16,8 +18,13 @@ if TYPE_CHECKING:
 _TEXT = click.argument("text", type=click.Path(path_type=Path))
 _LIST = click.argument("prototypes", type=click.Path(path_type=Path))
 _WORDS = click.option("--words", type=click.IntRange(min=1), default=10, show_default=True, help="Words to name.")
-_RAW = click.option(
-    "--similarity-text", type=click.Path(path_type=Path), help="More raw text to learn similarity from; else TEXT."
+MORE_TEXT = click.option(
+    "--similarity-text", type=click.Path(path_type=Path), help="More raw text to learn similarity from, beside TEXT."
+)
+FIELDS = click.option(
+    "--fields",
+    is_flag=True,
+    help="For fields of documents, not parts of speech: what stands within three words is context, whatever its place.",
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 
@@ -32,20 +39,16 @@ def command() -> None:
 
 @command.command("extract")
 @click.argument("tagged", type=click.Path(path_type=Path))
-@click.option("--column", type=click.IntRange(min=1), help="Column of the labels, counted after the token; else last.")
+@click.option("--column", metavar="COLUMN", help="Column of the labels, as for 'check --gold'; else the last.")
 @click.option("--words", type=click.IntRange(min=1), default=3, show_default=True, help="Words of each label.")
 @click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to write; else stdout.")
-def extract(tagged: Path, column: int | None, words: int, output: Path | None) -> None:
-    """Take the most frequent words of each label from TAGGED, a column file."""
+def extract(tagged: Path, column: str | None, words: int, output: Path | None) -> None:
+    """Take the most frequent words of each label from TAGGED, a column or CoNLL-U file."""
     from handful.corpora.formats import write_prototypes
     from handful.tagging.prototype_lists import extract_prototypes
 
-    sentences = list(read_sentences(tagged))
-    names = list(sentences[0].columns)
-    if not names or (column is not None and column > len(names)):
-        raise click.UsageError(f"{tagged} has {len(names)} columns after the token.")
-    name = names[-1] if column is None else names[column - 1]
-    found = extract_prototypes(sentences, [s[name] for s in sentences], words)
+    sentences = _read(tagged)
+    found = extract_prototypes(sentences, _labels(tagged, sentences, column), words)
     if output is not None:
         write_prototypes(output, found)
         return
@@ -56,71 +59,104 @@ def extract(tagged: Path, column: int | None, words: int, output: Path | None) -
 @command.command("suggest")
 @_LIST
 @_TEXT
-@_RAW
+@MORE_TEXT
+@FIELDS
 @_WORDS
 @_JSON
-def suggest(prototypes: Path, text: Path, similarity_text: Path | None, words: int, as_json: bool) -> None:
+def suggest(
+    prototypes: Path, text: Path, similarity_text: Path | None, fields: bool, words: int, as_json: bool
+) -> None:
     """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT that no label covers."""
     from handful.corpora.formats import read_prototypes
     from handful.tagging.prototype_lists import suggest_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
-    found = suggest_prototypes(sentences, lists, learn_similarity(similarity_text or text), n_words=words)
+    similarity = learn_similarity(text, similarity_text, fields)
+    found = suggest_prototypes(sentences, lists, similarity, n_words=words)
     if as_json:
         emit_json({"near": found.near, "uncovered": found.uncovered})
         return
-    out = console()
-    for label, near in found.near.items():
-        out.print(f"{label}: " + ("  ".join(f"{w} {s:.2f}" for w, s, _ in near) or "-"), markup=False)
-    out.print("covered by none: " + ("  ".join(f"{w} ({n})" for w, n in found.uncovered) or "-"), markup=False)
+    from handful.cli.prototype_report import show_suggestions
+
+    show_suggestions(found)
 
 
 @command.command("check")
 @_LIST
 @_TEXT
-@_RAW
+@MORE_TEXT
+@FIELDS
 @click.option("--model", type=click.Path(path_type=Path), help="A fitted prototype tagger: tells what it is unsure of.")
+@click.option(
+    "--gold",
+    metavar="COLUMN",
+    help="Column of TEXT with the correct labels, counted after the token or by its CoNLL-U name (upos): tells which "
+    "prototypes are disputed and, with --model, the accuracy and what is taken for what.",
+)
 @_WORDS
 @_JSON
 def check(
-    prototypes: Path, text: Path, similarity_text: Path | None, model: Path | None, words: int, as_json: bool
+    prototypes: Path,
+    text: Path,
+    similarity_text: Path | None,
+    fields: bool,
+    model: Path | None,
+    gold: str | None,
+    words: int,
+    as_json: bool,
 ) -> None:
     """Tell how much of TEXT the list PROTOTYPES reaches, and where it is weak."""
     from dataclasses import asdict
 
+    from handful.cli.prototype_report import show_coverage, show_mistakes
     from handful.corpora.formats import read_prototypes
+    from handful.evaluation.mapping import confusions
     from handful.methods import load
-    from handful.tagging.prototype_lists import check_prototypes
+    from handful.tagging import PrototypeTagger
+    from handful.tagging.prototype_coverage import check_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
+    correct = None if gold is None else _labels(text, sentences, gold)
     tagger = None if model is None else load(model)
-    similarity = learn_similarity(similarity_text or text)
-    found = check_prototypes(sentences, lists, similarity, tagger=tagger, n_words=words)
+    if tagger is not None and not isinstance(tagger, PrototypeTagger):
+        raise ParameterError(f"{model}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}.")
+    similarity = learn_similarity(text, similarity_text, fields)
+    found = check_prototypes(sentences, lists, similarity, tagger=tagger, gold=correct, n_words=words)
+    facts = asdict(found)
+    if tagger is not None and correct is not None:
+        facts["accuracy"] = tagger.score(sentences, correct)
+        facts["confusions"] = confusions(correct, tagger.predict(sentences), top=words)
     if as_json:
-        emit_json(asdict(found))
+        emit_json(facts)
         return
-    out = console()
-    out.print(
-        f"{found.n_tokens:,} tokens: {found.prototype_share:.1%} are prototypes, {found.linked_share:.1%} are linked to one."
-    )
-    for label, mine in found.missing.items():
-        out.print(f"not in the text: {label}: {' '.join(mine)}", markup=False)
-    for word, labels in found.ambiguous.items():
-        out.print(f"under several labels: {word}: {' '.join(labels)}", markup=False)
-    out.print("covered by none: " + ("  ".join(f"{w} ({n})" for w, n in found.uncovered) or "-"), markup=False)
-    if tagger is not None:
-        out.print("unsure: " + ("  ".join(f"{w} ({n}, {e:.1f} bits)" for w, n, e in found.unsure) or "-"), markup=False)
+    show_coverage(found)
+    if "accuracy" in facts:
+        show_mistakes(facts["accuracy"], facts["confusions"])
 
 
-def learn_similarity(text: Path) -> Any:
-    """Fit context similarity to a file, with a progress bar."""
+def learn_similarity(text: Path, more: Path | None, fields: bool) -> Any:
+    """Fit context similarity to one file or two, with a progress bar."""
     from handful.representations import ContextSimilarity
 
-    similarity = ContextSimilarity()
+    similarity = ContextSimilarity(window=3, directional=False, n_components=50) if fields else ContextSimilarity()
     with progress_bar() as progress:
-        fit_text(similarity, text, progress)
+        if more is None:
+            fit_text(similarity, text, progress)
+        else:
+            similarity.fit(chain(read_sentences(text), read_sentences(more)), progress=progress)
     return similarity
 
 
 def _read(text: Path) -> list[Sentence]:
     return list(read_sentences(text))
+
+
+def _labels(path: Path, sentences: list[Sentence], column: str | None) -> list[tuple[str, ...]]:
+    """Return one column of every sentence: by number, by name, or the last."""
+    names = list(sentences[0].columns)
+    by_name = {**{str(number): name for number, name in enumerate(names, start=1)}, **{name: name for name in names}}
+    wanted = column if column is not None else str(len(names))
+    if wanted not in by_name:
+        has = f"{len(names)} after the token: {', '.join(names)}" if names else "none after the token"
+        raise ParameterError(f"{path}: there must be a column {column or 'of labels'}, got {has}.")
+    return [sentence[by_name[wanted]] for sentence in sentences]

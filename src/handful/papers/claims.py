@@ -21,7 +21,7 @@ from handful.core.errors import ParameterError
 from handful.core.progress import Progress
 
 # Papers whose experiments can be run.
-KEYS = ("liu2013", "su2004", "sogaard2011")
+KEYS = ("liu2013", "su2004", "sogaard2011", "haghighi2006", "suzuki2011")
 
 State = Literal["reproduced", "close", "not reproduced", "not run"]
 

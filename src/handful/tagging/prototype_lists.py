@@ -1,4 +1,4 @@
-"""The working loop of a person without labels: take, suggest and check prototypes."""
+"""The working loop of a person without labels: take and suggest prototypes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.params import Count, Share, check_value
-from handful.features.columns import Tokens
-from handful.tagging.prototype_features import link_words
 from handful.tagging.prototype_inputs import check_lists
 
 
@@ -146,109 +144,3 @@ def suggest_prototypes(
             near[label] = [(known[i], float(tops[i, number]), counts[known[i]]) for i in order]
     uncovered = [(w, counts[w]) for w in words if w not in covered][:n_words]
     return Suggestions(near, uncovered)
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How far a prototype list reaches; see `check_prototypes`.
-
-    Parameters
-    ----------
-    n_tokens : int
-        Tokens of the text.
-    prototype_share : float
-        Share of tokens that are prototypes.
-    linked_share : float
-        Share of tokens that are no prototypes but linked to one.
-    missing : dict of str to list of str
-        Prototypes that do not occur in the text, by label.
-    ambiguous : dict of str to list of str
-        Prototypes that stand under several labels, with these.
-    uncovered : list of (str, int)
-        Most frequent words that are neither: word, count.
-    unsure : list of (str, int, float)
-        Words that a fitted tagger is least sure of: word, count, mean entropy of its labels in bits. Empty without a tagger.
-    """
-
-    n_tokens: int
-    prototype_share: float
-    linked_share: float
-    missing: dict[str, list[str]]
-    ambiguous: dict[str, list[str]]
-    uncovered: list[tuple[str, int]]
-    unsure: list[tuple[str, int, float]]
-
-
-def check_prototypes(
-    sentences: Sequence[Tokens],
-    prototypes: Mapping[str, Sequence[str]],
-    similarity: Any = None,
-    *,
-    tagger: Any = None,
-    n_links: Count = 5,
-    threshold: float = 0.35,
-    n_words: Count = 10,
-) -> Coverage:
-    """Tell how much of a text a prototype list covers, and where it is weak.
-
-    Parameters
-    ----------
-    sentences : list of lists of str
-        The text.
-    prototypes : mapping of str to sequence of str
-        The list.
-    similarity : ContextSimilarity, optional
-        Fitted; without it only prototypes themselves are covered.
-    tagger : PrototypeTagger, optional
-        Fitted; tells which words it is unsure of.
-    n_links, threshold
-        As for `PrototypeTagger`.
-    n_words : int, default=10
-        How many words to name.
-
-    Returns
-    -------
-    Coverage
-        The report. Words are ordered by what they cost: uncovered ones by count, unsure ones by count times entropy.
-
-    Examples
-    --------
-    >>> report = check_prototypes([["the", "dog", "sat"]], {"D": ["the"], "V": ["ran"]})
-    >>> round(report.prototype_share, 2), report.missing, report.uncovered
-    (0.33, {'V': ['ran']}, [('dog', 1), ('sat', 1)])
-    """
-    lists = check_lists(prototypes, "prototypes")
-    counts = Counter(word for sentence in sentences for word in sentence)
-    total = sum(counts.values())
-    if total == 0:
-        raise DataError("check_prototypes: at least one token is needed, got none.")
-    labels_of: dict[str, list[str]] = {}
-    for label, mine in lists.items():
-        for word in mine:
-            labels_of.setdefault(word, []).append(label)
-    linked: set[str] = set()
-    if similarity is not None:
-        linked = set(link_words(similarity, list(labels_of), n_links, threshold, list(counts))) - set(labels_of)
-    missing = {label: [w for w in mine if w not in counts] for label, mine in lists.items()}
-    uncovered = [(w, n) for w, n in counts.most_common() if w not in labels_of and w not in linked]
-    return Coverage(
-        total,
-        sum(n for w, n in counts.items() if w in labels_of) / total,
-        sum(n for w, n in counts.items() if w in linked) / total,
-        {label: words for label, words in missing.items() if words},
-        {w: mine for w, mine in labels_of.items() if len(mine) > 1},
-        uncovered[:n_words],
-        _unsure(tagger, sentences, counts, n_words) if tagger is not None else [],
-    )
-
-
-def _unsure(
-    tagger: Any, sentences: Sequence[Tokens], counts: Counter[str], n_words: int
-) -> list[tuple[str, int, float]]:
-    bits: dict[str, float] = dict.fromkeys(counts, 0.0)
-    for sentence, shares in zip(sentences, tagger.predict_proba(sentences), strict=True):
-        entropy = -(shares * np.log2(np.maximum(shares, 1e-300))).sum(axis=1)
-        for word, value in zip(sentence, entropy.tolist(), strict=True):
-            bits[word] += value
-    costly = sorted((word for word, total in bits.items() if total > 0), key=lambda word: -bits[word])[:n_words]
-    return [(word, counts[word], bits[word] / counts[word]) for word in costly]

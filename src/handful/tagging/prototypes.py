@@ -228,6 +228,7 @@ class PrototypeTagger(Storable, BaseEstimator):  # type: ignore[misc]
         fixed = flat_codes(given, offsets, self.classes_)
         self.lexicon_ = self._lexicon(lists, column.values, column.ids, fixed)
         self.links_ = self._links(prototypes, sentences)
+        self._check_reach(lists, column.values, fixed)
         observed = [self._observe(word) for word in column.values]
         self.predicates_ = list(dict.fromkeys(p for mine in observed for p in mine))
         field = self._field(column.values, observed)
@@ -357,6 +358,17 @@ class PrototypeTagger(Storable, BaseEstimator):  # type: ignore[misc]
             similarity = clone(similarity).fit(sentences)
         targets = [word for mine in prototypes.values() for word in mine]
         return link_words(similarity, targets, self.n_links, self.threshold)
+
+    def _check_reach(self, lists: Mapping[str, Sequence[str]], words: Sequence[str], fixed: np.ndarray) -> None:
+        """Refuse lists that say nothing about the text."""
+        listed = [word for mine in lists.values() for word in mine]
+        if not listed or (fixed >= 0).any():
+            return
+        if not any(word in self.lexicon_ or word in self.links_ for word in words):
+            raise DataError(
+                f"{type(self).__name__}: at least one prototype or listed word must occur in the sentences, got none of "
+                f"{len(listed)}, such as {listed[0]!r}. Check spelling, case and how the text is cut into tokens."
+            )
 
     def _observe(self, word: str) -> list[str]:
         return word_predicates(word, self.links_.get(word, ()), self.spelling, self.suffix_length)

@@ -48,14 +48,15 @@ def draw_transitions(path: Path, gold: Sequence[Sequence[str]], found: Sequence[
     import matplotlib.pyplot as plt
 
     labels = sorted({tag for tags in (gold, found) for mine in tags for tag in mine})
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-    for axis, tags, title in zip(axes, (gold, found), ("gold", "PROTO+SIM"), strict=True):
-        axis.imshow(transition_shares(tags, labels), cmap="Greys", vmin=0, vmax=1)
-        axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
-        axis.set_yticks(range(len(labels)), labels, fontsize=7)
-        axis.set_title(title)
-        axis.set_xlabel("next label")
-        axis.set_ylabel("label")
-    figure.savefig(path)
-    plt.close(figure)
+    with matplotlib.rc_context({"svg.hashsalt": "haghighi2006"}):  # the same picture is the same file
+        figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
+        for axis, tags, title in zip(axes, (gold, found), ("gold", "PROTO+SIM"), strict=True):
+            axis.imshow(transition_shares(tags, labels), cmap="Greys", vmin=0, vmax=1)
+            axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
+            axis.set_yticks(range(len(labels)), labels, fontsize=7)
+            axis.set_title(title)
+            axis.set_xlabel("next label")
+            axis.set_ylabel("label")
+        figure.savefig(path, metadata={"Date": None})
+        plt.close(figure)
     return path

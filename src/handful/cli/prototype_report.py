@@ -1,0 +1,88 @@
+"""What ``handful prototypes`` says about a list, for people to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from handful.cli.console import console
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from handful.tagging.prototype_coverage import Coverage
+    from handful.tagging.prototype_lists import Suggestions
+
+
+def show_suggestions(found: Suggestions) -> None:
+    """Print words worth adding to a list, label by label."""
+    table = _table("label", "words like its prototypes (similarity)")
+    for label, near in found.near.items():
+        table.add_row(Text(label), Text("  ".join(f"{word} {share:.2f}" for word, share, _ in near) or "-"))
+    out = console()
+    out.print(table)
+    _list(out, "No label covers these frequent words (tokens)", (f"{word} ({n:,})" for word, n in found.uncovered))
+
+
+def show_coverage(found: Coverage) -> None:
+    """Print how far a list reaches and where it is weak."""
+    out = console()
+    n_words = len({word for reach in found.labels for word, _ in reach.prototypes})
+    out.print(f"{found.n_tokens:,} tokens, {len(found.labels)} labels, {n_words} prototypes", style="bold")
+    rest = max(0.0, 1 - found.prototype_share - found.linked_share)
+    out.print(f"{found.prototype_share:6.1%} of the tokens are prototypes")
+    out.print(f"{found.linked_share:6.1%} are like one, and linked to it")
+    out.print(f"{rest:6.1%} are neither: only their neighbors and their spelling speak for a label\n")
+    table = _table(
+        "label", "prototypes (tokens)", "prototypes %", "linked %", "most frequent linked words", right=(2, 3)
+    )
+    for reach in found.labels:
+        table.add_row(
+            Text(reach.label),
+            Text("  ".join(f"{word} ({n:,})" for word, n in reach.prototypes)),
+            f"{100 * reach.prototype_share:.1f}",
+            f"{100 * reach.linked_share:.1f}",
+            Text("  ".join(reach.like) or "-"),
+        )
+    out.print(table)
+    _list(out, "Not in the text", (f"{k}: {' '.join(v)}" for k, v in found.missing.items()))
+    _list(out, "Under several labels", (f"{k}: {' '.join(v)}" for k, v in found.ambiguous.items()))
+    _list(out, "Frequent words that no label covers (tokens)", (f"{word} ({n:,})" for word, n in found.uncovered))
+    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in found.disputed)
+    _list(out, "Prototypes that are mostly something else", disputed)
+    if not found.unsure:
+        return
+    table = _table("unsure of", "tokens", "bits", "wavers between", right=(1, 2))
+    for doubt in found.unsure:
+        between = "  ".join(f"{label} {share:.0%}" for label, share in doubt.labels)
+        table.add_row(Text(doubt.word), f"{doubt.count:,}", f"{doubt.bits:.1f}", Text(between))
+    out.print()
+    out.print(table)
+
+
+def show_mistakes(accuracy: float, confusions: Sequence[tuple[str, str, int, float]]) -> None:
+    """Print the accuracy of a tagger and its most frequent mistakes."""
+    out = console()
+    out.print(f"\n{accuracy:.1%} of the tokens are tagged correctly", style="bold")
+    table = _table("correct", "taken for", "tokens", "% of mistakes", right=(2, 3))
+    for true, mine, count, share in confusions:
+        table.add_row(Text(true), Text(mine), f"{count:,}", f"{100 * share:.1f}")
+    if confusions:
+        out.print(table)
+
+
+def _table(*heads: str, right: Sequence[int] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for number, head in enumerate(heads):
+        table.add_column(head, justify="right" if number in right else "left", overflow="fold")
+    return table
+
+
+def _list(out: Console, title: str, entries: Iterable[str]) -> None:
+    told = list(entries)
+    if told:
+        out.print()
+        out.print(Text(f"{title}: ", style="bold").append("   ".join(told), style="not bold"))

@@ -1,0 +1,107 @@
+"""Figure 3 of Suzuki, Isozaki and Nagata 2011, and F1 over the amount of unlabeled text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from handful.core.optional import require
+from handful.papers.suzuki2011.systems import Point
+
+_COLORS = {"sup": "#0072b2", "icwr": "#d55e00"}
+_MARKS = {"l1": "o", "l2": "s"}
+_BILLION = 1e9
+
+
+def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
+    """Draw both figures.
+
+    Parameters
+    ----------
+    folder : Path
+        Where to write.
+    points : sequence of Point
+        What was measured.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    matplotlib = require("matplotlib", extra="plots", why="handful paper --figures")
+    matplotlib.use("Agg")
+    with matplotlib.rc_context({"svg.hashsalt": "suzuki2011"}):  # the same picture is the same file
+        found = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1])]
+        curve = [p for p in points if p.every > 1]
+        if curve:
+            found.append(_draw_curve(folder / "unlabeled-text.svg", curve))
+    return found
+
+
+def trend(points: Sequence[Point]) -> tuple[float, float]:
+    """Return the least-squares line of F1 over the decimal logarithm of the amount of text: value at 1 token, and slope.
+
+    Examples
+    --------
+    >>> amounts = [Point("sup-l1", 1.0, n, dev, 300) for n, dev in ((100_000, 80.0), (1_000_000, 82.0))]
+    >>> [round(figure, 6) for figure in trend(amounts)]
+    [70.0, 2.0]
+    """
+    slope, start = np.polyfit(np.log10([p.n_tokens for p in points]), [p.dev for p in points], 1)
+    return float(start), float(slope)
+
+
+def _draw_sizes(path: Path, points: Sequence[Point]) -> Path:
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
+    for base in dict.fromkeys(p.base for p in points):
+        kind, learner = base.split("-")
+        style: dict[str, Any] = {"color": _COLORS[kind], "marker": _MARKS[learner]}
+        plain = [p for p in points if p.base == base and p.resolution is None]
+        name = {"sup": "Sup.", "icwr": "iCWR"}[kind]
+        axis.plot(
+            [p.active for p in plain], [p.dev for p in plain], "", label=f"{name}, {learner.upper()}", mfc="w", **style
+        )
+        mine = [p for p in points if p.base == base and p.resolution is not None]
+        name = {"sup": "COFER", "icwr": "iCWR+COFER"}[kind]
+        line = "-" if learner == "l1" else "--"
+        axis.plot([p.active for p in mine], [p.dev for p in mine], line, label=f"{name}, {learner.upper()}", **style)
+        if learner == "l1":
+            for point in mine:
+                where = {"textcoords": "offset points", "xytext": (0, 6), "fontsize": 7, "ha": "center"}
+                axis.annotate(f"{point.resolution:,g}", (point.active, point.dev), **where)
+    axis.set_xscale("log")
+    axis.set_xlabel("active features; the figures at the points are resolutions")
+    axis.set_ylabel("F1 % on the development set")
+    axis.legend(fontsize=8, ncols=2)
+    return _save(figure, path)
+
+
+def _draw_curve(path: Path, points: Sequence[Point]) -> Path:
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
+    for number, resolution in enumerate(dict.fromkeys(p.resolution for p in points)):
+        mine = [p for p in points if p.resolution == resolution]
+        start, slope = trend(mine)
+        label = f"resolution {resolution:,g}: {slope:+.2f} points for ten times the text"
+        axis.plot([p.n_tokens for p in mine], [p.dev for p in mine], "o-", color=f"C{number}", label=label)
+        ends = np.array([mine[-1].n_tokens, _BILLION])
+        axis.plot(ends, start + slope * np.log10(ends), ":", color=f"C{number}")
+    axis.set_xscale("log")
+    axis.set_xlabel("unlabeled tokens; dotted: the trend carried on to a billion, which nobody measured")
+    axis.set_ylabel("F1 % on the development set")
+    axis.legend(fontsize=8)
+    return _save(figure, path)
+
+
+def _save(figure: Any, path: Path) -> Path:
+    import matplotlib.pyplot as plt
+
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+    return path
