@@ -12,6 +12,7 @@ KINDS = {
     "prototypes": "A tagger from typical words and raw text.",
     "senses": "The senses of words, from tagged contexts.",
     "tagger": "A tagger of sentences, from tagged ones.",
+    "parser": "A dependency parser, from trees.",
 }
 
 

@@ -124,7 +124,10 @@ def find(table: KeyTable, key: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _mix(key: int) -> int:
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    # Every bit of a key must reach the low bits: keys of different types often agree in all others.
+    mixed = np.uint64(key)
+    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed ^= mixed >> np.uint64(32)
     return int(np.int64(mixed >> np.uint64(1)))
 

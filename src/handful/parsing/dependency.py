@@ -103,7 +103,9 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> trees = [Tree(Sentence(("the", "dog", "barks"), {"upos": ("DET", "NOUN", "VERB")}), (2, 3, 0), ("det", "nsubj", "root"))]
+    >>> from handful.core.records import Sentence
+    >>> sentence = Sentence(("the", "dog", "barks"), {"upos": ("DET", "NOUN", "VERB")})
+    >>> trees = [Tree(sentence, heads=(2, 3, 0), labels=("det", "nsubj", "root"))] * 2
     >>> parser = DependencyParser().fit(trees)
     >>> parser.predict([[("the", "DET"), ("cat", "NOUN"), ("sleeps", "VERB")]])
     ([[2, 3, 0]], [['det', 'nsubj', 'root']])

@@ -1,0 +1,245 @@
+"""The dependency parser against UDPipe 1 on the same trees, with its speed, and what a whole treebank would take.
+
+Needs HANDFUL_DATA (see `handful data`) and, for the comparison, `pip install ufal.udpipe`. Options of the parser were
+chosen on development trees (the last 300 training sentences of the WSJ sample, the development part of EWT) with
+`--choose`; test trees are parsed once. UDPipe is trained with its default options. Times are wall seconds with CPU
+seconds beside them, since only the latter mean much on a busy machine.
+
+    python benchmarks/parser.py [--json] [--jobs 2] [--only decode wsj ewt scale ptb] [--choose]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import MissingDataError
+from handful.core.progress import Step
+from handful.core.records import Sentence, Tree
+from handful.corpora import load
+from handful.corpora.folder import data_folder
+from handful.corpora.formats import read_conllu, write_conllu
+from handful.kernels.trees import best_tree, pair_starts
+from handful.parsing import DependencyParser, score_trees
+
+OPTIONS: dict[str, Any] = {"max_iter": 10, "strength": 1.0}
+GRID = [(passes, strength) for passes in (5, 10) for strength in (0.3, 1.0, 3.0)]
+Rows = list[dict[str, Any]]
+
+
+class Clock:
+    """Wall and CPU seconds of a block."""
+
+    def __enter__(self) -> Clock:
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wall, self.cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
+
+
+def decoding(n_sentences: int = 5000, length: int = 24) -> Rows:
+    """Decode random scores in one thread."""
+    rows: Rows = []
+    rng = np.random.default_rng(0)
+    starts, n_pairs = pair_starts(length, True)
+    arcs, pairs = rng.normal(size=(50, length + 1, length + 1)), rng.normal(size=(50, n_pairs))
+    for order in (1, 2):
+        best_tree(arcs[0], pairs[0], starts, order == 2, True)
+        with Clock() as clock:
+            for k in range(n_sentences):
+                best_tree(arcs[k % 50], pairs[k % 50], starts, order == 2, True)
+        rate = n_sentences / clock.cpu
+        rows.append({"task": f"decoding, {length} words", "system": f"order {order}, 1 thread", "per cpu second": rate})
+        rows[-1]["per second"] = n_sentences / clock.wall
+    return rows
+
+
+def figures(gold: list[Tree], heads: Any, labels: Any) -> dict[str, float]:
+    return {name: round(100 * value, 2) for name, value in score_trees(gold, heads, labels).as_dict().items()}
+
+
+def ours(task: str, order: int, train: list[Tree], test: list[Tree], jobs: int, **more: Any) -> dict[str, Any]:
+    parser = DependencyParser(order=order, n_jobs=jobs, **OPTIONS | more)
+    with Clock() as fitting:
+        parser.fit(train)
+    parser.predict(test[:2])
+    with Clock() as parsing:
+        heads, labels = parser.predict(test)
+    passes = len(train) * parser.n_iter_
+    return {
+        "task": task,
+        "system": f"order {order}" + (" with clusters" if more.get("clusters") else ""),
+        **figures(test, heads, labels),
+        "features": parser.n_active_,
+        "train seconds": fitting.wall,
+        "train cpu": fitting.cpu,
+        "trained a cpu second": passes / fitting.cpu,
+        "parsed a second": len(test) / parsing.wall,
+        "parsed a cpu second": len(test) / parsing.cpu,
+    }
+
+
+def with_universal(trees: list[Tree]) -> list[Tree]:
+    """Copy Penn tags to where UDPipe's parser looks for tags, if nothing is there."""
+    out = []
+    for tree in trees:
+        columns = dict(tree.sentence.columns)
+        if set(columns["upos"]) == {"_"}:
+            columns["upos"] = columns["xpos"]
+        out.append(Tree(Sentence(tree.sentence.tokens, columns), tree.heads, tree.labels))
+    return out
+
+
+def udpipe(task: str, train: list[Tree], test: list[Tree]) -> dict[str, Any]:
+    from ufal import udpipe as judge
+
+    def read(path: Path) -> Any:
+        reader, found = judge.InputFormat.newConlluInputFormat(), judge.Sentences()
+        error = judge.ProcessingError()
+        reader.setText(path.read_text())
+        sentence = judge.Sentence()
+        while reader.nextSentence(sentence, error):
+            found.append(sentence)
+            sentence = judge.Sentence()
+        if error.occurred():
+            raise RuntimeError(error.message)
+        return found
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        write_conllu(place / "train.conllu", with_universal(train))
+        write_conllu(place / "test.conllu", with_universal(test))
+        known, new, error = read(place / "train.conllu"), read(place / "test.conllu"), judge.ProcessingError()
+        with Clock() as fitting:
+            trainer = judge.Trainer
+            parts = trainer.NONE, trainer.NONE, trainer.DEFAULT
+            data = trainer.train("morphodita_parsito", known, judge.Sentences(), *parts, error)
+        if error.occurred():
+            raise RuntimeError(error.message)
+        (place / "model").write_bytes(data)
+        model = judge.Model.load(str(place / "model"))
+    with Clock() as parsing:
+        for sentence in new:
+            model.parse(sentence, judge.Model.DEFAULT)
+    heads = [[word.head for word in sentence.words][1:] for sentence in new]
+    labels = [[word.deprel for word in sentence.words][1:] for sentence in new]
+    return {
+        "task": task,
+        "system": "UDPipe 1",
+        **figures(test, heads, labels),
+        "train seconds": fitting.wall,
+        "train cpu": fitting.cpu,
+        "parsed a second": len(test) / parsing.wall,
+        "parsed a cpu second": len(test) / parsing.cpu,
+    }
+
+
+def choose(task: str, train: list[Tree], dev: list[Tree], jobs: int) -> Rows:
+    rows = []
+    for passes, strength in GRID:
+        row = ours(task, 2, train, dev, jobs, max_iter=passes, strength=strength)
+        rows.append(row | {"system": f"order 2, {passes} passes, strength {strength:g}"})
+    return rows
+
+
+def scale(trees: list[Tree], jobs: int, times: int = 11) -> Rows:
+    """Learn from the WSJ sample so many times over, as many sentences as the usual training sections, for one pass."""
+    moments: list[tuple[float, float]] = []
+
+    def progress(step: Step) -> None:
+        if step.done:
+            moments.append((time.perf_counter(), time.process_time()))
+
+    parser = DependencyParser(order=2, n_jobs=jobs, **OPTIONS | {"max_iter": 1})
+    with Clock() as clock:
+        parser.fit(trees * times, progress=progress)
+    wall, cpu = (after - before for before, after in zip(*moments, strict=True))
+    return [
+        {
+            "task": f"{len(trees) * times:,} sentences",
+            "system": f"order 2, {jobs} threads",
+            "seconds a pass": wall,
+            "cpu seconds a pass": cpu,
+            "hours of 10 passes": (clock.wall + 9 * wall) / 3600,
+            "cpu hours of 10 passes": (clock.cpu + 9 * cpu) / 3600,
+            "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+            "load": os.getloadavg()[0],
+        }
+    ]
+
+
+def show(rows: Rows) -> None:
+    for row in rows:
+        told = [
+            f"{name} {value:,.2f}" if isinstance(value, float) else f"{name} {value:,}"
+            for name, value in row.items()
+            if name not in ("task", "system")
+        ]
+        print(f"{row['task']}: {row['system']}: {', '.join(told)}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
+    tasks = ("decode", "wsj", "ewt", "scale", "ptb")
+    parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
+    systems = ("order1", "order2", "udpipe")
+    parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
+    options = parser.parse_args()
+    if not os.environ.get("HANDFUL_DATA"):
+        print("not run: HANDFUL_DATA must name the data folder.")
+        return
+    found: Rows = []
+
+    def add(rows: Rows) -> None:
+        found.extend(rows)
+        if not options.json:
+            show(rows)
+
+    def compare(task: str, train: list[Tree], dev: list[Tree], test: list[Tree]) -> None:
+        if options.choose:
+            known = {id(t) for t in dev}
+            add(choose(task, [t for t in train if id(t) not in known], dev, options.jobs))
+            return
+        for order in (1, 2):
+            if f"order{order}" in options.systems:
+                add([ours(task, order, train, test, options.jobs)])
+        if "udpipe" in options.systems:
+            add([udpipe(task, train, test)])
+
+    if "decode" in options.only:
+        add(decoding())
+    sample = list(load("wsj-sample-dep")) if {"wsj", "scale"} & set(options.only) else []
+    if "wsj" in options.only:
+        compare("WSJ sample", sample[:3500], sample[3200:3500], sample[-414:])
+    if "ewt" in options.only:
+        train, dev, test = (list(load(f"en_ewt-ud-{part}")) for part in ("train", "dev", "test"))
+        compare("UD English EWT", train, dev, test)
+    if "scale" in options.only:
+        add(scale(sample[:3500], options.jobs))
+    if "ptb" in options.only:
+        paths = [data_folder() / f"ptb-wsj-dep-{part}.conllu.gz" for part in ("train", "dev", "test")]
+        if all(path.exists() for path in paths):
+            compare("Penn Treebank", *(list(read_conllu(path)) for path in paths))
+        elif not options.json:
+            print("Penn Treebank: not run, ptb-wsj-dep-{train,dev,test}.conllu.gz are not in the data folder.")
+    if options.json:
+        print(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except MissingDataError as error:
+        print(f"not run: {error}")

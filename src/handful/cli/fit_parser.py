@@ -1,0 +1,102 @@
+"""``handful fit parser``: a dependency parser from trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import command_line
+
+
+@click.command("parser")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--dev", type=click.Path(path_type=Path), help="Trees to be scored on.")
+@click.option("--order", type=click.IntRange(1, 2), default=2, show_default=True, help="1 scores arcs, 2 pairs too.")
+@click.option(
+    "--algorithm",
+    type=click.Choice(["pa", "fobos", "lbfgs"]),
+    default="pa",
+    show_default=True,
+    help="fobos makes it smaller, lbfgs maximizes the likelihood.",
+)
+@click.option(
+    "--strength", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, help="Of the penalty."
+)
+@click.option("--iterations", type=click.IntRange(min=1), help="Passes over the trees at most.")
+@click.option("--clusters", type=click.Path(path_type=Path), help="Word clusters: path TAB word TAB count.")
+@click.option("--crossing", is_flag=True, help="Let arcs cross; needs --order 1.")
+@click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="Where to save it.")
+@click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to go on from if stopped.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 uses every core.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    data: Path,
+    dev: Path | None,
+    order: int,
+    algorithm: str,
+    strength: float,
+    iterations: int | None,
+    clusters: Path | None,
+    crossing: bool,
+    model: Path | None,
+    checkpoint: Path | None,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Fit a dependency parser to the trees of DATA, a CoNLL-U file with tags."""
+    from handful.core.version import __version__
+    from handful.corpora.formats import read_clusters, read_conllu
+    from handful.methods import save
+    from handful.parsing import DependencyParser
+
+    trees = list(read_conllu(data))
+    held = None if dev is None else list(read_conllu(dev))
+    paths = None if clusters is None else {row.word: row.path for row in read_clusters(clusters)}
+    parser = DependencyParser(
+        order,  # type: ignore[arg-type]
+        algorithm,  # type: ignore[arg-type]
+        strength=strength,
+        max_iter=iterations,
+        clusters=paths,
+        projective=not crossing,
+        n_jobs=jobs,
+    )
+    with progress_bar() as progress:
+        parser.fit(trees, progress=progress, checkpoint=checkpoint)
+    scores = {} if held is None else parser.score(held).as_dict()
+    parser.training_ = {
+        "data": data.name,
+        "sentences": len(trees),
+        "command": command_line(ctx),
+        "handful": __version__,
+        **{f"dev {name}": value for name, value in scores.items()},
+    }
+    name = data.name.removesuffix(".gz").removesuffix(".conllu")
+    where = model if model is not None else data.with_name(f"{name}.handful")
+    save(parser, where)
+    facts: dict[str, Any] = {
+        "model": str(where),
+        "sentences": len(trees),
+        "features": int(parser.n_active_),
+        "lifted": int(parser.n_lifted_),
+        "dev": scores,
+        "bytes": where.stat().st_size,
+    }
+    if as_json:
+        emit_json(facts)
+        return
+    from handful.reports import words
+
+    out = console()
+    told = "".join(f", {name} {words.percent(value)}" for name, value in scores.items())
+    out.print(
+        f"{len(trees):,} trees, {parser.n_active_:,} features{told}: {where} ({words.size(where.stat().st_size)})",
+        markup=False,
+        soft_wrap=True,
+    )
+    out.print(f"Next: handful predict {where} TAGGED.conllu -o PARSED.conllu", markup=False, soft_wrap=True)

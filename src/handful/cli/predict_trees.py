@@ -1,0 +1,98 @@
+"""Trees for tagged sentences, some hundred at a time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from handful.cli.console import console
+
+if TYPE_CHECKING:
+    from handful.core.records import Tree
+
+_BATCH = 500
+
+
+def predict_trees(model: Any, data: Path, output: Path | None) -> None:
+    """Write sentences with heads and labels as CoNLL-U; where the file has all heads, tell how many are right.
+
+    Parameters
+    ----------
+    model : DependencyParser
+        The model.
+    data : Path
+        CoNLL-U, or columns of words and tags.
+    output : Path or None
+        Where to; None is stdout.
+    """
+    from handful.corpora.formats import write_conllu
+    from handful.parsing import score_trees
+
+    given: list[Tree] = []
+    found: list[Tree] = []
+    counts = [0, 0]
+
+    def parsed() -> Iterator[Tree]:
+        trees = read_tagged_trees(data)
+        while batch := list(islice(trees, _BATCH)):
+            for before, after in zip(batch, model.parse(batch), strict=True):
+                counts[0] += 1
+                counts[1] += len(after)
+                if -1 not in before.heads:
+                    given.append(before)
+                    found.append(after)
+                yield after
+
+    if output is None:
+        with TemporaryDirectory() as folder:
+            whole = Path(folder) / "parsed.conllu"
+            write_conllu(whole, parsed())
+            with whole.open(encoding="utf-8") as file:
+                copyfileobj(file, sys.stdout)
+    else:
+        write_conllu(output, parsed())
+    where = f" in {output}" if output is not None else ""
+    note = f"{counts[1]:,} words of {counts[0]:,} sentences parsed{where}."
+    if given and len(given) == counts[0]:
+        scores = score_trees(given, [t.heads for t in found], [t.labels for t in found]).as_dict()
+        note += " Against the heads of the file: " + ", ".join(f"{k} {v:.2%}" for k, v in scores.items()) + "."
+    console(stderr=True).print(note, style="dim", soft_wrap=True)
+
+
+def read_tagged_trees(path: Path) -> Iterator[Tree]:
+    """Read sentences to be parsed: CoNLL-U as it stands, or two columns, word and tag.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    Tree
+        Without heads if the file has none.
+    """
+    from handful.core.errors import ParameterError
+    from handful.core.records import Sentence, Tree
+    from handful.corpora.formats import detect, read_conll, read_conllu
+
+    kind = detect(path)
+    if kind == "conllu":
+        yield from read_conllu(path)
+        return
+    if kind != "conll":
+        raise ParameterError(
+            f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag on each line), got a {kind}. "
+            "Tag them first, with a model of 'handful fit tagger'."
+        )
+    for sentence in read_conll(path, ("token", "pos")):
+        n = len(sentence)
+        tags = sentence["pos"]
+        # The column of a Penn-tagged treebank; a parser that knows one column of tags takes it from any name.
+        record = Sentence(sentence.tokens, {"pos": tags, "xpos": tags}, sentence.comments)
+        yield Tree(record, (-1,) * n, ("_",) * n)

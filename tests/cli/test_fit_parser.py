@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from handful.cli import main
+from handful.corpora.formats import read_conllu
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+SENTENCE = """\
+# sent_id = {number}
+# text = the dogs bark
+1-2\tthedogs\t_\t_\t_\t_\t_\t_\t_\t_
+1\tthe\tthe\tDET\tDT\tDefinite=Def\t2\tdet\t2:det\t_
+2\tdogs\tdog\tNOUN\tNNS\tNumber=Plur\t3\tnsubj\t3:nsubj\t_
+2.1\tdo\tdo\tAUX\tVBP\t_\t_\t_\t3:aux\t_
+3\tbark\tbark\tVERB\tVBP\t_\t0\troot\t0:root\tSpaceAfter=No
+4\t.\t.\tPUNCT\t.\t_\t3\tpunct\t3:punct\t_
+
+"""
+
+
+@pytest.fixture
+def treebank(tmp_path):
+    path = tmp_path / "train.conllu"
+    path.write_text("".join(SENTENCE.format(number=k) for k in range(5)))
+    return path
+
+
+def test_fit_and_predict_give_the_file_back(capsys, treebank, tmp_path):
+    model, parsed = tmp_path / "p.handful", tmp_path / "out.conllu"
+    clusters = tmp_path / "clusters.txt"
+    clusters.write_text("0110\tdogs\t5\n0111\tbark\t4\n")
+    code, out, _ = run(
+        capsys, "fit", "parser", treebank, "--dev", treebank, "--model", model, "--clusters", clusters, "--json"
+    )
+    facts = json.loads(out)
+    assert code == 0
+    assert (facts["sentences"], facts["dev"]["uas"], facts["dev"]["las"]) == (5, 1.0, 1.0)
+    assert facts["dev"]["uas without punctuation"] == 1.0
+    code, out, err = run(capsys, "predict", model, treebank, "-o", parsed)
+    assert (code, out) == (0, "")
+    assert parsed.read_bytes() == treebank.read_bytes()
+    assert "20 words of 5 sentences parsed" in err
+    assert "uas 100.00%" in err
+    code, out, _ = run(capsys, "predict", model, treebank)
+    assert out == treebank.read_text()
+    told = json.loads(run(capsys, "inspect", model, "--json")[1])
+    assert told["kind"] == "dependency-parser"
+    assert told["top features"]
+    bare = tmp_path / "bare.conllu"
+    lines = [line.split("\t") for line in treebank.read_text().splitlines()]
+    bare.write_text("\n".join("\t".join([*c[:6], "_", "_", *c[8:]]) if len(c) > 1 else c[0] for c in lines) + "\n")
+    code, _, err = run(capsys, "predict", model, bare, "-o", parsed)
+    assert "uas" not in err
+    assert [tree.heads for tree in read_conllu(parsed)] == [(2, 3, 0, 3)] * 5
+
+
+def test_words_with_tags_are_parsed_by_a_parser_of_one_column(capsys, treebank, tmp_path):
+    penn = tmp_path / "penn.conllu"
+    lines = [line.split("\t") for line in treebank.read_text().splitlines()]
+    penn.write_text("\n".join("\t".join([*c[:3], "_", *c[4:]]) if len(c) > 1 else c[0] for c in lines) + "\n")
+    model, tagged = tmp_path / "p.handful", tmp_path / "tagged.tsv"
+    code, out, _ = run(capsys, "fit", "parser", penn, "--order", "1", "--model", model)
+    assert code == 0
+    assert "5 trees" in out
+    tagged.write_text("the\tDT\ndogs\tNNS\nbark\tVBP\n\n")
+    code, out, _ = run(capsys, "predict", model, tagged)
+    assert code == 0
+    assert [line.split("\t")[6] for line in out.splitlines() if line] == ["2", "3", "0"]
+
+
+def test_wrong_use_is_told_in_one_line(capsys, treebank, tmp_path):
+    code, _, err = run(capsys, "fit", "parser", treebank, "--order", "2", "--crossing", "--iterations", "1")
+    assert code in (1, 2)
+    assert "order 2 needs projective" in err
+    run(capsys, "fit", "parser", treebank, "--model", tmp_path / "p.handful", "--iterations", "1")
+    text = tmp_path / "text.txt"
+    text.write_text("the dogs bark .\nthe dogs , which bark\n")
+    code, _, err = run(capsys, "predict", tmp_path / "p.handful", text)
+    assert code != 0
+    assert "tagged sentences are needed" in err
+    assert "Traceback" not in err

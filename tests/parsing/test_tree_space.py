@@ -1,0 +1,63 @@
+"""Condensed features of a parser, counted by the letter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import handful
+from handful.core.records import Sentence, Tree
+from handful.linear import counts
+from handful.parsing import DependencyParser
+from handful.representations import CondensedFeatures
+from handful.representations.condensable import Condensable
+
+WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["sees", "likes"]}
+
+
+def make_tree(rng):
+    words = [str(rng.choice(WORDS[tag])) for tag in "DNVDN"]
+    return Tree(
+        Sentence(tuple(words), {"xpos": tuple("DNVDN")}), (2, 3, 0, 5, 3), ("det", "subj", "root", "det", "obj")
+    )
+
+
+@pytest.fixture(scope="module")
+def trees():
+    rng = np.random.default_rng(0)
+    return [make_tree(rng) for _ in range(30)]
+
+
+@pytest.mark.parametrize("order", [1, 2])
+def test_counts_are_those_of_the_structure(order, trees):
+    parser = DependencyParser(order=order, max_iter=3).fit(trees[:10])
+    assert isinstance(parser, Condensable)
+    space = parser.feature_space(trees)
+    assert space.n_features > parser.n_active_
+    every = np.arange(space.n_features)
+    chosen, basis = np.zeros((2, space.n_features))
+    assert space.count(trees, chosen, basis) == 150
+    structure = space.structure(every, trees)
+    best = structure.best(space.base_weights(every))
+    np.testing.assert_array_equal(best, np.concatenate(parser.predict(trees)[0]))
+    np.testing.assert_allclose(chosen, counts(structure, best))
+    np.testing.assert_allclose(basis, counts(structure))
+    assert len(space.type_names) == space.types(every).max() + 1
+    again = parser.stored_space(space.state())
+    assert again.fingerprint == space.fingerprint
+    assert space.seen(every, trees).all()
+    assert not space.seen(every, trees[:1]).all()
+
+
+@pytest.mark.parametrize(("order", "algorithm"), [(1, "pa"), (2, "fobos"), (1, "lbfgs")])
+def test_a_condensed_parser_parses_and_is_small(order, algorithm, trees, tmp_path):
+    parser = DependencyParser(order=order, max_iter=3).fit(trees[:10])
+    features = CondensedFeatures(parser, discount=0.5).fit([t.sentence for t in trees], labeled=trees[:10])
+    small = features.retrain(trees[:10], None, algorithm=algorithm, strength=0.1, max_iter=10)
+    assert small.score(trees).uas == 1.0
+    assert 0 < small.n_active_condensed_ < parser.n_active_ / 3
+    heads = [tree.heads for tree in trees[:10]]
+    same = features.retrain([t.sentence for t in trees[:10]], heads, algorithm=algorithm, strength=0.1, max_iter=10)
+    np.testing.assert_array_equal(small.weights_, same.weights_)
+    handful.save(small, tmp_path / "small.handful")
+    assert handful.load(tmp_path / "small.handful").predict(trees) == small.predict(trees)
