@@ -79,3 +79,33 @@ def test_wrong_use_is_one_sentence(capsys, model, tmp_path):
     code, _, err = run(capsys, "condense", model, train, tmp_path / "first.txt", "--counts", counts)
     assert code == 1
     assert str(counts) in err
+
+
+def test_a_parser_gets_small_with_tags_of_a_tagger(capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    words = {"DT": ["the", "a"], "NN": ["dog", "cat", "bird"], "VB": ["barks", "sleeps"]}
+    heads = {"DT": 2, "NN": 3, "VB": 0}
+    lines, tagged = [], []
+    for _ in range(20):
+        for number, tag in enumerate(words, start=1):
+            word = rng.choice(words[tag])
+            lines.append("\t".join([str(number), word, "_", "_", tag, "_", str(heads[tag]), "_", "_", "_"]))
+            tagged.append(f"{word}\t{tag}")
+        lines.append("")
+        tagged.append("")
+    trees, train, raw = tmp_path / "trees.conllu", tmp_path / "tags.tsv", tmp_path / "raw.txt"
+    trees.write_text("\n".join(lines) + "\n")
+    train.write_text("\n".join(tagged) + "\n")
+    raw.write_text("\n".join(" ".join(rng.choice(mine) for mine in words.values()) for _ in range(50)) + "\n")
+    run(capsys, "fit", "tagger", train, "--iterations", 20)
+    assert run(capsys, "fit", "parser", trees, "--order", 1)[0] == 0
+    options = "--pos", tmp_path / "tags.handful", "--dev", trees, "--strength", 0.1, "--json"
+    code, out, err = run(capsys, "condense", tmp_path / "trees.handful", trees, raw, *options)
+    assert code == 0, err
+    facts = json.loads(out)
+    assert facts["tokens"] == 150
+    assert facts["condensed features"] < facts["features before"]
+    assert facts["dev"]["after"]["uas"] == 1.0
+    code, _, err = run(capsys, "condense", tmp_path / "trees.handful", trees, raw)
+    assert code != 0
+    assert "--pos is missing" in err

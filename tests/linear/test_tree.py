@@ -9,6 +9,7 @@ from oracles.trees import all_trees, pairs_of
 from handful.kernels.trees import pair_starts
 from handful.linear import Stepwise, Sweeping, counts, log_loss, minimize, train_online
 from handful.linear.matrix_tree import crossing_marginals
+from handful.linear.tied import TiedSteps, Ties, tie_steps
 from handful.linear.tree import PartFeatures, Tree
 from handful.linear.tree_steps import TreeSteps
 
@@ -155,6 +156,23 @@ def test_the_fast_pass_equals_the_plain_one(algorithm, order, projective, single
     assert (fast.weights != slow.weights)[~both].sum() <= 1
     assert fast.loss == pytest.approx(slow.loss)
     assert both.sum() > N_FEATURES // 2
+
+
+@pytest.mark.parametrize("algorithm", ["pa", "fobos"])
+@pytest.mark.parametrize(("order", "valued"), [(1, False), (2, True)])
+def test_the_fast_pass_with_shared_weights_equals_the_plain_one(algorithm, order, valued):
+    rng = np.random.default_rng(6)
+    sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=order == 2, valued=valued)
+    ties = Ties(9, rng.integers(0, 7, N_FEATURES), rng.integers(7, 9, N_FEATURES), rng.normal(size=N_FEATURES))
+    steps = TreeSteps(structure(sentences, order))
+    gold = steps.tree.best(rng.normal(size=N_FEATURES))
+    options = {"algorithm": algorithm, "aggressiveness": 0.05, "l1": 0.2, "rate": 0.02, "max_passes": 4, "seed": 3}
+    tied = tie_steps(steps, ties)
+    assert isinstance(tied, Sweeping)
+    fast, slow = train_online(tied, gold, **options), train_online(TiedSteps(steps, ties), gold, **options)
+    np.testing.assert_allclose(fast.weights, slow.weights, atol=1e-10)
+    assert fast.loss == pytest.approx(slow.loss)
+    assert np.count_nonzero(fast.weights) > 4
 
 
 def test_threads_change_nothing():

@@ -61,3 +61,24 @@ def test_a_condensed_parser_parses_and_is_small(order, algorithm, trees, tmp_pat
     np.testing.assert_array_equal(small.weights_, same.weights_)
     handful.save(small, tmp_path / "small.handful")
     assert handful.load(tmp_path / "small.handful").predict(trees) == small.predict(trees)
+
+
+def test_without_phi_a_penalty_sets_condensed_features_to_zero(trees):
+    parser = DependencyParser(order=1, max_iter=3).fit(trees[:10])
+    features = CondensedFeatures(parser, discount=0.5).fit([t.sentence for t in trees], labeled=trees[:10])
+    settings = {"algorithm": "fobos", "strength": 1.0, "rate": 0.01, "max_iter": 5}
+    with_phi, without = (features.retrain(trees[:10], None, **settings, phi_scale=scale) for scale in (1.0, 0.0))
+    assert 0 < without.n_active_condensed_ < with_phi.n_active_condensed_
+    # One weight a condensed feature, whatever its bin: nothing of phi is left.
+    again = features.fold(np.concatenate([without.condensed_weights_, np.zeros(len(features.type_names_))]))
+    np.testing.assert_array_equal(again.weights_, without.weights_)
+
+
+def test_a_scaled_phi_is_trained_as_such_and_folded_back(trees):
+    parser = DependencyParser(order=1, max_iter=3).fit(trees[:10])
+    features = CondensedFeatures(parser, discount=0.5).fit([t.sentence for t in trees], labeled=trees[:10])
+    # The first step of a pass over one tree: phi moves by the square of its scale.
+    tree, settings = trees[:1], {"algorithm": "fobos", "strength": 1e-9, "rate": 0.01, "max_iter": 1}
+    none, half, whole = (features.retrain(tree, None, **settings, phi_scale=s).condensed_weights_ for s in (0, 0.5, 1))
+    assert np.abs(whole - none).max() > 0
+    np.testing.assert_allclose(half - none, (whole - none) / 4, atol=1e-8)

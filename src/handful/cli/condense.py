@@ -1,7 +1,8 @@
-"""``handful condense``: a tagger made small by its own decisions on raw text."""
+"""``handful condense``: a tagger or parser made small by its own decisions on raw text."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,12 +11,14 @@ import click
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import checkpoint_option, command_line, engine_options
 
+Score = Callable[[Any], dict[str, float]]
+
 
 @click.command("condense")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("labeled", type=click.Path(path_type=Path))
 @click.argument("texts", metavar="TEXT...", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences to be scored on.")
+@click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences or trees to be scored on.")
 @click.option(
     "--discount", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Drop what is near chance."
 )
@@ -43,7 +46,7 @@ from handful.cli.options import checkpoint_option, command_line, engine_options
     "--pos",
     "pos_model",
     type=click.Path(path_type=Path),
-    help="A tagger that adds the column 'pos' to the raw text, where MODEL reads that column.",
+    help="A tagger that adds part-of-speech tags to the raw text, where MODEL reads them; a parser does.",
 )
 @click.option(
     "--counts",
@@ -76,30 +79,33 @@ def command(
     checkpoint: Path | None,
     as_json: bool,
 ) -> None:
-    """Condense the features of MODEL, a tagger, by what it decides on raw TEXT, and train again on LABELED.
+    """Condense the features of MODEL, a tagger or parser, by what it decides on raw TEXT, and train again on LABELED.
 
     LABELED is the file MODEL was fitted to. TEXT has one sentence a line, tokens between blanks; it may be packed. The
     result is a model of the same kind, often a small part of the size.
     """
     from handful.core.errors import ParameterError
     from handful.core.version import __version__
-    from handful.experiment.tagged import read_tagged, score_tags
     from handful.methods import load, save
+    from handful.parsing import DependencyParser
     from handful.representations import CondensedFeatures
     from handful.tagging import CRF, TagColumn
 
     base = load(model)
-    if not isinstance(base, CRF):
-        raise ParameterError(f"{model}: must be a tagger of 'handful fit tagger', got {type(base).__name__}.")
+    if not isinstance(base, CRF | DependencyParser):
+        raise ParameterError(
+            f"{model}: must be a model of 'handful fit tagger' or 'handful fit parser', got {type(base).__name__}."
+        )
     if not texts and (counts is None or not counts.exists()):
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
+    if texts and pos_model is None and isinstance(base, DependencyParser):
+        raise click.UsageError("--pos is missing: a parser needs a tagger for raw text.")
     told: dict[str, Any] = getattr(base, "training_", {})
-    layout, tag = tuple(told.get("layout", ())), told.get("tag")
-    train = read_tagged(labeled, layout, tag)
-    held = None if dev is None else read_tagged(dev, layout, tag)
+    prepare_data = _trees if isinstance(base, DependencyParser) else _tags
+    inputs, outputs, score, settings = prepare_data(base, labeled, dev)
     features = CondensedFeatures(base, discount, resolution, vocabulary=vocabulary, min_count=min_count)
-    prepare = None if pos_model is None else TagColumn(load(pos_model))
-    sentences, tags = list(train.sentences), [list(mine) for mine in train.tags]
+    column = base.columns_[0] if isinstance(base, DependencyParser) else "pos"
+    prepare = None if pos_model is None else TagColumn(load(pos_model), column)
     with progress_bar() as progress:
         work: dict[str, Any] = {"n_jobs": jobs, "engine": engine, "checkpoint": checkpoint, "progress": progress}
         if counts is not None and counts.exists():
@@ -107,16 +113,21 @@ def command(
             if texts:
                 features.extend(list(texts), prepare=prepare, **work)
         else:
-            features.fit(list(texts), labeled=sentences, prepare=prepare, **work)
+            features.fit(list(texts), labeled=inputs, prepare=prepare, **work)
         if counts is not None:
             features.save_counts(counts)
         small = features.retrain(
-            sentences, tags, penalty=penalty, strength=strength, max_iter=iterations, progress=progress
+            inputs,
+            outputs,
+            penalty=penalty,
+            strength=strength,
+            max_iter=iterations,
+            progress=progress,
+            **settings,
         )
     scores: dict[str, dict[str, float]] = {}
-    if held is not None:
-        for name, tagger in (("before", base), ("after", small)):
-            scores[name] = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
+    if dev is not None:
+        scores = {"before": score(base), "after": score(small)}
     small.training_ = {
         **told,
         "condensed by": command_line(ctx),
@@ -149,3 +160,32 @@ def command(
         markup=False,
         soft_wrap=True,
     )
+
+
+def _tags(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:
+    """Return sentences and tags to learn from, how to score a tagger, and how to train it."""
+    from handful.experiment.tagged import read_tagged, score_tags
+
+    told: dict[str, Any] = getattr(base, "training_", {})
+    layout, tag = tuple(told.get("layout", ())), told.get("tag")
+    train = read_tagged(labeled, layout, tag)
+    held = train if dev is None else read_tagged(dev, layout, tag)
+
+    def score(model: Any) -> dict[str, float]:
+        return score_tags(held.tags, model.predict(list(held.sentences)), train.has_spans)
+
+    return list(train.sentences), [list(mine) for mine in train.tags], score, {}
+
+
+def _trees(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:
+    """Return trees to learn from, how to score a parser, and how to train it."""
+    from handful.corpora.formats import read_conllu
+
+    train = list(read_conllu(labeled))
+    held = train if dev is None else list(read_conllu(dev))
+
+    def score(model: Any) -> dict[str, float]:
+        found: dict[str, float] = model.score(held).as_dict()
+        return found
+
+    return train, None, score, {"algorithm": "fobos", "rate": 0.01, "phi_scale": 0.1}

@@ -25,6 +25,9 @@ from handful.cli.options import command_line
 @click.option(
     "--strength", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, help="Of the penalty."
 )
+@click.option(
+    "--rate", type=click.FloatRange(min=0, min_open=True), default=0.1, show_default=True, help="First steps of fobos."
+)
 @click.option("--iterations", type=click.IntRange(min=1), help="Passes over the trees at most.")
 @click.option("--clusters", type=click.Path(path_type=Path), help="Word clusters: path TAB word TAB count.")
 @click.option("--crossing", is_flag=True, help="Let arcs cross; needs --order 1.")
@@ -40,6 +43,7 @@ def command(
     order: int,
     algorithm: str,
     strength: float,
+    rate: float,
     iterations: int | None,
     clusters: Path | None,
     crossing: bool,
@@ -61,6 +65,7 @@ def command(
         order,  # type: ignore[arg-type]
         algorithm,  # type: ignore[arg-type]
         strength=strength,
+        rate=rate,
         max_iter=iterations,
         clusters=paths,
         projective=not crossing,

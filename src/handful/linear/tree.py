@@ -93,6 +93,18 @@ class Tree:
         self.n_inputs = len(offsets) - 1
         self._starts: dict[int, np.ndarray] = {}
 
+    def with_features(self, features: Callable[[int], PartFeatures], n_features: int) -> Tree:
+        """Return the same sentences with other features."""
+        return Tree(
+            self.offsets,
+            features,
+            n_features,
+            order=2 if self.second else 1,
+            projective=self.projective,
+            single_root=self.single_root,
+            n_jobs=self.n_jobs,
+        )
+
     def starts(self, n: int) -> np.ndarray:
         """Return the number of the first pair of each arc of n words."""
         if not self.second:

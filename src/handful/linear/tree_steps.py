@@ -10,6 +10,7 @@ import numpy as np
 
 from handful.kernels.tree_parts import add_costs, decode, parts_of_tree, score_parts, tree_step
 from handful.linear.structure import Lazy
+from handful.linear.tied import Ties
 from handful.linear.tree import PartFeatures, Tree
 
 _AHEAD = 4
@@ -79,6 +80,20 @@ class TreeSteps:
             weights = lazy.weights, lazy.sums, lazy.steps
             loss += tree_step(*found, gold, self.tree.starts(len(gold)), *rules, *pace, *weights, scratch)
         return loss
+
+    def tied(self, ties: Ties) -> TreeSteps:
+        """Return the same sentences with shared weights: in place of each feature stand its group and its extra."""
+        features = self.tree.features
+
+        def shared(number: int) -> PartFeatures:
+            ids, values, begins, ends = features(number)
+            both, amounts = np.empty((len(ids), 2), dtype=np.int32), np.empty((len(ids), 2))
+            both[:, 0], both[:, 1] = ties.group[ids], ties.extra[ids]
+            amounts[:, 0] = values if len(values) else 1.0
+            amounts[:, 1] = ties.value[ids] * amounts[:, 0]
+            return PartFeatures(both.ravel(), amounts.ravel(), 2 * begins, 2 * ends)
+
+        return TreeSteps(self.tree.with_features(shared, ties.n_tied))
 
     def _features(self, number: int) -> PartFeatures:
         # A step asks several times for the same sentence.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -20,7 +21,7 @@ from handful.core.registry import method
 from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
-from handful.linear.tied import Tied, TiedSteps, Ties
+from handful.linear.tied import Tied, TiedSteps, Ties, tie_steps
 from handful.representations.condensable import Condensable, FeatureSpace
 from handful.representations.counting import Counting
 from handful.representations.feature_counts import FeatureCounts, count_features
@@ -331,6 +332,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         strength: float = 1.0,
         algorithm: Literal["lbfgs", "pa", "fobos"] = "lbfgs",
         max_iter: int | None = None,
+        rate: float = 0.1,
+        phi_scale: float = 1.0,
         tol: float = 1e-5,
         random_state: int = 0,
         progress: Progress | None = None,
@@ -344,6 +347,12 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             The labeled data, as the base model's ``fit`` takes them.
         penalty, strength, algorithm, max_iter, tol, random_state
             As for `handful.tagging.CRF`; strengths speak of the weights of condensed features.
+        rate : float
+            Step size of ``fobos`` in its first pass.
+        phi_scale : float
+            Online learners see phi times this. All features of a type share its phi, so that steps that are right for
+            the others may be far too long for phi; 0.1 makes its steps a hundredth. With 0 there is no phi, so that an
+            L1 penalty can set condensed features to 0, which phi would keep alive.
         progress, checkpoint
             As for `handful.tagging.CRF.fit`.
 
@@ -365,17 +374,21 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, max_iter=steps, tol=tol, **settings)
             weights, n_iter = fitted.weights, fitted.n_iter
         else:
+            scaled = replace(ties, value=ties.value * phi_scale)
+            settings["fingerprint"] += f" {phi_scale!r}"
             learned = train_online(
-                TiedSteps(space.steps(ids, inputs), ties),
+                tie_steps(space.steps(ids, inputs), scaled),
                 codes,
                 algorithm=algorithm,
                 aggressiveness=1.0 / strength,
                 l1=strength,
+                rate=rate,
                 max_passes=max_iter or _MAX_PASSES,
                 seed=random_state,
                 **settings,
             )
             weights, n_iter = learned.weights, learned.n_passes
+            weights[self.n_condensed_ :] *= phi_scale
         model = self.fold(weights)
         model.n_iter_ = n_iter
         return model

@@ -1,0 +1,142 @@
+"""Condensed features: speed of counting, workers, memory, and a text classifier of a few weights.
+
+Needs HANDFUL_DATA (see `handful data`). Counting is held against plain tagging by the same model on the same sentences in
+the same run, CPU seconds beside wall seconds, since only the former mean much on a busy machine. Workers count text files
+and give the sentences their part-of-speech column on the way, as a user would do with raw text.
+
+    python benchmarks/cofer.py [--quick] [--json] [--only counting workers sources]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from handful.core.records import Sentence
+from handful.papers.suzuki2011.sources import measure_sources, read_sources
+from handful.papers.suzuki2011.systems import BASES
+from handful.papers.suzuki2011.texts import Names, read_names, read_news, size, train_tagger
+from handful.representations import CondensedFeatures
+from handful.representations.counting import Counting
+from handful.representations.feature_counts import count_features
+from handful.representations.shards import Reading, shards_of
+from handful.tagging import CRF, TagColumn
+
+Rows = list[dict[str, Any]]
+
+
+class Clock:
+    """Wall and CPU seconds of a block."""
+
+    def __enter__(self) -> Clock:
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wall, self.cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
+
+
+def counting(model: CRF, train: Names, news: list[Sentence]) -> Rows:
+    """Tag and count the same sentences in turn, three times each, and take the best of each."""
+    space = model.feature_space(train.sentences)
+    count_features(space, [news[:200]], Reading(), Counting())
+    model.predict(news[:200])
+    tagging, potency = [], []
+    for _ in range(3):
+        with Clock() as clock:
+            model.predict(news)
+        tagging.append(clock)
+        with Clock() as clock:
+            count_features(space, shards_of(news, "benchmark"), Reading(), Counting())
+        potency.append(clock)
+    n_tokens = size(news)
+    row: dict[str, Any] = {"task": "counting against tagging", "tokens": n_tokens}
+    for name, clocks in (("tagging", tagging), ("potency", potency)):
+        row[f"{name} tokens/s"] = round(n_tokens / min(c.wall for c in clocks))
+        row[f"{name} tokens/CPU s"] = round(n_tokens / min(c.cpu for c in clocks))
+    row["ratio (wall)"] = round(row["potency tokens/s"] / row["tagging tokens/s"], 2)
+    row["ratio (CPU)"] = round(row["potency tokens/CPU s"] / row["tagging tokens/CPU s"], 2)
+    return [row]
+
+
+def workers(model: CRF, tagger: CRF, train: Names, news: list[Sentence]) -> Rows:
+    """Count files of raw text with one and with two worker processes."""
+    rows: Rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        n_files = 16
+        paths = [Path(folder) / f"{number:02}.txt" for number in range(n_files)]
+        for number, path in enumerate(paths):
+            path.write_text("".join(" ".join(s.tokens) + "\n" for s in news[number::n_files]), encoding="utf-8")
+        found = []
+        for n_jobs in (1, 2):
+            features = CondensedFeatures(model)
+            with Clock() as clock:
+                features.fit(paths, labeled=train.sentences, prepare=TagColumn(tagger), n_jobs=n_jobs)
+            found.append(features)
+            rows.append(
+                {
+                    "task": f"potency with part-of-speech tagging, {n_jobs} worker{'s' * (n_jobs > 1)}",
+                    "tokens": features.counts_.size,
+                    "wall": round(clock.wall, 1),
+                    "tokens/s": round(features.counts_.size / clock.wall),
+                    "times faster than 1": round(rows[0]["wall"] / clock.wall, 2) if rows else 1.0,
+                }
+            )
+    one, two = (features.counts_ for features in found)
+    rows[-1]["same counts"] = bool((one.chosen == two.chosen).all() and (one.basis == two.basis).all())
+    rows[-1]["peak MB of a worker"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+    return rows
+
+
+def sources(quick: bool) -> Rows:
+    """Tell who wrote a sentence: a base model of the labeled sentences, and a condensed one."""
+    with Clock() as clock:
+        found = measure_sources(read_sources(n_unlabeled=1_000, n_test=500) if quick else read_sources())
+    shown = {name.removeprefix("sources-"): round(value, 2) for name, value in found.items()}
+    return [{"task": "source of a sentence", "wall": round(clock.wall, 1)} | shown]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="2,000 training sentences, 100,000 tokens of news")
+    parser.add_argument("--json", action="store_true")
+    tasks = ("counting", "workers", "sources")
+    parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
+    options = parser.parse_args()
+    if not os.environ.get("HANDFUL_DATA"):
+        print("not run: HANDFUL_DATA must name the data folder.")
+        return
+    rows: Rows = []
+    if {"counting", "workers"} & set(options.only):
+        train = read_names("train", 2_000 if options.quick else None)
+        tagger = train_tagger(train)
+        # a few iterations give a model of the usual size, and this is about speed
+        model = CRF("ner", **BASES["sup-l1"] | {"max_iter": 15}, n_jobs=2).fit(*train)
+        model.set_params(n_jobs=None)
+        news = read_news(tagger, 100_000 if options.quick else 2_000_000)
+        if "counting" in options.only:
+            rows += counting(model, train, news[: len(news) // 4])
+        if "workers" in options.only:
+            rows += workers(model, tagger, train, news)
+    if "sources" in options.only:
+        rows += sources(options.quick)
+    for row in rows:
+        row["quick"] = options.quick
+    if options.json:
+        json.dump({"rows": rows, "load": os.getloadavg()}, sys.stdout, indent=1)
+        print()
+        return
+    for row in rows:
+        print("  ".join(f"{key}: {value}" for key, value in row.items() if key != "quick"))
+    print(f"load average {os.getloadavg()}" + (", reduced run (--quick)" if options.quick else ""))
+
+
+if __name__ == "__main__":
+    main()

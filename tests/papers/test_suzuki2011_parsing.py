@@ -1,0 +1,69 @@
+"""The parsing half of Suzuki, Isozaki and Nagata 2011: its rows are claims, and a small run makes them all."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from handful.core.records import Sentence, Tree
+from handful.corpora.formats import write_conllu
+from handful.papers import Settings, load_paper
+from handful.papers.suzuki2011 import parsing, plans
+from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Row, Task, Treebank
+
+WANTED = {c.id for c in load_paper("suzuki2011").claims if c.id.startswith("parsing-")}
+
+
+def _tree(subject: str, verb: str) -> Tree:
+    sentence = Sentence(("the", subject, verb, "."), {"upos": ("_",) * 4, "xpos": ("DT", "NN", "VBD", ".")})
+    return Tree(sentence, (2, 3, 0, 3), ("_",) * 4)
+
+
+TREES = [_tree(subject, verb) for subject in ("dog", "cat", "bird") for verb in ("sang", "fell")]
+
+
+def test_rows_of_the_table_are_claims_of_the_paper():
+    rows = []
+    for base, dev in (("sup", 90.0), ("icwr", 91.0)):
+        rows += [
+            Row(base, None, dev, dev - 1, 900),
+            Row(base, COARSE, dev, dev - 2, 30),
+            Row(base, FINE, dev, dev, 300),
+        ]
+    found = parsing.claimed(rows)
+    assert set(found) == WANTED
+    assert found["parsing-cofer-coarse-active"] == 30
+    assert found["parsing-cofer-over-sup"] == -1.0
+    assert found["parsing-fine-over-sup"] == 1.0
+    assert found["parsing-both-over-icwr"] == 1.0
+
+
+def test_every_parser_is_trained_and_scored_without_punctuation(monkeypatch):
+    monkeypatch.setattr(parsing, "COUNTING", parsing.COUNTING | {"discount": 0.5})
+    stages = []
+    news = [tree.sentence for tree in TREES] * 5
+    task = Task(Treebank(TREES, TREES, TREES), news, {"dog": "0101", "cat": "0100"}, 2, progress=stages.append)
+    rows = task.rows()
+    assert [(r.base, r.resolution) for r in rows] == [(b, r) for b in BASES for r in (None, COARSE, FINE)]
+    assert all(0 <= r.dev <= 100 and r.dev == r.test and r.active > 0 for r in rows)
+    assert rows[0].dev == pytest.approx(100.0)
+    assert {"train sup", "count sup", "retrain sup 1000", "train icwr"} <= {step.stage for step in stages}
+
+
+def test_the_whole_treebank_is_taken_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("HANDFUL_DATA", str(tmp_path))
+    for number, part in enumerate(("train", "dev", "test"), start=1):
+        plain = tmp_path / "plain.conllu"
+        write_conllu(plain, TREES[:number])
+        (tmp_path / f"ptb-wsj-dep-{part}.conllu.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    found = parsing.read_treebank()
+    assert [len(part) for part in found] == [1, 2, 3]
+    assert found.test[2].heads == (2, 3, 0, 3)
+
+
+def test_without_data_the_claims_say_what_is_missing(monkeypatch, tmp_path):
+    monkeypatch.setenv("HANDFUL_DATA", str(tmp_path))
+    found = plans.run(Settings(quick=True))
+    assert "wsj-sample-dep" in found.not_run["parsing-sup-test"]
+    assert set(found.not_run) >= WANTED
