@@ -230,6 +230,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="decoding, and 300 trees without UDPipe")
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
     parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer'; all by default")
     tasks = ("decode", "wsj", "ewt", "clusters", "cofer", "scale", "ptb")
@@ -237,6 +238,8 @@ def main() -> None:
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
     options = parser.parse_args()
+    if options.quick:
+        options.only, options.systems = ("decode", "wsj"), ("order1", "order2")
     if not os.environ.get("HANDFUL_DATA"):
         print("not run: HANDFUL_DATA must name the data folder.")
         return
@@ -248,6 +251,7 @@ def main() -> None:
             show(rows)
 
     def compare(task: str, train: list[Tree], dev: list[Tree], test: list[Tree]) -> None:
+        train = train[:300] if options.quick else train
         if options.choose:
             known = {id(t) for t in dev}
             add(choose(task, [t for t in train if id(t) not in known], dev, options.jobs))
