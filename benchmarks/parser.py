@@ -137,11 +137,14 @@ def udpipe(task: str, train: list[Tree], test: list[Tree]) -> dict[str, Any]:
             raise RuntimeError(error.message)
         (place / "model").write_bytes(data)
         model = judge.Model.load(str(place / "model"))
+    heads, labels = [], []
     with Clock() as parsing:
-        for sentence in new:
-            model.parse(sentence, judge.Model.DEFAULT)
-    heads = [[word.head for word in sentence.words][1:] for sentence in new]
-    labels = [[word.deprel for word in sentence.words][1:] for sentence in new]
+        for sentence in new:  # a copy, so that it must be read before the next one comes
+            sentence.unlinkAllNodes()
+            if not model.parse(sentence, judge.Model.DEFAULT):
+                raise RuntimeError("UDPipe did not parse a sentence")
+            heads.append([word.head for word in sentence.words][1:])
+            labels.append([word.deprel for word in sentence.words][1:])
     return {
         "task": task,
         "system": "UDPipe 1",
