@@ -86,7 +86,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     members_ : ndarray of int64
         Condensed feature of each of them.
     potency_ : ndarray of float64, shape (n_features,)
-        V' of every original feature; 0 for dropped ones. For a classifier, feature ``column * n_classes + label``.
+        V' of every original feature; 0 for dropped ones. For a classifier, feature ``column * n_classes + label``; an
+        intercept is one more column, of ones, with a type of its own.
     bins_ : ndarray of int64, shape (n_features,)
         V* of every original feature; 0 for dropped ones.
     counts_ : FeatureCounts
@@ -106,8 +107,9 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     ========  ==================  ==================================================================
 
     Choices where the paper is silent: one phi a type, illegal label pairs are no parts, features without labels (bare
-    label, label pair) are types like others, R + C is at least 1e-6. A CRF trained with an L1 penalty forgets
-    observations of weight 0; pass the labeled inputs to `fit`, so that they can gain potency too.
+    label, label pair) are types like others, R + C is at least 1e-6. A CRF forgets observations of weight 0
+    (many with an L1 penalty, some where constraints leave one label only); pass the labeled inputs to `fit`, so that they
+    can gain potency too. Every observation counts with every label, whether or not training saw them together.
 
     With ``vocabulary="all"`` the text is read three times: a sketch of what is frequent, its exact count, potency.
 
