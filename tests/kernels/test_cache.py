@@ -2,9 +2,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 from pathlib import Path
+from threading import Condition
+
+import pytest
 
 from handful import kernels
+from handful.kernels import distances
 
 KERNELS = Path(kernels.__file__)
 PROGRAM = "from kernels.caller import twice; print(twice(3))"
@@ -15,9 +21,9 @@ def test_a_change_in_a_called_kernel_is_noticed(tmp_path):
     package.mkdir()
     (package / "__init__.py").write_text(KERNELS.read_text())
     (package / "caller.py").write_text(
-        "from numba import njit\nfrom kernels.callee import one\n\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * one(x)\n"
+        "from kernels import njit\nfrom kernels.callee import one\n\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * one(x)\n"
     )
-    callee = "from numba import njit\n\n\n@njit(cache=True)\ndef one(x):\n    return x + {}\n"
+    callee = "from kernels import njit\n\n\n@njit(cache=True)\ndef one(x):\n    return x + {}\n"
 
     def run(offset: int) -> str:
         (package / "callee.py").write_text(callee.format(offset))
@@ -30,3 +36,47 @@ def test_a_change_in_a_called_kernel_is_noticed(tmp_path):
     assert run(1) == "8"
     assert set((package / "__pycache__").glob("*.nbc")) == compiled
     assert run(5) == "16"
+
+
+class Turns:
+    """Lets two writers take their steps in a given order."""
+
+    def __init__(self, order):
+        self.order, self.now, self.changed = order, 0, Condition()
+
+    def take(self, writer, step):
+        with self.changed:
+            assert self.changed.wait_for(lambda: self.order[self.now] == writer, timeout=10)
+            done = step()
+            self.now += 1
+            self.changed.notify_all()
+            return done
+
+
+def writer(folder, name, turns):
+    files = kernels._KernelFile(str(folder), "kernel", "stamp")
+    for method in ("_load_index", "_save_index", "_save_data"):
+        plain = getattr(files, method)
+        setattr(files, method, lambda *a, _plain=plain: turns.take(name, lambda: _plain(*a)))
+    return files
+
+
+@pytest.mark.parametrize("first", list(combinations(range(6), 3)))
+def test_two_processes_that_save_at_once_never_mix_their_code(tmp_path, first):
+    turns = Turns(["a" if place in first else "b" for place in range(6)] + ["end"])
+    with ThreadPoolExecutor(2) as pool:
+        saved = [pool.submit(writer(tmp_path, name, turns).save, ("signature", name), f"code {name}") for name in "ab"]
+        assert [future.result(timeout=20) for future in saved] == [None, None]
+    reader = kernels._KernelFile(str(tmp_path), "kernel", "stamp")
+    found = {name: reader.load(("signature", name)) for name in "ab"}
+    assert found["a"] in (None, "code a")
+    assert found["b"] in (None, "code b")
+    assert set(found.values()) != {None}
+
+
+def test_compiled_kernels_use_the_safe_files():
+    assert isinstance(distances.root._cache._cache_file, kernels._KernelFile)
+
+
+def test_no_kernel_asks_numba_itself_to_compile():
+    assert [p.name for p in KERNELS.parent.glob("*.py") if p != KERNELS and "numba import njit" in p.read_text()] == []

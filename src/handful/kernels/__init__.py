@@ -3,10 +3,63 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from numba import njit
+import numba
+from numba.core.caching import IndexDataCacheFile
+
+
+class _KernelFile(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of one compiled kernel, safe where several processes write them at the same time.
+
+    numba numbers the machine code of a kernel's signatures in the order in which they were saved. Two processes that save
+    at the same time give two signatures the same number, and a third process then runs code that was made for arrays of
+    another type. Here the name of a file follows from its signature, so that the worst that can happen is that the index
+    forgets an entry and the kernel is compiled again.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Save machine code, then the index that names it."""
+        stem = self._index_name.removesuffix(".nbi")
+        name = f"{stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:20]}.nbc"
+        self._save_data(name, data)
+        self._save_index(self._load_index() | {key: name})
+
+
+def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a kernel as `numba.njit` does, with a cache that several processes may fill together.
+
+    Parameters
+    ----------
+    **options
+        Options of `numba.njit`.
+
+    Returns
+    -------
+    callable
+        The decorator.
+
+    Examples
+    --------
+    >>> from handful.kernels import njit
+    >>> @njit(nogil=True)
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(21)
+    42
+    """
+
+    def compile_later(kernel: Callable[..., Any]) -> Any:
+        dispatcher = numba.njit(**options)(kernel)
+        files = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+        if isinstance(files, IndexDataCacheFile):  # a kernel that is cached, and compiled at all
+            files.__class__ = _KernelFile
+        return dispatcher
+
+    return compile_later
 
 
 @njit(cache=True)

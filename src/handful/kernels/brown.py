@@ -15,8 +15,8 @@ costs O(C d) instead of the O(C^2) of Brown et al. (1992, section 3), and no log
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from handful.kernels import njit
 from handful.kernels.brown_tables import Pairs, Tables
 
 # Losses closer than this (in bits times pairs of words) are ties: more than rounding, far less than one pair of words.

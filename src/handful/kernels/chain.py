@@ -15,7 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 
 def forward_backward(

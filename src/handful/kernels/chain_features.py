@@ -11,7 +11,8 @@ Predicates that always fire together (all those of one word at one distance) can
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 
 @dataclass(frozen=True, eq=False)

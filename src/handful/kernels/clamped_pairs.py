@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 _WIDTH = 64
 _SUMS = {"reassoc", "contract", "nsz"}

@@ -9,8 +9,8 @@ once, in pieces that fit the cache.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from handful.kernels import njit
 from handful.kernels.distances import TILE, Metric, Rows
 from handful.kernels.nearest import Near, catch_up, show_tile
 from handful.kernels.votes import TIED, cast

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 END = -2
 """Stands between sentences where words are numbers."""

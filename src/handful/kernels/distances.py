@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, MINKOWSKI = range(4)
 TILE = 64

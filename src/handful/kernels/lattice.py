@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from handful.kernels import njit
 from handful.kernels.clamped_pairs import PairCounts, PairPotentials
 
 _SUMS = {"reassoc", "contract", "nsz"}

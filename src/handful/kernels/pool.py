@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from handful.kernels import njit
 from handful.kernels.distances import (
     CHEBYSHEV,
     EUCLIDEAN,

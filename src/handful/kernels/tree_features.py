@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 # Places of atoms: head, child, sibling, their neighbors, a token between head and child, and the part as a whole.
 HEAD, CHILD, SIBLING, BETWEEN, PART = 0, 1, 2, 3, 4

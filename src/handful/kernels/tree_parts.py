@@ -7,8 +7,8 @@ if ``values`` is empty. Arc ``(h, m)`` is part ``h * (n + 1) + m``; pairs come a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from handful.kernels import njit
 from handful.kernels.online import catch_up
 from handful.kernels.trees import best_tree, siblings_of
 from handful.kernels.trees_crossing import best_crossing_tree

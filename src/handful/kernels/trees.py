@@ -8,7 +8,8 @@ and ``pairs[starts[h, m]]`` stands for no such child.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from handful.kernels import njit
 
 
 @njit(cache=True, nogil=True)

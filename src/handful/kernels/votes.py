@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from handful.kernels import njit
 from handful.kernels.nearest import FARTHEST, Near
 
 UNIFORM, DISTANCE, GAUSSIAN, RANK, DUDANI, LITERAL, EXPONENTIAL = range(7)
