@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from handful.corpora.formats import write_text
 from handful.corpora.make import make_tagged_sentences
-from handful.representations import BrownClusters, ContextSimilarity, numbering, text_parts, tokens
+from handful.representations import BrownClusters, CondensedFeatures, ContextSimilarity, numbering, text_parts, tokens
+from handful.tagging import CRF
 
 
 @pytest.fixture
@@ -63,3 +67,27 @@ def test_a_changed_text_is_read_again(text, tmp_path):
     changed = state(model.fit_parts(text_parts(text, part_bytes=4000), checkpoint=tmp_path / "kept"))
     assert changed == state(model.fit_parts(text_parts(text, part_bytes=4000)))
     assert np.isfinite(model.vectors_).all()
+
+
+def test_condensed_features_survive_a_killed_worker(tmp_path):
+    pytest.importorskip("distributed")
+    trees = make_tagged_sentences(400, random_state=0)
+    tags = [list(tree.sentence["pos"]) for tree in trees[:60]]
+    base = CRF("pos", max_iter=10).fit([list(tree.sentence.tokens) for tree in trees[:60]], tags)
+    paths = [tmp_path / f"{number}.txt" for number in range(6)]
+    for number, path in enumerate(paths):
+        write_text(path, [tree.sentence for tree in trees[60 + number :: 6]])
+    once = str(tmp_path / "killed")
+
+    def kill_once(sentences):
+        with suppress(FileExistsError):
+            os.mkdir(once)
+            os.kill(os.getpid(), signal.SIGKILL)
+        return sentences
+
+    whole = CondensedFeatures(base).fit(paths)
+    by_workers = CondensedFeatures(base).fit(paths, prepare=kill_once, engine="dask", n_jobs=2)
+    assert (tmp_path / "killed").is_dir()
+    for name in ("chosen_ids", "chosen", "basis"):
+        assert getattr(by_workers.counts_, name).tobytes() == getattr(whole.counts_, name).tobytes()
+    assert by_workers.counts_.size == whole.counts_.size > 0
