@@ -276,23 +276,14 @@ def _add(
     observed: Predicates, targets: np.ndarray, amounts: np.ndarray, ranks: np.ndarray, width: int, out: np.ndarray
 ) -> None:
     """Add the amount of each token to the cells of its predicates and its target."""
-    mine = ranks[observed.row_ids] >= 0
-    row_offsets = np.concatenate([[0], np.cumsum(mine)])[observed.row_offsets]
-    filled = np.diff(row_offsets) > 0
-    row_ids = observed.row_ids[mine]
-    rows = np.ascontiguousarray(observed.rows[:, [bool(filled[column].any()) for column in observed.rows.T]])
-    direct = np.ascontiguousarray(observed.direct)
-    number = np.where(filled, np.cumsum(filled) - 1, -1)
-    starts = np.append(row_offsets[:-1][filled], len(row_ids))
-    n_cells = int(filled.sum()) * width
-    if n_cells <= _MOST_CELLS:
-        sums = np.zeros(n_cells)
-        add_pairs(rows, targets, amounts, number, width, sums)
-        spread_rows(sums, starts, row_ids, ranks, width, out)
+    n_rows = len(observed.row_offsets) - 1
+    if n_rows * width <= _MOST_CELLS:
+        sums = np.zeros(n_rows * width)
+        add_pairs(observed.rows, targets, amounts, np.arange(n_rows), width, sums)
+        spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
+        add_pairs(observed.direct, targets, amounts, ranks, width, out)
     else:
-        whole = Predicates(rows, row_offsets, row_ids, direct[:, :0], observed.offsets)
-        add_pairs(whole.ids, targets, amounts, ranks, width, out)
-    add_pairs(direct, targets, amounts, ranks, width, out)
+        add_pairs(observed.ids, targets, amounts, ranks, width, out)
 
 
 def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:
