@@ -137,8 +137,13 @@ def test_an_inner_encoding_does_not_show(encoding, tmp_path):
     assert "B-L" in tagger.classes_ or "S-L" in tagger.classes_
     assert tagger.predict(words) == tags
     assert reload(tagger, tmp_path).predict(words) == tags
-    with pytest.raises(DataError, match="tag"):
+    with pytest.raises(DataError, match=f"encoding='{encoding}' needs tags of spans; chunk tags: tag 0 must"):
         CRF(encoding=encoding).fit(SENTENCES, TAGS)
+
+
+def test_no_threads_at_all_is_refused():
+    with pytest.raises(ParameterError, match="n_jobs must be an integer of at least 1, -1 or None, got 0"):
+        CRF(n_jobs=0).fit(SENTENCES, TAGS)
 
 
 def test_inspection_names_the_observations_and_transitions():

@@ -79,7 +79,7 @@ def command(
         return
     console().print(
         f"{len(facts['labels'])} labels from {len(sentences):,} sentences, {tagger.n_iter_} iterations; "
-        f"{facts['linked_words']:,} words linked to prototypes. Saved to {model}",
+        f"words linked to prototypes: {facts['linked_words']:,}. Saved to {model}",
         markup=False,
     )
     if absent:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, wait
-from typing import Any, Literal
+from typing import Any
 
 from handful.compute.pools import LostWorkers
 from handful.compute.work import Failed, pack, run, unpack
-from handful.core.params import Count, check_value
+from handful.core.params import Jobs, check_value
 
 
 def jobs_of(n_jobs: int | None) -> int:
@@ -20,7 +20,7 @@ def jobs_of(n_jobs: int | None) -> int:
     >>> jobs_of(None), jobs_of(3)
     (1, 3)
     """
-    check_value("map_reduce", "n_jobs", Count | Literal[-1] | None, n_jobs)
+    check_value("map_reduce", "n_jobs", Jobs, n_jobs)
     if n_jobs is None:
         return 1
     if n_jobs == -1:

@@ -70,6 +70,7 @@ def Above(low: float) -> Range:  # noqa: N802
 Share = Annotated[float, Range(0, 1)]
 Positive = Annotated[float, Above(0)]
 Count = Annotated[int, AtLeast(1)]
+Jobs = Count | Literal[-1] | None
 
 
 @lru_cache(maxsize=256)

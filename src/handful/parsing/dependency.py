@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError, ParameterError
-from handful.core.params import AtLeast, Count, Positive, check_params
+from handful.core.params import AtLeast, Count, Jobs, Positive, check_params
 from handful.core.progress import Progress, Step
 from handful.core.records import Tree
 from handful.core.registry import method
@@ -124,7 +124,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         single_root: bool = True,
         clusters: Any = None,
         labeled: bool = True,
-        n_jobs: Annotated[int, AtLeast(-1)] | None = None,
+        n_jobs: Jobs = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
     ) -> None:
         self.order = order

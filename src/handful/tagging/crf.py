@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
-from handful.core.params import AtLeast, Count, Positive, Range, check_params
+from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.store import Storable
@@ -116,7 +116,7 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         algorithm: Literal["lbfgs", "pa", "fobos"] = "lbfgs",
         order: Literal[1, 2] = 1,
         max_iter: Count | None = None,
-        n_jobs: Annotated[int, AtLeast(-1)] | None = None,
+        n_jobs: Jobs = None,
         extra_l2: Annotated[float, AtLeast(0)] = 0.0,
         tol: Annotated[float, AtLeast(0)] = 1e-5,
         min_count: Count = 1,
@@ -175,7 +175,10 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         sentences, offsets = check_sentences(sentences, "CRF")
         codes, self.classes_ = encode_tags(offsets, tags, "CRF")
         if self.encoding is not None:
-            self.scheme_ = detect_scheme(tags)
+            try:
+                self.scheme_ = detect_scheme(tags)
+            except DataError as error:
+                raise DataError(f"CRF: encoding={self.encoding!r} needs tags of spans; {error}") from None
             inner: Scheme = "IOB2" if self.encoding == "iob2" else "IOBES"
             codes, self.classes_ = encode_tags(offsets, [convert(t, self.scheme_, inner) for t in tags], "CRF")
         extractor = self._new_extractor(sentences)

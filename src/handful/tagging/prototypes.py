@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
-from handful.core.params import Above, AtLeast, Count, Positive, Range, check_params
+from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
 from handful.core.store import Storable
@@ -154,7 +154,7 @@ class PrototypeTagger(Storable, BaseEstimator):  # type: ignore[misc]
         tol: Annotated[float, AtLeast(0)] = 1e-5,
         start_noise: Annotated[float, AtLeast(0)] | None = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
-        n_jobs: Annotated[int, AtLeast(-1)] | None = None,
+        n_jobs: Jobs = None,
     ) -> None:
         self.prototypes = prototypes
         self.order = order
