@@ -32,6 +32,27 @@ def test_similarities_agree_with_the_definition(seed, directional):
     np.testing.assert_allclose(model.vectors_ @ model.vectors_.T, expected, atol=2e-5)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_roots_without_a_decomposition_compare_shares_of_contexts(seed):
+    sentences = text(seed)
+    model = ContextSimilarity(6, n_components=None, power=0.5, min_count=2).fit(sentences)
+    words, table = context_counts(sentences, 6, window=2, directional=True, min_count=2)
+    shares = table / table.sum(axis=1, keepdims=True)
+    # the Bhattacharyya coefficient of every pair of words
+    expected = np.sqrt(shares[:, None, :] * shares[None, :, :]).sum(axis=2)
+    assert list(model.vocabulary_) == words
+    np.testing.assert_allclose(model.vectors_ @ model.vectors_.T, expected, atol=1e-5)
+
+
+def test_power_goes_before_the_decomposition():
+    sentences = text(4)
+    model = ContextSimilarity(6, n_components=4, power=0.5).fit(sentences)
+    _, table = context_counts(sentences, 6, window=2, directional=True, min_count=1)
+    expected, gap = cosines(table**0.5, 4)
+    assert gap > 1e-6
+    np.testing.assert_allclose(model.vectors_ @ model.vectors_.T, expected, atol=2e-5)
+
+
 def test_long_sides_go_through_the_iterative_solver_with_the_same_result(monkeypatch):
     sentences = text(1, n_sentences=200, n_words=60)
     exact = ContextSimilarity(30, n_components=5).fit(sentences)

@@ -158,11 +158,12 @@ def _chinese(bench: _Bench) -> dict[str, float]:
     (words, tags), context = texts.chinese(10_000 if bench.settings.quick else 60_000)
     prototypes = extract_prototypes(words, tags)
     options = {"suffix_length": 0}
-    # chosen on the rest of the treebank: in so little text the contexts of rarer words are chance
-    similarity = ContextSimilarity(min_count=5).fit(context)
+    # Chosen on the rest of the treebank: in so little text contexts of rarer words and small singular values are chance.
+    similarity = ContextSimilarity(n_components=None, power=0.5, min_count=20).fit(context)
     values = {"chinese-base": bench.base(words, tags, sorted(prototypes), **options)}
     for kind, links in (("proto", None), ("sim", similarity)):
-        tagger = bench.fit(bench.tagger(prototypes, similarity=links, **options), words, gold=tags)
+        tagger = bench.tagger(prototypes, similarity=links, threshold=0.45, **options)
+        tagger = bench.fit(tagger, words, gold=tags)
         values[f"chinese-{kind}"] = accuracy(tags, tagger.predict(words))
     steps = np.diff([values[f"chinese-{kind}"] for kind in ("base", "proto", "sim")])
     return {**values, "chinese-order": float(steps.min())}
