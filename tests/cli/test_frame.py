@@ -26,6 +26,12 @@ def test_help_and_version_end_well(capsys):
     assert run(capsys, "--version")[:2] == (0, f"handful, version {__version__}\n")
 
 
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "handful", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"handful, version {__version__}\n"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(capsys, name):
     code, out, err = run(capsys, name, "--help")
