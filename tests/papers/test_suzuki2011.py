@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -55,9 +58,13 @@ def test_all_systems_are_trained_and_only_those_of_the_table_are_tested(monkeypa
     news = task.train.sentences * 10
     n_tokens = sum(map(len, news))
     monkeypatch.setattr(ner, "AMOUNTS", (n_tokens // 4,))
-    points = ner.measure_systems(task, news, everything=True)
+    saved = []
+    points = ner.measure_systems(task, news, save=lambda some: saved.append(len(some)))
+    assert saved == sorted(saved)
+    assert (len(saved), saved[-1]) == (4, len(points))
     whole = {(p.base, p.resolution) for p in points if p.every == 1}
-    assert whole == {(b, r) for b in ("sup-l1", "icwr-l1", "sup-l2", "icwr-l2") for r in (None, *RESOLUTIONS)}
+    bases = ("sup-l1", "icwr-l1", "sup-l2", "icwr-l2")
+    assert whole == {(b, r) for b in bases for r in (None, *RESOLUTIONS[b[-2:]])}
     assert {(p.base, p.resolution) for p in points if p.test is not None} == set(ner._ROWS)
     curve = [p for p in points if p.every > 1]
     assert {(p.base, p.resolution) for p in curve} == {("sup-l1", r) for r in CURVE["sup-l1"]}
@@ -72,7 +79,8 @@ def test_figures_are_the_same_file_again(tmp_path):
         points += [Point("sup-l1", r, n_tokens, 80 + r, int(100 * r), every=7) for r in (1.0, 4.0)]
     points += [Point(p.base, r, 10_000, 80 + r, int(100 * r)) for p in points[:4] for r in (1.0, 4.0)]
     first = [path.read_bytes() for path in draw_figures(tmp_path, points)]
-    assert len(first) == 2
+    assert len(first) == 3
+    assert json.loads(first[2])[0] == asdict(points[0])
     assert [path.read_bytes() for path in draw_figures(tmp_path, points)] == first
 
 

@@ -120,6 +120,53 @@ def test_scores_on_original_features_are_those_on_condensed_ones(global_phi):
             assert np.allclose(H.toarray()[:, features.n_condensed_ + t], parts[:, mine].sum(axis=1))
 
 
+def test_weights_are_carried_by_type_and_potency():
+    X, y = table(1, n=120)
+    base = LogisticRegression().fit(X, y)
+    types = [0, 0, 1, 1, 2, 2]
+    first = CondensedFeatures(base, 0.5, 2.0, types=types).fit(X[:40])
+    model = first.fold(np.random.default_rng(0).normal(size=first.n_condensed_ + 4))
+    assert np.array_equal(first.carry(model, first).condensed_weights_, model.condensed_weights_)
+    second = CondensedFeatures(base, 0.5, 4.0, types=types).fit(X)
+    carried = second.carry(model, first).condensed_weights_
+    places = zip(first.condensed_types_, first.condensed_bins_ / 2.0, strict=True)
+    known = dict(zip(places, model.condensed_weights_, strict=True))
+    n_between = 0
+    for t, potency, weight in zip(second.condensed_types_, second.condensed_bins_ / 4.0, carried, strict=True):
+        mine = sorted(p for kind, p in known if kind == t)
+        below, above = [p for p in mine if p <= potency], [p for p in mine if p >= potency]
+        ends = [known[t, p] for p in (below[-1:] + above[:1])]
+        assert min(ends, default=0.0) - 1e-12 <= weight <= max(ends, default=0.0) + 1e-12
+        n_between += potency not in mine
+    assert n_between
+    with pytest.raises(ParameterError, match="same types"):
+        CondensedFeatures(base, types=[0] * 6).fit(X).carry(model, first)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("start", ["potency", "base"])
+def test_the_start_changes_the_way_but_not_the_end(penalty, start):
+    X, y = table(2, n=120)
+    features = CondensedFeatures(LogisticRegression().fit(X, y), discount=0.5).fit(X)
+    one, other = (features.retrain(X, y, penalty=penalty, start=s, tol=1e-10) for s in ("zero", start))
+    assert np.allclose(one.decision_function(X), other.decision_function(X), atol=1e-2)
+    short, ahead = (features.retrain(X, y, penalty=penalty, start=s, max_iter=1) for s in ("zero", start))
+    assert not np.allclose(short.decision_function(X), ahead.decision_function(X), atol=1e-2)
+
+
+def test_a_bin_starts_with_the_mean_weight_of_its_members():
+    X, y = table(2, n=120)
+    base = LogisticRegression(fit_intercept=False).fit(X, y)
+    features = CondensedFeatures(base, discount=0.5, resolution=2.0).fit(X)
+    first = features._first_weights("base", features.n_condensed_ + 1)
+    sizes = X.sum(axis=0)  # every class is as likely by chance
+    for number in range(features.n_condensed_):
+        column, label = np.divmod(features.kept_[features.members_ == number], 3)
+        expected = np.average(base.coef_[label, column], weights=sizes[column])
+        assert first[number] == pytest.approx(expected)
+    assert np.bincount(features.members_).max() > 1
+
+
 @pytest.mark.parametrize(
     "learner", [{}, {"penalty": "l1"}, {"algorithm": "pa"}, {"algorithm": "fobos", "strength": 0.1}], ids=str
 )

@@ -32,6 +32,9 @@ from handful.representations.widening import widen
 
 _WHO = "CondensedFeatures"
 _MAX_ITERATIONS, _MAX_PASSES = 1000, 15
+# Condensed features depend on each other much; while they are few, remembering more steps costs nothing and saves many.
+_FEW, _LONG_MEMORY, _MEMORY = 10_000, 50, 6
+_FIRST_PHI = 0.1
 
 
 class FeatureRecord(NamedTuple):
@@ -336,6 +339,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         max_iter: int | None = None,
         rate: float = 0.1,
         phi_scale: float = 1.0,
+        start: Literal["zero", "potency", "base"] = "zero",
         tol: float = 1e-5,
         random_state: int = 0,
         progress: Progress | None = None,
@@ -355,6 +359,10 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             Online learners see phi times this. All features of a type share its phi, so that steps that are right for
             the others may be far too long for phi; 0.1 makes its steps a hundredth. With 0 there is no phi, so that an
             L1 penalty can set condensed features to 0, which phi would keep alive.
+        start : {"zero", "potency", "base"}
+            First weights of ``lbfgs``, which saves iterations: ``potency`` starts with 0.1 for every phi, good where bins
+            are few, ``base`` with the mean weight that the base model gives the members of a bin, good where they are
+            many.
         progress, checkpoint
             As for `handful.tagging.CRF.fit`.
 
@@ -372,8 +380,10 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         if algorithm == "lbfgs":
             objective = log_loss(Tied(space.structure(ids, inputs), ties), codes)
             l1, l2 = (strength, 0.0) if penalty == "l1" else (0.0, strength)
-            steps = max_iter or _MAX_ITERATIONS
-            fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, max_iter=steps, tol=tol, **settings)
+            settings["fingerprint"] += f" {start}"
+            settings |= {"start": self._first_weights(start, ties.n_tied), "max_iter": max_iter or _MAX_ITERATIONS}
+            settings["memory"] = _LONG_MEMORY if ties.n_tied <= _FEW else _MEMORY
+            fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, tol=tol, **settings)
             weights, n_iter = fitted.weights, fitted.n_iter
         else:
             scaled = replace(ties, value=ties.value * phi_scale)
@@ -410,7 +420,52 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         """
         n = self.n_condensed_
         phi = weights[n:][np.zeros(n, dtype=np.int64) if self.global_phi else self.condensed_types_]
-        folded = weights[:n] + phi * self.condensed_bins_ / self.resolution
+        return self._built(weights[:n] + phi * self.condensed_bins_ / self.resolution)
+
+    def carry(self, model: Any, features: CondensedFeatures) -> Any:
+        """Return a model with the weights that another one has for the same types and potencies.
+
+        What a bin is worth does not depend on which features fell into it. Where the labeled inputs are counted, a
+        rare feature owes its potency to its own label, and training on the same inputs trusts it too much. So learn the
+        weights from inputs that neither the base model nor the counts have seen, and carry them over to the features
+        that have seen all.
+
+        Parameters
+        ----------
+        model : model
+            What `retrain` of `features` returned.
+        features : CondensedFeatures
+            With the same types.
+
+        Returns
+        -------
+        model
+            See `retrain`. A bin that `features` lack lies on the line between its neighbors of the same type, or takes
+            the weight of the last one.
+        """
+        check_is_fitted(self, "counts_")
+        if features.type_names_ != self.type_names_:
+            raise ParameterError(f"{_WHO}: weights can be carried between features of the same types, got other types.")
+        folded = np.zeros(self.n_condensed_)
+        for number in np.unique(features.condensed_types_):
+            mine, theirs = self.condensed_types_ == number, features.condensed_types_ == number
+            potency = features.condensed_bins_[theirs] / features.resolution
+            weights = model.condensed_weights_[theirs]
+            folded[mine] = np.interp(self.condensed_bins_[mine] / self.resolution, potency, weights)
+        return self._built(folded)
+
+    def _first_weights(self, start: str, n_tied: int) -> np.ndarray:
+        weights, n = np.zeros(n_tied), self.n_condensed_
+        if start == "potency":
+            weights[n:] = _FIRST_PHI
+        elif start == "base":
+            # how often a feature can be there at all tells how much its weight matters
+            _, even = self.counts_.of(self._space, self.kept_)
+            sums = np.bincount(self.members_, weights=even * self._space.base_weights(self.kept_), minlength=n)
+            weights[:n] = sums / np.bincount(self.members_, weights=even, minlength=n)
+        return weights
+
+    def _built(self, folded: np.ndarray) -> Any:
         original = folded[self.members_]
         active = original != 0.0
         model = self._space.build(self.kept_[active], original[active])

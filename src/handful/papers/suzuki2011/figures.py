@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ _BILLION = 1e9
 
 
 def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
-    """Draw both figures.
+    """Draw both figures, and write the numbers behind them to ``points.json``.
 
     Parameters
     ----------
@@ -38,7 +40,9 @@ def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
         curve = [p for p in points if p.every > 1]
         if curve:
             found.append(_draw_curve(folder / "unlabeled-text.svg", curve))
-    return found
+    numbers = folder / "points.json"
+    numbers.write_text("[\n" + ",\n".join(json.dumps(asdict(p)) for p in points) + "\n]\n", encoding="utf-8")
+    return [*found, numbers]
 
 
 def trend(points: Sequence[Point]) -> tuple[float, float]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from handful.core.records import Sentence
 from handful.papers.claims import Settings
@@ -34,12 +35,12 @@ def measure_names(settings: Settings) -> dict[str, float]:
     """
     task = read_task(settings)
     news = read_news(train_tagger(task.train), n_tokens=200_000 if settings.quick else None, progress=settings.progress)
-    points = measure_systems(task, news, everything=settings.figures is not None)
-    if settings.figures is not None:
-        from handful.papers.suzuki2011.figures import draw_figures
+    if settings.figures is None:
+        return claimed(measure_systems(task, news))
+    from handful.papers.suzuki2011.figures import draw_figures
 
-        draw_figures(settings.figures, points)
-    return claimed(points)
+    # drawn again after every base model, so that a run that is cut short leaves what it has
+    return claimed(measure_systems(task, news, save=partial(draw_figures, settings.figures)))
 
 
 def read_task(settings: Settings) -> Task:
@@ -48,14 +49,16 @@ def read_task(settings: Settings) -> Task:
         read_names("train", 2_000 if settings.quick else None),
         read_names("testa"),
         read_names("testb"),
-        read_clusters(),
+        read_clusters(capitals=True),
         quick=settings.quick,
         n_jobs=settings.n_jobs,
         progress=settings.progress,
     )
 
 
-def measure_systems(task: Task, news: Sequence[Sentence], *, everything: bool = False) -> list[Point]:
+def measure_systems(
+    task: Task, news: Sequence[Sentence], *, save: Callable[[Sequence[Point]], object] | None = None
+) -> list[Point]:
     """Train and score the systems; the rows of Table 1 are scored on the test set as well.
 
     Parameters
@@ -64,30 +67,32 @@ def measure_systems(task: Task, news: Sequence[Sentence], *, everything: bool = 
         Labeled data.
     news : sequence of Sentence
         Unlabeled text.
-    everything : bool
-        Whether to measure the further points of the figures.
+    save : callable, optional
+        Given the points so far after every base model. With it the further points of the figures are measured too.
 
     Returns
     -------
     list of Point
         One for each model.
     """
-    points = []
-    wanted = RESOLUTIONS if everything else (COARSE, FINE)
+    points: list[Point] = []
+    everything = save is not None
     for name in ("sup-l1", "icwr-l1", "sup-l2", "icwr-l2") if everything else ("sup-l1", "icwr-l1"):
         model = task.base(name)
         points.append(task.score(model, name, None, 0, model.n_active_, test=(name, None) in _ROWS))
         curve = CURVE.get(name, ()) if everything else ()
         stops = [*_stops(news, AMOUNTS if curve else ()), len(news)]
-        features = task.count(model, news[: stops[0]], name)
+        counted = task.count(name, model, news[: stops[0]])
         for before, stop in zip([0, *stops], stops, strict=False):
             if before:
-                features = task.count(model, news[before:stop], name, features)
+                task.extend(counted, name, news[before:stop])
             n_tokens = size(news[:stop])
-            points += [task.retrain(features, name, r, n_tokens, every=CURVE_EVERY) for r in curve]
-        for resolution in wanted:
+            points += [task.retrain(counted, name, r, n_tokens, every=CURVE_EVERY) for r in curve]
+        for resolution in RESOLUTIONS[name[-2:]] if everything else (COARSE, FINE):
             tested = (name, resolution) in _ROWS
-            points.append(task.retrain(features, name, resolution, size(news), test=tested))
+            points.append(task.retrain(counted, name, resolution, size(news), test=tested))
+        if save is not None:
+            save(points)
     return points
 
 

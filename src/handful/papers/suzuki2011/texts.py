@@ -43,9 +43,25 @@ def read_names(part: str, n_sentences: int | None = None) -> Names:
     return Names(sentences, [list(s["ner"]) for s in sentences])
 
 
-def read_clusters() -> dict[str, str]:
-    """Return the path of every word in the Brown clusters of Reuters RCV1."""
-    return {row.word: row.path for row in load("brown-clusters-rcv1-c1000")}
+def read_clusters(*, capitals: bool = False) -> dict[str, str]:
+    """Return the path of every word in the Brown clusters of Reuters RCV1.
+
+    Parameters
+    ----------
+    capitals : bool
+        Whether a word in capitals that has no cluster takes that of its most frequent other spelling, for headlines.
+
+    Returns
+    -------
+    dict of str to str
+        Paths by word.
+    """
+    rows = sorted(load("brown-clusters-rcv1-c1000"), key=lambda row: -row.frequency)
+    paths: dict[str, str] = {}
+    if capitals:
+        for row in rows:
+            paths.setdefault(row.word.upper(), row.path)
+    return paths | {row.word: row.path for row in rows}
 
 
 def train_tagger(train: Names) -> CRF:
