@@ -31,7 +31,7 @@ from handful.corpora import load
 from handful.corpora.folder import data_folder
 from handful.corpora.formats import read_conllu, write_conllu
 from handful.kernels.trees import best_tree, pair_starts
-from handful.papers.suzuki2011.parsing import BASES, Task, read_tagged_news, read_treebank
+from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Task, read_tagged_news, read_treebank
 from handful.papers.suzuki2011.texts import read_clusters
 from handful.parsing import DependencyParser, score_trees
 
@@ -41,7 +41,7 @@ GRID: list[dict[str, Any]] = [
     *({"algorithm": "fobos", "strength": strength, "rate": 0.01} for strength in (0.1, 0.3, 1.0, 3.0)),
     {"algorithm": "fobos", "strength": 0.3, "rate": 0.1},
 ]
-RESOLUTIONS = (1.0, 10.0, 1e3, 1e5)
+RESOLUTIONS = (10.0, COARSE, FINE)
 Rows = list[dict[str, Any]]
 
 

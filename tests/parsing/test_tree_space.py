@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,34 @@ def test_counts_are_those_of_the_structure(order, trees):
     assert again.fingerprint == space.fingerprint
     assert space.seen(every, trees).all()
     assert not space.seen(every, trees[:1]).all()
+
+
+def _word_pairs(space):
+    ids = np.flatnonzero(space.types(np.arange(space.n_features)) == space.type_names.index("h.word m.word"))
+    return {name for name, _ in space.describe(ids) if "<root>" not in name}
+
+
+@pytest.mark.parametrize("shard", [1, 30])
+def test_features_of_the_trees_of_raw_text_join_the_vocabulary(shard, trees, monkeypatch):
+    known, raw = trees[:4], [t.sentence for t in trees]
+    parser = DependencyParser(order=1, max_iter=3).fit(known)
+    parts = lambda *_: (raw[k : k + shard] for k in range(0, len(raw), shard))  # noqa: E731
+    monkeypatch.setattr("handful.representations.condensed.shards_of", parts)
+    wide = CondensedFeatures(parser, discount=0.5, vocabulary="all", min_count=3).fit(raw, labeled=known)
+    words = set(known[0].sentence.tokens).union(*(t.sentence.tokens for t in known))
+    pairs = Counter()
+    for sentence, heads in zip(raw, parser.predict(raw)[0], strict=True):
+        for child, head in enumerate(heads, start=1):
+            if head and {sentence.tokens[head - 1], sentence.tokens[child - 1]} <= words:
+                side = "right" if child > head else "left"
+                pairs[f"h.word={sentence.tokens[head - 1]} m.word={sentence.tokens[child - 1]} {side}"] += 1
+    mine, labeled = _word_pairs(wide._space), _word_pairs(parser.feature_space(known))
+    assert mine == labeled | {name for name, count in pairs.items() if count >= 3}
+    assert labeled < mine
+    chosen, even = np.zeros((2, wide._space.n_features))
+    wide._space.count(raw, chosen, even)
+    np.testing.assert_array_equal(wide.counts_.chosen, chosen[wide.counts_.chosen_ids])
+    np.testing.assert_allclose(wide.counts_.basis, even)
 
 
 @pytest.mark.parametrize(("order", "algorithm"), [(1, "pa"), (2, "fobos"), (1, "lbfgs")])

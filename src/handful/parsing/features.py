@@ -61,7 +61,7 @@ class TreeFeatures:
         """Give numbers to the features that the right trees have at least so often."""
         new = cls(templates, encoder, np.empty(0, dtype=np.int64), order=order, single_root=single_root)
         keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        for some in new._chunks(encoder.encode(sentences), sentences, heads):
+        for some in new.tree_keys(sentences, heads):
             more, more_counts = np.unique(some, return_counts=True)
             keys, places = np.unique(np.concatenate([keys, more]), return_inverse=True)
             both = np.concatenate([counts, more_counts])
@@ -69,7 +69,9 @@ class TreeFeatures:
         new.keys = keys[counts >= min_count]
         return new
 
-    def _chunks(self, codes: np.ndarray, sentences: Sequence[Sentence], heads: np.ndarray) -> Iterator[np.ndarray]:
+    def tree_keys(self, sentences: Sequence[Sentence], heads: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the keys of everything that templates find in trees, some million at a time; heads of all in one array."""
+        codes = self.encoder.encode(sentences)
         root, word, size = 2, 0, 0
         found: list[np.ndarray] = []
         for sentence in sentences:

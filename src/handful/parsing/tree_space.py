@@ -31,7 +31,7 @@ class TreeSpace:
     Notes
     -----
     Parts are arcs and, with order 2, pairs; each kind has a share of its own, see `handful.linear.Tree.parts`. Words and tags
-    are those of the labeled data; a template with another word does not fire.
+    are those of the labeled data, also with ``vocabulary="all"``; a template with another word does not fire.
     """
 
     def __init__(self, model: Any, features: TreeFeatures) -> None:
@@ -60,6 +60,17 @@ class TreeSpace:
         rules: dict[str, Any] = {"order": model.order, "single_root": model.single_root}
         found = TreeFeatures.learn(sentences, heads, mine.templates, mine.encoder, min_count=model.min_count, **rules)
         return cls(model, mine.with_keys(np.union1d(mine.keys, found.keys)))
+
+    def keys_chosen(self, inputs: Any) -> np.ndarray:
+        """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
+        mine: TreeFeatures = self.model._features
+        heads = self._structure(mine, inputs, 0).best(self.model.weights_)
+        sentences = with_columns(read_sentences(inputs), self.model.columns_)
+        return np.concatenate([np.empty(0, dtype=np.int64), *mine.tree_keys(sentences, heads)])
+
+    def with_keys(self, keys: np.ndarray) -> TreeSpace:
+        """Return the space with further features."""
+        return TreeSpace(self.model, self.features.with_keys(np.union1d(self.features.keys, keys)))
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs beside the base model."""

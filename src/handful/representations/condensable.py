@@ -40,7 +40,8 @@ class FeatureSpace(Protocol):
     Notes
     -----
     For ``vocabulary="all"`` a space has besides a method ``widened(extractor)``, which returns the space with further
-    observations, and an attribute ``extractor``; a space without them offers ``vocabulary="labeled"`` alone.
+    observations, and an attribute ``extractor``, or it is `handful.representations.widening.Keyed`; a space without them
+    offers ``vocabulary="labeled"`` alone.
 
     See Also
     --------

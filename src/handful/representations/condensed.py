@@ -66,7 +66,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         Bins a unit of potency; more bins, more condensed features.
     vocabulary : {"labeled", "all"}, default="labeled"
         ``labeled`` knows the observations of the labeled data (pass them to `fit`); ``all`` also those that unlabeled
-        text has at least `min_count` times.
+        text has at least `min_count` times. For a parser these are features of right trees, and of the trees that it
+        gives the text; ``all`` is the better choice there, see Notes.
     min_count : int, default=5
         Cut-off for ``vocabulary="all"``.
     global_phi : bool, default=False
@@ -114,7 +115,9 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     (many with an L1 penalty, some where constraints leave one label only); pass the labeled inputs to `fit`, so that they
     can gain potency too. Every observation counts with every label, whether or not training saw them together.
 
-    With ``vocabulary="all"`` the text is read three times: a sketch of what is frequent, its exact count, potency.
+    With ``vocabulary="all"`` the text is read three times: a sketch of what is frequent, its exact count, potency; with a
+    parser twice. The labeled features of a parser are those of right arcs, so that in training a right arc has all of its
+    features in bins and a wrong one few: the bins may learn that to be known is to be right, which is not so in new text.
 
     Cost: decoding of the unlabeled inputs. Memory of a worker: 8 bytes for each of the `n_features` features of the space
     (observations times labels, and times legal label pairs where templates ask for them), and one batch.
@@ -200,7 +203,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             if self.vocabulary == "all":
                 if isinstance(unlabeled, Iterator):
                     raise DataError(
-                        f'{_WHO}: vocabulary="all" reads the text three times, got an iterator. Pass a list.'
+                        f'{_WHO}: vocabulary="all" reads the text several times, got an iterator. Pass a list.'
                     )
                 space = widen(space, lambda: self._shards(unlabeled, labeled), reading, self.min_count, counting)
             counts = count_features(space, self._shards(unlabeled, labeled), reading, counting)

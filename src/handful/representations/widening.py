@@ -5,19 +5,34 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from handful.core.errors import ParameterError
 from handful.features import Extractor, Predicates
 from handful.features.vocabulary import hashes, in_order, joined, numbers_in
+from handful.kernels.cooccurrence import count_keys, merge_runs
 from handful.linear.tally import Tally
 from handful.representations.condensable import FeatureSpace
-from handful.representations.counting import Counting
+from handful.representations.counting import Counting, count_blocks
 from handful.representations.shards import Reading
 
 _BITS = 25
+_MAX_KEYS = 1 << 26
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A space of features that only outputs tell, such as those of arcs: the base model's outputs say what is frequent."""
+
+    def keys_chosen(self, inputs: Any) -> np.ndarray:
+        """Return the keys of all features of the base model's outputs, as often as they are there."""
+        ...
+
+    def with_keys(self, keys: np.ndarray) -> FeatureSpace:
+        """Return the space with further features."""
+        ...
 
 
 def widen(
@@ -32,7 +47,7 @@ def widen(
     Parameters
     ----------
     space : FeatureSpace
-        With `extractor` and `widened`.
+        With `extractor` and `widened`, or `Keyed`.
     shards : callable
         Returns the shards of the text, each time anew.
     reading : Reading
@@ -52,7 +67,16 @@ def widen(
     The first pass counts hashed observations in 2 ** 25 buckets, which can only overestimate. The second pass counts
     exactly those observations whose bucket has enough, and drops the ones that have not: collisions of the hash cost
     memory on the way, but never show in the result.
+
+    A space that is `Keyed` takes one pass, in which features of the base model's outputs are counted exactly; beyond 64
+    million different ones the rarest are given up.
     """
+    if isinstance(space, Keyed):
+        name = f"keys {space.fingerprint} {reading.fingerprint}"
+        keys, counts = count_blocks(
+            _Keys(space, reading), shards(), max_keys=_MAX_KEYS, fingerprint=name, counting=counting
+        )
+        return space.with_keys(keys[counts >= min_count])
     known: Extractor | None = getattr(space, "extractor", None)
     if known is None:
         return space
@@ -112,6 +136,20 @@ class _Counted:
         state = {"templates": found["templates"], "min_count": 1, "hash_bits": None, "strings": found["strings"]}
         state["keys"] = [found[f"keys_{number}"] for number in range(n_slots)]
         return cls(Extractor.from_state(state, lookups), found["counts"])
+
+
+@dataclass(frozen=True, eq=False)
+class _Keys:
+    """Features of the outputs that the base model gives a shard."""
+
+    space: Any
+    reading: Reading
+
+    def __call__(self, shard: Any) -> dict[str, np.ndarray]:
+        keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        for batch in self.space.batches(self.reading(shard)):
+            keys, counts = merge_runs(keys, counts, *count_keys(self.space.keys_chosen(batch)))
+        return {"keys": keys, "counts": counts}
 
 
 @dataclass(frozen=True, eq=False)
