@@ -4,7 +4,7 @@ Needs HANDFUL_DATA (see `handful data`) and the extra `bench`. Times are wall se
 only the latter mean much on a busy machine. Training counts from features in memory to final weights on both sides;
 tagging counts from tokens to tags, features included.
 
-    python benchmarks/linear.py [--quick] [--json] [--only speed l1 conll2003 brown conll2000 pos]
+    python benchmarks/linear.py [--quick] [--json] [--only speed l1 conll2003 brown twopass conll2000 pos]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from handful.corpora import load
 from handful.evaluation.chunks import chunk_f1
 from handful.features import Extractor, lookup_templates, parse_templates, ready_set
 from handful.linear import Chain, build_layout, log_loss, minimize
-from handful.tagging import CRF
+from handful.tagging import CRF, TwoPassTagger
 from handful.tagging.inputs import check_sentences, encode_tags
 
 TWENTY = [
@@ -242,12 +242,13 @@ def sparse(train: Tagged, path: str) -> Rows:
     return rows
 
 
-def accuracy(task: str, model: CRF, train: Tagged, tests: dict[str, Tagged], chunks: bool) -> Rows:
+def accuracy(task: str, model: CRF | TwoPassTagger, train: Tagged, tests: dict[str, Tagged], chunks: bool) -> Rows:
     with Clock() as clock:
         model.fit(*train)
     known = {word for sentence in train[0] for word in sentence.tokens}
     row: dict[str, Any] = {"task": task, "wall": round(clock.wall, 1), "cpu": round(clock.cpu, 1)}
-    row |= {"iterations": model.n_iter_, "active": model.n_active_}
+    last = model.second_ if isinstance(model, TwoPassTagger) else model
+    row |= {"iterations": last.n_iter_, "active": last.n_active_}
     for name, (sentences, gold) in tests.items():
         found = model.predict(sentences)
         if chunks:
@@ -265,7 +266,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--quick", action="store_true", help="2,000 training sentences, 60 iterations")
     parser.add_argument("--json", action="store_true")
-    tasks = ("speed", "l1", "conll2003", "brown", "conll2000", "pos")
+    tasks = ("speed", "l1", "conll2003", "brown", "twopass", "conll2000", "pos")
     parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
     options = parser.parse_args()
     if not os.environ.get("HANDFUL_DATA"):
@@ -283,7 +284,7 @@ def main() -> None:
     rows: Rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model.crfsuite")
-        if {"speed", "l1", "conll2003", "brown"} & set(options.only):
+        if {"speed", "l1", "conll2003", "brown", "twopass"} & set(options.only):
             train = some(tagged("conll2003-eng-train", "ner"))
             tests = {part: tagged(f"conll2003-eng-{part}", "ner") for part in ("testa", "testb")}
         if "speed" in options.only:
@@ -292,12 +293,15 @@ def main() -> None:
             rows += sparse(train, path)
     if "conll2003" in options.only:
         rows += accuracy(f"CoNLL-2003, 79 templates, L1, bags={NER['bags']}", model("ner", NER), train, tests, True)
-    if "brown" in options.only:
+    if {"brown", "twopass"} & set(options.only):
         templates = [t.removeprefix("*:") for t in ready_set("ner")] + lookup_templates("brown", (4, 6, 10, 20))
         paths = {"brown": cluster_paths()}
-        for setting in CLUSTERS:
+        for setting in CLUSTERS if "brown" in options.only else ():
             task = f"CoNLL-2003, {len(parse_templates(templates))} templates with clusters, L1, bags={setting['bags']}"
             rows += accuracy(task, model(templates, setting, lookups=paths), train, tests, True)
+        if "twopass" in options.only:
+            twice = TwoPassTagger(model(templates, CLUSTERS[0], lookups=paths))
+            rows += accuracy("CoNLL-2003, the same templates with clusters, L1, two passes", twice, train, tests, True)
     if "conll2000" in options.only:
         train = some(tagged("conll2000-chunk-train", "chunk"))
         tests = {"test": tagged("conll2000-chunk-test", "chunk")}

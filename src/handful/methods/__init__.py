@@ -23,6 +23,7 @@ CATALOGUE: dict[str, str] = {
     "crf": "handful.tagging.crf",
     "prototypes": "handful.tagging.prototypes",
     "stacked-tagger": "handful.tagging.stacked",
+    "two-pass-tagger": "handful.tagging.two_pass",
     "dependency-parser": "handful.parsing.dependency",
     "brown-clusters": "handful.representations.brown",
     "context-similarity": "handful.representations.similarity",
