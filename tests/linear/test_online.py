@@ -90,3 +90,12 @@ def test_chains_learn_what_can_be_learned(algorithm, order):
     chain = Chain(layout, node, edge, order=order)
     learned = train_online(ChainSteps(chain), codes, algorithm=algorithm, l1=0.01, max_passes=30)
     assert (chain.best(learned.weights) == codes).mean() > 0.99
+
+
+@pytest.mark.parametrize("settings", [{"algorithm": "pa"}, {"algorithm": "fobos", "rate": 1e-12, "l1": 1e-12}], ids=str)
+def test_training_starts_where_it_is_told(settings):
+    rows, outputs = Flat(np.eye(3), 3), np.arange(3)
+    right = np.ravel(10.0 * np.eye(3))
+    learned = train_online(rows, outputs, max_passes=2, start=right, **settings)
+    assert learned.loss == 0.0
+    np.testing.assert_allclose(learned.weights, right, atol=1e-9)

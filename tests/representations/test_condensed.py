@@ -154,6 +154,17 @@ def test_the_start_changes_the_way_but_not_the_end(penalty, start):
     assert not np.allclose(short.decision_function(X), ahead.decision_function(X), atol=1e-2)
 
 
+@pytest.mark.parametrize("start", ["potency", "base"])
+def test_online_learners_start_there_too(start):
+    X, y = table(2, n=120)
+    features = CondensedFeatures(LogisticRegression().fit(X, y), 0.5, 4.0).fit(X)
+    hardly = {"algorithm": "fobos", "rate": 1e-9, "strength": 1e-3, "max_iter": 1}
+    for phi_scale in (1.0, 0.1):
+        model = features.retrain(X, y, start=start, phi_scale=phi_scale, **hardly)
+        first = features._first_weights(start, features._ties(np.arange(1)).n_tied)
+        np.testing.assert_allclose(model.condensed_weights_, features.fold(first).condensed_weights_, atol=1e-6)
+
+
 def test_a_bin_starts_with_the_mean_weight_of_its_members():
     X, y = table(2, n=120)
     base = LogisticRegression(fit_intercept=False).fit(X, y)

@@ -38,7 +38,7 @@ def catch_up(
         if passed > 0:
             size = abs(weights[j])
             if size > 0.0:
-                alive = passed if shrink == 0.0 else min(passed, int(size / shrink))
+                alive = passed if size >= shrink * passed else int(size / shrink)
                 total = alive * size - shrink * alive * (alive + 1) / 2.0
                 left = max(size - shrink * passed, 0.0)
                 sign = 1.0 if weights[j] > 0.0 else -1.0

@@ -57,6 +57,7 @@ def train_online(
     rate: float = 0.1,
     max_passes: int = 15,
     seed: int = 0,
+    start: np.ndarray | None = None,
     progress: Progress | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     fingerprint: str = "",
@@ -82,6 +83,8 @@ def train_online(
         Passes over the inputs.
     seed : int
         Seed of the order of inputs; each pass draws its own.
+    start : ndarray of float64, optional
+        First weights; zero by default.
     progress : callable, optional
         Told the loss and the number of active features after every pass.
     checkpoint : path-like, optional
@@ -116,7 +119,8 @@ def train_online(
     problem = hashlib.sha256(described.encode()).hexdigest()
     state = _read_checkpoint(checkpoint, problem) if checkpoint is not None else None
     if state is None:
-        state = _State(np.zeros(structure.n_features), np.zeros(structure.n_features))
+        first = np.zeros(structure.n_features) if start is None else np.array(start, dtype=np.float64)
+        state = _State(first, np.zeros(structure.n_features))
     everything = np.arange(structure.n_features)
     loss = 0.0
     while state.n_passes < max_passes:

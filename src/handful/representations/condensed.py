@@ -363,9 +363,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             the others may be far too long for phi; 0.1 makes its steps a hundredth. With 0 there is no phi, so that an
             L1 penalty can set condensed features to 0, which phi would keep alive.
         start : {"zero", "potency", "base"}
-            First weights of ``lbfgs``, which saves iterations: ``potency`` starts with 0.1 for every phi, good where bins
-            are few, ``base`` with the mean weight that the base model gives the members of a bin, good where they are
-            many.
+            First weights, which saves iterations: ``potency`` starts with 0.1 for every phi, good where bins are few,
+            ``base`` with the mean weight that the base model gives the members of a bin, good where they are many.
         progress, checkpoint
             As for `handful.tagging.CRF.fit`.
 
@@ -379,18 +378,20 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         space, codes = self._space, self._space.encode(inputs, outputs)
         mine = np.flatnonzero(space.seen(self.kept_, inputs))
         ids, ties = self.kept_[mine], self._ties(mine)
-        settings: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint, "fingerprint": self._fingerprint()}
+        settings: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
+        settings["fingerprint"] = f"{self._fingerprint()} {start}"
+        settings["start"] = self._first_weights(start, ties.n_tied)
         if algorithm == "lbfgs":
             objective = log_loss(Tied(space.structure(ids, inputs), ties), codes)
             l1, l2 = (strength, 0.0) if penalty == "l1" else (0.0, strength)
-            settings["fingerprint"] += f" {start}"
-            settings |= {"start": self._first_weights(start, ties.n_tied), "max_iter": max_iter or _MAX_ITERATIONS}
-            settings["memory"] = _LONG_MEMORY if ties.n_tied <= _FEW else _MEMORY
-            fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, tol=tol, **settings)
+            memory = _LONG_MEMORY if ties.n_tied <= _FEW else _MEMORY
+            limit = max_iter or _MAX_ITERATIONS
+            fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, tol=tol, memory=memory, max_iter=limit, **settings)
             weights, n_iter = fitted.weights, fitted.n_iter
         else:
             scaled = replace(ties, value=ties.value * phi_scale)
             settings["fingerprint"] += f" {phi_scale!r}"
+            settings["start"][self.n_condensed_ :] /= phi_scale or 1.0
             learned = train_online(
                 tie_steps(space.steps(ids, inputs), scaled),
                 codes,
