@@ -87,7 +87,7 @@ def test_engines_are_for_taggers_and_must_be_known(capsys, folder, tmp_path):
     assert run(capsys, "fit", "table", table, "--target", "y", "--method", "condensed-nn")[0] == 0
     code, _, err = run(capsys, "predict", tmp_path / "t.handful", table, "--engine", "dask")
     assert (code, err.count("\n")) == (2, 1)
-    assert "--jobs and --engine are for taggers" in err
+    assert "--engine: is for models of sentences, got one of tables" in err
     code, _, err = run(capsys, "similar", folder / "new.txt", "--word", "the", "--engine", "dusk")
     assert (code, err.count("\n")) == (2, 1)
     assert "Did you mean 'dask'?" in err

@@ -168,7 +168,7 @@ def tree_of(heads, **columns):
         ([tree_of((0,))], "the words must have tags"),
         ([tree_of((0,), upos=("_",))], "the words must have tags"),
         ([tree_of((2, 1), upos=("A", "B"))], "its own ancestor"),
-        ([tree_of((0, -1), upos=("A", "B"))], "word 2 of tree 0 has none"),
+        ([tree_of((0, -1), upos=("A", "B"))], "word 2 of the tree at index 0 has no head"),
         ([[("a", "A")]], "a list of trees is needed"),
         (5, "a list of trees is needed"),
         (tree_of((0,), upos=("A",)), "a list of trees is needed"),

@@ -19,7 +19,7 @@ from handful.core.version import __version__
 COMMANDS = {
     "clusters": "Cluster the words of a text.",
     "compare": "Compare methods on your data, few of it labeled.",
-    "condense": "Make a tagger small by its decisions on raw text.",
+    "condense": "Make a tagger or parser small by its decisions on raw text.",
     "data": "Find, fetch and check the corpora.",
     "demo": "Show in a minute what handful does.",
     "fit": "Fit a model and save it.",
@@ -76,8 +76,8 @@ def group(debug: bool) -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line.
 
-    Exit code 0 on success, 2 on wrong use, 1 on failure with one line on stderr; a traceback only with ``--debug``,
-    which may stand anywhere.
+    Exit code 0 on success, 2 on wrong use, 1 on failure with one line on stderr, 130 when interrupted; a traceback only
+    with ``--debug``, which may stand anywhere.
 
     Parameters
     ----------
@@ -102,7 +102,9 @@ def _run(arguments: list[str], debug: bool) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted.", 130, debug)
+        kept = any(a.partition("=")[0] == "--checkpoint" for a in arguments)
+        more = "; the same command goes on from the checkpoint." if kept else "."
+        return _fail(f"interrupted{more}", 130, debug)
     except click.UsageError as error:
         error.show()
         return 2

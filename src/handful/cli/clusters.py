@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import checkpoint_option, engine_options
+from handful.cli.options import check_output, checkpoint_option, engine_options
 from handful.cli.sentences import fit_text
 
 
@@ -40,10 +40,11 @@ def command(
     """
     from handful.representations import BrownClusters
 
+    target = output or text.with_name(f"{text.name}.paths")
+    check_output(target, text)
     model = BrownClusters(n_clusters, min_count, n_jobs=jobs)
     with progress_bar() as progress:
         fit_text(model, text, progress, engine=engine, checkpoint=checkpoint)
-    target = output or text.with_name(f"{text.name}.paths")
     model.save(target)
     if as_json:
         emit_json(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Names, command_line, table_options
+from handful.cli.options import Names, check_apart, check_output, command_line, table_options
 
 if TYPE_CHECKING:
     from handful.experiment.plan import Plan
@@ -81,15 +80,13 @@ def command(
     DATA may also be a tagged corpus (one token and its tag a line, a blank line after each sentence; or CoNLL-U), without
     --target: then taggers are compared, --labels counts sentences, and --unlabeled names raw text.
     """
-    from handful.core.errors import FileError, ParameterError
+    from handful.core.errors import ParameterError
 
     for path in reports:
         if path.suffix not in _REPORTS:
             raise ParameterError(f"{path}: the name of a report must end in .html, .md or .json.")
-        if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-            raise FileError(
-                f"{path}: cannot be written (no folder {path.parent}, or one that is not yours to write in)."
-            )
+        check_output(path, data, unlabeled, journal)
+    check_apart(journal, data, unlabeled)
     notes = console(stderr=True)
     common: dict[str, Any] = {
         "labels": labels,

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import checkpoint_option, command_line, engine_options
+from handful.cli.options import check_output, checkpoint_option, command_line, engine_options
+from handful.cli.sentences import load_tagger
 
 Score = Callable[[Any], dict[str, float]]
 
@@ -91,6 +92,10 @@ def command(
     from handful.representations import CondensedFeatures
     from handful.tagging import CRF, TagColumn
 
+    where = output if output is not None else model.with_name(f"{model.stem}-condensed.handful")
+    read = (model, labeled, dev, pos_model, *texts)
+    check_output(where, *read, counts)
+    check_output(counts, *read)
     base = load(model)
     if not isinstance(base, CRF | DependencyParser):
         raise ParameterError(
@@ -100,12 +105,14 @@ def command(
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
     if texts and pos_model is None and isinstance(base, DependencyParser):
         raise click.UsageError("--pos is missing: a parser needs a tagger for raw text.")
+    if texts and pos_model is None and base.columns_[1:]:
+        raise click.UsageError(f"--pos is missing: this tagger reads a column {base.columns_[1]!r}, which text lacks.")
     told: dict[str, Any] = getattr(base, "training_", {})
     prepare_data = _trees if isinstance(base, DependencyParser) else _tags
     inputs, outputs, score, settings = prepare_data(base, labeled, dev)
     features = CondensedFeatures(base, discount, resolution, vocabulary=vocabulary, min_count=min_count)
     column = base.columns_[0] if isinstance(base, DependencyParser) else "pos"
-    prepare = None if pos_model is None else TagColumn(load(pos_model), column)
+    prepare = None if pos_model is None else TagColumn(load_tagger(pos_model), column)
     with progress_bar() as progress:
         work: dict[str, Any] = {"n_jobs": jobs, "engine": engine, "checkpoint": checkpoint, "progress": progress}
         if counts is not None and counts.exists():
@@ -136,7 +143,6 @@ def command(
         "handful": __version__,
         **{f"dev {name}": value for name, value in scores.get("after", {}).items()},
     }
-    where = output if output is not None else model.with_name(f"{model.stem}-condensed.handful")
     save(small, where)
     facts: dict[str, Any] = {
         "model": str(where),
@@ -164,12 +170,14 @@ def command(
 
 def _tags(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:
     """Return sentences and tags to learn from, how to score a tagger, and how to train it."""
-    from handful.experiment.tagged import read_tagged, score_tags
+    from handful.experiment.tagged import check_columns, read_tagged, score_tags
 
     told: dict[str, Any] = getattr(base, "training_", {})
     layout, tag = tuple(told.get("layout", ())), told.get("tag")
     train = read_tagged(labeled, layout, tag)
     held = train if dev is None else read_tagged(dev, layout, tag)
+    for path, mine in ((labeled, train), (dev or labeled, held)):
+        check_columns(path, mine.sentences[0], base.columns_[1:])
 
     def score(model: Any) -> dict[str, float]:
         return score_tags(held.tags, model.predict(list(held.sentences)), train.has_spans)
@@ -179,10 +187,10 @@ def _tags(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, 
 
 def _trees(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:
     """Return trees to learn from, how to score a parser, and how to train it."""
-    from handful.corpora.formats import read_conllu
+    from handful.experiment.treebank import read_treebank
 
-    train = list(read_conllu(labeled))
-    held = train if dev is None else list(read_conllu(dev))
+    train = read_treebank(labeled, base.columns_)
+    held = train if dev is None else read_treebank(dev, base.columns_)
 
     def score(model: Any) -> dict[str, float]:
         found: dict[str, float] = model.score(held).as_dict()

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import command_line
+from handful.cli.options import check_output, command_line
 
 
 @click.command("parser")
@@ -54,12 +54,18 @@ def command(
 ) -> None:
     """Fit a dependency parser to the trees of DATA, a CoNLL-U file with tags."""
     from handful.core.version import __version__
-    from handful.corpora.formats import read_clusters, read_conllu
+    from handful.corpora.formats import read_clusters
+    from handful.experiment.treebank import read_treebank
     from handful.methods import save
     from handful.parsing import DependencyParser
+    from handful.parsing.inputs import choose_columns
 
-    trees = list(read_conllu(data))
-    held = None if dev is None else list(read_conllu(dev))
+    name = data.name.removesuffix(".gz").removesuffix(".conllu")
+    where = model if model is not None else data.with_name(f"{name}.handful")
+    check_output(where, data, dev, clusters, checkpoint)
+    check_output(checkpoint, data, dev, clusters)
+    trees = read_treebank(data)
+    held = None if dev is None else read_treebank(dev, choose_columns([tree.sentence for tree in trees]))
     paths = None if clusters is None else {row.word: row.path for row in read_clusters(clusters)}
     parser = DependencyParser(
         order,  # type: ignore[arg-type]
@@ -81,9 +87,14 @@ def command(
         "handful": __version__,
         **{f"dev {name}": value for name, value in scores.items()},
     }
-    name = data.name.removesuffix(".gz").removesuffix(".conllu")
-    where = model if model is not None else data.with_name(f"{name}.handful")
     save(parser, where)
+    if parser.n_lifted_:
+        console(stderr=True).print(
+            f"{parser.n_lifted_:,} words of the trees were hung elsewhere for training: arcs "
+            f"{'may cross, but' if crossing else 'may not cross, and'} one word alone hangs from the root.",
+            style="dim",
+            soft_wrap=True,
+        )
     facts: dict[str, Any] = {
         "model": str(where),
         "sentences": len(trees),

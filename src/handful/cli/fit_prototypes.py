@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import check_output
 from handful.cli.prototypes import FIELDS, MORE_TEXT, learn_similarity
 from handful.cli.sentences import read_sentences
 
@@ -49,6 +50,8 @@ def command(
     from handful.methods import save
     from handful.tagging import PrototypeTagger
 
+    check_output(model, prototypes, text, similarity_text, checkpoint)
+    check_output(checkpoint, prototypes, text, similarity_text)
     lists = read_prototypes(prototypes)
     sentences = list(read_sentences(text))
     words = {word for sentence in sentences for word in sentence}

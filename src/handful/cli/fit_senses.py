@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.sentences import read_sentences
+from handful.cli.options import check_output
+from handful.cli.sentences import load_tagger, read_sentences
 
 _METHODS = (
     "kernel-pca",
@@ -54,11 +55,12 @@ def command(
     from typing import Any, cast
 
     from handful.corpora.formats import read_senseval
-    from handful.methods import load, save
+    from handful.methods import save
     from handful.senses import SenseClassifier, harvest
 
+    check_output(model, sample, key, dtd, tagger, *unlabeled)
     occurrences = list(read_senseval(sample, key=key, dtd=dtd))
-    tags = None if tagger is None else load(tagger)
+    tags = None if tagger is None else load_tagger(tagger)
     chosen = method or ("composite-kernel-pca" if unlabeled else "kernel-pca")
     found = SenseClassifier(cast(Any, chosen), tagger=tags, n_jobs=jobs)
     with progress_bar() as progress:

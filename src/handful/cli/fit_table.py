@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import command_line, table_options
+from handful.cli.options import check_output, command_line, table_options
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
@@ -67,6 +67,8 @@ def command(
         contender(method)  # says which one may have been meant, before anything is read
     elif params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
+    where = model if model is not None else Path(model_path(data))
+    check_output(where, data)
     marks = [] if unlabeled_mark is None else [unlabeled_mark]
     problem = read_problem(
         data, target, columns=columns, unlabeled_marks=marks, max_unlabeled=unlabeled_rows, seed=seed
@@ -84,7 +86,6 @@ def command(
         "command": command_line(ctx),
         **_versions(),
     }
-    where = model if model is not None else Path(model_path(data))
     save(fitted, where)
     facts = {
         "model": str(where),

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Names, command_line
+from handful.cli.options import Names, check_output, command_line
 
 
 @click.command("tagger")
@@ -30,6 +30,7 @@ from handful.cli.options import Names, command_line
 )
 @click.option("--iterations", type=click.IntRange(min=1), help="Iterations of training at most.")
 @click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="Where to save it.")
+@click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to go on from if stopped.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 uses every core.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
@@ -45,21 +46,26 @@ def command(
     encoding: str | None,
     iterations: int | None,
     model: Path | None,
+    checkpoint: Path | None,
     jobs: int,
     as_json: bool,
 ) -> None:
     """Fit a tagger to DATA: one token and its tag a line, a blank line after each sentence; or CoNLL-U."""
     from handful.core.version import __version__
-    from handful.experiment.tagged import fit_tagger, model_path, read_tagged, score_tags
+    from handful.experiment.tagged import fit_tagger, model_path, read_held_out, read_tagged, score_tags
     from handful.methods import save
 
+    where = model if model is not None else Path(model_path(data))
+    check_output(where, data, dev, checkpoint)
+    check_output(checkpoint, data, dev)
     train = read_tagged(data, layout or (), tag)
-    held = None if dev is None else read_tagged(dev, layout or (), tag)
+    held = None if dev is None else read_held_out(dev, train, templates)
     with progress_bar() as progress:
         tagger = fit_tagger(
             train,
             templates,
             progress=progress,
+            checkpoint=checkpoint,
             n_jobs=jobs,
             penalty=penalty,
             strength=strength,
@@ -79,7 +85,6 @@ def command(
         "handful": __version__,
         **{f"dev {name}": value for name, value in scores.items()},
     }
-    where = model if model is not None else Path(model_path(data))
     save(tagger, where)
     facts: dict[str, Any] = {
         "model": str(where),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from handful.core.errors import FileError, ParameterError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -88,6 +91,44 @@ def checkpoint_option(command: Command) -> Command:
         metavar="FOLDER",
         help="Keep what was counted in this folder; a run that was stopped goes on from there.",
     )(command)
+
+
+def check_apart(output: Path | None, *others: Path | None) -> None:
+    """Refuse an output that would replace another file of the same command.
+
+    Parameters
+    ----------
+    output : Path or None
+        File to be written, if any.
+    *others : Path or None
+        Files that the command reads, or writes besides.
+    """
+    for other in others:
+        if output is None or other is None:
+            continue
+        same = os.path.realpath(other) == os.path.realpath(output)
+        if same or (other.exists() and output.exists() and other.samefile(output)):
+            raise ParameterError(f"{output}: must not replace {other}, which this command needs. Name another file.")
+
+
+def check_output(output: Path | None, *others: Path | None) -> None:
+    """Refuse, before any work is done, an output that would replace another file or cannot be written.
+
+    Parameters
+    ----------
+    output, *others
+        See `check_apart`.
+    """
+    check_apart(output, *others)
+    if output is None:
+        return
+    target = Path(os.path.realpath(output))
+    if target.is_dir() or (target.exists() and not target.is_file()):
+        raise FileError(f"{output}: is no ordinary file. Name a file to write to.")
+    if not target.parent.is_dir():
+        raise FileError(f"{output}: cannot be written (there is no folder {output.parent}).")
+    if not os.access(target.parent, os.W_OK):
+        raise FileError(f"{output}: cannot be written (the folder {output.parent} is not yours to write in).")
 
 
 def command_line(ctx: click.Context) -> str:

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import click
 
-from handful.cli.options import engine_options
+from handful.cli.options import check_output, engine_options
+
+# Options that only some kinds of models have a use for.
+_OPTIONS = {
+    "abstain": ("tables", "sentences"),
+    "column": ("tables",),
+    "confidence": ("tables",),
+    "jobs": ("sentences",),
+    "engine": ("sentences",),
+}
 
 
 @click.command("predict")
@@ -16,10 +25,14 @@ from handful.cli.options import engine_options
     "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to write; stdout by default."
 )
 @click.option("--abstain", type=click.FloatRange(0, 1), metavar="SHARE", help="Leave answers blank that are less sure.")
-@click.option("--column", default="predicted", show_default=True, help="Name of the new column of answers.")
-@click.option("--confidence", default="confidence", show_default=True, help="Name of the new column of confidence.")
+@click.option("--column", default="predicted", show_default=True, help="Name of the new column of answers, in a table.")
+@click.option(
+    "--confidence", default="confidence", show_default=True, help="Name of the new column of confidence, in a table."
+)
 @engine_options
+@click.pass_context
 def command(
+    ctx: click.Context,
     model: Path,
     data: Path,
     output: Path | None,
@@ -41,31 +54,40 @@ def command(
     from handful.methods import load
     from handful.methods.table_model import TableModel
 
+    check_output(output, model)
     found = load(model)
     card = card_of(type(found))
-    if (jobs != 1 or engine is not None) and (card is None or card.takes != "sentences"):
-        raise ParameterError(f"--jobs and --engine are for taggers, got {card.name if card else 'a table model'}.")
-    if isinstance(found, TableModel):
+    kind = "tables" if isinstance(found, TableModel) else card.takes if card is not None else "others"
+    if kind not in ("tables", "sentences", "contexts", "trees"):
+        raise ParameterError(
+            f"{model}: a model for tables, sentences, trees or contexts is needed, "
+            f"got {card.name if card else 'another'}. Use it from Python."
+        )
+    _check_options(ctx, kind)
+    if kind == "tables":
         from handful.cli.predict_table import predict_table
 
         predict_table(found, data, output, abstain, (column, confidence))
-        return
-    if card is not None and card.takes == "sentences":
+    elif kind == "sentences":
         from handful.cli.predict_tags import predict_tags
 
         predict_tags(found, data, output, abstain, jobs=jobs, engine=engine)
-        return
-    if card is not None and card.takes == "contexts":
+    elif kind == "contexts":
         from handful.cli.predict_senses import predict_senses
 
         predict_senses(found, data, output)
-        return
-    if card is not None and card.takes == "trees":
+    else:
         from handful.cli.predict_trees import predict_trees
 
         predict_trees(found, data, output)
-        return
-    raise ParameterError(
-        f"{model}: a model for tables, sentences, trees or contexts is needed, "
-        f"got {card.name if card else 'another'}. Use it from Python."
-    )
+
+
+def _check_options(ctx: click.Context, kind: str) -> None:
+    """Refuse options that this kind of model has no use for."""
+    from click.core import ParameterSource
+
+    from handful.core.errors import ParameterError
+
+    for name, kinds in _OPTIONS.items():
+        if kind not in kinds and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise ParameterError(f"--{name}: is for models of {' and '.join(kinds)}, got one of {kind}. Leave it out.")

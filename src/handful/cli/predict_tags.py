@@ -49,7 +49,8 @@ def predict_tags(
     from handful.experiment.tagged import read_untagged
 
     training = getattr(model, "training_", {})
-    sentences = read_untagged(data, training.get("layout", ("token",)), training.get("tag", "tag"))
+    columns = getattr(model, "columns_", ["word"])[1:]
+    sentences = read_untagged(data, training.get("layout", ("token",)), training.get("tag", "tag"), columns)
     target: Any = nullcontext(sys.stdout) if output is None else write_text_file(output)
     n_sentences = n_tokens = n_blank = 0
     with target as file:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import emit_json, progress_bar
+from handful.cli.options import check_output
 from handful.cli.sentences import fit_text, read_sentences
 from handful.core.errors import ParameterError
 
@@ -47,6 +48,7 @@ def extract(tagged: Path, column: str | None, words: int, output: Path | None) -
     from handful.corpora.formats import write_prototypes
     from handful.tagging.prototype_lists import extract_prototypes
 
+    check_output(output, tagged)
     sentences = _read(tagged)
     found = extract_prototypes(sentences, _labels(tagged, sentences, column), words)
     if output is not None:

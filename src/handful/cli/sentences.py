@@ -48,6 +48,29 @@ def _columns(path: Path) -> Iterator[Sentence]:
     return read_conll(path, ("token", *map(str, range(1, len(cells)))))
 
 
+def load_tagger(path: Path) -> Any:
+    """Load a model that tags sentences.
+
+    Parameters
+    ----------
+    path : Path
+        A file of 'handful fit tagger' or 'handful fit prototypes'.
+
+    Returns
+    -------
+    tagger
+        The model.
+    """
+    from handful.core.registry import card_of
+    from handful.methods import load
+
+    found = load(path)
+    card = card_of(type(found))
+    if card is None or card.takes != "sentences":
+        raise ParameterError(f"{path}: must be a tagger, got {card.name if card else 'a table model'}.")
+    return found
+
+
 def fit_text(
     model: Any, path: Path, progress: Progress, *, engine: str | None = None, checkpoint: Path | None = None
 ) -> None:

@@ -82,10 +82,65 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
         records = read_conll(path, layout)
     sentences, tags = [], []
     for record in records:
+        check_columns(path, record, (name,))
         tags.append(record[name])
         others = {key: cells for key, cells in record.columns.items() if key != name}
         sentences.append(Sentence(record.tokens, others))
     return Tagged(tuple(sentences), tuple(tags), layout, name)
+
+
+def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str]) -> None:
+    """Refuse a sentence of a file that lacks a column.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for the message.
+    sentence : Sentence
+        One of its sentences.
+    columns : sequence of str
+        Columns that are needed.
+
+    Examples
+    --------
+    >>> check_columns("a.tsv", Sentence(("Rome",)), ["pos"])
+    Traceback (most recent call last):
+    ...
+    handful.core.errors.FormatError: a.tsv: expected a column 'pos' beside the token, got the token alone.
+    """
+    for column in columns:
+        if column not in sentence.columns:
+            got = ", ".join(sentence.columns) or "the token alone"
+            raise FormatError(path, None, f"expected a column {column!r} beside the token, got {got}.")
+
+
+def read_held_out(path: FilePath, train: Tagged, templates: str | None = None) -> Tagged:
+    """Read tagged sentences to score a tagger on, with the columns of those that it learns from.
+
+    Parameters
+    ----------
+    path : path-like
+        See `read_tagged`.
+    train : Tagged
+        What it learns from.
+    templates : str or None
+        See `fit_tagger`.
+
+    Returns
+    -------
+    Tagged
+        The sentences.
+    """
+    from handful.features import parse_templates, ready_set
+
+    found = read_tagged(path, train.layout, train.tag)
+    observed = {atom.column for t in parse_templates(ready_set(_chosen(train, templates))) for atom in t.atoms}
+    check_columns(path, found.sentences[0], sorted(observed & set(train.sentences[0].columns)))
+    return found
+
+
+def _chosen(train: Tagged, templates: str | None) -> str:
+    return templates or ("ner" if train.has_spans else "pos")
 
 
 def guess_layout(path: FilePath) -> tuple[str, ...]:
@@ -112,18 +167,22 @@ def guess_layout(path: FilePath) -> tuple[str, ...]:
     raise FormatError(path, None, "expected one token and its tag on each line, with a blank line after each sentence.")
 
 
-def read_untagged(path: FilePath, layout: Sequence[str], tag: str) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
+def read_untagged(
+    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = ()
+) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
     """Read sentences to be tagged, with the lines that stood before each.
 
     Parameters
     ----------
     path : path-like
         Plain text (one sentence a line, blanks between tokens), CoNLL-U, or columns: those of the training file, with or
-        without the column of tags, or the token alone.
+        without the column of tags, or the token and `columns`, or the token alone.
     layout : sequence of str
         Columns of the training file; empty for CoNLL-U.
     tag : str
         Its column of tags.
+    columns : sequence of str
+        Columns that the tagger reads beside the token; a file without them is refused.
 
     Yields
     ------
@@ -135,10 +194,13 @@ def read_untagged(path: FilePath, layout: Sequence[str], tag: str) -> Iterator[t
     # Lines of text may happen to have as many words each; the name of the file then tells.
     kind = "text" if bare_suffix(path) == ".txt" else detect(path)
     if kind == "text":
-        yield from ((sentence, ("token",)) for sentence in read_text(path))
+        for sentence in read_text(path):
+            check_columns(path, sentence, columns)
+            yield sentence, ("token",)
         return
     if kind == "conllu":
         for tree in read_conllu(path):
+            check_columns(path, tree.sentence, columns)
             yield tree.sentence, ("token", *tree.sentence.columns)
         return
     n = _n_columns(path)
@@ -149,10 +211,13 @@ def read_untagged(path: FilePath, layout: Sequence[str], tag: str) -> Iterator[t
         names = tuple(layout)
     elif n == len(without):
         names = without
+    elif n == 1 + len(columns):
+        names = ("token", *columns)
     else:
         expected = f"{len(layout)} columns ({', '.join(layout)})" if layout else "CoNLL-U"
         raise FormatError(path, None, f"expected {expected}, as in training, with or without {tag!r}, got {n} columns.")
     for sentence in read_conll(path, names):
+        check_columns(path, sentence, columns)
         yield sentence, names
 
 
@@ -164,7 +229,13 @@ def _n_columns(path: FilePath) -> int:
 
 
 def fit_tagger(
-    train: Tagged, templates: str | None = None, *, progress: Any = None, n_jobs: int | None = None, **params: Any
+    train: Tagged,
+    templates: str | None = None,
+    *,
+    progress: Any = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    **params: Any,
 ) -> Any:
     """Fit a CRF to tagged sentences.
 
@@ -176,6 +247,8 @@ def fit_tagger(
         What it observes; by default ``ner`` where tags are spans, else ``pos``.
     progress : callable, optional
         Told after each iteration.
+    checkpoint : path-like, optional
+        File that training goes on from, see `handful.tagging.CRF.fit`.
     n_jobs : int or None
         Worker threads.
     **params
@@ -188,9 +261,9 @@ def fit_tagger(
     """
     from handful.tagging import CRF
 
-    chosen = templates or ("ner" if train.has_spans else "pos")
-    tagger = CRF(chosen, n_jobs=n_jobs, **params)
-    return tagger.fit(list(train.sentences), [list(tags) for tags in train.tags], progress=progress)
+    tagger = CRF(_chosen(train, templates), n_jobs=n_jobs, **params)
+    tags = [list(mine) for mine in train.tags]
+    return tagger.fit(list(train.sentences), tags, progress=progress, checkpoint=checkpoint)
 
 
 def score_tags(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]], spans: bool) -> dict[str, float]:

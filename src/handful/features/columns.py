@@ -123,7 +123,7 @@ def _named(sentence: Tokens, number: int, name: str, who: str) -> tuple[str, ...
     what = f"{'columns' if len(columns) > 1 else 'the column'} {', '.join(columns)}" if columns else "tokens only"
     raise DataError(
         f"{who}: the templates read a column {name!r}, but sentence {number} has {what}. "
-        f"Pass handful.core.records.Sentence(tokens, {{{name!r}: ...}}), or leave these templates out."
+        "Give the sentences that column, or leave these templates out."
     )
 
 

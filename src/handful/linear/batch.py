@@ -7,17 +7,16 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from handful.core.errors import DataError, FileError
-from handful.core.files import atomic_writer
 from handful.core.progress import Progress, Step
+from handful.linear.checkpoint import read_state, write_state
 from handful.linear.structure import Structure, counts
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
+_ARRAYS = ("weights", "gradient", "steps", "changes", "past")
 _PERIOD = 10
 _MAX_TRIALS = 40
 _DECREASE, _CURVATURE = 1e-4, 0.9
@@ -287,22 +286,14 @@ def _remember(state: _State, step: np.ndarray, change: np.ndarray) -> None:
 
 def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State) -> None:
     numbers = np.array([state.n_pairs, state.n_iter, state.converged], dtype=np.int64)
-    arrays = {name: getattr(state, name) for name in ("weights", "gradient", "steps", "changes", "past")}
-    with atomic_writer(path) as file:
-        np.savez(file, problem=np.array(problem), value=np.array(state.value), numbers=numbers, **arrays)
+    arrays = {name: getattr(state, name) for name in _ARRAYS}
+    write_state(path, problem, {"numbers": numbers, "value": np.array(state.value), **arrays})
 
 
 def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
-    if not Path(path).exists():
+    found = read_state(path, problem, ("numbers", "value", *_ARRAYS))
+    if found is None:
         return None
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {name: file[name] for name in file.files}
-        n_pairs, n_iter, converged = (int(n) for n in found.pop("numbers"))
-        written_for, value = str(found.pop("problem")), float(found.pop("value"))
-        state = _State(value=value, n_pairs=n_pairs, n_iter=n_iter, converged=bool(converged), **found)
-    except (OSError, ValueError, KeyError, TypeError, EOFError):
-        raise FileError(f"{path}: is not a checkpoint of a training run. Remove it to start anew.") from None
-    if written_for != problem:
-        raise DataError(f"{path}: is the checkpoint of another training run. Remove it to start anew.")
-    return state
+    n_pairs, n_iter, converged = (int(n) for n in found.pop("numbers"))
+    value = float(found.pop("value"))
+    return _State(value=value, n_pairs=n_pairs, n_iter=n_iter, converged=bool(converged), **found)

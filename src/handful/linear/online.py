@@ -6,15 +6,14 @@ import hashlib
 import os
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from handful.core.errors import DataError, FileError
-from handful.core.files import atomic_writer
+from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
 from handful.kernels.online import catch_up
+from handful.linear.checkpoint import read_state, write_state
 from handful.linear.structure import Lazy, Stepwise, Sweeping
 
 
@@ -135,6 +134,12 @@ def train_online(
         state.n_steps += structure.n_inputs
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
         state.n_passes += 1
+        if not np.isfinite(state.sums).all():
+            name = "rate" if algorithm == "fobos" else "aggressiveness"
+            raise ParameterError(
+                f"train_online: the weights must stay finite, but pass {state.n_passes} with {name} {size:g} made some "
+                f"grow without end. Take shorter steps (a lower {name}), or scale down the features."
+            )
         if progress is not None:
             figures = {"loss": loss, "active": float(np.count_nonzero(state.weights))}
             progress(Step("train", state.n_passes, max_passes, figures))
@@ -176,19 +181,9 @@ def _difference(
 
 def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State) -> None:
     numbers = np.array([state.n_steps, state.n_passes], dtype=np.int64)
-    with atomic_writer(path) as file:
-        np.savez(file, problem=np.array(problem), numbers=numbers, weights=state.weights, sums=state.sums)
+    write_state(path, problem, {"numbers": numbers, "weights": state.weights, "sums": state.sums})
 
 
 def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
-    if not Path(path).exists():
-        return None
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            n_steps, n_passes = (int(n) for n in file["numbers"])
-            state, written_for = _State(file["weights"], file["sums"], n_steps, n_passes), str(file["problem"])
-    except (OSError, ValueError, KeyError, TypeError, EOFError):
-        raise FileError(f"{path}: is not a checkpoint of a training run. Remove it to start anew.") from None
-    if written_for != problem:
-        raise DataError(f"{path}: is the checkpoint of another training run. Remove it to start anew.")
-    return state
+    found = read_state(path, problem, ("numbers", "weights", "sums"))
+    return None if found is None else _State(found["weights"], found["sums"], *map(int, found["numbers"]))

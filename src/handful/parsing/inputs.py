@@ -218,18 +218,30 @@ def _learnable(all_heads: Sequence[Sequence[int]], projective: bool, single_root
 
 
 def _check_tree(number: int, heads: np.ndarray) -> None:
-    if (heads < 0).any():
-        word = int(np.argmax(heads < 0)) + 1
+    broken = broken_word(heads.tolist())
+    if broken is not None:
+        word, what = broken
         raise DataError(
-            f"{_WHO}: every word must have a head, but word {word} of tree {number} has none. Leave it out."
+            f"{_WHO}: heads must make a tree, but word {word} of the tree at index {number} {what}. Leave it out."
         )
-    seen = np.zeros(len(heads) + 1, dtype=np.int64)
-    for start in range(1, len(heads) + 1):
+
+
+def broken_word(heads: Sequence[int]) -> tuple[int, str] | None:
+    """Return a word that keeps heads from being a tree, counted from 1, and what is wrong with it.
+
+    Examples
+    --------
+    >>> broken_word([2, 0]), broken_word([0, -1]), broken_word([2, 1])
+    (None, (2, 'has no head'), (1, 'is its own ancestor'))
+    """
+    seen = [0] * (len(heads) + 1)
+    for start, head in enumerate(heads, start=1):
+        if head < 0:
+            return start, "has no head"
         word = start
-        while word and not seen[word]:
+        while word > 0 and not seen[word]:
             seen[word] = start
-            word = int(heads[word - 1])
-        if word and seen[word] == start:
-            raise DataError(
-                f"{_WHO}: heads must make a tree, but word {word} of tree {number} is its own ancestor. Leave it out."
-            )
+            word = heads[word - 1]
+        if word > 0 and seen[word] == start:
+            return word, "is its own ancestor"
+    return None

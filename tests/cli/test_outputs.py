@@ -1,0 +1,127 @@
+"""Mistakes that are visible at the start cost no file and no training."""
+
+from __future__ import annotations
+
+import pytest
+
+from handful.cli import main
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+TREE = "1\tthe\t_\tDET\tDT\t_\t2\tdet\t_\t_\n2\tdog\t_\tNOUN\tNN\t_\t3\tsubj\t_\t_\n3\tbarks\t_\tVERB\tVB\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("outputs")
+    (made / "train.conllu").write_text(TREE * 3)
+    (made / "tags.tsv").write_text("the\tD\ndog\tN\nbarks\tV\n\n" * 4)
+    (made / "names.tsv").write_text("Rome\tNNP\tB-LOC\nfell\tVBD\tO\n\n" * 4)
+    (made / "raw.txt").write_text("the dog barks\nthe dog\n")
+    (made / "table.csv").write_text("x,y\n" + "1,a\n2,b\n" * 6)
+    (made / "list.tsv").write_text("D\tthe\nN\tdog\n")
+    for command in (
+        ("fit", "parser", made / "train.conllu", "--order", 1, "--iterations", 1),
+        ("fit", "tagger", made / "tags.tsv", "--iterations", 5),
+        ("fit", "tagger", made / "names.tsv", "--iterations", 5),
+    ):
+        with pytest.raises(SystemExit) as done:
+            main([str(a) for a in command])
+        assert done.value.code == 0
+    return made
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit parser train.conllu --model train.conllu",
+        "fit parser train.conllu --dev raw.txt --model raw.txt",
+        "fit parser train.conllu --model new --checkpoint new",
+        "fit tagger tags.tsv --model tags.tsv",
+        "fit table table.csv --target y --method k-nn --model table.csv",
+        "fit prototypes list.tsv raw.txt --model raw.txt",
+        "clusters raw.txt -o raw.txt",
+        "prototypes extract tags.tsv -o tags.tsv",
+        "compare table.csv --target y --journal table.csv",
+        "predict tags.handful raw.txt -o tags.handful",
+        "predict tags.handful raw.txt -o hard.handful",
+        "condense tags.handful tags.tsv raw.txt -o tags.tsv",
+        "condense tags.handful tags.tsv raw.txt -o tags.handful",
+        "condense tags.handful tags.tsv raw.txt --counts new -o ./new",
+        "condense tags.handful tags.tsv raw.txt --counts raw.txt",
+    ],
+)
+def test_an_output_never_replaces_an_input(capsys, folder, monkeypatch, command):
+    monkeypatch.chdir(folder)
+    if not (folder / "hard.handful").exists():
+        (folder / "hard.handful").hardlink_to(folder / "tags.handful")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    code, out, err = run(capsys, *command.split())
+    assert (code, out) == (2, "")
+    assert "must not replace" in err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_data_may_be_tagged_in_place(capsys, folder, tmp_path):
+    text = tmp_path / "new.txt"
+    text.write_text("the dog\n")
+    assert run(capsys, "predict", folder / "tags.handful", text, "-o", text)[0] == 0
+    assert text.read_text().startswith("the\tD\t")
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (
+            "fit parser train.conllu --model none/p.handful",
+            "none/p.handful: cannot be written (there is no folder none)",
+        ),
+        ("fit parser train.conllu --checkpoint none/c.npz", "none/c.npz: cannot be written"),
+        (
+            "fit parser train.conllu --dev bare.conllu",
+            "bare.conllu:6: expected heads that make a tree, but this word has",
+        ),
+        ("fit parser train.conllu --dev coarse.conllu", "coarse.conllu:1: expected tags in the column 'xpos'"),
+        ("fit tagger tags.tsv --model none/t.handful", "none/t.handful: cannot be written"),
+        ("fit tagger tags.tsv --dev train.conllu", "train.conllu: expected a column 'tag' beside the token, got lemma"),
+        ("fit tagger names.tsv --dev tags.tsv", "tags.tsv:1: expected 3 columns"),
+        ("condense tags.handful tags.tsv raw.txt -o none/t.handful", "none/t.handful: cannot be written"),
+        ("condense tags.handful train.conllu raw.txt", "train.conllu: expected a column 'tag'"),
+        ("condense train.handful train.conllu raw.txt --pos tags.handful --dev bare.conllu", "bare.conllu:6: expected"),
+        ("clusters raw.txt -o none/c.paths", "none/c.paths: cannot be written"),
+    ],
+)
+def test_what_must_fail_fails_before_training(capsys, folder, monkeypatch, command, says):
+    (folder / "bare.conllu").write_text("# one\n" + TREE + TREE.replace("\t2\tdet", "\t_\t_"))
+    (folder / "coarse.conllu").write_text(TREE.replace("DT", "_").replace("NN", "_").replace("VB", "_"))
+    monkeypatch.chdir(folder)
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("training began")
+
+    for name in (
+        "handful.parsing.DependencyParser.fit",
+        "handful.tagging.CRF.fit",
+        "handful.representations.CondensedFeatures.fit",
+        "handful.representations.BrownClusters.fit_parts",
+    ):
+        monkeypatch.setattr(name, never)
+    code, out, err = run(capsys, *command.split())
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert says in err
+
+
+def test_a_cycle_is_told_with_its_line(capsys, tmp_path):
+    path = tmp_path / "cycle.conllu"
+    path.write_text(
+        "# a comment\n" + TREE + "# b\n" + "1-2\tx\t_\t_\t_\t_\t_\t_\t_\t_\n" + TREE.replace("\t3\tsubj", "\t1\tx")
+    )
+    code, _, err = run(capsys, "fit", "parser", path)
+    assert code == 1
+    assert "cycle.conllu:8: expected heads that make a tree, but this word is its own ancestor" in err
