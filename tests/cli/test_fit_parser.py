@@ -89,3 +89,35 @@ def test_wrong_use_is_told_in_one_line(capsys, treebank, tmp_path):
     assert code != 0
     assert "tagged sentences are needed" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("option", ["--abstain", "--column", "--confidence", "--jobs"])
+def test_options_that_a_parser_has_no_use_for_are_refused(capsys, treebank, tmp_path, option):
+    model = tmp_path / "p.handful"
+    assert run(capsys, "fit", "parser", treebank, "--order", "1", "--iterations", "1", "--model", model)[0] == 0
+    code, out, err = run(capsys, "predict", model, treebank, option, "1")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"{option}: is for models of" in err
+
+
+def test_words_that_are_hung_elsewhere_are_told(capsys, treebank, tmp_path):
+    two = tmp_path / "two.conllu"
+    two.write_text(treebank.read_text().replace("\t3\tpunct", "\t0\tpunct"))
+    options = "--order", "1", "--iterations", "1"
+    code, _, err = run(capsys, "fit", "parser", two, *options)
+    assert code == 0
+    assert "5 words of the trees were hung elsewhere for training: arcs may not cross, and one word alone" in err
+    assert run(capsys, "fit", "parser", treebank, *options)[2] == ""
+
+
+def test_steps_too_long_and_damaged_checkpoints_leave_no_model(capsys, treebank, tmp_path):
+    model, checkpoint = tmp_path / "p.handful", tmp_path / "run.npz"
+    options = "--order", "1", "--model", model
+    code, _, err = run(capsys, "fit", "parser", treebank, *options, "--algorithm", "fobos", "--rate", "1e308")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "the weights must stay finite" in err
+    checkpoint.write_bytes(b"PK\x03\x04 cut")
+    code, _, err = run(capsys, "fit", "parser", treebank, *options, "--checkpoint", checkpoint)
+    assert code == 1
+    assert "run.npz: is not a checkpoint of a training run, or a damaged one" in err
+    assert not model.exists()

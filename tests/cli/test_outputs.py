@@ -125,3 +125,20 @@ def test_a_cycle_is_told_with_its_line(capsys, tmp_path):
     code, _, err = run(capsys, "fit", "parser", path)
     assert code == 1
     assert "cycle.conllu:8: expected heads that make a tree, but this word is its own ancestor" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("condense names.handful names.tsv raw.txt", "--pos is missing: this tagger reads a column 'pos'"),
+        (
+            "condense names.handful names.tsv raw.txt --pos train.handful",
+            "train.handful: must be a tagger, got dependency-",
+        ),
+    ],
+)
+def test_raw_text_gets_its_tags_from_a_tagger(capsys, folder, monkeypatch, command, says):
+    monkeypatch.chdir(folder)
+    code, out, err = run(capsys, *command.split())
+    assert (code, out) == (2, "")
+    assert says in err

@@ -60,6 +60,11 @@ def test_the_hint_names_the_columns_that_are_read(capsys, tmp_path):
     code, out, _ = run(capsys, "fit", "tagger", path, "--iterations", "10", "--encoding", "iobes")
     assert code == 0
     assert "FILE.tsv, with the columns token, pos" in out
+    bare = tmp_path / "words.tsv"
+    bare.write_text("Rome\nfell\n\nRome\nrose\n\n")
+    code, _, err = run(capsys, "predict", tmp_path / "names.handful", bare)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "words.tsv: expected a column 'pos' beside the token, got the token alone" in err
     code, out, _ = run(capsys, "predict", tmp_path / "names.handful", path)
     assert code == 0
     assert [line.split("\t")[3] for line in out.splitlines()[:2]] == ["B-LOC", "O"]
@@ -84,3 +89,43 @@ def test_a_tagged_corpus_needs_no_target(capsys, corpus, monkeypatch, tmp_path):
     code, _, err = run(capsys, "compare", table, "--target", "y", "--unlabeled", raw)
     assert code == 2
     assert "--unlabeled is for tagged corpora" in err
+
+
+def test_the_columns_of_the_hint_are_enough(capsys, tmp_path):
+    path, short = tmp_path / "names.tsv", tmp_path / "short.tsv"
+    path.write_text("Rome\tNNP\tB-NP\tB-LOC\nfell\tVBD\tO\tO\n\n" * 5)
+    short.write_text("Rome\tNNP\nfell\tVBD\n\n")
+    options = "--layout", "token,pos,chunk,ner", "--tag", "ner", "--iterations", "10"
+    code, out, _ = run(capsys, "fit", "tagger", path, *options)
+    assert code == 0
+    assert "FILE.tsv, with the columns token, pos" in out
+    code, out, _ = run(capsys, "predict", tmp_path / "names.handful", short)
+    assert code == 0
+    assert [line.split("\t")[:3] for line in out.splitlines()[:2]] == [["Rome", "NNP", "B-LOC"], ["fell", "VBD", "O"]]
+
+
+def test_options_that_a_tagger_has_no_use_for_are_refused(capsys, corpus, tmp_path):
+    run(capsys, "fit", "tagger", corpus, "--iterations", "1")
+    code, out, err = run(capsys, "predict", tmp_path / "train.handful", corpus, "--column", "mine")
+    assert (code, out) == (2, "")
+    assert "--column: is for models of tables, got one of sentences" in err
+
+
+def test_training_goes_on_from_a_checkpoint(capsys, corpus, tmp_path, monkeypatch):
+    from handful.tagging import CRF
+
+    checkpoint = tmp_path / "run.npz"
+    options = "--iterations", "10", "--checkpoint", checkpoint
+    assert run(capsys, "fit", "tagger", corpus, *options)[0] == 0
+    once = (tmp_path / "train.handful").read_bytes()
+    assert checkpoint.exists()
+    assert run(capsys, "fit", "tagger", corpus, *options)[0] == 0
+    assert (tmp_path / "train.handful").read_bytes() == once
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CRF, "fit", stop)
+    code, _, err = run(capsys, "fit", "tagger", corpus, *options)
+    assert code == 130
+    assert "interrupted; the same command goes on from the checkpoint." in err

@@ -64,6 +64,10 @@ def test_untagged_sentences_come_with_or_without_the_tags(tmp_path):
         assert found == names
     with pytest.raises(FormatError, match="as in training, with or without 'tag', got 3 columns"):
         next(iter(read_untagged(tmp_path / "c.tsv", ("token", "tag"), "tag")))
+    wide = ("token", "pos", "chunk", "tag")
+    assert next(iter(read_untagged(tmp_path / "b.tsv", wide, "tag", ["pos"])))[1] == ("token", "pos")
+    with pytest.raises(FormatError, match=r"a.txt: expected a column 'pos' beside the token, got the token alone"):
+        next(iter(read_untagged(tmp_path / "a.txt", wide, "tag", ["pos"])))
 
 
 def test_spans_are_scored_as_spans():

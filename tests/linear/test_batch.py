@@ -94,9 +94,10 @@ def test_a_finished_run_stays_finished_and_others_are_refused(tmp_path):
     assert again.n_iter == whole.n_iter
     with pytest.raises(DataError, match="another training run"):
         minimize(objective, n, l2=0.2, checkpoint=path)
-    path.write_bytes(b"nonsense")
-    with pytest.raises(FileError, match="not a checkpoint"):
-        minimize(objective, n, l2=0.1, checkpoint=path)
+    for damaged in (b"nonsense", path.read_bytes()[:1000]):
+        path.write_bytes(damaged)
+        with pytest.raises(FileError, match="not a checkpoint"):
+            minimize(objective, n, l2=0.1, checkpoint=path)
 
 
 def test_progress_reports_every_iteration():

@@ -7,7 +7,7 @@ import pytest
 from oracles.online import run
 from scipy import optimize
 
-from handful.core.errors import DataError
+from handful.core.errors import DataError, FileError, ParameterError
 from handful.features import Predicates
 from handful.linear import Chain, ChainSteps, Flat, build_layout, train_online
 
@@ -73,6 +73,25 @@ def test_resuming_gives_the_same_bits(tmp_path, algorithm):
     assert np.array_equal(whole.weights, resumed.weights)
     with pytest.raises(DataError, match="another training run"):
         train_online(Flat(X, n_labels), y, max_passes=6, checkpoint=path, **(options | {"seed": 2}))
+
+
+def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path):
+    X, y, n_labels = table(3)
+    path = tmp_path / "run.npz"
+    train_online(Flat(X, n_labels), y, algorithm="pa", max_passes=1, checkpoint=path)
+    whole = path.read_bytes()
+    for n_bytes in (0, 10, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:n_bytes])
+        with pytest.raises(FileError, match=r"run\.npz: is not a checkpoint of a training run, or a damaged one"):
+            train_online(Flat(X, n_labels), y, algorithm="pa", max_passes=2, checkpoint=path)
+
+
+def test_weights_that_grow_without_end_are_refused_and_not_kept(tmp_path):
+    X, y, n_labels = table(3)
+    path = tmp_path / "run.npz"
+    with pytest.raises(ParameterError, match=r"must stay finite.*a lower rate"):
+        train_online(Flat(X, n_labels), y, algorithm="fobos", rate=1e308, max_passes=2, checkpoint=path)
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("algorithm", ["pa", "fobos"])

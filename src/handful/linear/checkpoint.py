@@ -64,7 +64,7 @@ def read_state(path: str | os.PathLike[str], problem: str, names: Sequence[str])
     if not Path(path).exists():
         return None
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             written_for, found = str(file["problem"]), {name: file[name] for name in names}
     except _DAMAGE:
         raise FileError(

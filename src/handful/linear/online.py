@@ -130,7 +130,8 @@ def train_online(
         lazy = Lazy(state.weights, state.sums, steps, state.n_steps, shrink)
         size = aggressiveness if algorithm == "pa" else step_size
         sweep = structure.sweep if isinstance(structure, Sweeping) else partial(_sweep, structure)
-        loss = sweep(order, outputs, lazy, size, algorithm == "pa")
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, in words
+            loss = sweep(order, outputs, lazy, size, algorithm == "pa")
         state.n_steps += structure.n_inputs
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
         state.n_passes += 1
