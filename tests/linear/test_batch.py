@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from handful.core.errors import DataError, FileError
+from handful.core.errors import DataError, FileError, ParameterError
 from handful.linear import Flat, counts, minimize
 
 
@@ -98,6 +98,13 @@ def test_a_finished_run_stays_finished_and_others_are_refused(tmp_path):
         path.write_bytes(damaged)
         with pytest.raises(FileError, match="not a checkpoint"):
             minimize(objective, n, l2=0.1, checkpoint=path)
+
+
+@pytest.mark.parametrize("penalty", [{"l2": 1e308}, {"l1": np.inf}, {"l2": np.nan}, {"l1": -1.0}])
+def test_a_penalty_without_measure_is_named(penalty):
+    objective, n = logistic(5)
+    with pytest.raises(ParameterError, match="minimize: a penalty must be from 0 to below"):
+        minimize(objective, n, **penalty)
 
 
 def test_progress_reports_every_iteration():

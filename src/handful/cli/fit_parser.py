@@ -90,8 +90,8 @@ def command(
     save(parser, where)
     if parser.n_lifted_:
         console(stderr=True).print(
-            f"{parser.n_lifted_:,} words of the trees were hung elsewhere for training: arcs "
-            f"{'may cross, but' if crossing else 'may not cross, and'} one word alone hangs from the root.",
+            f"Words of the trees that were hung elsewhere for training: {parser.n_lifted_:,} (arcs "
+            f"{'may cross, but' if crossing else 'may not cross, and'} one word alone hangs from the root).",
             style="dim",
             soft_wrap=True,
         )

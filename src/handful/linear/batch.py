@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
 from handful.linear.checkpoint import read_state, write_state
 from handful.linear.structure import Structure, counts
@@ -17,6 +18,7 @@ from handful.linear.structure import Structure, counts
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 _ARRAYS = ("weights", "gradient", "steps", "changes", "past")
+_MOST = 1e100  # a penalty beyond overflows as soon as a weight moves
 _PERIOD = 10
 _MAX_TRIALS = 40
 _DECREASE, _CURVATURE = 1e-4, 0.9
@@ -159,6 +161,9 @@ def minimize(
     >>> minimize(square, 1, l1=6.0).weights.tolist()
     [0.0]
     """
+    for penalty in (l1, l2):
+        if not 0.0 <= penalty < _MOST:
+            raise ParameterError(f"minimize: a penalty must be from 0 to below {_MOST:g}, got {penalty:g}. Lower it.")
 
     def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective(weights)

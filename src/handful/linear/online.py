@@ -136,10 +136,12 @@ def train_online(
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
         state.n_passes += 1
         if not np.isfinite(state.sums).all():
-            name = "rate" if algorithm == "fobos" else "aggressiveness"
+            steps_of = (
+                f"rate {rate:g} and penalty {l1:g}" if algorithm == "fobos" else f"steps up to {aggressiveness:g}"
+            )
             raise ParameterError(
-                f"train_online: the weights must stay finite, but pass {state.n_passes} with {name} {size:g} made some "
-                f"grow without end. Take shorter steps (a lower {name}), or scale down the features."
+                f"train_online: the weights must stay finite, but with {steps_of} some grew without end. "
+                "Lower these, or scale down the features."
             )
         if progress is not None:
             figures = {"loss": loss, "active": float(np.count_nonzero(state.weights))}
