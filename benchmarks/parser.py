@@ -8,7 +8,7 @@ its default options. Times are wall seconds with CPU seconds beside them, since 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
 `handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences.
 
-    python benchmarks/parser.py [--json] [--jobs 2] [--only decode wsj ewt clusters cofer scale ptb] [--choose]
+    python benchmarks/parser.py [--json] [--jobs 2] [--every 1] [--only decode wsj ewt clusters cofer scale ptb] [--choose]
 """
 
 from __future__ import annotations
@@ -236,6 +236,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="decoding, and 300 trees without UDPipe")
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
     parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer'; all by default")
+    parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
     tasks = ("decode", "wsj", "ewt", "clusters", "cofer", "scale", "ptb")
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     systems = ("order1", "order2", "udpipe")
@@ -254,7 +255,7 @@ def main() -> None:
             show(rows)
 
     def compare(task: str, train: list[Tree], dev: list[Tree], test: list[Tree]) -> None:
-        train = train[:300] if options.quick else train
+        train = train[:300] if options.quick else train[:: options.every]
         if options.choose:
             known = {id(t) for t in dev}
             add(choose(task, [t for t in train if id(t) not in known], dev, options.jobs))
