@@ -53,6 +53,10 @@ class Turns:
             return done
 
 
+def code(name):
+    return (("library", "object", (f"code {name}".encode(), b"bitcode")),)
+
+
 def writer(folder, name, turns):
     files = kernels._KernelFile(str(folder), "kernel", "stamp")
     for method in ("_load_index", "_save_index", "_save_data"):
@@ -65,12 +69,12 @@ def writer(folder, name, turns):
 def test_two_processes_that_save_at_once_never_mix_their_code(tmp_path, first):
     turns = Turns(["a" if place in first else "b" for place in range(6)] + ["end"])
     with ThreadPoolExecutor(2) as pool:
-        saved = [pool.submit(writer(tmp_path, name, turns).save, ("signature", name), f"code {name}") for name in "ab"]
+        saved = [pool.submit(writer(tmp_path, name, turns).save, ("signature", name), code(name)) for name in "ab"]
         assert [future.result(timeout=20) for future in saved] == [None, None]
     reader = kernels._KernelFile(str(tmp_path), "kernel", "stamp")
     found = {name: reader.load(("signature", name)) for name in "ab"}
-    assert found["a"] in (None, "code a")
-    assert found["b"] in (None, "code b")
+    assert found["a"] in (None, code("a"))
+    assert found["b"] in (None, code("b"))
     assert set(found.values()) != {None}
 
 
@@ -80,3 +84,29 @@ def test_compiled_kernels_use_the_safe_files():
 
 def test_no_kernel_asks_numba_itself_to_compile():
     assert [p.name for p in KERNELS.parent.glob("*.py") if p != KERNELS and "numba import njit" in p.read_text()] == []
+
+
+def test_threads_are_started_for_a_kernel_that_calls_a_parallel_one_out_of_the_cache(tmp_path):
+    package = tmp_path / "kernels"
+    package.mkdir()
+    (package / "__init__.py").write_text(KERNELS.read_text())
+    (package / "inner.py").write_text(
+        "import numpy as np\nfrom numba import prange\nfrom kernels import njit\n\n\n"
+        "@njit(cache=True, parallel=True)\ndef fill(out):\n    for i in prange(len(out)):\n        out[i] = i\n"
+    )
+    (package / "outer.py").write_text(
+        "from kernels import njit\nfrom kernels.inner import fill\n\n\n"
+        "@njit(cache=True)\ndef total(out):\n    fill(out)\n    return out.sum()\n"
+    )
+
+    def run(module: str, name: str) -> str:
+        program = f"import numpy as np; from kernels.{module} import {name}; print({name}(np.zeros(5)))"
+        done = subprocess.run(
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    assert run("inner", "fill") == "None"
+    assert run("outer", "total") == "10.0"  # compiled here, against the cached kernel
+    assert run("outer", "total") == "10.0"  # all of it out of the cache

@@ -12,6 +12,9 @@ import numba
 from numba.core.caching import IndexDataCacheFile
 
 
+_PARALLEL_CALL = b"numba_parallel_for"
+
+
 class _KernelFile(IndexDataCacheFile):  # type: ignore[misc]
     """The files of one compiled kernel, safe where several processes write them at the same time.
 
@@ -19,7 +22,17 @@ class _KernelFile(IndexDataCacheFile):  # type: ignore[misc]
     at the same time give two signatures the same number, and a third process then runs code that was made for arrays of
     another type. Here the name of a file follows from its signature, so that the worst that can happen is that the index
     forgets an entry and the kernel is compiled again.
+
+    numba also forgets to start its threads when it loads a kernel that was compiled against a parallel one out of the
+    cache; the first parallel loop then crashes. So they are started here.
     """
+
+    def load(self, key: Any) -> Any:
+        """Load machine code, and start numba's threads if it needs them."""
+        found = super().load(key)
+        if found is not None and _PARALLEL_CALL in found[0][2][0]:  # library, its state, its object code
+            numba.get_num_threads()
+        return found
 
     def save(self, key: Any, data: Any) -> None:
         """Save machine code, then the index that names it."""
