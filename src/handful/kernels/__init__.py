@@ -11,7 +11,6 @@ from typing import Any
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-
 _PARALLEL_CALL = b"numba_parallel_for"
 
 
