@@ -81,31 +81,63 @@ def test_wrong_use_is_one_sentence(capsys, model, tmp_path):
     assert str(counts) in err
 
 
-def test_a_parser_gets_small_with_tags_of_a_tagger(capsys, tmp_path):
+@pytest.fixture
+def treebank(tmp_path):
+    """Trees with two columns of tags, and raw text."""
     rng = np.random.default_rng(0)
     words = {"DT": ["the", "a"], "NN": ["dog", "cat", "bird"], "VB": ["barks", "sleeps"]}
-    heads = {"DT": 2, "NN": 3, "VB": 0}
-    lines, tagged = [], []
+    coarse, heads = {"DT": "DET", "NN": "NOUN", "VB": "VERB"}, {"DT": 2, "NN": 3, "VB": 0}
+    lines = []
     for _ in range(20):
         for number, tag in enumerate(words, start=1):
-            word = rng.choice(words[tag])
-            lines.append("\t".join([str(number), word, "_", "_", tag, "_", str(heads[tag]), "_", "_", "_"]))
-            tagged.append(f"{word}\t{tag}")
+            cells = [str(number), rng.choice(words[tag]), "_", coarse[tag], tag, "_", str(heads[tag]), "_", "_", "_"]
+            lines.append("\t".join(cells))
         lines.append("")
-        tagged.append("")
-    trees, train, raw = tmp_path / "trees.conllu", tmp_path / "tags.tsv", tmp_path / "raw.txt"
-    trees.write_text("\n".join(lines) + "\n")
-    train.write_text("\n".join(tagged) + "\n")
-    raw.write_text("\n".join(" ".join(rng.choice(mine) for mine in words.values()) for _ in range(50)) + "\n")
-    run(capsys, "fit", "tagger", train, "--iterations", 20)
-    assert run(capsys, "fit", "parser", trees, "--order", 1)[0] == 0
-    options = "--pos", tmp_path / "tags.handful", "--dev", trees, "--strength", 0.1, "--json"
-    code, out, err = run(capsys, "condense", tmp_path / "trees.handful", trees, raw, *options)
-    assert code == 0, err
-    facts = json.loads(out)
-    assert facts["tokens"] == 150
-    assert facts["condensed features"] < facts["features before"]
-    assert facts["dev"]["after"]["uas"] == 1.0
-    code, _, err = run(capsys, "condense", tmp_path / "trees.handful", trees, raw)
-    assert code != 0
-    assert "--pos is missing" in err
+    raw = "\n".join(" ".join(rng.choice(mine) for mine in words.values()) for _ in range(50)) + "\n"
+    (tmp_path / "raw.txt").write_text(raw)
+    (tmp_path / "trees.conllu").write_text("\n".join(lines) + "\n")
+    return tmp_path / "trees.conllu"
+
+
+def fit_taggers(capsys, treebank):
+    found = []
+    for column in ("xpos", "upos"):
+        found.append(treebank.with_name(f"{column}.handful"))
+        code, _, err = run(capsys, "fit", "tagger", treebank, "--tag", column, "--iterations", 20, "--model", found[-1])
+        assert code == 0, err
+    return found
+
+
+@pytest.mark.parametrize("columns", [("xpos", "upos"), ("upos",)])
+def test_a_parser_gets_small_with_tags_of_taggers(capsys, columns, treebank, tmp_path):
+    taggers = fit_taggers(capsys, treebank)[-len(columns) :]
+    tag = ("--tag", *columns) if len(columns) == 1 else ()
+    assert run(capsys, "fit", "parser", treebank, "--order", 1, *tag)[0] == 0
+    options = "--dev", treebank, "--strength", 0.1, "--json"
+    # A tagger knows its column, so their order does not matter.
+    for given in {tuple(taggers), tuple(taggers[::-1])}:
+        pos = [word for path in given for word in ("--pos", path)]
+        code, out, err = run(
+            capsys, "condense", tmp_path / "trees.handful", treebank, tmp_path / "raw.txt", *pos, *options
+        )
+        assert code == 0, err
+        facts = json.loads(out)
+        assert facts["tokens"] == 150
+        assert facts["condensed features"] < facts["features before"]
+        assert facts["dev"]["after"]["uas"] == 1.0
+
+
+def test_a_missing_tagger_is_told_before_anything_is_counted(capsys, treebank, model, tmp_path):
+    xpos, _ = fit_taggers(capsys, treebank)
+    parser, raw = tmp_path / "trees.handful", tmp_path / "raw.txt"
+    assert run(capsys, "fit", "parser", treebank, "--order", 1, "--iterations", 1)[0] == 0
+    for given, says in [
+        ((), "--pos is missing: name a tagger for each column of tags that the model reads (xpos and upos)"),
+        (("--pos", xpos), "Or fit the parser with --tag xpos."),
+        (("--pos", xpos, "--pos", xpos), "one tagger for xpos and one for upos"),
+        (("--pos", xpos, "--pos", parser), "must be a tagger, got dependency-parser"),
+    ]:
+        code, _, err = run(capsys, "condense", parser, treebank, raw, *given)
+        assert (code, says in " ".join(err.split())) == (2, True), err
+    code, _, err = run(capsys, "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", "--pos", xpos)
+    assert (code, "reads words alone" in err) == (2, True)

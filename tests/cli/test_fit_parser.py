@@ -78,6 +78,29 @@ def test_words_with_tags_are_parsed_by_a_parser_of_one_column(capsys, treebank, 
     assert [line.split("\t")[6] for line in out.splitlines() if line] == ["2", "3", "0"]
 
 
+def test_a_treebank_with_two_columns_of_tags(capsys, treebank, tmp_path):
+    model, one = tmp_path / "both.handful", tmp_path / "one.handful"
+    code, out, _ = run(capsys, "fit", "parser", treebank, "--order", "1", "--model", model)
+    assert (code, "with tags in xpos and upos" in out) == (0, True)
+    code, out, _ = run(capsys, "fit", "parser", treebank, "--order", "1", "--model", one, "--tag", "upos")
+    assert (code, "with tags in upos" in out) == (0, True)
+    three, two = tmp_path / "three.tsv", tmp_path / "two.tsv"
+    three.write_text("the\tDET\tDT\ndogs\tNOUN\tNNS\nbark\tVERB\tVBP\n")
+    two.write_text("the\tDET\ndogs\tNOUN\nbark\tVERB\n\n")
+    for path, data in ((model, three), (one, three), (one, two)):
+        code, out, err = run(capsys, "predict", path, data)
+        assert code == 0, err
+        cells = [line.split("\t") for line in out.splitlines() if line]
+        assert [(c[3], c[6]) for c in cells] == [("DET", "2"), ("NOUN", "3"), ("VERB", "0")]
+    code, _, err = run(capsys, "predict", model, two)
+    assert code == 1
+    assert "--tag xpos" in err
+    table = tmp_path / "table.csv"
+    table.write_text("the dogs,1\na dog,2\n")
+    code, _, err = run(capsys, "predict", model, table)
+    assert (code, "got a table" in err) == (2, True)
+
+
 def test_wrong_use_is_told_in_one_line(capsys, treebank, tmp_path):
     code, _, err = run(capsys, "fit", "parser", treebank, "--order", "2", "--crossing", "--iterations", "1")
     assert code in (1, 2)

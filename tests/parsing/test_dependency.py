@@ -147,6 +147,34 @@ def test_features_can_be_read(trees):
     assert all(name.split()[0].count("=") == 1 for name in names)
 
 
+def test_tags_of_one_column_or_of_both(trees):
+    both = []
+    for tree in trees:
+        words, xpos = tree.sentence.tokens, tree.sentence["xpos"]
+        coarse = tuple({"D": "DET", "N": "NOUN", "V": "VERB"}.get(tag, "X") for tag in xpos)
+        both.append(Tree(Sentence(words, {"upos": coarse, "xpos": xpos}), tree.heads, tree.labels))
+    parser = DependencyParser(max_iter=3).fit(both)
+    assert parser.columns_ == ["xpos", "upos"]
+    triples = [list(zip(t.sentence.tokens, t.sentence["upos"], t.sentence["xpos"], strict=True)) for t in both]
+    assert parser.predict(triples) == parser.predict(both)
+    with pytest.raises(DataError, match=r"none in 'xpos'\. Give each word as \(word, upos, xpos\), or train on one"):
+        parser.predict([[("the", "D"), ("dog", "N")]])
+    assert parser.predict([[]]) == ([[]], [[]])
+    for column in ("xpos", "upos"):
+        one = DependencyParser(max_iter=3, tags=column).fit(both)
+        assert one.columns_ == [column]
+        pairs = [list(zip(t.sentence.tokens, t.sentence[column], strict=True)) for t in both]
+        assert one.predict(pairs) == one.predict(triples) == one.predict(both)
+    with pytest.raises(DataError, match="must have tags in 'upos', got tags in 'xpos' only"):
+        DependencyParser(tags="upos").fit(trees)
+
+
+def test_a_file_of_before_tags_could_be_chosen_still_loads(trees):
+    parser = DependencyParser(max_iter=1).fit(trees)
+    state = {name: value for name, value in parser._state().items() if name != "tags"}
+    assert DependencyParser._from_state(state).predict(trees) == parser.predict(trees)
+
+
 def test_parse_keeps_what_came_with_a_tree(trees):
     parser = DependencyParser(max_iter=3).fit(trees)
     sentence = Sentence(("the", "dog"), {"xpos": ("D", "N"), "lemma": ("the", "dog")}, ("# text = the dog",))

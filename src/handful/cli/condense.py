@@ -45,9 +45,11 @@ Score = Callable[[Any], dict[str, float]]
 @click.option("--iterations", type=click.IntRange(min=1), help="Iterations of training at most.")
 @click.option(
     "--pos",
-    "pos_model",
+    "taggers",
     type=click.Path(path_type=Path),
-    help="A tagger that adds part-of-speech tags to the raw text, where MODEL reads them; a parser does.",
+    multiple=True,
+    help="A tagger that adds part-of-speech tags to the raw text, where MODEL reads them; a parser does. Where it reads "
+    "two columns, xpos and upos: one for each, in this order.",
 )
 @click.option(
     "--counts",
@@ -72,7 +74,7 @@ def command(
     penalty: Literal["l2", "l1"],
     strength: float,
     iterations: int | None,
-    pos_model: Path | None,
+    taggers: tuple[Path, ...],
     counts: Path | None,
     output: Path | None,
     jobs: int,
@@ -90,10 +92,10 @@ def command(
     from handful.methods import load, save
     from handful.parsing import DependencyParser
     from handful.representations import CondensedFeatures
-    from handful.tagging import CRF, TagColumn
+    from handful.tagging import CRF
 
     where = output if output is not None else model.with_name(f"{model.stem}-condensed.handful")
-    read = (model, labeled, dev, pos_model, *texts)
+    read = (model, labeled, dev, *taggers, *texts)
     check_output(where, *read, counts)
     check_output(counts, *read)
     base = load(model)
@@ -103,16 +105,11 @@ def command(
         )
     if not texts and (counts is None or not counts.exists()):
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
-    if texts and pos_model is None and isinstance(base, DependencyParser):
-        raise click.UsageError("--pos is missing: a parser needs a tagger for raw text.")
-    if texts and pos_model is None and base.columns_[1:]:
-        raise click.UsageError(f"--pos is missing: this tagger reads a column {base.columns_[1]!r}, which text lacks.")
+    prepare = _tag_columns(base, taggers) if texts else []
     told: dict[str, Any] = getattr(base, "training_", {})
     prepare_data = _trees if isinstance(base, DependencyParser) else _tags
     inputs, outputs, score, settings = prepare_data(base, labeled, dev)
     features = CondensedFeatures(base, discount, resolution, vocabulary=vocabulary, min_count=min_count)
-    column = base.columns_[0] if isinstance(base, DependencyParser) else "pos"
-    prepare = None if pos_model is None else TagColumn(load_tagger(pos_model), column)
     with progress_bar() as progress:
         work: dict[str, Any] = {"n_jobs": jobs, "engine": engine, "checkpoint": checkpoint, "progress": progress}
         if counts is not None and counts.exists():
@@ -166,6 +163,33 @@ def command(
         markup=False,
         soft_wrap=True,
     )
+
+
+def _tag_columns(base: Any, taggers: tuple[Path, ...]) -> list[Any]:
+    """Return what adds to raw text the columns that the model reads beside the words."""
+    from handful.core.registry import card_of
+    from handful.methods import load
+    from handful.tagging import TagColumn
+
+    columns = [column for column in base.columns_ if column != "word"]
+    named = " and ".join(columns)
+    if len(taggers) != len(columns):
+        wanted = "is missing: name" if not taggers else "must name" if columns else "is not needed: the model reads"
+        what = f"a tagger for each column of tags that the model reads ({named})" if columns else "words alone"
+        hint = f" Or fit the parser with --tag {columns[0]}." if len(columns) == 2 else ""
+        raise click.UsageError(f"--pos {wanted} {what}.{hint}")
+    found: dict[str, Any] = {}
+    for path, column in zip(taggers, columns, strict=True):
+        tagger = load(path)
+        card = card_of(type(tagger))
+        if card is None or card.takes != "sentences":
+            raise click.UsageError(f"--pos: {path} must be a tagger, got {card.name if card else 'another model'}.")
+        # The name of the column that it was trained on, where that decides, else the order.
+        told: Any = getattr(tagger, "training_", {}).get("tag")
+        found[told if told in columns else column] = tagger
+    if len(found) != len(columns):
+        raise click.UsageError(f"--pos must name one tagger for {' and one for '.join(columns)}, in this order.")
+    return [TagColumn(tagger, column) for column, tagger in found.items()]
 
 
 def _tags(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:

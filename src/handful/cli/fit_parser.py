@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -30,6 +30,11 @@ from handful.cli.options import check_output, command_line
 )
 @click.option("--iterations", type=click.IntRange(min=1), help="Passes over the trees at most.")
 @click.option("--clusters", type=click.Path(path_type=Path), help="Word clusters: path TAB word TAB count.")
+@click.option(
+    "--tag",
+    type=click.Choice(["xpos", "upos"]),
+    help="The only column of tags to read; both where both are filled by default.",
+)
 @click.option("--crossing", is_flag=True, help="Let arcs cross; needs --order 1.")
 @click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="Where to save it.")
 @click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to go on from if stopped.")
@@ -46,6 +51,7 @@ def command(
     rate: float,
     iterations: int | None,
     clusters: Path | None,
+    tag: Literal["xpos", "upos"] | None,
     crossing: bool,
     model: Path | None,
     checkpoint: Path | None,
@@ -75,6 +81,7 @@ def command(
         max_iter=iterations,
         clusters=paths,
         projective=not crossing,
+        tags=tag,
         n_jobs=jobs,
     )
     with progress_bar() as progress:
@@ -115,4 +122,9 @@ def command(
         markup=False,
         soft_wrap=True,
     )
-    out.print(f"Next: handful predict {where} TAGGED.conllu -o PARSED.conllu", markup=False, soft_wrap=True)
+    read = " and ".join(parser.columns_)
+    out.print(
+        f"Next: handful predict {where} TAGGED.conllu -o PARSED.conllu, with tags in {read}",
+        markup=False,
+        soft_wrap=True,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
@@ -26,7 +26,7 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
     model : DependencyParser
         The model.
     data : Path
-        CoNLL-U, or columns of words and tags.
+        CoNLL-U, or columns: word and tag, or word, upos and xpos.
     output : Path or None
         Where to; None is stdout.
     """
@@ -38,7 +38,7 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
     counts = [0, 0]
 
     def parsed() -> Iterator[Tree]:
-        trees = read_tagged_trees(data)
+        trees = read_tagged_trees(data, model.columns_)
         while batch := list(islice(trees, _BATCH)):
             for before, after in zip(batch, model.parse(batch), strict=True):
                 counts[0] += 1
@@ -64,13 +64,15 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
     console(stderr=True).print(note, style="dim", soft_wrap=True)
 
 
-def read_tagged_trees(path: Path) -> Iterator[Tree]:
-    """Read sentences to be parsed: CoNLL-U as it stands, or two columns, word and tag.
+def read_tagged_trees(path: Path, columns: Sequence[str]) -> Iterator[Tree]:
+    """Read sentences to be parsed: CoNLL-U as it stands, or columns: word and tag, or word, upos and xpos.
 
     Parameters
     ----------
     path : Path
         The file.
+    columns : sequence of str
+        Columns of tags that the parser reads.
 
     Yields
     ------
@@ -85,14 +87,29 @@ def read_tagged_trees(path: Path) -> Iterator[Tree]:
     if kind == "conllu":
         yield from read_conllu(path)
         return
-    if kind != "conll":
+    # A single sentence without a blank line after it looks like a table between tabs.
+    names = _columns_of(path, ("\t", None)) if kind == "conll" else _columns_of(path, ("\t",))
+    if kind not in ("conll", "table") or not names:
         raise ParameterError(
-            f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag on each line), got a {kind}. "
+            f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
+            f"got a {kind}. "
             "Tag them first, with a model of 'handful fit tagger'."
         )
-    for sentence in read_conll(path, ("token", "pos")):
+    for sentence in read_conll(path, names):
         n = len(sentence)
-        tags = sentence["pos"]
-        # The column of a Penn-tagged treebank; a parser that knows one column of tags takes it from any name.
-        record = Sentence(sentence.tokens, {"pos": tags, "xpos": tags}, sentence.comments)
+        record = sentence
+        if "pos" in names and len(columns) == 1:
+            # Into the column of CoNLL-U that the parser knows them from, so that they are written as well.
+            tags = sentence["pos"]
+            name = "xpos" if columns[0] == "pos" else columns[0]
+            record = Sentence(sentence.tokens, {"pos": tags, name: tags}, sentence.comments)
         yield Tree(record, (-1,) * n, ("_",) * n)
+
+
+def _columns_of(path: Path, separators: Sequence[str | None]) -> tuple[str, ...]:
+    """Return the names of two or three columns, or nothing."""
+    from handful.corpora.opening import read_lines
+
+    first = next((line for _, line in read_lines(path) if line.strip() and not line.startswith("-DOCSTART-")), "")
+    widths = [len(first.split(separator)) for separator in separators]
+    return {2: ("token", "pos"), 3: ("token", "upos", "xpos")}.get(next((n for n in widths if n > 1), 0), ())

@@ -66,6 +66,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         Bit string of each word; adds templates that see the first 4 and 6 bits, and all.
     labeled : bool, default=True
         Whether the labels of arcs are learned too, if the trees have more than one.
+    tags : {"xpos", "upos", "pos"} or None, default=None
+        The only column that tags are read from; None reads ``xpos`` and ``upos`` where both are filled.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. Results do not depend on it.
     random_state : int, default=0
@@ -124,6 +126,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         single_root: bool = True,
         clusters: Any = None,
         labeled: bool = True,
+        tags: Literal["xpos", "upos", "pos"] | None = None,
         n_jobs: Jobs = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
     ) -> None:
@@ -137,6 +140,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         self.single_root = single_root
         self.clusters = clusters
         self.labeled = labeled
+        self.tags = tags
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -172,7 +176,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("DependencyParser: order 2 needs projective=True, got False. Use order=1.")
         known, heads, self.n_lifted_ = read_trees(trees, projective=self.projective, single_root=self.single_root)
         sentences = [tree.sentence for tree in known]
-        self.columns_ = list(choose_columns(sentences))
+        self.columns_ = list(choose_columns(sentences, self.tags))
         clusters = self._paths()
         templates = TemplateSet.ready(order=self.order, clusters=clusters is not None)
         both = replace(
@@ -213,8 +217,9 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        sentences : iterable of Tree, of Sentence, or of lists of (word, tag)
-            With the columns of tags that training had; heads that are there already are not looked at.
+        sentences : iterable of Tree, of Sentence, or of lists of (word, tag) or (word, upos, xpos)
+            With the columns of tags that training had; heads that are there already are not looked at. A parser of two
+            columns (`columns_`) needs both; (word, tag) serves a parser of one.
 
         Returns
         -------
@@ -248,7 +253,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        sentences : iterable of Tree, of Sentence, or of lists of (word, tag)
+        sentences : iterable of Tree, of Sentence, or of lists of (word, tag) or (word, upos, xpos)
             See `predict`.
 
         Returns
@@ -405,6 +410,11 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         )
         self.n_iter_ = learned.n_passes
         return learned.weights
+
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        # Files of earlier versions know no choice of tags.
+        return super()._from_state({"tags": None, **state})
 
     def _check_state(self) -> None:
         clusters = self._paths()

@@ -17,17 +17,17 @@ _EMPTY = "_"
 
 
 def read_sentences(inputs: Any) -> list[Sentence]:
-    """Return sentences from trees, sentences, or lists of (word, tag).
+    """Return sentences from trees, sentences, or lists of (word, tag) or (word, upos, xpos).
 
     Parameters
     ----------
-    inputs : iterable of Tree, of Sentence, or of sequences of (str, str)
+    inputs : iterable of Tree, of Sentence, or of sequences of (str, str) or (str, str, str)
         What is to be parsed.
 
     Returns
     -------
     list of Sentence
-        Tags of pairs are in the column ``pos``.
+        Tags of pairs are in the column ``pos``, those of triples in ``upos`` and ``xpos``.
 
     Examples
     --------
@@ -45,12 +45,19 @@ def _sentence(number: int, item: Any) -> Sentence:
     if isinstance(item, Sentence):
         return item
     if not isinstance(item, str) and isinstance(item, Sequence):
-        pairs = [isinstance(p, Sequence) and len(p) == 2 and all(isinstance(t, str) for t in p) for p in item]
-        if all(pairs) and not any(isinstance(p, str) for p in item):
-            return Sentence(tuple(p[0] for p in item), {_PAIRED: tuple(p[1] for p in item)})
+        for names in ((_PAIRED,), ("upos", "xpos")):
+            if all(_is_row(row, 1 + len(names)) for row in item):
+                words, *tags = zip(*item, strict=True) if item else ((),) * (1 + len(names))
+                return Sentence(words, dict(zip(names, tags, strict=True)))
     raise DataError(
-        f"{_WHO}: sentence {number} must be a Tree, a Sentence with tags or a list of (word, tag), got {_kind(item)}."
+        f"{_WHO}: sentence {number} must be a Tree, a Sentence with tags or a list of (word, tag) or (word, upos, xpos), "
+        f"got {_kind(item)}."
     )
+
+
+def _is_row(row: Any, length: int) -> bool:
+    is_row = isinstance(row, Sequence) and not isinstance(row, str) and len(row) == length
+    return is_row and all(isinstance(cell, str) for cell in row)
 
 
 def _kind(value: Any) -> str:
@@ -59,13 +66,15 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def choose_columns(sentences: Sequence[Sentence]) -> tuple[str, ...]:
+def choose_columns(sentences: Sequence[Sentence], wanted: str | None = None) -> tuple[str, ...]:
     """Return the columns that tags are read from: the fine one, then the coarse one if there is one.
 
     Parameters
     ----------
     sentences : sequence of Sentence
         Training sentences.
+    wanted : str or None
+        The only column to read.
 
     Returns
     -------
@@ -82,6 +91,10 @@ def choose_columns(sentences: Sequence[Sentence]) -> tuple[str, ...]:
         raise DataError(
             f"{_WHO}: the words must have tags, in a column 'xpos', 'upos' or 'pos', got none. Tag the sentences first."
         )
+    if wanted is not None:
+        if wanted not in filled:
+            raise DataError(f"{_WHO}: the words must have tags in {wanted!r}, got tags in {_both(filled)} only.")
+        return (wanted,)
     return tuple(filled[:2]) if filled[0] == "xpos" and "upos" in filled else (filled[0],)
 
 
@@ -102,7 +115,7 @@ def with_columns(sentences: list[Sentence], columns: Sequence[str]) -> list[Sent
     Returns
     -------
     list of Sentence
-        The same; tags of pairs stand in for the only column.
+        The same; tags of pairs stand in for the only column. A sentence without words needs no tags.
 
     Examples
     --------
@@ -111,17 +124,28 @@ def with_columns(sentences: list[Sentence], columns: Sequence[str]) -> list[Sent
     """
     out = []
     for number, sentence in enumerate(sentences):
-        if len(columns) == 1 and columns[0] not in sentence.columns and _PAIRED in sentence.columns:
+        if not len(sentence):
+            sentence = Sentence((), dict.fromkeys(columns, ()))
+        elif len(columns) == 1 and columns[0] not in sentence.columns and _PAIRED in sentence.columns:
             sentence = Sentence(sentence.tokens, {columns[0]: sentence[_PAIRED]})
         missing = [c for c in columns if c not in sentence.columns or (len(sentence) and not _tagged([sentence], c))]
         if missing:
-            wanted = " and ".join(repr(c) for c in columns)
+            hint = "Tag it first."
+            if len(columns) == 2 and _PAIRED in sentence.columns:
+                hint = (
+                    f"Give each word as (word, upos, xpos), or train on one column (tags={columns[0]!r}; on the command "
+                    f"line --tag {columns[0]})."
+                )
             raise DataError(
-                f"{_WHO}: every sentence must have tags in {wanted}, as in training, but sentence {number} has none in "
-                f"{missing[0]!r}. Tag it first."
+                f"{_WHO}: every sentence must have tags in {_both(columns)}, as in training, but sentence {number} has "
+                f"none in {missing[0]!r}. {hint}"
             )
         out.append(sentence)
     return out
+
+
+def _both(columns: Sequence[str]) -> str:
+    return " and ".join(map(repr, columns))
 
 
 def read_trees(trees: Any, *, projective: bool, single_root: bool) -> tuple[list[Tree], np.ndarray, int]:

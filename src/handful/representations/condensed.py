@@ -27,7 +27,7 @@ from handful.representations.counting import Counting
 from handful.representations.feature_counts import FeatureCounts, count_features
 from handful.representations.flat_space import FlatSpace
 from handful.representations.potency import Condensed, condense, discounted, quantized
-from handful.representations.shards import Prepare, Reading, Ready, shards_of
+from handful.representations.shards import Preparing, Reading, Ready, shards_of
 from handful.representations.widening import widen
 
 _WHO = "CondensedFeatures"
@@ -166,7 +166,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         y: Any = None,
         *,
         labeled: Any = None,
-        prepare: Prepare | None = None,
+        prepare: Preparing | None = None,
         n_jobs: int | None = None,
         engine: Engine = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -183,8 +183,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             Not used.
         labeled : sequence, optional
             Inputs of the labeled data; their observations join the vocabulary.
-        prepare : callable, optional
-            Applied to lists of unlabeled sentences as they are read, for example to add a column
+        prepare : callable or list of callables, optional
+            Applied, one after the other, to lists of unlabeled sentences as they are read, for example to add a column
             (`handful.tagging.TagColumn`). With several processes it must be picklable.
         n_jobs, engine, checkpoint, progress
             See `handful.compute.map_reduce`.
@@ -215,7 +215,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         self,
         unlabeled: Any,
         *,
-        prepare: Prepare | None = None,
+        prepare: Preparing | None = None,
         n_jobs: int | None = None,
         engine: Engine = None,
         checkpoint: str | os.PathLike[str] | None = None,

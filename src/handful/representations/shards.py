@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ _PART_BYTES = 8 << 20
 _SHARD_ROWS = 1 << 16
 _PREPARED = 2_000
 Prepare = Callable[[list[Any]], Iterable[Any]]
+Preparing = Prepare | Sequence[Prepare]
 
 
 @dataclass(frozen=True)
@@ -75,8 +76,8 @@ class Reading:
 
     Parameters
     ----------
-    prepare : callable, optional
-        From a list of sentences to sentences, for example with a column more.
+    prepare : callable or sequence of callables, optional
+        From a list of sentences to sentences, for example with a column more; several are applied one after the other.
 
     Examples
     --------
@@ -84,8 +85,9 @@ class Reading:
     [['Rome'], ['Yes']]
     """
 
-    def __init__(self, prepare: Prepare | None = None) -> None:
-        self.prepare = prepare
+    def __init__(self, prepare: Preparing | None = None) -> None:
+        several = () if prepare is None else (prepare,) if callable(prepare) else tuple(prepare)
+        self.prepare: tuple[Prepare, ...] = several
 
     def __call__(self, shard: Any) -> Any:
         """Return the inputs of a shard: rows, or an iterator of sentences."""
@@ -94,18 +96,20 @@ class Reading:
         if hasattr(shard, "shape"):
             return shard
         sentences = iter(_sentences(shard))
-        return sentences if self.prepare is None else self._prepared(self.prepare, sentences)
+        return self._prepared(sentences) if self.prepare else sentences
 
-    def _prepared(self, prepare: Prepare, sentences: Iterator[Any]) -> Iterator[Any]:
+    def _prepared(self, sentences: Iterator[Any]) -> Iterator[Any]:
         while batch := list(islice(sentences, _PREPARED)):
-            yield from prepare(batch)
+            for prepare in self.prepare:
+                batch = list(prepare(batch))
+            yield from batch
 
     @property
     def fingerprint(self) -> str:
         """Name of the preparation, for checkpoints."""
-        if self.prepare is None:
-            return ""
-        return str(getattr(self.prepare, "fingerprint", getattr(self.prepare, "__qualname__", repr(self.prepare))))
+        return " ".join(
+            str(getattr(one, "fingerprint", getattr(one, "__qualname__", repr(one)))) for one in self.prepare
+        )
 
 
 def _sentences(shard: Any) -> Iterable[Any]:
