@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import gzip
+import re
 from collections import Counter, defaultdict
 from itertools import pairwise, product
 from math import log
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import handful
-from handful.core.errors import DataError, ParameterError
+from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
 from handful.features import Extractor
 from handful.features.vocabulary import joined, numbers_in
-from handful.representations import CondensedFeatures, numbering
+from handful.representations import CondensedFeatureClassifier, CondensedFeatures, numbering
 from handful.tagging import CRF, TagColumn
+from handful.tagging.chain_space import ChainSpace
 
 TEMPLATES = ["u", "b", "*:word[0]", "word[-1]", "word[-2..-1]", "b:word[0]|word[1]"]
 LEARNERS = [{}, {"penalty": "l1"}, {"algorithm": "pa"}, {"algorithm": "fobos", "strength": 0.1}]
@@ -161,9 +164,13 @@ def test_text_files_workers_and_shards(tmp_path, monkeypatch):
         assert np.array_equal(gz.potency_, whole.potency_)
         monkeypatch.setattr("handful.representations.shards._PART_BYTES", 300)
         cut = CondensedFeatures(model, **settings).fit([plain], labeled=labeled)
+        packed_cut = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
+        assert packed_cut.counts_.n_shards_ == cut.counts_.n_shards_
+        assert np.array_equal(packed_cut.potency_, cut.potency_)
         if vocabulary == "labeled":
-            jobs = CondensedFeatures(model).fit([plain], labeled=labeled, n_jobs=2)
-            assert np.array_equal(cut.potency_, jobs.potency_)
+            for path in (plain, packed):
+                jobs = CondensedFeatures(model).fit([path], labeled=labeled, n_jobs=2)
+                assert np.array_equal(cut.potency_, jobs.potency_)
         monkeypatch.undo()
         assert cut.counts_.n_shards_ > 3
         assert np.allclose(cut.potency_, whole.potency_, rtol=0, atol=1e-12)
@@ -180,6 +187,74 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     again = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
     for other in (first, again):
         assert np.array_equal(other.potency_, plain.potency_)
+
+
+def test_a_run_over_a_packed_file_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
+    monkeypatch.setattr("handful.representations.shards._PART_BYTES", 300)
+    model, kept = fitted(), tmp_path / "kept"
+    lines = "".join(" ".join(words) + "\n" for words in corpus(6, n=200)[0])
+    packed = tmp_path / "a.txt.gz"
+    packed.write_bytes(gzip.compress(lines.encode()))
+    count, calls = ChainSpace.count, []
+
+    def stops(self, *given):
+        calls.append(given)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return count(self, *given)
+
+    monkeypatch.setattr(ChainSpace, "count", stops)
+    with pytest.raises(KeyboardInterrupt):
+        CondensedFeatures(model).fit(packed, checkpoint=kept)
+    assert len(list(kept.iterdir())) == 3
+    found = CondensedFeatures(model).fit(packed, checkpoint=kept)
+    assert len(calls) == 4 + found.counts_.n_shards_ - 3
+    monkeypatch.setattr(ChainSpace, "count", count)
+    assert np.array_equal(found.potency_, CondensedFeatures(model).fit(packed).potency_)
+
+
+def test_counts_of_another_model_are_refused(tmp_path):
+    model, other = fitted(), CRF(["u", "word.hyphen[0]", "b:word[1]"], max_iter=3).fit(*corpus())
+    flat = LogisticRegression().fit(np.eye(2), [0, 1])
+    CondensedFeatures(model).fit(corpus()[0]).save_counts(tmp_path / "counts")
+    for base in (other, flat):
+        with pytest.raises(DataError, match="counts must be of this base model, got those of another"):
+            CondensedFeatures(base).fit_counts(tmp_path / "counts")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"resolution": 1e300}, {"discount": float("inf")}, {"resolution": float("inf")}, {"resolution": 2e9}]
+)
+def test_settings_that_no_number_can_hold_are_refused(settings):
+    with pytest.raises(ParameterError, match=f"{next(iter(settings))} must be a number"):
+        CondensedFeatures(fitted(), **settings).fit(corpus()[0])
+    with pytest.raises(ParameterError, match=f"{next(iter(settings))} must be a number"):
+        CondensedFeatures(fitted()).fit(corpus()[0]).rebin(**settings)
+    with pytest.raises(ParameterError, match=f"{next(iter(settings))} must be a number"):
+        CondensedFeatureClassifier(**settings).fit(np.eye(4), [0, 1, 0, 1])
+    fine = CondensedFeatures(fitted(), resolution=1e9).fit(corpus()[0])
+    assert np.isfinite(fine.fold(np.ones(fine.n_condensed_ + len(fine.type_names_))).weights_).all()
+
+
+def test_text_that_is_none_is_refused_with_its_place(tmp_path, monkeypatch):
+    model = fitted()
+    for name, lines, says in [
+        ("tags.tsv", b"v\tA\nw\tB\n\n", r"tags\.tsv:1: expected raw text, .* got columns between tabs"),
+        ("trees.conllu", b"# x\n1\tv\t_\tA\t_\t_\t0\t_\t_\t_\n\n", r"trees\.conllu:1: .* columns between tabs"),
+        ("latin.txt", b"v w\n" * 9 + b"v \xe9\n", r"latin\.txt:10: expected UTF-8, got byte 0xe9 .* iconv -f LATIN1"),
+        ("binary.txt", b"v w\n" * 9 + b"v \0\n", r"binary\.txt:10: expected text, got a binary file"),
+        ("mac.txt", b"v w\rv w\r", "old Mac"),
+    ]:
+        for pack, ending in ((bytes, ""), (gzip.compress, ".gz")):
+            path = tmp_path / f"{name}{ending}"
+            path.write_bytes(pack(lines))
+            for size in (20, 1 << 20):
+                monkeypatch.setattr("handful.representations.shards._PART_BYTES", size)
+                with pytest.raises(FormatError, match=says.replace(":", re.escape(ending) + ":", 1)):
+                    CondensedFeatures(model).fit(path)
+    tabs = tmp_path / "tabs.txt"
+    tabs.write_bytes(b"\xef\xbb\xbfv\tw\nv w\r\n\nv\n")
+    assert CondensedFeatures(model).fit(tabs).counts_.size == 5
 
 
 def test_counts_extend_and_models_load(tmp_path):

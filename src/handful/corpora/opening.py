@@ -160,7 +160,7 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
         while True:
             end = rest.rfind(b"\n") + 1
             if end:
-                text = _decode(path, number, rest[:end])
+                text = decoded(path, number, rest[:end])
                 if "\r" in text:
                     text = text.replace("\r\n", "\n")
                 lines = text.split("\n")
@@ -175,7 +175,7 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
                 break
             rest += chunk
         if rest:
-            yield number, _decode(path, number, rest).removesuffix("\r")
+            yield number, decoded(path, number, rest).removesuffix("\r")
 
 
 def read_whole(path: FilePath, limit: int = MAX_LINE) -> str:
@@ -305,7 +305,33 @@ def refuse_mark(who: str, text: str) -> None:
         raise DataError(f"{who}: a file must not start with U+FEFF, which is read as a byte order mark. Remove it.")
 
 
-def _decode(path: FilePath, number: int, data: bytes) -> str:
+def decoded(path: FilePath, number: int, data: bytes) -> str:
+    """Return lines of a file as text.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file, for messages.
+    number : int
+        Number of the first of the lines, from 1 on.
+    data : bytes
+        The lines.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    FormatError
+        If they are not UTF-8, or hold NUL bytes.
+
+    Examples
+    --------
+    >>> decoded("a.txt", 1, b"Rome")
+    'Rome'
+    """
     if b"\0" in data:
         line = number + data.count(b"\n", 0, data.index(b"\0"))
         raise FormatError(path, line, "expected text, got a binary file (it holds NUL bytes).")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.compute import Engine
 from handful.core.errors import DataError, ParameterError
-from handful.core.params import AtLeast, Count, Positive, check_params
+from handful.core.params import Count, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.store import Storable
@@ -26,7 +26,7 @@ from handful.representations.condensable import Condensable, FeatureSpace
 from handful.representations.counting import Counting
 from handful.representations.feature_counts import FeatureCounts, count_features
 from handful.representations.flat_space import FlatSpace
-from handful.representations.potency import Condensed, condense, discounted, quantized
+from handful.representations.potency import Condensed, Discount, Resolution, condense, discounted, quantized
 from handful.representations.shards import Preparing, Reading, Ready, shards_of
 from handful.representations.widening import widen
 
@@ -142,8 +142,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         base_model: Any,
-        discount: Annotated[float, AtLeast(0)] = 1.0,
-        resolution: Positive = 1.0,
+        discount: Discount = 1.0,
+        resolution: Resolution = 1.0,
         *,
         vocabulary: Literal["labeled", "all"] = "labeled",
         min_count: Count = 5,
@@ -567,11 +567,16 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         return FlatSpace(self.base_model, self.types)
 
     def _stored_space(self, counts: FeatureCounts) -> FeatureSpace:
-        if isinstance(self.base_model, Condensable):
-            space = self.base_model.stored_space(counts.space)
-        else:
-            space = FlatSpace(self.base_model, **counts.space)
-        if space.fingerprint != counts.fingerprint or space.n_basis != len(counts.basis):
+        space: FeatureSpace | None
+        try:
+            if isinstance(self.base_model, Condensable):
+                space = self.base_model.stored_space(counts.space)
+            else:
+                space = FlatSpace(self.base_model, **counts.space)
+        except (DataError, AttributeError, LookupError, TypeError, ValueError):
+            # What a space stores makes sense to its own base model alone.
+            space = None
+        if space is None or space.fingerprint != counts.fingerprint or space.n_basis != len(counts.basis):
             raise DataError(f"{_WHO}: the counts must be of this base model, got those of another. Count again.")
         if len(counts.chosen_ids) and counts.chosen_ids[-1] >= space.n_features:
             raise DataError(f"{_WHO}: the stored counts are damaged.")

@@ -16,6 +16,7 @@ from handful.core.registry import method
 from handful.core.store import Storable
 from handful.neighbors.stored import labels_of
 from handful.representations.condensed import CondensedFeatures
+from handful.representations.potency import Discount, Resolution
 
 _WHO = "CondensedFeatureClassifier"
 
@@ -92,8 +93,8 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
     def __init__(
         self,
         estimator: Any = None,
-        discount: Annotated[float, AtLeast(0)] = 1.0,
-        resolution: Positive = 1.0,
+        discount: Discount = 1.0,
+        resolution: Resolution = 1.0,
         *,
         penalty: Literal["l2", "l1"] = "l2",
         strength: Positive = 0.5,

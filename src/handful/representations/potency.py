@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+
+from handful.core.params import Range
+
+Discount = Annotated[float, Range(0, math.inf, open_high=True)]
+Resolution = Annotated[float, Range(0, 1e9, open_low=True)]
+"""Bins must fit into an integer of 64 bits."""
 
 _LEAST = 1e-6
 _TIED = 1e-9

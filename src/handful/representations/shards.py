@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from handful.core.errors import DataError
-from handful.corpora.formats.plain import read_text
-from handful.corpora.opening import open_bytes
+from handful.core.errors import FormatError
+from handful.corpora.formats.detection import detect
+from handful.corpora.opening import MAX_LINE, decoded, first_chunk, open_bytes, refuse_lone_returns
 from handful.representations.numbering import TextPart, sentence_parts, text_parts
 
-_PART_BYTES = 8 << 20
+_PART_BYTES = 1 << 20
+_SHARD_SENTENCES = 1 << 13
 _SHARD_ROWS = 1 << 16
+_SAMPLE = 1 << 16
 _PREPARED = 2_000
 Prepare = Callable[[list[Any]], Iterable[Any]]
 Preparing = Prepare | Sequence[Prepare]
@@ -34,14 +38,37 @@ class Ready:
     inputs: Any
 
 
+@dataclass(frozen=True)
+class UnpackedPart:
+    """Lines of a packed file; they travel to the worker, so that the file is unpacked only once.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    first : int
+        Number of the first line, from 1 on.
+    data : bytes
+        The lines.
+    """
+
+    path: str
+    first: int
+    data: bytes = field(repr=False)
+
+    def identity(self) -> str:
+        """Return what tells this part from others in a checkpoint: name, place and content."""
+        return f"{Path(self.path).name} {self.first} {len(self.data)} {hashlib.sha256(self.data).hexdigest()}"
+
+
 def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
     """Cut unlabeled inputs into shards.
 
     Parameters
     ----------
     unlabeled : list of sentences, path or list of paths, or matrix
-        A file holds one sentence a line, tokens between blanks. A packed file is one shard, any other is cut every
-        8 million bytes.
+        A file holds one sentence a line, tokens between blanks. Text is cut about every million bytes, packed or not,
+        and lists every 8,192 sentences.
     who : str
         Name of the caller, for errors.
 
@@ -64,11 +91,50 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
         return
     if isinstance(unlabeled, list | tuple) and unlabeled and all(isinstance(u, str | os.PathLike) for u in unlabeled):
         for path in unlabeled:
+            _refuse_columns(path)
             with open_bytes(path) as file:
                 packed = not hasattr(file.raw, "name")
-            yield from [Path(path)] if packed else text_parts(path, part_bytes=_PART_BYTES)
+            yield from unpacked_parts(path) if packed else text_parts(path, part_bytes=_PART_BYTES)
         return
-    yield from sentence_parts(unlabeled, who)
+    for part in sentence_parts(unlabeled, who):
+        for start in range(0, len(part), _SHARD_SENTENCES):
+            yield part[start : start + _SHARD_SENTENCES]
+
+
+def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
+    """Divide a packed text file at line ends, where `text_parts` would divide the same text unpacked.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Yields
+    ------
+    UnpackedPart
+        The parts in file order.
+    """
+    with open_bytes(path) as file:
+        first, mark = 1, file.read(len(codecs.BOM_UTF8))
+        rest = b"" if mark == codecs.BOM_UTF8 else mark
+        while data := rest + file.read(_PART_BYTES - len(rest)) + file.readline(MAX_LINE + 1):
+            yield UnpackedPart(os.fspath(path), first, data)
+            first += data.count(b"\n")
+            rest = b""
+
+
+def _refuse_columns(path: str | os.PathLike[str]) -> None:
+    """Raise if a file is no text at all, or has columns, of which all would be counted as words."""
+    with open_bytes(path) as file:
+        data = first_chunk(path, file, _SAMPLE)
+    refuse_lone_returns(path, data)
+    lines = [line for line in data.split(b"\n") if line.strip() and not line.startswith((b"#", b"-DOCSTART-"))]
+    if len(data) == _SAMPLE:
+        lines.pop()
+    if lines and all(b"\t" in line for line in lines) and detect(path) in ("conll", "conllu", "table"):
+        raise FormatError(
+            path, 1, "expected raw text, one sentence a line, got columns between tabs. Name a file of words alone."
+        )
 
 
 class Reading:
@@ -113,22 +179,32 @@ class Reading:
 
 
 def _sentences(shard: Any) -> Iterable[Any]:
-    if isinstance(shard, TextPart):
-        return _lines(shard)
-    if isinstance(shard, Path):
-        return (sentence.tokens for sentence in read_text(shard))
-    return shard  # type: ignore[no-any-return]
+    return _lines(shard) if isinstance(shard, TextPart | UnpackedPart) else shard
 
 
-def _lines(part: TextPart) -> Iterator[list[str]]:
+def _lines(part: TextPart | UnpackedPart) -> Iterator[list[str]]:
+    data = part.data if isinstance(part, UnpackedPart) else _bytes(part)
+    try:
+        text = decoded(part.path, 1, data)
+    except FormatError:
+        # The number of the line is looked for only where it is told.
+        text = decoded(part.path, _first_line(part), data)
+    for line in text.replace("\r\n", "\n").split("\n"):
+        if len(line) > MAX_LINE:
+            raise FormatError(part.path, None, f"expected lines of at most {MAX_LINE:,} bytes, got a longer one.")
+        if tokens := [token for token in line.replace("\t", " ").split(" ") if token]:
+            yield tokens
+
+
+def _bytes(part: TextPart) -> bytes:
     with open(part.path, "rb") as file:
         file.seek(part.start)
-        left = part.stop - part.start
-        while left > 0 and (line := file.readline()):
-            left -= len(line)
-            try:
-                tokens = [t for t in line.decode().replace("\t", " ").rstrip("\r\n").split(" ") if t]
-            except UnicodeDecodeError:
-                raise DataError(f"{part.path}: must be UTF-8 text, but is not near byte {part.stop - left}.") from None
-            if tokens:
-                yield tokens
+        return file.read(min(part.stop - part.start, _PART_BYTES + MAX_LINE + 1))
+
+
+def _first_line(part: TextPart | UnpackedPart) -> int:
+    if isinstance(part, UnpackedPart):
+        return part.first
+    with open(part.path, "rb") as file:
+        sizes = (min(_PART_BYTES, part.start - at) for at in range(0, part.start, _PART_BYTES))
+        return 1 + sum(file.read(size).count(b"\n") for size in sizes)
