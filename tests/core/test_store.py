@@ -132,6 +132,42 @@ def test_a_new_file_is_readable_as_umask_says(tmp_path):
         os.umask(mask)
 
 
+@pytest.mark.parametrize("n_values", [1, 3, 256, 257, 60_000])
+@pytest.mark.parametrize("dtype", ["float64", "int64", "int32", "float32"])
+def test_an_array_of_few_values_is_stored_small_and_comes_back_to_the_bit(n_values, dtype, tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=n_values).astype(dtype) if dtype[0] == "f" else rng.integers(-(2**30), 2**30, n_values)
+    model = TinyModel()
+    model.rows_ = values.astype(dtype)[rng.integers(0, n_values, size=(400, 300))]
+    if dtype[0] == "f":
+        model.rows_[0, :4] = 0.0, -0.0, np.nan, -np.inf
+    write_model(model, tmp_path / "x")
+    back = read_model(tmp_path / "x", find_tiny).rows_
+    assert (back.tobytes(), back.shape, back.dtype) == (model.rows_.tobytes(), (400, 300), model.rows_.dtype)
+    width, gain = 1 if n_values < 250 else 2, (n_values < 60_000 or dtype.endswith("64"))
+    limit = (width * 120_000 + back.itemsize * n_values + 4096) if gain else model.rows_.nbytes + 4096
+    assert (tmp_path / "x").stat().st_size < limit
+    assert (tmp_path / "x").read_bytes()[8] == (2 if (tmp_path / "x").stat().st_size < back.nbytes else 1)
+
+
+def test_an_array_of_many_values_is_stored_as_it_is(tmp_path):
+    model = TinyModel()
+    model.rows_ = np.concatenate((np.zeros(140_000), np.arange(70_000.0)))
+    write_model(model, tmp_path / "x")
+    assert ([210_000], "float64") in read_summary(tmp_path / "x")["arrays"].values()
+    assert np.array_equal(read_model(tmp_path / "x", find_tiny).rows_, model.rows_)
+
+
+def test_numbers_of_few_values_cannot_blow_up():
+    wide, small = np.zeros((2, 1 << 10)), np.zeros(9, dtype=np.uint8)
+    for values, numbers in ((wide, small), (wide[0], small.astype(np.int64)), (wide[0], small == 0)):
+        decoder = Decoder({"v": values, "n": numbers}, find_tiny)
+        with pytest.raises(ModelFileError, match="few values"):
+            decoder.value({"$": "few values", "values": "v", "numbers": "n"})
+    with pytest.raises(IndexError):
+        Decoder({"v": wide[0][:3], "n": small + 7}, find_tiny).value({"$": "few values", "values": "v", "numbers": "n"})
+
+
 def test_summary_tells_kind_and_arrays(tmp_path):
     summary = read_summary(saved(tmp_path))
     assert summary["kind"] == "tiny-model"

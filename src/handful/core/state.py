@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import ModelFileError
+from handful.core.few_values import few_values
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
 
@@ -54,6 +55,7 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
+        self.has_few_values = False
 
     def array_block(self) -> bytes:
         """Return all arrays as one safetensors block."""
@@ -98,7 +100,11 @@ class Encoder:
         if array.dtype.kind in _NUMBER_KINDS and array.dtype.itemsize <= 8:
             native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
             # ascontiguousarray gives a 0-d array one dimension
-            return {_TAG: "array", "name": self._keep(native.reshape(array.shape))}
+            native = native.reshape(array.shape)
+            if (found := few_values(native)) is not None:
+                self.has_few_values = True
+                return {_TAG: "few values", "values": self._keep(found[0]), "numbers": self._keep(found[1])}
+            return {_TAG: "array", "name": self._keep(native)}
         if array.dtype.kind == "U":
             return self._strings(array)
         if array.dtype == object:
@@ -177,6 +183,8 @@ class Decoder:
         match coded[_TAG]:
             case "array":
                 return self._arrays[coded["name"]]
+            case "few values":
+                return self._few_values(coded)
             case "strings":
                 return self._strings(coded)
             case "objects":
@@ -208,6 +216,14 @@ class Decoder:
         if any(not name.isidentifier() or name.startswith("__") for name in state):
             raise ModelFileError("it names an attribute that no model has.")
         return {name: self.value(item) for name, item in state.items()}
+
+    def _few_values(self, coded: Mapping[str, Any]) -> np.ndarray:
+        values, numbers = self._arrays[coded["values"]], self._arrays[coded["numbers"]]
+        # Single values behind small numbers: memory is at most eight times the file.
+        if values.ndim != 1 or values.dtype.kind not in _NUMBER_KINDS or numbers.dtype not in (np.uint8, np.uint16):
+            raise ModelFileError("it holds an array of few values that is damaged.")
+        found: np.ndarray = values[numbers]
+        return found
 
     def _strings(self, coded: Mapping[str, Any]) -> np.ndarray:
         text, offsets = self._arrays[coded["text"]], self._arrays[coded["offsets"]]
