@@ -47,6 +47,40 @@ def test_a_tagger_gets_small_and_still_tags(capsys, model, tmp_path):
     assert told["how it was trained"]["condensed features"] == facts["condensed features"]
 
 
+def test_what_came_out_is_told_for_the_worse_too(capsys, model, tmp_path):
+    train, raw, small = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "small.handful"
+    options = "--dev", train, "-o", small, "--iterations"
+    code, out, _ = run(capsys, "condense", model, train, raw, *options, 50, "--discount", 30, "--resolution", 1)
+    assert code == 0
+    assert "dev accuracy: 100.0 before, 100.0 after (+0.0)" in out
+    assert f"{small}: {small.stat().st_size / 1e3:.1f} kB, of {model.stat().st_size / 1e3:.1f} kB." in out
+    code, out, _ = run(capsys, "condense", model, train, raw, *options, 1, "--discount", 0, "--resolution", 1000)
+    assert code == 0
+    assert small.stat().st_size > model.stat().st_size
+    assert "no smaller than" in out
+    assert "A higher --discount makes it smaller" in out
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "says"),
+    [
+        (("--discount", "inf"), 2, "discount must be a number of at least 0 and below inf, got inf"),
+        (("--discount", 1e6), 2, "--discount 1e+06 drops every feature. Lower it"),
+        (("--resolution", 1e300), 2, "resolution must be a number"),
+        (("--strength", 1e308), 2, "strength"),
+        (("--strength", 1e8, "--penalty", "l1"), 2, "--strength 1e+08 sets every weight to 0. Lower it."),
+    ],
+)
+def test_a_model_of_nothing_is_not_written(capsys, given, code, says, model, tmp_path):
+    output = tmp_path / "small.handful"
+    output.write_text("kept")
+    found, _, err = run(capsys, "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", *given, "-o", output)
+    assert (found, says in " ".join(err.split())) == (code, True), err
+    assert output.read_text() == "kept"
+    assert "Traceback" not in err
+    assert "warning" not in err
+
+
 def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_path):
     train, counts = tmp_path / "train.tsv", tmp_path / "counts"
     once, twice = tmp_path / "once.handful", tmp_path / "twice.handful"

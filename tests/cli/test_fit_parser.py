@@ -72,9 +72,15 @@ def test_words_with_tags_are_parsed_by_a_parser_of_one_column(capsys, treebank, 
     code, out, _ = run(capsys, "fit", "parser", penn, "--order", "1", "--model", model)
     assert code == 0
     assert "5 trees" in out
-    tagged.write_text("the\tDT\ndogs\tNNS\nbark\tVBP\n\n")
-    code, out, _ = run(capsys, "predict", model, tagged)
+    tagged.write_text("the\tO\ndogs\tB-PER\nbark\tO\n\n")
+    code, _, err = run(capsys, "predict", model, tagged)
     assert code == 0
+    assert "None of its tags was seen in training: the file has B-PER, O, training had ., DT, NNS." in " ".join(
+        err.split()
+    )
+    tagged.write_text("the\tDT\ndogs\tNNS\nbark\tVBP\n\n")
+    code, out, err = run(capsys, "predict", model, tagged)
+    assert (code, "seen in training" in err) == (0, False)
     assert [line.split("\t")[6] for line in out.splitlines() if line] == ["2", "3", "0"]
 
 

@@ -40,7 +40,11 @@ Score = Callable[[Any], dict[str, float]]
 @click.option("--min-count", type=click.IntRange(min=1), default=5, show_default=True, help="Cut-off for 'all'.")
 @click.option("--penalty", type=click.Choice(["l2", "l1"]), default="l2", show_default=True, help="l1: even smaller.")
 @click.option(
-    "--strength", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, help="Of the penalty."
+    "--strength",
+    type=click.FloatRange(min=0, max=1e9, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Of the penalty.",
 )
 @click.option("--iterations", type=click.IntRange(min=1), help="Iterations of training at most.")
 @click.option(
@@ -85,7 +89,11 @@ def command(
     """Condense the features of MODEL, a tagger or parser, by what it decides on raw TEXT, and train again on LABELED.
 
     LABELED is the file MODEL was fitted to. TEXT has one sentence a line, tokens between blanks; it may be packed. The
-    result is a model of the same kind, often a small part of the size.
+    result is a model of the same kind with far fewer weights, which many features share. How it scores and how large
+    its file is depend on the settings; --dev tells.
+
+    TEXT is counted in pieces of about 1 MB, also where it is packed: --jobs and --engine share them out, and --checkpoint
+    keeps those that are done.
     """
     from handful.core.errors import ParameterError
     from handful.core.version import __version__
@@ -120,6 +128,8 @@ def command(
             features.fit(list(texts), labeled=inputs, prepare=prepare, **work)
         if counts is not None:
             features.save_counts(counts)
+        if features.n_condensed_ == 0:
+            raise ParameterError(f"--discount {discount:g} drops every feature. Lower it, or count more raw text.")
         small = features.retrain(
             inputs,
             outputs,
@@ -129,6 +139,8 @@ def command(
             progress=progress,
             **settings,
         )
+    if small.n_active_condensed_ == 0:
+        raise ParameterError(f"--strength {strength:g} sets every weight to 0. Lower it.")
     scores: dict[str, dict[str, float]] = {}
     if dev is not None:
         scores = {"before": score(base), "after": score(small)}
@@ -140,35 +152,49 @@ def command(
         "handful": __version__,
         **{f"dev {name}": value for name, value in scores.get("after", {}).items()},
     }
+    n_bytes = model.stat().st_size
     save(small, where)
     facts: dict[str, Any] = {
         "model": str(where),
         "tokens": features.counts_.size,
         "features before": int(base.n_active_),
         "condensed features": small.n_active_condensed_,
+        "features that share them": int(small.n_active_),
         "dev": scores,
+        "bytes before": n_bytes,
         "bytes": where.stat().st_size,
     }
     if as_json:
         emit_json(facts)
         return
+    for line in _lines(facts):
+        console().print(line, markup=False, soft_wrap=True)
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    """Tell what came out, for the worse too."""
     from handful.reports import words
 
-    out = console()
-    for name, mine in scores.items():
-        out.print(f"dev {name}: " + ", ".join(f"{key} {words.percent(value)}" for key, value in mine.items()))
-    out.print(
-        f"{base.n_active_:,} features became {small.n_active_condensed_:,} condensed ones, by {features.counts_.size:,} "
-        f"tokens of raw text: {where} ({words.size(where.stat().st_size)})",
-        markup=False,
-        soft_wrap=True,
+    lines, scores = [], facts["dev"]
+    for key, before in scores.get("before", {}).items():
+        after = scores["after"][key]
+        change = f"{100 * (after - before):+.1f}"
+        lines.append(f"dev {key}: {words.percent(before)} before, {words.percent(after)} after ({change})")
+    lines.append(
+        f"{facts['features before']:,} features with a weight each became {facts['features that share them']:,} that share "
+        f"{facts['condensed features']:,} weights, by {facts['tokens']:,} tokens of raw text."
     )
+    larger = facts["bytes"] >= facts["bytes before"]
+    lines.append(
+        f"{facts['model']}: {words.size(facts['bytes'])}, {'no smaller than' if larger else 'of'} "
+        f"{words.size(facts['bytes before'])}."
+        + (" A higher --discount makes it smaller; so does --penalty l1." if larger else "")
+    )
+    return lines
 
 
 def _tag_columns(base: Any, taggers: tuple[Path, ...]) -> list[Any]:
     """Return what adds to raw text the columns that the model reads beside the words."""
-    from handful.core.registry import card_of
-    from handful.methods import load
     from handful.tagging import TagColumn
 
     columns = [column for column in base.columns_ if column != "word"]
@@ -180,10 +206,7 @@ def _tag_columns(base: Any, taggers: tuple[Path, ...]) -> list[Any]:
         raise click.UsageError(f"--pos {wanted} {what}.{hint}")
     found: dict[str, Any] = {}
     for path, column in zip(taggers, columns, strict=True):
-        tagger = load(path)
-        card = card_of(type(tagger))
-        if card is None or card.takes != "sentences":
-            raise click.UsageError(f"--pos: {path} must be a tagger, got {card.name if card else 'another model'}.")
+        tagger = load_tagger(path)
         # The name of the column that it was trained on, where that decides, else the order.
         told: Any = getattr(tagger, "training_", {}).get("tag")
         found[told if told in columns else column] = tagger

@@ -36,6 +36,7 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
     given: list[Tree] = []
     found: list[Tree] = []
     counts = [0, 0]
+    known, tags = set(model.values_["pos"].tolist()), set[str]()
 
     def parsed() -> Iterator[Tree]:
         trees = read_tagged_trees(data, model.columns_)
@@ -43,6 +44,7 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
             for before, after in zip(batch, model.parse(batch), strict=True):
                 counts[0] += 1
                 counts[1] += len(after)
+                tags.update(after.sentence[model.columns_[0]] if len(after) else ())
                 if -1 not in before.heads:
                     given.append(before)
                     found.append(after)
@@ -61,7 +63,12 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
     if given and len(given) == counts[0]:
         scores = score_trees(given, [t.heads for t in found], [t.labels for t in found]).as_dict()
         note += " Against the heads of the file: " + ", ".join(f"{k} {v:.2%}" for k, v in scores.items()) + "."
-    console(stderr=True).print(note, style="dim", soft_wrap=True)
+    if tags and tags.isdisjoint(known):
+        note += (
+            f" None of its tags was seen in training: the file has {', '.join(sorted(tags)[:3])}, training had "
+            f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."
+        )
+    console(stderr=True).print(note, style="dim", soft_wrap=True, markup=False)
 
 
 def read_tagged_trees(path: Path, columns: Sequence[str]) -> Iterator[Tree]:
