@@ -64,6 +64,14 @@ def test_the_readme_example_runs():
         assert done.returncode == 0, done.stderr
 
 
+def test_the_examples_of_condensing_run(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "howto-condensing.md").read_text(), re.DOTALL)
+    assert len(blocks) == 4
+    command = [sys.executable, "-W", "error", "-c", "\n".join(blocks)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_oracles_do_not_import_handful():
     importing = [
         path.name

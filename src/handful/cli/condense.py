@@ -187,8 +187,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     larger = facts["bytes"] >= facts["bytes before"]
     lines.append(
         f"{facts['model']}: {words.size(facts['bytes'])}, {'no smaller than' if larger else 'of'} "
-        f"{words.size(facts['bytes before'])}."
-        + (" A higher --discount makes it smaller; so does --penalty l1." if larger else "")
+        f"{words.size(facts['bytes before'])}." + (" A higher --discount makes it smaller." if larger else "")
     )
     return lines
 

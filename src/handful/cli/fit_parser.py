@@ -71,7 +71,7 @@ def command(
     check_output(where, data, dev, clusters, checkpoint)
     check_output(checkpoint, data, dev, clusters)
     trees = read_treebank(data)
-    held = None if dev is None else read_treebank(dev, choose_columns([tree.sentence for tree in trees]))
+    held = None if dev is None else read_treebank(dev, choose_columns([tree.sentence for tree in trees], tag))
     paths = None if clusters is None else {row.word: row.path for row in read_clusters(clusters)}
     parser = DependencyParser(
         order,  # type: ignore[arg-type]
