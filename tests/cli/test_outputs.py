@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
     (made / "table.csv").write_text("x,y\n" + "1,a\n2,b\n" * 6)
     (made / "list.tsv").write_text("D\tthe\nN\tdog\n")
     for command in (
-        ("fit", "parser", made / "train.conllu", "--order", 1, "--iterations", 1),
+        ("fit", "parser", made / "train.conllu", "--order", 1, "--iterations", 1, "--tag", "xpos"),
         ("fit", "tagger", made / "tags.tsv", "--iterations", 5),
         ("fit", "tagger", made / "names.tsv", "--iterations", 5),
     ):
@@ -130,7 +130,10 @@ def test_a_cycle_is_told_with_its_line(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("condense names.handful names.tsv raw.txt", "--pos is missing: this tagger reads a column 'pos'"),
+        (
+            "condense names.handful names.tsv raw.txt",
+            "--pos is missing: name a tagger for each column of tags that the model reads (pos)",
+        ),
         (
             "condense names.handful names.tsv raw.txt --pos train.handful",
             "train.handful: must be a tagger, got dependency-",
