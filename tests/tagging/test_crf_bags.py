@@ -86,3 +86,14 @@ def test_interrupted_bags_go_on_as_if_nothing_had_happened(tmp_path):
 def test_the_number_of_bags_is_checked():
     with pytest.raises(ParameterError, match="bags"):
         CRF(bags=-1).fit(SENTENCES, TAGS)
+
+
+def test_a_file_from_before_there_were_bags_is_read(tmp_path, monkeypatch):
+    tagger = CRF("pos", max_iter=3).fit([["a", "b"], ["b", "a"]], [["X", "Y"], ["Y", "X"]])
+    state = tagger._state()
+    del state["bags"]
+    monkeypatch.setattr(CRF, "_state", lambda self: state)
+    write_model(tagger, tmp_path / "model")
+    again = read_model(tmp_path / "model", {"crf": CRF}.get)
+    assert again.bags == 0
+    assert again.predict([["a", "b"]]) == [["X", "Y"]]

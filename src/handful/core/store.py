@@ -22,6 +22,7 @@ import json
 import os
 import struct
 from collections.abc import Callable, Mapping
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -56,7 +57,9 @@ class Storable:
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
         model = cls.__new__(cls)
-        model.__dict__.update(state)
+        # a file of an earlier version lacks parameters that came later: they have their defaults
+        later = {name: p.default for name, p in signature(cls).parameters.items() if p.default is not p.empty}
+        model.__dict__.update({**later, **state})
         check_params(model)
         model._check_state()
         return model

@@ -411,11 +411,6 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = learned.n_passes
         return learned.weights
 
-    @classmethod
-    def _from_state(cls, state: Mapping[str, Any]) -> Self:
-        # Files of earlier versions know no choice of tags.
-        return super()._from_state({"tags": None, **state})
-
     def _check_state(self) -> None:
         clusters = self._paths()
         encoder = Encoder({name: strings.tolist() for name, strings in self.values_.items()}, self.columns_, clusters)
