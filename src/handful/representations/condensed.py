@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.compute import Engine
 from handful.core.errors import DataError, ParameterError
-from handful.core.params import Count, check_params
+from handful.core.params import Count, Positive, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.store import Storable
@@ -76,17 +76,20 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         For a classifier: type of each column; only columns of the same type are put together. None is one type.
     count_labeled : bool, default=False
         Count the labeled inputs as well.
+    base_step : float or None, default=None
+        Keep what the base model learned beside the potency: features share a weight only if their base weights, rounded
+        to multiples of this, are equal too. See Notes.
 
     Attributes
     ----------
     n_condensed_ : int
         Condensed features, without phi.
-    condensed_types_, condensed_bins_ : ndarray of int64, shape (n_condensed_,)
-        Type (an index into `type_names_`) and bin of each.
+    condensed_types_, condensed_bins_, condensed_levels_ : ndarray of int64, shape (n_condensed_,)
+        Type (an index into `type_names_`), bin, and base weight in steps of `base_step` (0 without it) of each.
     type_names_ : list of str
         Feature types.
     kept_ : ndarray of int64
-        Original features that fell into a bin.
+        Original features that fell into a bin; with `base_step` also those with a base weight, in bin 0.
     members_ : ndarray of int64
         Condensed feature of each of them.
     potency_ : ndarray of float64, shape (n_features,)
@@ -119,6 +122,12 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
     parser twice. The labeled features of a parser are those of right arcs, so that in training a right arc has all of its
     features in bins and a wrong one few: the bins may learn that to be known is to be right, which is not so in new text.
 
+    Beyond the paper: with `base_step` a feature's weight is what its bin adds, plus its rounded base weight times a number
+    that its type has in place of phi; `retrain` learns both, so that far fewer numbers are learned than there are
+    condensed features. Base weights know the answers of the inputs that they were learned from. So train on others: fit a
+    base model to a part of the labeled data, `retrain` on the rest, and `carry` what was learned over to the condensed
+    features of a base model that has seen all.
+
     Cost: decoding of the unlabeled inputs. Memory of a worker: 8 bytes for each of the `n_features` features of the space
     (observations times labels, and times legal label pairs where templates ask for them), and one batch.
 
@@ -150,6 +159,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         global_phi: bool = False,
         types: Any = None,
         count_labeled: bool = False,
+        base_step: Positive | None = None,
     ) -> None:
         self.base_model = base_model
         self.discount = discount
@@ -159,6 +169,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         self.global_phi = global_phi
         self.types = types
         self.count_labeled = count_labeled
+        self.base_step = base_step
 
     def fit(
         self,
@@ -272,12 +283,14 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             counts = counts.plus(FeatureCounts.load(path))
         return self._bin(self._stored_space(counts), counts)
 
-    def rebin(self, *, discount: float | None = None, resolution: float | None = None) -> CondensedFeatures:
-        """Return condensed features of the same counts with another discount or resolution.
+    def rebin(
+        self, *, discount: float | None = None, resolution: float | None = None, base_step: float | None = None
+    ) -> CondensedFeatures:
+        """Return condensed features of the same counts with another discount, resolution or step.
 
         Parameters
         ----------
-        discount, resolution : float, optional
+        discount, resolution, base_step : float, optional
             New values.
 
         Returns
@@ -289,6 +302,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         other = CondensedFeatures(**self.get_params(deep=False))
         other.discount = self.discount if discount is None else discount
         other.resolution = self.resolution if resolution is None else resolution
+        other.base_step = self.base_step if base_step is None else base_step
         check_params(other)
         return other._bin(self._space, self.counts_)
 
@@ -320,7 +334,8 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         csr_array of shape (n_inputs, n_condensed_ + n_phi)
-            How much of each condensed feature there is; the phi features stand last.
+            How much of each condensed feature there is; the phi features stand last. With `base_step`: how much there is
+            of each pair of type and bin, and the rounded base weights summed by type.
         """
         check_is_fitted(self, "counts_")
         outputs = self._space.encode(inputs, self.base_model.predict(inputs) if outputs is None else outputs)
@@ -342,7 +357,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         max_iter: int | None = None,
         rate: float = 0.1,
         phi_scale: float = 1.0,
-        start: Literal["zero", "potency", "base"] = "zero",
+        start: Literal["zero", "potency", "base"] | None = None,
         tol: float = 1e-5,
         random_state: int = 0,
         progress: Progress | None = None,
@@ -359,12 +374,13 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         rate : float
             Step size of ``fobos`` in its first pass.
         phi_scale : float
-            Online learners see phi times this. All features of a type share its phi, so that steps that are right for
-            the others may be far too long for phi; 0.1 makes its steps a hundredth. With 0 there is no phi, so that an
-            L1 penalty can set condensed features to 0, which phi would keep alive.
-        start : {"zero", "potency", "base"}
+            Online learners see phi (with `base_step`: the base weights) times this. All features of a type share its phi,
+            so that steps that are right for the others may be far too long for phi; 0.1 makes its steps a hundredth. With
+            0 there is no phi, so that an L1 penalty can set condensed features to 0, which phi would keep alive.
+        start : {"zero", "potency", "base"} or None
             First weights, which saves iterations: ``potency`` starts with 0.1 for every phi, good where bins are few,
-            ``base`` with the mean weight that the base model gives the members of a bin, good where they are many.
+            ``base`` with the mean weight that the base model gives the members of a bin, good where they are many. With
+            `base_step`, ``base`` are the rounded base weights. None is ``zero``, with `base_step` ``base``.
         progress, checkpoint
             As for `handful.tagging.CRF.fit`.
 
@@ -372,13 +388,15 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         -------
         model
             Of the base model's kind, on original features with folded weights ``w'_m = w_m + w_phi u_m / delta``. Its
-            `condensed_weights_` are the w' of all condensed features, its `n_active_condensed_` is how many are not 0.
+            `condensed_weights_` are the w' of all condensed features, its `n_active_condensed_` is how many are not 0. With
+            `base_step`, its `tied_weights_` are what was learned: one number a pair of type and bin, one a type.
         """
         check_is_fitted(self, "counts_")
         space, codes = self._space, self._space.encode(inputs, outputs)
         mine = np.flatnonzero(space.seen(self.kept_, inputs))
         ids, ties = self.kept_[mine], self._ties(mine)
         settings: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
+        start = start or ("zero" if self.base_step is None else "base")
         settings["fingerprint"] = f"{self._fingerprint()} {start}"
         settings["start"] = self._first_weights(start, ties.n_tied)
         if algorithm == "lbfgs":
@@ -391,7 +409,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         else:
             scaled = replace(ties, value=ties.value * phi_scale)
             settings["fingerprint"] += f" {phi_scale!r}"
-            settings["start"][self.n_condensed_ :] /= phi_scale or 1.0
+            settings["start"][self._n_pairs :] /= phi_scale or 1.0
             learned = train_online(
                 tie_steps(space.steps(ids, inputs), scaled),
                 codes,
@@ -404,7 +422,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
                 **settings,
             )
             weights, n_iter = learned.weights, learned.n_passes
-            weights[self.n_condensed_ :] *= phi_scale
+            weights[self._n_pairs :] *= phi_scale
         model = self.fold(weights)
         model.n_iter_ = n_iter
         return model
@@ -414,7 +432,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        weights : ndarray of float64, shape (n_condensed_ + n_phi,)
+        weights : ndarray of float64
             One weight for each column of `transform`.
 
         Returns
@@ -422,9 +440,10 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         model
             See `retrain`.
         """
-        n = self.n_condensed_
-        phi = weights[n:][np.zeros(n, dtype=np.int64) if self.global_phi else self.condensed_types_]
-        return self._built(weights[:n] + phi * self.condensed_bins_ / self.resolution)
+        model = self._built(weights[self._condensed.pair_of] + self._shares(weights))
+        if self.base_step is not None:
+            model.tied_weights_ = weights
+        return model
 
     def carry(self, model: Any, features: CondensedFeatures) -> Any:
         """Return a model with the weights that another one has for the same types and potencies.
@@ -439,7 +458,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         model : model
             What `retrain` of `features` returned.
         features : CondensedFeatures
-            With the same types.
+            With the same types; both with `base_step` or both without it.
 
         Returns
         -------
@@ -450,18 +469,28 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "counts_")
         if features.type_names_ != self.type_names_:
             raise ParameterError(f"{_WHO}: weights can be carried between features of the same types, got other types.")
+        kept = [("with" if mine.base_step else "without") + " base_step" for mine in (features, self)]
+        if kept[0] != kept[1]:
+            raise ParameterError(f"{_WHO}: weights learned {kept[0]} cannot be carried to features {kept[1]}.")
+        firsts = features._condensed.firsts
+        learned = model.condensed_weights_ if self.base_step is None else model.tied_weights_[: len(firsts)]
         folded = np.zeros(self.n_condensed_)
         for number in np.unique(features.condensed_types_):
-            mine, theirs = self.condensed_types_ == number, features.condensed_types_ == number
-            potency = features.condensed_bins_[theirs] / features.resolution
-            weights = model.condensed_weights_[theirs]
-            folded[mine] = np.interp(self.condensed_bins_[mine] / self.resolution, potency, weights)
-        return self._built(folded)
+            mine, theirs = self.condensed_types_ == number, features.condensed_types_[firsts] == number
+            potency = features.condensed_bins_[firsts][theirs] / features.resolution
+            folded[mine] = np.interp(self.condensed_bins_[mine] / self.resolution, potency, learned[theirs])
+        if self.base_step is None:
+            return self._built(folded)
+        return self._built(folded + self._shares(model.tied_weights_))
 
     def _first_weights(self, start: str, n_tied: int) -> np.ndarray:
-        weights, n = np.zeros(n_tied), self.n_condensed_
+        weights, n = np.zeros(n_tied), self._n_pairs
         if start == "potency":
+            if self.base_step is not None:
+                raise ParameterError(f'{_WHO}: start must be "base" or "zero" with base_step, got "potency".')
             weights[n:] = _FIRST_PHI
+        elif start == "base" and self.base_step is not None:
+            weights[n:] = 1.0
         elif start == "base":
             # how often a feature can be there at all tells how much its weight matters
             _, even = self.counts_.of(self._space, self.kept_)
@@ -591,27 +620,49 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         group = self.members_[mine]
         types = np.zeros(len(mine), dtype=np.int64) if self.global_phi else self.condensed_types_[group]
         n_phi = 1 if self.global_phi else len(self.type_names_)
-        value = self.condensed_bins_[group] / self.resolution
-        return Ties(self.n_condensed_ + n_phi, group, self.n_condensed_ + types, value)
+        n = self._n_pairs
+        return Ties(n + n_phi, self._condensed.pair_of[group], n + types, self._amounts[group])
+
+    @property
+    def _amounts(self) -> np.ndarray:
+        """How much of its type's last weight (phi, or that of the base model) each condensed feature has."""
+        if self.base_step is None:
+            return np.asarray(self.condensed_bins_ / self.resolution)
+        return np.asarray(self.condensed_levels_ * self.base_step)
+
+    def _shares(self, weights: np.ndarray) -> np.ndarray:
+        """Return what phi, or the base model, adds to the weight of each condensed feature; its weights stand last."""
+        n_phi = 1 if self.global_phi else len(self.type_names_)
+        phi = weights[len(weights) - n_phi :]
+        return np.asarray(
+            phi[np.zeros_like(self.condensed_types_) if self.global_phi else self.condensed_types_] * self._amounts
+        )
 
     def _bin(self, space: FeatureSpace, counts: FeatureCounts) -> Self:
-        kept, bins = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+        kept, bins, levels = ([np.empty(0, dtype=np.int64)] for _ in range(3))
         for start, chosen, even in counts.blocks(space):
             potency = discounted(chosen, even, self.discount)
-            mine = np.flatnonzero(potency)
+            level = np.zeros(len(potency), dtype=np.int64)
+            if self.base_step is not None:
+                steps = space.base_weights(np.arange(start, start + len(potency))) / self.base_step
+                level = np.rint(steps).astype(np.int64)
+            mine = np.flatnonzero((potency != 0.0) | (level != 0))
             kept.append(start + mine)
             bins.append(quantized(potency[mine], self.resolution))
+            levels.append(level[mine])
         self._space, self.counts_ = space, counts
         self.kept_ = np.concatenate(kept)
-        self._condensed: Condensed = condense(space.types(self.kept_), np.concatenate(bins))
-        self.condensed_types_, self.condensed_bins_ = self._condensed.types, self._condensed.bins
-        self.members_ = self._condensed.member_of
-        self.n_condensed_ = len(self._condensed)
+        found = condense(space.types(self.kept_), np.concatenate(bins), np.concatenate(levels))
+        self._condensed: Condensed = found
+        self.condensed_types_, self.condensed_bins_, self.condensed_levels_ = found.types, found.bins, found.levels
+        self.members_ = found.member_of
+        self.n_condensed_, self._n_pairs = len(found), len(found.firsts)
         self.type_names_ = list(space.type_names)
         return self
 
     def _fingerprint(self) -> str:
-        return f"{self.counts_.fingerprint} {self.counts_.size} {self.discount!r} {self.resolution!r} {self.global_phi}"
+        settings = self.discount, self.resolution, self.global_phi, self.base_step
+        return " ".join([self.counts_.fingerprint, str(self.counts_.size), *map(repr, settings)])
 
     def _state(self) -> dict[str, Any]:
         params: dict[str, Any] = self.get_params(deep=False)

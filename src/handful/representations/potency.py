@@ -87,12 +87,12 @@ def quantized(potency: np.ndarray, resolution: float) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Condensed:
-    """Features put together by type and bin.
+    """Features put together by type, bin and level.
 
     Parameters
     ----------
-    types, bins : ndarray of int64, shape (n_condensed,)
-        Type and bin of each condensed feature, rising by type, then by bin.
+    types, bins, levels : ndarray of int64, shape (n_condensed,)
+        Type, bin and level of each condensed feature, rising by type, then by bin, then by level.
     member_of : ndarray of int64, shape (n_kept,)
         Condensed feature of each original feature that is kept.
 
@@ -101,30 +101,52 @@ class Condensed:
     >>> found = condense(np.array([1, 0, 1, 1]), np.array([2, -1, -3, 2]))
     >>> found.types.tolist(), found.bins.tolist(), found.member_of.tolist()
     ([0, 1, 1], [-1, -3, 2], [2, 0, 1, 2])
+    >>> found = condense(np.array([1, 1, 1]), np.array([2, 2, 3]), np.array([0, -1, 0]))
+    >>> found.levels.tolist(), found.pair_of.tolist(), found.firsts.tolist()
+    ([-1, 0, 0], [0, 0, 1], [0, 2])
     """
 
     types: np.ndarray
     bins: np.ndarray
+    levels: np.ndarray
     member_of: np.ndarray
 
     def __len__(self) -> int:
         return len(self.bins)
 
+    @property
+    def firsts(self) -> np.ndarray:
+        """The first condensed feature of each pair of type and bin."""
+        return np.unique(self.pair_of, return_index=True)[1]
 
-def condense(types: np.ndarray, bins: np.ndarray) -> Condensed:
-    """Put features of equal type and bin together.
+    @property
+    def pair_of(self) -> np.ndarray:
+        """Number of each condensed feature's pair of type and bin."""
+        if len(self) == 0:
+            return np.empty(0, dtype=np.int64)
+        new = (np.diff(self.types) != 0) | (np.diff(self.bins) != 0)
+        return np.concatenate([[0], np.cumsum(new)])
+
+
+def condense(types: np.ndarray, bins: np.ndarray, levels: np.ndarray | None = None) -> Condensed:
+    """Put features of equal type, bin and level together.
 
     Parameters
     ----------
     types, bins : ndarray of int64
-        Type and bin of each feature; no bin may be 0.
+        Type and bin of each feature.
+    levels : ndarray of int64, optional
+        What else tells features of one bin apart; nothing by default.
 
     Returns
     -------
     Condensed
         The condensed features.
     """
-    low = int(bins.min(initial=0))
-    width = int(bins.max(initial=0)) - low + 1
-    keys, member_of = np.unique(types.astype(np.int64) * width + (bins - low), return_inverse=True)
-    return Condensed(keys // width, keys % width + low, member_of)
+    columns = [types.astype(np.int64), bins, np.zeros_like(bins) if levels is None else levels]
+    lows = [int(column.min(initial=0)) for column in columns]
+    widths = [int(column.max(initial=0)) - low + 1 for column, low in zip(columns, lows, strict=True)]
+    numbers = np.ravel_multi_index([column - low for column, low in zip(columns, lows, strict=True)], widths)
+    keys, member_of = np.unique(numbers, return_inverse=True)
+    found = [column + low for column, low in zip(np.unravel_index(keys, widths), lows, strict=True)]
+    return Condensed(found[0], found[1], found[2], member_of)
