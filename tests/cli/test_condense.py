@@ -96,6 +96,39 @@ def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_p
     assert (code, json.loads(out)["tokens"]) == (0, 600)
 
 
+def test_held_out_sentences_teach_what_bins_add(capsys, model, tmp_path):
+    train, raw, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
+    small = "--dev", train, "-o", tmp_path / "small.handful", "--json", "--counts", counts
+    code, out, err = run(capsys, "condense", model, train, raw, *small, "--held-out", 3)
+    assert code == 0, err
+    facts = json.loads(out)
+    assert facts["dev"]["after"]["accuracy"] == 1.0
+    assert facts["features that share them"] >= facts["condensed features"]
+    # The counts of both models are kept.
+    again = run(capsys, "condense", model, train, *small, "--held-out", 3)
+    assert again[0] == 0
+    assert {**json.loads(again[1]), "bytes": facts["bytes"]} == facts  # the file tells the command
+    (tmp_path / "counts-held-out").unlink()
+    code, _, err = run(capsys, "condense", model, train, raw, *small, "--held-out", 3)
+    assert code == 2
+    assert "was made without --held-out" in err
+
+
+def test_sentences_with_tags_of_their_own_are_not_learned_from(capsys, model, tmp_path):
+    train, raw = tmp_path / "train.tsv", tmp_path / "first.txt"
+    train.write_text("oh\tI\n\n" + train.read_text())
+    wide = tmp_path / "wide.handful"
+    assert run(capsys, "fit", "tagger", train, "--iterations", 20, "--model", wide)[0] == 0
+    code, out, err = run(capsys, "condense", wide, train, raw, "--held-out", 3, "--json")
+    assert code == 0, err
+    assert json.loads(out)["condensed features"] > 0
+    for every, says in [(31, "every sentence that is held out has tags that the others lack"), (32, "got 31")]:
+        code, _, err = run(capsys, "condense", wide, train, raw, "--held-out", every)
+        assert code == 2
+        assert says in err
+        assert len(err.strip().splitlines()) == 1
+
+
 def test_wrong_use_is_one_sentence(capsys, model, tmp_path):
     train = tmp_path / "train.tsv"
     code, _, err = run(capsys, "condense", model, train)
@@ -159,6 +192,11 @@ def test_a_parser_gets_small_with_tags_of_taggers(capsys, columns, treebank, tmp
         assert facts["tokens"] == 150
         assert facts["condensed features"] < facts["features before"]
         assert facts["dev"]["after"]["uas"] == 1.0
+    code, out, err = run(
+        capsys, "condense", tmp_path / "trees.handful", treebank, tmp_path / "raw.txt", *pos, *options, "--held-out", 2
+    )
+    assert code == 0, err
+    assert json.loads(out)["dev"]["after"]["uas"] == 1.0
 
 
 def test_a_missing_tagger_is_told_before_anything_is_counted(capsys, treebank, model, tmp_path):

@@ -10,7 +10,7 @@ from handful.core.records import Sentence, Tree
 from handful.corpora.formats import write_conllu
 from handful.papers import Settings, load_paper
 from handful.papers.suzuki2011 import parsing, plans
-from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Row, Task, Treebank
+from handful.papers.suzuki2011.parsing import BASES, COARSE, Row, Task, Treebank
 
 WANTED = {c.id for c in load_paper("suzuki2011").claims if c.id.startswith("parsing-")}
 
@@ -27,9 +27,10 @@ def test_rows_of_the_table_are_claims_of_the_paper():
     rows = []
     for base, dev in (("sup", 90.0), ("icwr", 91.0)):
         rows += [
-            Row(base, None, dev, dev - 1, 900),
-            Row(base, COARSE, dev, dev - 2, 30),
-            Row(base, FINE, dev, dev, 300),
+            Row(base, "base", dev, dev - 1, 900),
+            Row(base, "coarse", dev, dev - 2, 30),
+            Row(base, "fine", dev, dev, 300),
+            Row(base, "kept", dev, dev + (base == "sup"), 90),
         ]
     found = parsing.claimed(rows)
     assert set(found) == WANTED
@@ -37,6 +38,7 @@ def test_rows_of_the_table_are_claims_of_the_paper():
     assert found["parsing-cofer-over-sup"] == -1.0
     assert found["parsing-fine-over-sup"] == 1.0
     assert found["parsing-both-over-icwr"] == 1.0
+    assert (found["parsing-kept-over-sup"], found["parsing-kept-over-icwr"]) == (2.0, 1.0)
 
 
 def test_every_parser_is_trained_and_scored_without_punctuation(monkeypatch):
@@ -45,7 +47,7 @@ def test_every_parser_is_trained_and_scored_without_punctuation(monkeypatch):
     news = [tree.sentence for tree in TREES] * 5
     task = Task(Treebank(TREES, TREES, TREES), news, {"dog": "0101", "cat": "0100"}, 2, progress=stages.append)
     rows = task.rows()
-    assert [(r.base, r.resolution) for r in rows] == [(b, r) for b in BASES for r in (None, COARSE, FINE)]
+    assert [(r.base, r.way) for r in rows] == [(b, way) for b in BASES for way in ("base", "coarse", "fine", "kept")]
     assert all(0 <= r.dev <= 100 and r.dev == r.test and r.active > 0 for r in rows)
     assert rows[0].dev == pytest.approx(100.0)
     assert {"train sup", "count sup", f"retrain sup {COARSE:g}", "train icwr"} <= {step.stage for step in stages}

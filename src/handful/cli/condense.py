@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 
@@ -26,9 +26,20 @@ Score = Callable[[Any], dict[str, float]]
 @click.option(
     "--resolution",
     type=click.FloatRange(min=0, min_open=True),
-    default=16.0,
+    help="Bins a unit of potency: more of them, a larger model. 16 by default, 1 with --held-out.",
+)
+@click.option(
+    "--held-out",
+    type=click.IntRange(min=2),
+    help="Keep the weights of MODEL, rounded, and learn what bins add to them from one in so many sentences of LABELED, with "
+    "a second model that is fitted to the others. Takes twice the time; 3 is good for parsers.",
+)
+@click.option(
+    "--base-step",
+    type=click.FloatRange(min=1e-6),
+    default=0.02,
     show_default=True,
-    help="Bins a unit of potency: more of them, a larger model.",
+    help="With --held-out: what weights of MODEL are rounded to.",
 )
 @click.option(
     "--vocabulary",
@@ -72,7 +83,9 @@ def command(
     texts: tuple[Path, ...],
     dev: Path | None,
     discount: float,
-    resolution: float,
+    resolution: float | None,
+    held_out: int | None,
+    base_step: float,
     vocabulary: Literal["labeled", "all"],
     min_count: int,
     penalty: Literal["l2", "l1"],
@@ -92,9 +105,13 @@ def command(
     result is a model of the same kind with far fewer weights, which many features share. How it scores and how large
     its file is depend on the settings; --dev tells.
 
+    With --held-out the result is better rather than smallest: MODEL's own weights are kept, and raw text corrects them.
+
     TEXT is counted in pieces of about 1 MB, also where it is packed: --jobs and --engine share them out, and --checkpoint
     keeps those that are done.
     """
+    from sklearn.base import clone
+
     from handful.core.errors import ParameterError
     from handful.core.version import __version__
     from handful.methods import load, save
@@ -105,40 +122,58 @@ def command(
     where = output if output is not None else model.with_name(f"{model.stem}-condensed.handful")
     read = (model, labeled, dev, *taggers, *texts)
     check_output(where, *read, counts)
-    check_output(counts, *read)
+    several = [] if counts is None else [counts, *([] if held_out is None else [_beside(counts)])]
+    for path in several:
+        check_output(path, *read)
     base = load(model)
     if not isinstance(base, CRF | DependencyParser):
         raise ParameterError(
             f"{model}: must be a model of 'handful fit tagger' or 'handful fit parser', got {type(base).__name__}."
         )
-    if not texts and (counts is None or not counts.exists()):
+    there = [path.exists() for path in several]
+    if any(there) and not all(there):
+        raise click.UsageError(f"--counts {counts}: was made without --held-out. Leave that out, or name a new file.")
+    if not texts and not any(there):
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
     prepare = _tag_columns(base, taggers) if texts else []
     told: dict[str, Any] = getattr(base, "training_", {})
     prepare_data = _trees if isinstance(base, DependencyParser) else _tags
     inputs, outputs, score, settings = prepare_data(base, labeled, dev)
-    features = CondensedFeatures(base, discount, resolution, vocabulary=vocabulary, min_count=min_count)
+    if held_out is not None and len(inputs) < held_out:
+        raise ParameterError(f"{labeled}: --held-out {held_out} needs as many sentences at least, got {len(inputs)}.")
+    bins: dict[str, Any] = {"vocabulary": vocabulary, "min_count": min_count}
+    if held_out is not None:
+        bins["base_step"] = base_step
+        settings = settings and {"algorithm": "fobos", "rate": 0.003}
+    settings |= {"penalty": penalty, "strength": strength, "max_iter": iterations}
+    resolution = resolution or (16.0 if held_out is None else 1.0)
+
     with progress_bar() as progress:
         work: dict[str, Any] = {"n_jobs": jobs, "engine": engine, "checkpoint": checkpoint, "progress": progress}
-        if counts is not None and counts.exists():
-            features.fit_counts(counts)
-            if texts:
-                features.extend(list(texts), prepare=prepare, **work)
+
+        def count(model: Any, labeled: Any, path: Path | None) -> CondensedFeatures:
+            features = CondensedFeatures(model, discount, resolution, **bins)
+            if path is not None and path.exists():
+                features.fit_counts(path)
+                if texts:
+                    features.extend(list(texts), prepare=prepare, **work)
+            else:
+                features.fit(list(texts), labeled=labeled, prepare=prepare, **work)
+            if path is not None:
+                features.save_counts(path)
+            if features.n_condensed_ == 0:
+                raise ParameterError(f"--discount {discount:g} drops every feature. Lower it, or count more raw text.")
+            return features
+
+        features = count(base, inputs, counts)
+        if held_out is None:
+            small = features.retrain(inputs, outputs, progress=progress, **settings)
         else:
-            features.fit(list(texts), labeled=inputs, prepare=prepare, **work)
-        if counts is not None:
-            features.save_counts(counts)
-        if features.n_condensed_ == 0:
-            raise ParameterError(f"--discount {discount:g} drops every feature. Lower it, or count more raw text.")
-        small = features.retrain(
-            inputs,
-            outputs,
-            penalty=penalty,
-            strength=strength,
-            max_iter=iterations,
-            progress=progress,
-            **settings,
-        )
+            known, others = _split(inputs, held_out), _split(outputs, held_out)
+            second = clone(base).fit(known.rest, others.rest, progress=progress)
+            early = count(second, known.rest, None if counts is None else _beside(counts))
+            learned = early.retrain(*_answerable(second, known.held, others.held), progress=progress, **settings)
+            small = features.carry(learned, early)
     if small.n_active_condensed_ == 0:
         raise ParameterError(f"--strength {strength:g} sets every weight to 0. Lower it.")
     scores: dict[str, dict[str, float]] = {}
@@ -169,6 +204,43 @@ def command(
         return
     for line in _lines(facts):
         console().print(line, markup=False, soft_wrap=True)
+
+
+class _Parts(NamedTuple):
+    """Labeled data, cut in two."""
+
+    rest: Any
+    held: Any
+
+
+def _split(items: Any, every: int) -> _Parts:
+    """Hold out the first of every so many."""
+    if items is None:
+        return _Parts(None, None)
+    return _Parts([item for number, item in enumerate(items) if number % every], items[::every])
+
+
+def _answerable(model: Any, inputs: Any, outputs: Any) -> tuple[Any, Any]:
+    """Leave out sentences with tags that the model does not know."""
+    if outputs is None:
+        return inputs, None
+    from handful.core.errors import ParameterError
+    from handful.corpora.formats.iob import convert
+
+    known, rows = set(model.classes_), outputs
+    if model.encoding is not None:
+        rows = [convert(tags, model.scheme_, model.encoding.upper()) for tags in outputs]
+    mine = [number for number, tags in enumerate(rows) if known.issuperset(tags)]
+    if not mine:
+        raise ParameterError(
+            "--held-out: every sentence that is held out has tags that the others lack. Hold out more."
+        )
+    return [inputs[number] for number in mine], [outputs[number] for number in mine]
+
+
+def _beside(counts: Path) -> Path:
+    """Return where the counts of the second model are kept."""
+    return counts.with_name(f"{counts.name}-held-out")
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.compute import Engine
 from handful.core.errors import DataError, ParameterError
-from handful.core.params import Count, Positive, check_params
+from handful.core.params import Count, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.store import Storable
@@ -26,7 +26,7 @@ from handful.representations.condensable import Condensable, FeatureSpace
 from handful.representations.counting import Counting
 from handful.representations.feature_counts import FeatureCounts, count_features
 from handful.representations.flat_space import FlatSpace
-from handful.representations.potency import Condensed, Discount, Resolution, condense, discounted, quantized
+from handful.representations.potency import Condensed, Discount, Resolution, Step, condense, discounted, quantized
 from handful.representations.shards import Preparing, Reading, Ready, shards_of
 from handful.representations.widening import widen
 
@@ -159,7 +159,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         global_phi: bool = False,
         types: Any = None,
         count_labeled: bool = False,
-        base_step: Positive | None = None,
+        base_step: Step | None = None,
     ) -> None:
         self.base_model = base_model
         self.discount = discount
@@ -640,12 +640,14 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _bin(self, space: FeatureSpace, counts: FeatureCounts) -> Self:
         kept, bins, levels = ([np.empty(0, dtype=np.int64)] for _ in range(3))
+        steps = np.zeros(0)
+        if self.base_step is not None:
+            steps = np.rint(space.base_weights(np.arange(space.n_features)) / self.base_step)
         for start, chosen, even in counts.blocks(space):
             potency = discounted(chosen, even, self.discount)
             level = np.zeros(len(potency), dtype=np.int64)
             if self.base_step is not None:
-                steps = space.base_weights(np.arange(start, start + len(potency))) / self.base_step
-                level = np.rint(steps).astype(np.int64)
+                level = steps[start : start + len(potency)].astype(np.int64)
             mine = np.flatnonzero((potency != 0.0) | (level != 0))
             kept.append(start + mine)
             bins.append(quantized(potency[mine], self.resolution))

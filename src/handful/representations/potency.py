@@ -13,6 +13,8 @@ from handful.core.params import Range
 Discount = Annotated[float, Range(0, math.inf, open_high=True)]
 Resolution = Annotated[float, Range(0, 1e9, open_low=True)]
 """Bins must fit into an integer of 64 bits."""
+Step = Annotated[float, Range(1e-6, math.inf, open_high=True)]
+"""So must base weights in steps."""
 
 _LEAST = 1e-6
 _TIED = 1e-9
@@ -143,10 +145,10 @@ def condense(types: np.ndarray, bins: np.ndarray, levels: np.ndarray | None = No
     Condensed
         The condensed features.
     """
-    columns = [types.astype(np.int64), bins, np.zeros_like(bins) if levels is None else levels]
-    lows = [int(column.min(initial=0)) for column in columns]
-    widths = [int(column.max(initial=0)) - low + 1 for column, low in zip(columns, lows, strict=True)]
-    numbers = np.ravel_multi_index([column - low for column, low in zip(columns, lows, strict=True)], widths)
-    keys, member_of = np.unique(numbers, return_inverse=True)
-    found = [column + low for column, low in zip(np.unravel_index(keys, widths), lows, strict=True)]
-    return Condensed(found[0], found[1], found[2], member_of)
+    found = [types.astype(np.int64), bins, np.zeros_like(bins) if levels is None else levels]
+    values, codes = zip(*(np.unique(column, return_inverse=True) for column in found), strict=True)
+    shape = [max(len(mine), 1) for mine in values]
+    keys, member_of = np.unique(np.ravel_multi_index(codes, shape), return_inverse=True)
+    places = np.unravel_index(keys, shape)
+    parts = [mine[place] for mine, place in zip(values, places, strict=True)]
+    return Condensed(parts[0], parts[1], parts[2], member_of)
