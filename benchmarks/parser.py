@@ -19,6 +19,8 @@ import os
 import resource
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -182,12 +184,16 @@ def cofer(jobs: int, n_tokens: int | None) -> Rows:
     for name in BASES:
         base = task.base(name)
         features = task.count(base, name)
-        for resolution in (None, *RESOLUTIONS):
+        ways: dict[str, Callable[[], Any]] = {
+            name: partial(task.base, name),
+            **{f"{name}, condensed at resolution {r:g}": partial(task.retrain, features, name, r) for r in RESOLUTIONS},
+            f"{name}, condensed, base weights kept": partial(task.keep, features, name),
+        }
+        for system, train in ways.items():
             with Clock() as clock:
-                parser = base if resolution is None else task.retrain(features, name, resolution)
-            active = parser.n_active_ if resolution is None else parser.n_active_condensed_
-            system = name if resolution is None else f"{name}, condensed at resolution {resolution:g}"
+                parser = train()
             found = figures(trees.dev, *parser.predict(trees.dev))
+            active = getattr(parser, "n_active_condensed_", parser.n_active_)
             rows.append({"task": "development trees", "system": system, **found, "features": active})
             rows[-1]["train cpu"] = clock.cpu
     return rows
