@@ -6,9 +6,10 @@ WSJ sample, with `--choose`; 10 passes were not varied, and EWT is parsed with t
 its default options. Times are wall seconds with CPU seconds beside them, since only the latter mean much on a busy machine.
 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
-`handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences.
+`handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences; `--only kept` tries settings of condensed parsers that keep the
+base model's weights, on 900 training trees.
 
-    python benchmarks/parser.py [--json] [--jobs 2] [--every 1] [--only decode wsj ewt clusters cofer scale ptb] [--choose]
+    python benchmarks/parser.py [--json] [--jobs 2] [--every 1] [--only decode wsj ewt clusters cofer kept scale ptb] [--choose]
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from handful.corpora import load
 from handful.corpora.folder import data_folder
 from handful.corpora.formats import read_conllu, write_conllu
 from handful.kernels.trees import best_tree, pair_starts
-from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Task, read_tagged_news, read_treebank
+from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Task, Treebank, read_tagged_news, read_treebank
 from handful.papers.suzuki2011.texts import read_clusters
 from handful.parsing import DependencyParser, score_trees
 
@@ -187,7 +188,7 @@ def cofer(jobs: int, n_tokens: int | None) -> Rows:
         ways: dict[str, Callable[[], Any]] = {
             name: partial(task.base, name),
             **{f"{name}, condensed at resolution {r:g}": partial(task.retrain, features, name, r) for r in RESOLUTIONS},
-            f"{name}, condensed, base weights kept": partial(task.keep, features, name),
+            f"{name}, condensed, base weights kept": partial(task.keep, features, task.early(name), name),
         }
         for system, train in ways.items():
             with Clock() as clock:
@@ -196,6 +197,38 @@ def cofer(jobs: int, n_tokens: int | None) -> Rows:
             active = getattr(parser, "n_active_condensed_", parser.n_active_)
             rows.append({"task": "development trees", "system": system, **found, "features": active})
             rows[-1]["train cpu"] = clock.cpu
+    return rows
+
+
+def kept(jobs: int, n_tokens: int | None) -> Rows:
+    """Score condensed parsers that keep the base model's weights on 900 trees, after 2,600 others, over their settings."""
+    both = read_treebank()
+    known = [*both.train, *both.dev]
+    trees = Treebank(known[:2600], known[2600:3500], [])
+    task = Task(trees, read_tagged_news(trees.train, n_tokens), {}, n_jobs=jobs)
+    base = task.base("sup")
+    features, early = task.count(base, "sup"), task.early("sup")
+    changes: list[dict[str, Any]] = [
+        {},
+        {"discount": 1e9},  # so that nothing has potency
+        *({"discount": discount} for discount in (0.5, 5.0)),
+        *({"resolution": resolution} for resolution in (0.5, 2.0, 20.0)),
+        *({"base_step": step} for step in (0.01, 0.03, 0.05)),
+        *({"rate": rate} for rate in (0.001, 0.01)),
+    ]
+    ways: dict[str, Callable[[], Any]] = {
+        "base": lambda: base,
+        f"resolution {COARSE:g}, as in the paper": partial(task.retrain, features, "sup", COARSE),
+    }
+    for change in changes:
+        told = ", ".join(f"{name} {value:g}" for name, value in change.items()) or "the settings of the paper's page"
+        ways[f"base weights kept, {told}"] = partial(task.keep, features, early, "sup", **change)
+    rows = []
+    for system, train in ways.items():
+        parser = train()
+        found = figures(trees.dev, *parser.predict(trees.dev))
+        active = getattr(parser, "n_active_condensed_", parser.n_active_)
+        rows.append({"task": "900 trees", "system": system, **found, "features": active})
     return rows
 
 
@@ -241,9 +274,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="decoding, and 300 trees without UDPipe")
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
-    parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer'; all by default")
+    parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer' and 'kept'; all by default")
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
-    tasks = ("decode", "wsj", "ewt", "clusters", "cofer", "scale", "ptb")
+    tasks = ("decode", "wsj", "ewt", "clusters", "cofer", "kept", "scale", "ptb")
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
@@ -284,6 +317,8 @@ def main() -> None:
         add(clusters(options.jobs))
     if "cofer" in options.only:
         add(cofer(options.jobs, options.tokens))
+    if "kept" in options.only:
+        add(kept(options.jobs, options.tokens))
     if "scale" in options.only:
         add(scale(sample[:3500], options.jobs))
     if "ptb" in options.only:

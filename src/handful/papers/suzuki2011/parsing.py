@@ -90,7 +90,7 @@ class Task:
             ways = {
                 "coarse": self.retrain(features, name, COARSE),
                 "fine": self.retrain(features, name, FINE),
-                "kept": self.keep(features, name),
+                "kept": self.keep(features, self.early(name), name),
             }
             found += [self._score(small, name, way, small.n_active_condensed_) for way, small in ways.items()]
         return found
@@ -119,13 +119,18 @@ class Task:
         named = self._named(f"retrain {name} {resolution:g}")
         return binned.retrain(self.trees.train, None, algorithm="fobos", **settings, progress=named)
 
-    def keep(self, features: CondensedFeatures, name: str) -> Any:
-        """Keep the base model's weights, and add what bins are worth by trees that were held out."""
+    def early(self, name: str) -> CondensedFeatures:
+        """Train a base model on the trees that are not held out, and count its features over the news."""
         known = [tree for number, tree in enumerate(self.trees.train) if number % HELD_OUT]
-        early = self.count(self.base(name, known), name, known).rebin(**KEEPING)
-        settings = self._shorter(LEARNING) | {"algorithm": "fobos", "progress": self._named(f"retrain {name}")}
-        learned = early.retrain(self.trees.train[::HELD_OUT], None, **settings)
-        return features.rebin(**KEEPING).carry(learned, early)
+        return self.count(self.base(name, known), name, known)
+
+    def keep(self, features: CondensedFeatures, early: CondensedFeatures, name: str, **changes: Any) -> Any:
+        """Keep the base model's weights, and add what bins are worth by trees that were held out."""
+        keeping = KEEPING | {key: value for key, value in changes.items() if key not in LEARNING}
+        learning = LEARNING | {key: value for key, value in changes.items() if key in LEARNING}
+        settings = self._shorter(learning) | {"algorithm": "fobos", "progress": self._named(f"retrain {name}")}
+        early = early.rebin(**keeping)
+        return features.rebin(**keeping).carry(early.retrain(self.trees.train[::HELD_OUT], None, **settings), early)
 
     def _score(self, parser: DependencyParser, name: str, way: str, active: int) -> Row:
         return Row(name, way, uas(parser, self.trees.dev), uas(parser, self.trees.test), active)
