@@ -6,8 +6,8 @@ WSJ sample, with `--choose`; 10 passes were not varied, and EWT is parsed with t
 its default options. Times are wall seconds with CPU seconds beside them, since only the latter mean much on a busy machine.
 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
-`handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences; `--only kept` tries settings of condensed parsers that keep the
-base model's weights, on 900 training trees.
+`handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
+`--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--every 1] [--only decode wsj ewt clusters cofer kept scale ptb] [--choose]
 """
