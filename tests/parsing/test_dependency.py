@@ -175,6 +175,18 @@ def test_a_file_of_before_tags_could_be_chosen_still_loads(trees):
     assert DependencyParser._from_state(state).predict(trees) == parser.predict(trees)
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_a_file_of_before_there_were_more_templates_still_loads(order, trees):
+    parser = DependencyParser(order, max_iter=2, templates="plain", rehang=False).fit(trees)
+    later = {"templates", "templates_", "rehang", "marks_"}
+    old = DependencyParser._from_state({name: value for name, value in parser._state().items() if name not in later})
+    assert old.templates == "plain"
+    assert old.predict(trees) == parser.predict(trees)
+    wide = DependencyParser(order, max_iter=2).fit(trees)
+    assert len(wide.templates_["arcs"]) > len(old.templates_["arcs"])
+    assert wide.templates_["pairs"] == old.templates_["pairs"]
+
+
 def test_parse_keeps_what_came_with_a_tree(trees):
     parser = DependencyParser(max_iter=3).fit(trees)
     sentence = Sentence(("the", "dog"), {"xpos": ("D", "N"), "lemma": ("the", "dog")}, ("# text = the dog",))

@@ -43,6 +43,7 @@ def literal(sentence, templates, h, m, s, with_pair):
     inner = range(min(h, m) + 1, max(h, m))
     sibling = -1 if s is None else s
     places = {"h": h, "m": m, "s": sibling, "m-1": m - 1, "m+1": m + 1, "h+1": h + 1, "h-1": h - 1 if h else None}
+    places |= {"m-2": m - 2 if m > 1 else None, "m+2": m + 2, "h-2": h - 2 if h > 1 else None, "h+2": h + 2}
     places["s-1"], places["s+1"] = (-1, -1) if s is None else (s - 1, s + 1)
     tags = [sentence["xpos"][b - 1] for b in inner]
     whole = {
@@ -56,7 +57,7 @@ def literal(sentence, templates, h, m, s, with_pair):
     out = Counter()
     side = " right" if m > h else " left"
     for text in (*templates.arcs, *(templates.pairs if with_pair else ())):
-        tokens = sorted(set(tags)) if "b.pos" in text else [None]
+        tokens = sorted(set(tags)) if text.startswith("b.") else [None]
         for between in tokens:
             shown = []
             for atom in text.split():
@@ -64,7 +65,7 @@ def literal(sentence, templates, h, m, s, with_pair):
                 value = (
                     whole[atom]
                     if not attribute
-                    else between
+                    else {"pos": between, "coarse": (between or "")[:2]}[attribute]
                     if place == "b"
                     else look(sentence, places[place], attribute)
                 )

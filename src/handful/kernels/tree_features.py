@@ -19,10 +19,15 @@ HEAD, CHILD, SIBLING, BETWEEN, PART = 0, 1, 2, 3, 4
 BEFORE_HEAD, AFTER_HEAD, BEFORE_CHILD, AFTER_CHILD, BEFORE_SIBLING, AFTER_SIBLING = 5, 6, 7, 8, 9, 10
 # Only where the whole tree is known: the head's head, and the outermost children of the child.
 GRAND, FIRST_GRANDCHILD, LAST_GRANDCHILD = 11, 12, 13
-N_PLACES = 14
+# Two words away.
+SECOND_BEFORE_HEAD, SECOND_AFTER_HEAD, SECOND_BEFORE_CHILD, SECOND_AFTER_CHILD = 14, 15, 16, 17
+N_PLACES = 18
 # Attributes of a part: how far head and child, and sibling and child, are apart; marked tokens between head and child.
 GAP, SIBLING_GAP, FIRST_MARK = 0, 1, 2
 N_MARKS = 3
+# Only where the whole tree is known: see `handful.kernels.tree_marks`.
+TOPS, CLIMB, PAIR = 5, 6, 7
+N_PART = 8
 PART_BITS = 3
 TYPE_SHIFT = 55
 _NEAR = 5
@@ -164,6 +169,10 @@ def _set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndar
     rows[AFTER_HEAD] = root + h + 1 if h < n else 0
     rows[BEFORE_CHILD] = root + m - 1
     rows[AFTER_CHILD] = root + m + 1 if m < n else 0
+    rows[SECOND_BEFORE_HEAD] = root + h - 2 if h > 1 else 0
+    rows[SECOND_AFTER_HEAD] = root + h + 2 if h < n - 1 else 0
+    rows[SECOND_BEFORE_CHILD] = root + m - 2 if m > 1 else 0
+    rows[SECOND_AFTER_CHILD] = root + m + 2 if m < n - 1 else 0
     part[GAP] = gap_of(abs(h - m))
     low, high = min(h, m), max(h, m)
     for k in range(N_MARKS):
@@ -225,6 +234,29 @@ def _keys(
 
 
 @njit(cache=True, nogil=True)
+def write_keys(codes: np.ndarray, templates: Templates, rows: np.ndarray, part: np.ndarray, out: np.ndarray) -> int:
+    """Write the keys of one part, without tokens between, to `out`; return how many.
+
+    Parameters
+    ----------
+    codes, templates
+        See `keys_of_tree`.
+    rows : ndarray of int64, shape (N_PLACES,)
+        Row of each place.
+    part : ndarray of int64, shape (N_PART,)
+        Attributes of the part as a whole.
+    out : ndarray of int64
+        Receives the keys.
+
+    Returns
+    -------
+    int
+        How many.
+    """
+    return int(_keys(codes, templates, rows, part, rows, 0, out))
+
+
+@njit(cache=True, nogil=True)
 def _add_token(codes: np.ndarray, attribute: int, row: int, tokens: np.ndarray, n_tokens: int) -> int:
     for k in range(n_tokens):
         if codes[tokens[k], attribute] == codes[row, attribute]:
@@ -268,7 +300,7 @@ def keys_of_tree(
     """
     n = len(heads)
     sums = mark_sums(codes, root, n, arcs.mark)
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(FIRST_MARK + N_MARKS, dtype=np.int64)
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(n + 1, dtype=np.int64)
     most = 2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each)
     buffer = np.empty(most, dtype=np.int64)
@@ -346,7 +378,7 @@ def features_of_sentence(
     n_parts = size * size + (n_pairs if second else 0)
     begins, ends = np.zeros(n_parts, dtype=np.int32), np.zeros(n_parts, dtype=np.int32)
     sums = mark_sums(codes, root, n, arcs.mark)
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(FIRST_MARK + N_MARKS, dtype=np.int64)
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(size, dtype=np.int64)
     buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each), dtype=np.int64)
     # What sibling and child have without the head is found once for all heads. Sibling 0 is none, to the left of the
@@ -389,7 +421,7 @@ def _near_features(
     codes: np.ndarray, root: int, n: int, near: Templates, table: KeyTable
 ) -> tuple[np.ndarray, np.ndarray]:
     """List the features of sibling and child without the head, and where those of each child and sibling start."""
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(FIRST_MARK + N_MARKS, dtype=np.int64)
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(1, dtype=np.int64)
     buffer = np.empty(2 * len(near.each) + 1, dtype=np.int64)
     ids = np.empty(8 * (n + 1) * (n + 2), dtype=np.int32)

@@ -27,6 +27,7 @@ from handful.parsing.encoding import Encoder
 from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
 from handful.parsing.inputs import choose_columns, read_sentences, read_trees, with_columns
 from handful.parsing.labels import ArcLabeler
+from handful.parsing.marks import MarkHanger
 from handful.parsing.scoring import ParseScores, score_trees
 from handful.parsing.templates import TemplateSet
 from handful.parsing.tree_space import TreeSpace
@@ -66,6 +67,10 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         Bit string of each word; adds templates that see the first 4 and 6 bits, and all.
     labeled : bool, default=True
         Whether the labels of arcs are learned too, if the trees have more than one.
+    templates : {"wide", "plain"}, default="wide"
+        ``plain`` features are those of McDonald et al. 2005; ``wide`` ones also see coarse tags and words around the arc.
+    rehang : bool, default=True
+        Whether the heads of punctuation marks are chosen anew when the tree of the other words is known.
     tags : {"xpos", "upos", "pos"} or None, default=None
         The only column that tags are read from; None reads ``xpos`` and ``upos`` where both are filled.
     n_jobs : int or None, default=None
@@ -77,6 +82,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     ----------
     columns_ : list of str
         Columns that tags are read from.
+    templates_ : dict of lists of str
+        Templates of ``"arcs"`` and ``"pairs"``; see `handful.parsing.templates`.
     weights_ : ndarray of float64
         Weights that are not zero.
     n_active_ : int
@@ -97,6 +104,9 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     A projective parser cannot learn crossing arcs: training trees are made projective by hanging words to the head of their
     head, shortest arc first (Nivre & Nilsson 2005). With ``single_root``, further words at the root are hung to the first.
     Scores are always against the trees as they were given.
+
+    A single arc cannot tell which phrase a comma sets off. With ``rehang``, each mark without children chooses among the
+    words beside it and their ancestors, by a linear classifier that sees the tree. No arcs cross by that.
 
     Labels are chosen after the tree, by a linear classifier that sees the tree.
 
@@ -126,6 +136,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         single_root: bool = True,
         clusters: Any = None,
         labeled: bool = True,
+        templates: Literal["wide", "plain"] = "wide",
+        rehang: bool = True,
         tags: Literal["xpos", "upos", "pos"] | None = None,
         n_jobs: Jobs = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
@@ -140,6 +152,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         self.single_root = single_root
         self.clusters = clusters
         self.labeled = labeled
+        self.templates = templates
+        self.rehang = rehang
         self.tags = tags
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -178,11 +192,12 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         sentences = [tree.sentence for tree in known]
         self.columns_ = list(choose_columns(sentences, self.tags))
         clusters = self._paths()
-        templates = TemplateSet.ready(order=self.order, clusters=clusters is not None)
-        both = replace(
-            templates, pairs=(*templates.pairs, *TemplateSet.for_labels(clusters=clusters is not None).pairs)
+        bits = {"clusters": clusters is not None}
+        templates = TemplateSet.ready(order=self.order, wide=self.templates == "wide", **bits)
+        later = (*TemplateSet.for_labels(**bits).pairs, *TemplateSet.for_marks().pairs)
+        encoder = Encoder.learn(
+            sentences, self.columns_, clusters, replace(templates, pairs=(*templates.pairs, *later))
         )
-        encoder = Encoder.learn(sentences, self.columns_, clusters, both)
         if progress is not None:
             progress(Step("features", 0, 1))
         rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
@@ -200,7 +215,10 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         self._features = features.keep(active)
         self.keys_, self.weights_ = self._features.keys, weights[active]
         self.n_active_ = len(self.weights_)
+        self.templates_ = {"arcs": list(templates.arcs), "pairs": list(templates.pairs)}
         self.values_ = {name: np.array(strings, dtype=str) for name, strings in encoder.values.items()}
+        self._hanger = MarkHanger.learn(encoder, sentences, heads, seed=self.random_state) if self.rehang else None
+        self.marks_ = None if self._hanger is None else self._hanger.state()
         self._labeler = None
         self.labels_: dict[str, Any] | None = None
         labels = list(chain.from_iterable(tree.labels for tree in known))
@@ -241,6 +259,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             some = known[start:stop]
             structure = self._structure(self._features, SentenceFeatures(self._features, some))
             found = structure.best(self.weights_)
+            if self._hanger is not None:
+                found = self._hanger.hang(some, found)
             named = ["_"] * len(found) if self._labeler is None else self._labeler.predict(some, found)
             bounds = structure.offsets.tolist()
             heads += [found[a:b].tolist() for a, b in pairwise(bounds)]
@@ -356,7 +376,17 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     def _with(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
         """Return a parser that differs in features and weights alone."""
         other = DependencyParser(**self.get_params(deep=False))
-        for name in ("columns_", "values_", "labels_", "n_lifted_", "n_iter_", "_labeler"):
+        for name in (
+            "columns_",
+            "templates_",
+            "values_",
+            "marks_",
+            "labels_",
+            "n_lifted_",
+            "n_iter_",
+            "_hanger",
+            "_labeler",
+        ):
             setattr(other, name, getattr(self, name))
         other._features, other.keys_, other.weights_ = features, features.keys, weights
         other.n_active_ = len(weights)
@@ -411,12 +441,22 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = learned.n_passes
         return learned.weights
 
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        # files from before these were stored
+        first = TemplateSet.ready(order=state["order"], clusters=state["clusters"] is not None, wide=False)
+        texts = {"arcs": list(first.arcs), "pairs": list(first.pairs)}
+        return super()._from_state(
+            {"templates": "plain", "templates_": texts, "rehang": False, "marks_": None, **state}
+        )
+
     def _check_state(self) -> None:
         clusters = self._paths()
         encoder = Encoder({name: strings.tolist() for name, strings in self.values_.items()}, self.columns_, clusters)
-        templates = TemplateSet.ready(order=self.order, clusters=clusters is not None)
+        templates = TemplateSet(tuple(self.templates_["arcs"]), tuple(self.templates_["pairs"]))
         rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
         self._features = TreeFeatures(templates, encoder, self.keys_, **rules)
+        self._hanger = None if self.marks_ is None else MarkHanger.from_state(encoder, self.marks_)
         self._labeler = None if self.labels_ is None else ArcLabeler.from_state(encoder, self.labels_)
         whole = [
             self.keys_.dtype == np.int64 and self.keys_.ndim == 1 and (np.diff(self.keys_) > 0).all(),

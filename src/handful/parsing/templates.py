@@ -2,10 +2,12 @@
 
 A template is a list of atoms: ``h.word m.pos`` observes the word of the head and the tag of the child. Places are ``h``
 (head), ``m`` (child), ``s`` (sibling), ``b`` (each different tag between head and child), and neighbors such as ``h+1`` or
-``m-1``; for labels, when the tree is known, also ``g`` (the head's head) and ``l`` and ``r`` (the child's first and last
+``m-2``; for labels, when the tree is known, also ``g`` (the head's head) and ``l`` and ``r`` (the child's first and last
 child). Attributes are ``word``, ``pos``, ``coarse``, ``prefix`` (five letters, of longer words) and, where there are
 clusters, ``bits4``, ``bits6`` and ``bits``. Without a place stand ``verbs``, ``marks`` and ``joins``: how many verbs,
-punctuation marks and conjunctions lie between, and ``reach``: how far sibling and child are apart.
+punctuation marks and conjunctions lie between, and ``reach``: how far sibling and child are apart; for punctuation marks, when
+the rest of the tree is known, ``tops`` (whether the phrase on the left hangs below that on the right or the other way round),
+``climb`` (how far up in its phrase the head is) and ``pair`` (whether the head is within the brackets or quotes).
 """
 
 from __future__ import annotations
@@ -34,12 +36,19 @@ _PLACES = {
     "g": kernel.GRAND,
     "l": kernel.FIRST_GRANDCHILD,
     "r": kernel.LAST_GRANDCHILD,
+    "h-2": kernel.SECOND_BEFORE_HEAD,
+    "h+2": kernel.SECOND_AFTER_HEAD,
+    "m-2": kernel.SECOND_BEFORE_CHILD,
+    "m+2": kernel.SECOND_AFTER_CHILD,
 }
 _WHOLE = {
     "reach": kernel.SIBLING_GAP,
     "verbs": kernel.FIRST_MARK,
     "marks": kernel.FIRST_MARK + 1,
     "joins": kernel.FIRST_MARK + 2,
+    "tops": kernel.TOPS,
+    "climb": kernel.CLIMB,
+    "pair": kernel.PAIR,
 }
 # What a core may fill below the number of its type, after direction and distance.
 CORE_BITS = kernel.TYPE_SHIFT - 1 - kernel.PART_BITS
@@ -76,6 +85,18 @@ _ARCS = (
     "h.pos m.pos verbs",
     "h.pos m.pos marks",
     "h.pos m.pos joins",
+)
+_WIDE_ARCS = (
+    "b.coarse h.coarse m.coarse",
+    "h.coarse m.coarse m+1.coarse m+2.coarse",
+    "h.coarse m-2.coarse m-1.coarse m.coarse",
+    "h-2.coarse h-1.coarse h.coarse m.coarse",
+    "h.coarse h+1.coarse h+2.coarse m.coarse",
+    "h.coarse m.word m+1.word",
+    "h.coarse m-1.word m.coarse",
+    "h.coarse m.coarse m+1.word",
+    "h-1.word h.coarse m.coarse",
+    "h.coarse h+1.word m.coarse",
 )
 _PAIRS = (
     "h.pos s.pos m.pos",
@@ -148,9 +169,19 @@ _LABEL_PAIRS = (
     "m.word l.word",
     "m.pos l.word",
 )
+_MARKS = (
+    "tops climb",
+    "m.word tops climb",
+    "m.word m+1.coarse tops climb",
+    "m.word tops climb pair",
+    "m.word climb pair",
+    "h.coarse m.word tops climb",
+    "h.coarse g.coarse m.word tops climb",
+    "h.pos g.pos tops climb",
+)
 _LABEL_CLUSTERS = ("h.bits6 m.bits6", "h.pos m.bits", "h.bits m.pos", "m.bits", "h.bits")
 # Types of these grow with the tags between; the distance is told by their number already.
-_WITHOUT_DISTANCE = frozenset({"b.pos h.pos m.pos"})
+_WITHOUT_DISTANCE = frozenset({"b.pos h.pos m.pos", "b.coarse h.coarse m.coarse"})
 
 
 @dataclass(frozen=True)
@@ -172,9 +203,9 @@ class TemplateSet:
     pairs: tuple[str, ...]
 
     @classmethod
-    def ready(cls, *, order: int, clusters: bool) -> TemplateSet:
-        """Return the usual templates of an order, with or without clusters."""
-        arcs = _ARCS + (_CLUSTER_ARCS if clusters else ())
+    def ready(cls, *, order: int, clusters: bool, wide: bool = True) -> TemplateSet:
+        """Return the usual templates of an order, with or without clusters and a wide look around."""
+        arcs = _ARCS + (_WIDE_ARCS if wide else ()) + (_CLUSTER_ARCS if clusters else ())
         pairs = _PAIRS + (_CLUSTER_PAIRS if clusters else ())
         return cls(arcs, pairs if order == 2 else ())
 
@@ -182,6 +213,11 @@ class TemplateSet:
     def for_labels(cls, *, clusters: bool) -> TemplateSet:
         """Return the templates for the labels of arcs."""
         return cls(_LABEL_ARCS + (_LABEL_CLUSTERS if clusters else ()), _LABEL_PAIRS)
+
+    @classmethod
+    def for_marks(cls) -> TemplateSet:
+        """Return the templates for the heads of punctuation marks."""
+        return cls((), _MARKS)
 
     @property
     def types(self) -> tuple[str, ...]:

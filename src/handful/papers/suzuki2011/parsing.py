@@ -102,6 +102,8 @@ class Task:
             "fobos",
             clusters=self.clusters if name == "icwr" else None,
             labeled=False,
+            templates="plain",
+            rehang=False,
             n_jobs=self.n_jobs,
             **self._shorter(BASES[name]),
         )

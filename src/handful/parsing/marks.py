@@ -1,0 +1,152 @@
+"""The heads of punctuation marks, by a linear classifier that sees the rest of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from handful.core.records import Sentence
+from handful.kernels.tree_features import find_all, make_table
+from handful.kernels.tree_marks import choice_pass, choose_heads, keys_of_marks
+from handful.parsing.encoding import Encoder
+from handful.parsing.templates import TemplateSet
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "``": "''", "-LRB-": "-RRB-", "-LSB-": "-RSB-", "-LCB-": "-RCB-"}
+_CLOSERS |= {
+    "\u201c": "\u201d",
+    "\u2018": "\u2019",
+    "\u00ab": "\u00bb",
+    "\uff08": "\uff09",
+    '"': '"',
+}  # quotes, wide brackets
+_CLOSERS |= {"\u300c": "\u300d", "\u300e": "\u300f", "\u300a": "\u300b"}  # corner and angle brackets
+_OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
+_PASSES, _LIMIT = 8, 0.05
+
+
+class _Candidates(NamedTuple):
+    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_marks` returns."""
+
+    words: np.ndarray
+    roots: np.ndarray
+    marks: np.ndarray
+    starts: np.ndarray
+    candidates: np.ndarray
+    keys: np.ndarray
+    bounds: np.ndarray
+
+
+class MarkHanger:
+    """Chooses the head of each punctuation mark, given the heads of all other words.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Numbers of words and tags.
+    templates : TemplateSet
+        The templates.
+    keys : ndarray of int64
+        Keys of the features, rising.
+    weights : ndarray of float64
+        Weights.
+
+    Notes
+    -----
+    Which phrase a mark belongs to can be seen from the tree, hardly from the words alone: the full stop hangs where the root
+    is, a comma with the phrase that it sets off, a bracket within what is bracketed. Candidates are the nearest word on
+    either side and those of its ancestors that are on the same side, so that no arcs cross. Trained by averaged
+    passive-aggressive steps (PA-I) on right trees. Marks with children, or below the root, stay where they are.
+    """
+
+    def __init__(self, encoder: Encoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray) -> None:
+        self.encoder = encoder
+        self.templates = templates
+        self.keys = keys
+        self.weights = weights
+        self._spec = templates.compile(encoder.n_codes)[1]
+        self._table = make_table(keys)
+
+    @classmethod
+    def learn(cls, encoder: Encoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
+        """Learn from the heads of all words."""
+        new = cls(encoder, TemplateSet.for_marks(), np.empty(0, dtype=np.int64), np.empty(0))
+        found = new._candidates(sentences, heads)
+        new.keys = np.unique(found.keys)
+        new._table = make_table(new.keys)
+        ids, bounds = find_all(new._table, found.keys, found.bounds)
+        sizes = np.diff(found.starts)
+        right = found.candidates == np.repeat(found.roots + heads[found.words], sizes)
+        gold = np.full(len(sizes), -1)
+        gold[np.repeat(np.arange(len(sizes)), sizes)[right]] = np.flatnonzero(right)
+        some = np.flatnonzero((gold >= 0) & (sizes > 1))  # others have no choice, or hang elsewhere
+        weights, sums = np.zeros((2, len(new.keys)))
+        step = 0
+        for number in range(_PASSES):
+            order = np.random.default_rng([seed, number]).permutation(some)
+            choice_pass(ids, bounds, found.starts, gold, order, _LIMIT, step, weights, sums)
+            step += len(some)
+        weights -= sums / max(step, 1)
+        used = weights != 0.0
+        return cls(encoder, new.templates, new.keys[used], weights[used])
+
+    def hang(self, sentences: Sequence[Sentence], heads: np.ndarray) -> np.ndarray:
+        """Return the heads of all words, those of marks chosen anew."""
+        found = self._candidates(sentences, heads)
+        ids, bounds = find_all(self._table, found.keys, found.bounds)
+        chosen = choose_heads(ids, bounds, found.marks, found.starts, found.candidates, self.weights)
+        out = heads.copy()
+        out[found.words] = chosen - found.roots
+        return out
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file needs."""
+        return {"templates": list(self.templates.pairs), "keys": self.keys, "weights": self.weights}
+
+    @classmethod
+    def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
+        """Rebuild from a state."""
+        keys, weights = np.asarray(state["keys"], dtype=np.int64), np.asarray(state["weights"], dtype=np.float64)
+        if keys.ndim != 1 or keys.shape != weights.shape:
+            raise ValueError("keys and weights must fit together")
+        return cls(encoder, TemplateSet((), tuple(state["templates"])), keys, weights)
+
+    def _candidates(self, sentences: Sequence[Sentence], heads: np.ndarray) -> _Candidates:
+        codes = self.encoder.encode(sentences)
+        root, word, n_candidates, n_keys = 2, 0, 0, 0
+        nothing = np.empty(0, dtype=np.int64)
+        found = [
+            _Candidates(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, np.zeros(1, int))
+        ]
+        for sentence in sentences:
+            mine, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
+            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, mine, partners)
+            words, roots = marks - root - 1 + word, np.full(len(marks), root)
+            found.append(
+                _Candidates(words, roots, marks, starts[1:] + n_candidates, candidates, keys, bounds[1:] + n_keys)
+            )
+            root, word = root + len(sentence) + 1, word + len(sentence)
+            n_candidates, n_keys = n_candidates + len(candidates), n_keys + len(keys)
+        return _Candidates(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def partners_of(tokens: Sequence[str]) -> np.ndarray:
+    """Return, for each bracket or quotation mark, the one that belongs to it, counted from 1; 0 for other words.
+
+    Examples
+    --------
+    >>> partners_of(["(", "so", ")", ")"]).tolist()
+    [3, 0, 1, 0]
+    """
+    found = np.zeros(len(tokens), dtype=np.int64)
+    waiting: list[int] = []
+    for place, token in enumerate(tokens, start=1):
+        wanted = _OPENERS.get(token)
+        opener = next((w for w in reversed(waiting) if tokens[w - 1] == wanted), 0) if wanted else 0
+        if opener:
+            found[opener - 1], found[place - 1] = place, opener
+            del waiting[waiting.index(opener) :]
+        elif token in _CLOSERS:
+            waiting.append(place)
+    return found
