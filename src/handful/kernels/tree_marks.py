@@ -169,6 +169,8 @@ def choose_heads(
     starts: np.ndarray,
     candidates: np.ndarray,
     weights: np.ndarray,
+    heads: np.ndarray,
+    stay: float,
 ) -> np.ndarray:
     """Return the best head of every mark, as a row; among equals the first.
 
@@ -182,6 +184,10 @@ def choose_heads(
         See `keys_of_marks`.
     weights : ndarray of float64
         Weights.
+    heads : ndarray of int64, shape (n_marks,)
+        Heads that marks have, as rows.
+    stay : float
+        What another head must be better by.
 
     Returns
     -------
@@ -192,8 +198,11 @@ def choose_heads(
     --------
     >>> ids, bounds = np.array([0, 1, 1, 0]), np.arange(5)
     >>> marks, starts, candidates = np.array([4, 5]), np.array([0, 2, 4]), np.array([3, 6, 3, 6])
-    >>> choose_heads(ids, bounds, marks, starts, candidates, np.array([0.0, 1.0])).tolist()
+    >>> weights, heads = np.array([0.0, 1.0]), np.array([3, 3])
+    >>> choose_heads(ids, bounds, marks, starts, candidates, weights, heads, 0.5).tolist()
     [6, 6]
+    >>> choose_heads(ids, bounds, marks, starts, candidates, weights, heads, 2.0).tolist()
+    [3, 3]
     """
     out = np.zeros(len(marks), dtype=np.int64)
     for i in range(len(marks)):
@@ -203,7 +212,7 @@ def choose_heads(
             head = candidates[c]
             if beside and _crosses(out[i - 1], marks[i], head):
                 continue
-            score = _score(ids, bounds[c], bounds[c + 1], weights)
+            score = _score(ids, bounds[c], bounds[c + 1], weights) + (stay if head == heads[i] else 0.0)
             if score > best:
                 best, out[i] = score, head
     return out

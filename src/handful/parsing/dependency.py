@@ -192,9 +192,9 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         sentences = [tree.sentence for tree in known]
         self.columns_ = list(choose_columns(sentences, self.tags))
         clusters = self._paths()
-        bits = {"clusters": clusters is not None}
-        templates = TemplateSet.ready(order=self.order, wide=self.templates == "wide", **bits)
-        later = (*TemplateSet.for_labels(**bits).pairs, *TemplateSet.for_marks().pairs)
+        kinds = {"clusters": clusters is not None, "wide": self.templates == "wide"}
+        templates, for_labels = TemplateSet.ready(order=self.order, **kinds), TemplateSet.for_labels(**kinds)
+        later = (*for_labels.pairs, *TemplateSet.for_marks().pairs)
         encoder = Encoder.learn(
             sentences, self.columns_, clusters, replace(templates, pairs=(*templates.pairs, *later))
         )
@@ -215,7 +215,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         self._features = features.keep(active)
         self.keys_, self.weights_ = self._features.keys, weights[active]
         self.n_active_ = len(self.weights_)
-        self.templates_ = {"arcs": list(templates.arcs), "pairs": list(templates.pairs)}
+        self.templates_ = templates.state()
         self.values_ = {name: np.array(strings, dtype=str) for name, strings in encoder.values.items()}
         self._hanger = MarkHanger.learn(encoder, sentences, heads, seed=self.random_state) if self.rehang else None
         self.marks_ = None if self._hanger is None else self._hanger.state()
@@ -225,7 +225,14 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         if self.labeled and set(labels) != {"_"}:
             given = np.concatenate([np.array(tree.heads, dtype=np.int32) for tree in known])
             self._labeler = ArcLabeler.learn(
-                encoder, sentences, given, labels, max_passes=_LABEL_PASSES, limit=0.1, seed=self.random_state
+                encoder,
+                for_labels,
+                sentences,
+                given,
+                labels,
+                max_passes=_LABEL_PASSES,
+                limit=0.1,
+                seed=self.random_state,
             )
             self.labels_ = self._labeler.state()
         return self
@@ -453,7 +460,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     def _check_state(self) -> None:
         clusters = self._paths()
         encoder = Encoder({name: strings.tolist() for name, strings in self.values_.items()}, self.columns_, clusters)
-        templates = TemplateSet(tuple(self.templates_["arcs"]), tuple(self.templates_["pairs"]))
+        templates = TemplateSet.from_state(self.templates_)
         rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
         self._features = TreeFeatures(templates, encoder, self.keys_, **rules)
         self._hanger = None if self.marks_ is None else MarkHanger.from_state(encoder, self.marks_)

@@ -23,6 +23,8 @@ class ArcLabeler:
     ----------
     encoder : Encoder
         Numbers of words and tags.
+    templates : TemplateSet
+        The templates.
     labels : sequence of str
         The labels, sorted.
     keys : ndarray of int64
@@ -35,18 +37,22 @@ class ArcLabeler:
     Trained by averaged passive-aggressive steps (PA-I) on right trees. Features that occur once are left out.
     """
 
-    def __init__(self, encoder: Encoder, labels: Sequence[str], keys: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(
+        self, encoder: Encoder, templates: TemplateSet, labels: Sequence[str], keys: np.ndarray, weights: np.ndarray
+    ) -> None:
         self.encoder = encoder
+        self.templates = templates
         self.labels = list(labels)
         self.keys = keys
         self.weights = weights
-        self._spec = TemplateSet.for_labels(clusters=encoder.clusters is not None).compile(encoder.n_codes)
+        self._spec = templates.compile(encoder.n_codes)
         self._table = make_table(keys)
 
     @classmethod
     def learn(
         cls,
         encoder: Encoder,
+        templates: TemplateSet,
         sentences: Sequence[Sentence],
         heads: np.ndarray,
         labels: Sequence[str],
@@ -60,7 +66,7 @@ class ArcLabeler:
         names = sorted(set(labels))
         numbers = {name: code for code, name in enumerate(names)}
         gold = np.array([numbers[label] for label in labels], dtype=np.int64)
-        new = cls(encoder, names, np.empty(0, dtype=np.int64), np.empty((0, len(names))))
+        new = cls(encoder, templates, names, np.empty(0, dtype=np.int64), np.empty((0, len(names))))
         keys, bounds = new._keys(sentences, heads)
         distinct, counts = np.unique(keys, return_counts=True)
         new.keys = distinct[counts >= min_count]
@@ -75,7 +81,7 @@ class ArcLabeler:
                 step += len(gold)
             weights -= sums / max(step, 1)
         used = weights.any(axis=1)
-        return cls(encoder, names, new.keys[used], weights[used])
+        return cls(encoder, templates, names, new.keys[used], weights[used])
 
     def predict(self, sentences: Sequence[Sentence], heads: np.ndarray) -> list[str]:
         """Return the label of every word."""
@@ -84,13 +90,20 @@ class ArcLabeler:
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs."""
-        return {"labels": np.array(self.labels), "keys": self.keys, "weights": sparse.csr_array(self.weights)}
+        return {
+            "templates": self.templates.state(),
+            "labels": np.array(self.labels),
+            "keys": self.keys,
+            "weights": sparse.csr_array(self.weights),
+        }
 
     @classmethod
     def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
         """Rebuild from a state."""
         weights = np.asarray(state["weights"].toarray(), dtype=np.float64)
-        new = cls(encoder, state["labels"].tolist(), np.asarray(state["keys"], dtype=np.int64), weights)
+        first = TemplateSet.for_labels(clusters=encoder.clusters is not None, wide=False)  # where a file names none
+        templates = TemplateSet.from_state(state["templates"]) if "templates" in state else first
+        new = cls(encoder, templates, state["labels"].tolist(), np.asarray(state["keys"], dtype=np.int64), weights)
         if weights.shape != (len(new.keys), len(new.labels)):
             raise ValueError("labels, keys and weights must fit together")
         return new

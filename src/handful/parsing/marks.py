@@ -51,6 +51,8 @@ class MarkHanger:
         Keys of the features, rising.
     weights : ndarray of float64
         Weights.
+    stay : float
+        What another head must be better by than the one that a mark has; the margin of training is 1.
 
     Notes
     -----
@@ -60,11 +62,14 @@ class MarkHanger:
     passive-aggressive steps (PA-I) on right trees. Marks with children, or below the root, stay where they are.
     """
 
-    def __init__(self, encoder: Encoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(
+        self, encoder: Encoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray, stay: float = 0.75
+    ) -> None:
         self.encoder = encoder
         self.templates = templates
         self.keys = keys
         self.weights = weights
+        self.stay = stay
         self._spec = templates.compile(encoder.n_codes)[1]
         self._table = make_table(keys)
 
@@ -95,14 +100,15 @@ class MarkHanger:
         """Return the heads of all words, those of marks chosen anew."""
         found = self._candidates(sentences, heads)
         ids, bounds = find_all(self._table, found.keys, found.bounds)
-        chosen = choose_heads(ids, bounds, found.marks, found.starts, found.candidates, self.weights)
+        here = found.roots + heads[found.words]
+        chosen = choose_heads(ids, bounds, found.marks, found.starts, found.candidates, self.weights, here, self.stay)
         out = heads.copy()
         out[found.words] = chosen - found.roots
         return out
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs."""
-        return {"templates": list(self.templates.pairs), "keys": self.keys, "weights": self.weights}
+        return {"templates": self.templates.state(), "keys": self.keys, "weights": self.weights}
 
     @classmethod
     def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
@@ -110,7 +116,7 @@ class MarkHanger:
         keys, weights = np.asarray(state["keys"], dtype=np.int64), np.asarray(state["weights"], dtype=np.float64)
         if keys.ndim != 1 or keys.shape != weights.shape:
             raise ValueError("keys and weights must fit together")
-        return cls(encoder, TemplateSet((), tuple(state["templates"])), keys, weights)
+        return cls(encoder, TemplateSet.from_state(state["templates"]), keys, weights)
 
     def _candidates(self, sentences: Sequence[Sentence], heads: np.ndarray) -> _Candidates:
         codes = self.encoder.encode(sentences)

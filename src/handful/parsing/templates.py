@@ -169,6 +169,8 @@ _LABEL_PAIRS = (
     "m.word l.word",
     "m.pos l.word",
 )
+_WIDE_LABEL_ARCS = ("b.coarse h.coarse m.coarse",)
+_WIDE_LABEL_PAIRS = ("h.coarse m.coarse l.pos", "m.pos r.word")
 _MARKS = (
     "tops climb",
     "m.word tops climb",
@@ -178,6 +180,10 @@ _MARKS = (
     "h.coarse m.word tops climb",
     "h.coarse g.coarse m.word tops climb",
     "h.pos g.pos tops climb",
+    "h.pos g.pos m.word tops climb",
+    "h.pos m-1.pos m.word climb",
+    "h.pos m.word m+1.pos climb",
+    "h.word m.word climb",
 )
 _LABEL_CLUSTERS = ("h.bits6 m.bits6", "h.pos m.bits", "h.bits m.pos", "m.bits", "h.bits")
 # Types of these grow with the tags between; the distance is told by their number already.
@@ -210,14 +216,24 @@ class TemplateSet:
         return cls(arcs, pairs if order == 2 else ())
 
     @classmethod
-    def for_labels(cls, *, clusters: bool) -> TemplateSet:
+    def for_labels(cls, *, clusters: bool, wide: bool = True) -> TemplateSet:
         """Return the templates for the labels of arcs."""
-        return cls(_LABEL_ARCS + (_LABEL_CLUSTERS if clusters else ()), _LABEL_PAIRS)
+        arcs = _LABEL_ARCS + (_WIDE_LABEL_ARCS if wide else ()) + (_LABEL_CLUSTERS if clusters else ())
+        return cls(arcs, _LABEL_PAIRS + (_WIDE_LABEL_PAIRS if wide else ()))
 
     @classmethod
     def for_marks(cls) -> TemplateSet:
         """Return the templates for the heads of punctuation marks."""
         return cls((), _MARKS)
+
+    def state(self) -> dict[str, list[str]]:
+        """Return what a model file needs."""
+        return {"arcs": list(self.arcs), "pairs": list(self.pairs)}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Sequence[str]]) -> TemplateSet:
+        """Return the templates that a model file names."""
+        return cls(tuple(state["arcs"]), tuple(state["pairs"]))
 
     @property
     def types(self) -> tuple[str, ...]:
