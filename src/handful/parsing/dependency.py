@@ -383,17 +383,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     def _with(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
         """Return a parser that differs in features and weights alone."""
         other = DependencyParser(**self.get_params(deep=False))
-        for name in (
-            "columns_",
-            "templates_",
-            "values_",
-            "marks_",
-            "labels_",
-            "n_lifted_",
-            "n_iter_",
-            "_hanger",
-            "_labeler",
-        ):
+        kept = ("columns_", "templates_", "values_", "marks_", "labels_", "n_lifted_", "n_iter_", "_hanger", "_labeler")
+        for name in kept:
             setattr(other, name, getattr(self, name))
         other._features, other.keys_, other.weights_ = features, features.keys, weights
         other.n_active_ = len(weights)
@@ -450,12 +441,10 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
-        # files from before these were stored
+        # a file from before these were stored has the templates that were then the only ones
         first = TemplateSet.ready(order=state["order"], clusters=state["clusters"] is not None, wide=False)
-        texts = {"arcs": list(first.arcs), "pairs": list(first.pairs)}
-        return super()._from_state(
-            {"templates": "plain", "templates_": texts, "rehang": False, "marks_": None, **state}
-        )
+        before = {"templates": "plain", "templates_": first.state(), "rehang": False, "marks_": None}
+        return super()._from_state({**before, **state})
 
     def _check_state(self) -> None:
         clusters = self._paths()
