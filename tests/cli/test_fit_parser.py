@@ -6,6 +6,7 @@ import pytest
 
 from handful.cli import main
 from handful.corpora.formats import read_conllu
+from handful.methods import load
 
 
 def run(capsys, *arguments):
@@ -150,3 +151,15 @@ def test_steps_too_long_and_damaged_checkpoints_leave_no_model(capsys, treebank,
     assert code == 1
     assert "run.npz: is not a checkpoint of a training run, or a damaged one" in err
     assert not model.exists()
+
+
+def test_plain_templates_make_a_smaller_parser(capsys, treebank, tmp_path):
+    sizes = {}
+    for options in [(), ("--templates", "plain"), ("--templates", "plain", "--no-rehang")]:
+        model = tmp_path / f"{len(options)}.handful"
+        code, out, err = run(capsys, "fit", "parser", treebank, *options, "--model", model, "--json")
+        assert code == 0, err
+        sizes[len(options)] = json.loads(out)["features"]
+        parser = load(model)
+        assert (parser.templates, parser.rehang) == ("plain" if options else "wide", len(options) < 3)
+    assert sizes[0] > sizes[2] == sizes[3]

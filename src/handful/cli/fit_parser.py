@@ -35,6 +35,19 @@ from handful.cli.options import check_output, command_line
     type=click.Choice(["xpos", "upos"]),
     help="The only column of tags to read; both where both are filled by default.",
 )
+@click.option(
+    "--templates",
+    type=click.Choice(["wide", "plain"]),
+    default="wide",
+    show_default=True,
+    help="plain: fewer features, a little faster.",
+)
+@click.option(
+    "--rehang/--no-rehang",
+    default=True,
+    show_default=True,
+    help="Whether punctuation marks are hung anew when the tree of the other words is known.",
+)
 @click.option("--crossing", is_flag=True, help="Let arcs cross; needs --order 1.")
 @click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="Where to save it.")
 @click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to go on from if stopped.")
@@ -52,6 +65,8 @@ def command(
     iterations: int | None,
     clusters: Path | None,
     tag: Literal["xpos", "upos"] | None,
+    templates: Literal["wide", "plain"],
+    rehang: bool,
     crossing: bool,
     model: Path | None,
     checkpoint: Path | None,
@@ -80,6 +95,8 @@ def command(
         rate=rate,
         max_iter=iterations,
         clusters=paths,
+        templates=templates,
+        rehang=rehang,
         projective=not crossing,
         tags=tag,
         n_jobs=jobs,
