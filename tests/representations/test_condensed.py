@@ -161,7 +161,7 @@ def test_online_learners_start_there_too(start):
     hardly = {"algorithm": "fobos", "rate": 1e-9, "strength": 1e-3, "max_iter": 1}
     for phi_scale in (1.0, 0.1):
         model = features.retrain(X, y, start=start, phi_scale=phi_scale, **hardly)
-        first = features._first_weights(start, features._ties(np.arange(1)).n_tied)
+        first = features._first_weights(start)
         np.testing.assert_allclose(model.condensed_weights_, features.fold(first).condensed_weights_, atol=1e-6)
 
 
@@ -169,7 +169,7 @@ def test_a_bin_starts_with_the_mean_weight_of_its_members():
     X, y = table(2, n=120)
     base = LogisticRegression(fit_intercept=False).fit(X, y)
     features = CondensedFeatures(base, discount=0.5, resolution=2.0).fit(X)
-    first = features._first_weights("base", features.n_condensed_ + 1)
+    first = features._first_weights("base")
     sizes = X.sum(axis=0)  # every class is as likely by chance
     for number in range(features.n_condensed_):
         column, label = np.divmod(features.kept_[features.members_ == number], 3)

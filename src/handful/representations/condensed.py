@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -21,13 +21,15 @@ from handful.core.registry import method
 from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
-from handful.linear.tied import Tied, TiedSteps, Ties, tie_steps
+from handful.linear.tied import Tied, TiedSteps, tie_steps
 from handful.representations.condensable import Condensable, FeatureSpace
 from handful.representations.counting import Counting
 from handful.representations.feature_counts import FeatureCounts, count_features
 from handful.representations.flat_space import FlatSpace
-from handful.representations.potency import Condensed, Discount, Resolution, Step, condense, discounted, quantized
+from handful.representations.inspection import Inspectable
+from handful.representations.potency import Discount, Resolution, Step, condense, discounted, quantized
 from handful.representations.shards import Preparing, Reading, Ready, shards_of
+from handful.representations.tying import Tying
 from handful.representations.widening import widen
 
 _WHO = "CondensedFeatures"
@@ -37,20 +39,8 @@ _FEW, _LONG_MEMORY, _MEMORY = 10_000, 50, 6
 _FIRST_PHI = 0.1
 
 
-class FeatureRecord(NamedTuple):
-    """One original feature: what it is, its counts, and where it fell."""
-
-    type: str
-    name: str
-    labels: tuple[str, ...]
-    chosen: float
-    even: float
-    potency: float
-    bin: int
-
-
 @method("condensed-features", paper="suzuki2011", takes="model", learns_from=("labels", "unlabeled"))
-class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
+class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[misc]
     """Put the features of a linear model together by how its decisions on unlabeled data use them.
 
     Use it to make a tagger, a parser or a text classifier far smaller, and its weights better founded: features that
@@ -339,7 +329,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "counts_")
         outputs = self._space.encode(inputs, self.base_model.predict(inputs) if outputs is None else outputs)
-        steps = TiedSteps(self._space.steps(self.kept_, inputs), self._ties(np.arange(len(self.kept_))))
+        steps = TiedSteps(self._space.steps(self.kept_, inputs), self._tying.ties(self.members_))
         found = [steps.parts_at(number, steps.take(number, outputs)) for number in range(steps.n_inputs)]
         rows = np.repeat(np.arange(len(found)), [len(ids) for ids, _ in found])
         ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in found)])
@@ -394,11 +384,11 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "counts_")
         space, codes = self._space, self._space.encode(inputs, outputs)
         mine = np.flatnonzero(space.seen(self.kept_, inputs))
-        ids, ties = self.kept_[mine], self._ties(mine)
+        ids, ties = self.kept_[mine], self._tying.ties(self.members_[mine])
         settings: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
         start = start or ("zero" if self.base_step is None else "base")
         settings["fingerprint"] = f"{self._fingerprint()} {start}"
-        settings["start"] = self._first_weights(start, ties.n_tied)
+        settings["start"] = self._first_weights(start)
         if algorithm == "lbfgs":
             objective = log_loss(Tied(space.structure(ids, inputs), ties), codes)
             l1, l2 = (strength, 0.0) if penalty == "l1" else (0.0, strength)
@@ -409,7 +399,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         else:
             scaled = replace(ties, value=ties.value * phi_scale)
             settings["fingerprint"] += f" {phi_scale!r}"
-            settings["start"][self._n_pairs :] /= phi_scale or 1.0
+            settings["start"][self._tying.n_pairs :] /= phi_scale or 1.0
             learned = train_online(
                 tie_steps(space.steps(ids, inputs), scaled),
                 codes,
@@ -422,7 +412,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
                 **settings,
             )
             weights, n_iter = learned.weights, learned.n_passes
-            weights[self._n_pairs :] *= phi_scale
+            weights[self._tying.n_pairs :] *= phi_scale
         model = self.fold(weights)
         model.n_iter_ = n_iter
         return model
@@ -440,7 +430,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         model
             See `retrain`.
         """
-        model = self._built(weights[self._condensed.pair_of] + self._shares(weights))
+        model = self._built(self._tying.fold(weights))
         if self.base_step is not None:
             model.tied_weights_ = weights
         return model
@@ -472,7 +462,7 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         kept = [("with" if mine.base_step else "without") + " base_step" for mine in (features, self)]
         if kept[0] != kept[1]:
             raise ParameterError(f"{_WHO}: weights learned {kept[0]} cannot be carried to features {kept[1]}.")
-        firsts = features._condensed.firsts
+        firsts = features._tying.condensed.firsts
         learned = model.condensed_weights_ if self.base_step is None else model.tied_weights_[: len(firsts)]
         folded = np.zeros(self.n_condensed_)
         for number in np.unique(features.condensed_types_):
@@ -481,10 +471,10 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
             folded[mine] = np.interp(self.condensed_bins_[mine] / self.resolution, potency, learned[theirs])
         if self.base_step is None:
             return self._built(folded)
-        return self._built(folded + self._shares(model.tied_weights_))
+        return self._built(folded + self._tying.shares(model.tied_weights_[len(firsts) :]))
 
-    def _first_weights(self, start: str, n_tied: int) -> np.ndarray:
-        weights, n = np.zeros(n_tied), self._n_pairs
+    def _first_weights(self, start: str) -> np.ndarray:
+        weights, n = np.zeros(self._tying.n_tied), self._tying.n_pairs
         if start == "potency":
             if self.base_step is not None:
                 raise ParameterError(f'{_WHO}: start must be "base" or "zero" with base_step, got "potency".')
@@ -505,90 +495,6 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         model.n_active_condensed_ = int(np.count_nonzero(folded))
         model.condensed_weights_ = folded
         return model
-
-    def features(self, ids: Iterable[int] | None = None) -> Iterator[FeatureRecord]:
-        """Tell about original features, one at a time.
-
-        Parameters
-        ----------
-        ids : iterable of int, optional
-            Which; by default all that fell into a bin.
-
-        Yields
-        ------
-        FeatureRecord
-            Type, name, labels, R, A, potency and bin.
-        """
-        check_is_fitted(self, "counts_")
-        wanted = self.kept_ if ids is None else np.asarray(list(ids), dtype=np.int64)
-        for start in range(0, len(wanted), 1 << 16):
-            yield from self._records(wanted[start : start + (1 << 16)])
-
-    def bin_members(self, type: str, bin: int) -> list[FeatureRecord]:
-        """Return the original features behind one condensed feature, by falling potency.
-
-        Parameters
-        ----------
-        type : str
-            One of `type_names_`.
-        bin : int
-            The bin.
-
-        Returns
-        -------
-        list of FeatureRecord
-            The members.
-        """
-        mine = (self.condensed_types_ == self._type(type)) & (self.condensed_bins_ == bin)
-        found = self._records(self.kept_[mine[self.members_]])
-        return sorted(found, key=lambda record: -record.potency)
-
-    def top(self, type: str, n: int = 10, *, lowest: bool = False) -> list[FeatureRecord]:
-        """Return the features of a type with the biggest potency.
-
-        Parameters
-        ----------
-        type : str
-            One of `type_names_`.
-        n : int
-            How many.
-        lowest : bool
-            The most negative ones instead.
-
-        Returns
-        -------
-        list of FeatureRecord
-            Biggest first.
-        """
-        number = self._type(type)
-        ids = self.kept_[self.condensed_types_[self.members_] == number]
-        potency = discounted(*self.counts_.of(self._space, ids), self.discount)
-        order = np.argsort(potency if lowest else -potency, kind="stable")[:n]
-        return [next(iter(self._records(ids[k : k + 1]))) for k in order]
-
-    def _records(self, ids: np.ndarray) -> list[FeatureRecord]:
-        order = np.argsort(ids, kind="stable")
-        rising = ids[order]
-        chosen, even = self.counts_.of(self._space, rising)
-        potency = discounted(chosen, even, self.discount)
-        bins, types = quantized(potency, self.resolution), self._space.types(rising)
-        words = self._space.describe(rising)
-        found = [
-            FeatureRecord(self.type_names_[t], *word, *figures)
-            for t, word, *figures in zip(
-                types.tolist(), words, chosen.tolist(), even.tolist(), potency.tolist(), bins.tolist(), strict=True
-            )
-        ]
-        back = np.empty(len(ids), dtype=np.int64)
-        back[order] = np.arange(len(ids))
-        return [found[k] for k in back]
-
-    def _type(self, name: str) -> int:
-        check_is_fitted(self, "counts_")
-        if name not in self.type_names_:
-            known = ", ".join(map(repr, self.type_names_[:20]))
-            raise ParameterError(f"{_WHO}: type must be one of {known}, got {name!r}.")
-        return self.type_names_.index(name)
 
     def _new_space(self, labeled: Any) -> FeatureSpace:
         if isinstance(self.base_model, Condensable):
@@ -615,29 +521,6 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         own: Sequence[Any] = [Ready(labeled)] if self.count_labeled else []
         return chain(shards_of(unlabeled, _WHO), own)
 
-    def _ties(self, mine: np.ndarray) -> Ties:
-        """Return which weights some of the kept features share."""
-        group = self.members_[mine]
-        types = np.zeros(len(mine), dtype=np.int64) if self.global_phi else self.condensed_types_[group]
-        n_phi = 1 if self.global_phi else len(self.type_names_)
-        n = self._n_pairs
-        return Ties(n + n_phi, self._condensed.pair_of[group], n + types, self._amounts[group])
-
-    @property
-    def _amounts(self) -> np.ndarray:
-        """How much of its type's last weight (phi, or that of the base model) each condensed feature has."""
-        if self.base_step is None:
-            return np.asarray(self.condensed_bins_ / self.resolution)
-        return np.asarray(self.condensed_levels_ * self.base_step)
-
-    def _shares(self, weights: np.ndarray) -> np.ndarray:
-        """Return what phi, or the base model, adds to the weight of each condensed feature; its weights stand last."""
-        n_phi = 1 if self.global_phi else len(self.type_names_)
-        phi = weights[len(weights) - n_phi :]
-        return np.asarray(
-            phi[np.zeros_like(self.condensed_types_) if self.global_phi else self.condensed_types_] * self._amounts
-        )
-
     def _bin(self, space: FeatureSpace, counts: FeatureCounts) -> Self:
         kept, bins, levels = ([np.empty(0, dtype=np.int64)] for _ in range(3))
         steps = np.zeros(0)
@@ -655,11 +538,12 @@ class CondensedFeatures(Storable, BaseEstimator):  # type: ignore[misc]
         self._space, self.counts_ = space, counts
         self.kept_ = np.concatenate(kept)
         found = condense(space.types(self.kept_), np.concatenate(bins), np.concatenate(levels))
-        self._condensed: Condensed = found
         self.condensed_types_, self.condensed_bins_, self.condensed_levels_ = found.types, found.bins, found.levels
         self.members_ = found.member_of
-        self.n_condensed_, self._n_pairs = len(found), len(found.firsts)
+        self.n_condensed_ = len(found)
         self.type_names_ = list(space.type_names)
+        amounts = found.bins / self.resolution if self.base_step is None else found.levels * self.base_step
+        self._tying = Tying(found, amounts, len(self.type_names_), self.global_phi)
         return self
 
     def _fingerprint(self) -> str:
