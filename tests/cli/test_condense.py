@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from handful.cli import main
+from handful.representations import CondensedFeatures
 
 
 def run(capsys, *arguments):
@@ -111,7 +112,36 @@ def test_held_out_sentences_teach_what_bins_add(capsys, model, tmp_path):
     (tmp_path / "counts-held-out").unlink()
     code, _, err = run(capsys, "condense", model, train, raw, *small, "--held-out", 3)
     assert code == 2
-    assert "was made without --held-out" in err
+    assert f"there is no {counts}-held-out" in err
+
+
+def test_counts_of_two_models_go_together(capsys, model, tmp_path, monkeypatch):
+    train, counts, small = tmp_path / "train.tsv", tmp_path / "counts", tmp_path / "small.handful"
+    first, second = tmp_path / "first.txt", tmp_path / "second.txt.gz"
+    beside = tmp_path / "counts-held-out"
+
+    def condense(*options):
+        code, out, err = run(capsys, "condense", model, train, "-o", small, "--counts", counts, *options)
+        return code, out + err
+
+    monkeypatch.setattr(CondensedFeatures, "save_counts", interrupt)
+    assert condense(first, "--held-out", 3)[0] == 130
+    monkeypatch.undo()
+    assert not counts.exists()
+    assert condense(first, "--held-out", 3)[0] == 0
+    before = counts.read_bytes(), beside.read_bytes()
+    code, told = condense(second, "--held-out", 4)
+    assert code == 2
+    assert f"{beside}: must be counts made with --held-out 4 and this LABELED file" in told
+    assert (counts.read_bytes(), beside.read_bytes()) == before
+    assert condense(second)[0] == 0  # adds to the first file alone
+    code, told = condense("--held-out", 3)
+    assert code == 2
+    assert f"both files must be of the same text, got {counts} of 600 and {beside} of 360 tokens" in told
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
 
 
 def test_sentences_with_tags_of_their_own_are_not_learned_from(capsys, model, tmp_path):
@@ -127,6 +157,24 @@ def test_sentences_with_tags_of_their_own_are_not_learned_from(capsys, model, tm
         assert code == 2
         assert says in err
         assert len(err.strip().splitlines()) == 1
+
+
+def test_options_that_do_not_go_together(capsys, model, tmp_path):
+    train, raw, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
+    beside = tmp_path / "counts-held-out"
+    for options, says in [
+        (("--base-step", 0.1), "--base-step needs --held-out"),
+        (("--strength", "nan"), "--strength must be a number above 0, got nan"),
+        (("--held-out", 3, "--base-step", 1e9), "rounds every weight to 0"),
+        (("--held-out", 3, "--counts", counts, "-o", beside), "must not replace"),
+    ]:
+        code, _, err = run(capsys, "condense", model, train, raw, *options)
+        assert code != 0
+        assert says in err
+    train.write_text(train.read_text() + "the\tD\n\n")
+    code, _, err = run(capsys, "condense", model, train, raw)
+    assert code == 0
+    assert "has 31 sentences, but MODEL was fitted to 30." in err
 
 
 def test_wrong_use_is_one_sentence(capsys, model, tmp_path):

@@ -73,6 +73,8 @@ def test_resuming_gives_the_same_bits(tmp_path, algorithm):
     assert np.array_equal(whole.weights, resumed.weights)
     with pytest.raises(DataError, match="another training run"):
         train_online(Flat(X, n_labels), y, max_passes=6, checkpoint=path, **(options | {"seed": 2}))
+    with pytest.raises(ParameterError, match="has 6 passes already, got 3 to make"):
+        train_online(Flat(X, n_labels), y, max_passes=3, checkpoint=path, **options)
 
 
 def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path):

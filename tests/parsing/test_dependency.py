@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from oracles.trees import is_projective, is_tree
@@ -138,6 +140,18 @@ def test_several_roots_are_hung_to_the_first_unless_they_may_stay():
         assert several.predict([tree])[0] == [[0, 1, 0]]
 
 
+def test_the_label_of_the_root_is_for_the_root_alone(trees):
+    parser = DependencyParser(max_iter=1).fit(trees[:4])
+    rng = np.random.default_rng(0)
+    drawn = [[(str(w), str(t)) for w, t in rng.choice(["D", "N", "V", "P", "?"], (6, 2))] for _ in range(200)]
+    heads, labels = parser.predict(drawn)
+    pairs = [pair for row, names in zip(heads, labels, strict=True) for pair in zip(row, names, strict=True)]
+    assert all((head == 0) == (label == "root") for head, label in pairs)
+    several = [replace(tree, labels=tuple("x" for _ in tree.labels)) for tree in trees[:2]]
+    parser = DependencyParser(max_iter=1).fit([*trees[:4], *several])
+    assert parser.labels_["root"] is None
+
+
 def test_features_can_be_read(trees):
     parser = DependencyParser(order=2, max_iter=3).fit(trees)
     names = dict(parser.top_features(parser.n_active_))
@@ -209,6 +223,7 @@ def tree_of(heads, **columns):
         ([], "at least one tree is needed"),
         ([tree_of((0,))], "the words must have tags"),
         ([tree_of((0,), upos=("_",))], "the words must have tags"),
+        ([tree_of((0,), upos=("A",)), tree_of((0,), upos=("_",))], "sentence 1 has none in 'upos'"),
         ([tree_of((2, 1), upos=("A", "B"))], "its own ancestor"),
         ([tree_of((0, -1), upos=("A", "B"))], "word 2 of the tree at index 0 has no head"),
         ([[("a", "A")]], "a list of trees is needed"),

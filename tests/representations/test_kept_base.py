@@ -133,6 +133,25 @@ def test_carried_numbers_meet_the_base_weights_of_the_other():
         whole.carry(plain.retrain(X, y), plain)
 
 
+def test_models_and_weights_of_others_are_refused():
+    X, y = table(n=120)
+    early, whole = fitted(X[:50], y[:50], X), fitted(X, y, X).rebin(resolution=20.0)
+    learned = early.retrain(X[50:], y[50:])
+    assert early._tying.n_tied != whole._tying.n_tied
+    for model, features in [(learned, whole), (whole.base_model, early), (None, early)]:
+        with pytest.raises(ParameterError, match="must be what retrain of these features returned"):
+            whole.carry(model, features)
+    with pytest.raises(ParameterError, match="must be CondensedFeatures, got LogisticRegression"):
+        whole.carry(learned, whole.base_model)
+    n = early._tying.n_tied
+    for weights in (np.zeros(3), np.zeros(n - 1), np.full(n, np.nan), np.zeros((n, 1))):
+        with pytest.raises(ParameterError, match=f"weights must be {n} finite numbers"):
+            early.fold(weights)
+    for wrong in ({"strength": float("nan")}, {"strength": 0.0}, {"rate": 0.0}, {"phi_scale": -1.0}):
+        with pytest.raises(ParameterError, match="must be above 0"):
+            early.retrain(X, y, **wrong)
+
+
 def test_files_hold_the_step_and_what_was_learned(tmp_path):
     trees = make_tagged_sentences(60, random_state=0)
     parser = DependencyParser(algorithm="fobos", rate=0.05, max_iter=3).fit(trees[:20])

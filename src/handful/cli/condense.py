@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -37,9 +38,7 @@ Score = Callable[[Any], dict[str, float]]
 @click.option(
     "--base-step",
     type=click.FloatRange(min=1e-6),
-    default=0.02,
-    show_default=True,
-    help="With --held-out: what weights of MODEL are rounded to.",
+    help="With --held-out: what weights of MODEL are rounded to; 0.02 by default.",
 )
 @click.option(
     "--vocabulary",
@@ -85,7 +84,7 @@ def command(
     discount: float,
     resolution: float | None,
     held_out: int | None,
-    base_step: float,
+    base_step: float | None,
     vocabulary: Literal["labeled", "all"],
     min_count: int,
     penalty: Literal["l2", "l1"],
@@ -121,8 +120,12 @@ def command(
 
     where = output if output is not None else model.with_name(f"{model.stem}-condensed.handful")
     read = (model, labeled, dev, *taggers, *texts)
-    check_output(where, *read, counts)
+    if base_step is not None and held_out is None:
+        raise click.UsageError("--base-step needs --held-out.")
+    if math.isnan(strength):
+        raise click.UsageError("--strength must be a number above 0, got nan.")
     several = [] if counts is None else [counts, *([] if held_out is None else [_beside(counts)])]
+    check_output(where, *read, *several)
     for path in several:
         check_output(path, *read)
     base = load(model)
@@ -130,20 +133,28 @@ def command(
         raise ParameterError(
             f"{model}: must be a model of 'handful fit tagger' or 'handful fit parser', got {type(base).__name__}."
         )
-    there = [path.exists() for path in several]
-    if any(there) and not all(there):
-        raise click.UsageError(f"--counts {counts}: was made without --held-out. Leave that out, or name a new file.")
-    if not texts and not any(there):
+    missing = [path for path in several if not path.exists()]
+    stored = bool(several) and not missing
+    if missing and len(missing) < len(several):
+        raise click.UsageError(
+            f"--counts: with --held-out counts are kept in two files, {several[0]} and {several[1]}, but there is no "
+            f"{missing[0]}. Name a new file."
+        )
+    if not texts and not stored:
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
     prepare = _tag_columns(base, taggers) if texts else []
     told: dict[str, Any] = getattr(base, "training_", {})
     prepare_data = _trees if isinstance(base, DependencyParser) else _tags
     inputs, outputs, score, settings = prepare_data(base, labeled, dev)
+    if told.get("sentences", len(inputs)) != len(inputs):
+        console(stderr=True).print(
+            f"{labeled} has {len(inputs):,} sentences, but MODEL was fitted to {told['sentences']:,}.", style="dim"
+        )
     if held_out is not None and len(inputs) < held_out:
         raise ParameterError(f"{labeled}: --held-out {held_out} needs as many sentences at least, got {len(inputs)}.")
     bins: dict[str, Any] = {"vocabulary": vocabulary, "min_count": min_count}
     if held_out is not None:
-        bins["base_step"] = base_step
+        bins["base_step"] = base_step or 0.02
         settings = settings and {"algorithm": "fobos", "rate": 0.003}
     settings |= {"penalty": penalty, "strength": strength, "max_iter": iterations}
     resolution = resolution or (16.0 if held_out is None else 1.0)
@@ -151,29 +162,30 @@ def command(
     with progress_bar() as progress:
         work: dict[str, Any] = {"n_jobs": jobs, "engine": engine, "checkpoint": checkpoint, "progress": progress}
 
-        def count(model: Any, labeled: Any, path: Path | None) -> CondensedFeatures:
-            features = CondensedFeatures(model, discount, resolution, **bins)
-            if path is not None and path.exists():
-                features.fit_counts(path)
-                if texts:
-                    features.extend(list(texts), prepare=prepare, **work)
-            else:
-                features.fit(list(texts), labeled=labeled, prepare=prepare, **work)
-            if path is not None:
-                features.save_counts(path)
+        known, others = _split(inputs, held_out), _split(outputs, held_out)
+        models = [(base, inputs)]
+        if held_out is not None:
+            models.append((clone(base).fit(known.rest, others.rest, progress=progress), known.rest))
+        counted = [CondensedFeatures(mine, discount, resolution, **bins) for mine, _ in models]
+        if stored:
+            _read_counts(dict(zip(several, counted, strict=True)), held_out)
+        for features, (_, mine) in zip(counted, models, strict=True):
+            if not stored:
+                features.fit(list(texts), labeled=mine, prepare=prepare, **work)
+            elif texts:
+                features.extend(list(texts), prepare=prepare, **work)
             if features.n_condensed_ == 0:
                 raise ParameterError(f"--discount {discount:g} drops every feature. Lower it, or count more raw text.")
-            return features
-
-        features = count(base, inputs, counts)
+        for path, features in zip(several, counted, strict=False):
+            features.save_counts(path)
+        features = counted[0]
         if held_out is None:
             small = features.retrain(inputs, outputs, progress=progress, **settings)
         else:
-            known, others = _split(inputs, held_out), _split(outputs, held_out)
-            second = clone(base).fit(known.rest, others.rest, progress=progress)
-            early = count(second, known.rest, None if counts is None else _beside(counts))
-            learned = early.retrain(*_answerable(second, known.held, others.held), progress=progress, **settings)
-            small = features.carry(learned, early)
+            if not features.condensed_levels_.any():
+                raise ParameterError(f"--base-step {bins['base_step']:g} rounds every weight to 0. Lower it.")
+            held = _answerable(models[1][0], known.held, others.held)
+            small = features.carry(counted[1].retrain(*held, progress=progress, **settings), counted[1])
     if small.n_active_condensed_ == 0:
         raise ParameterError(f"--strength {strength:g} sets every weight to 0. Lower it.")
     scores: dict[str, dict[str, float]] = {}
@@ -213,9 +225,9 @@ class _Parts(NamedTuple):
     held: Any
 
 
-def _split(items: Any, every: int) -> _Parts:
+def _split(items: Any, every: int | None) -> _Parts:
     """Hold out the first of every so many."""
-    if items is None:
+    if items is None or every is None:
         return _Parts(None, None)
     return _Parts([item for number, item in enumerate(items) if number % every], items[::every])
 
@@ -236,6 +248,22 @@ def _answerable(model: Any, inputs: Any, outputs: Any) -> tuple[Any, Any]:
             "--held-out: every sentence that is held out has tags that the others lack. Hold out more."
         )
     return [inputs[number] for number in mine], [outputs[number] for number in mine]
+
+
+def _read_counts(files: dict[Path, Any], held_out: int | None) -> None:
+    """Take stored counts; those of two models must be of the same text."""
+    from handful.core.errors import DataError, ParameterError
+
+    for number, (path, features) in enumerate(files.items()):
+        try:
+            features.fit_counts(path)
+        except DataError as error:
+            which = f"--held-out {held_out} and this LABELED file" if number else "this MODEL"
+            raise ParameterError(f"{path}: must be counts made with {which}. Name a new file. ({error})") from None
+    sizes = {features.counts_.size for features in files.values()}
+    if len(sizes) > 1:
+        told = " and ".join(f"{path} of {features.counts_.size:,}" for path, features in files.items())
+        raise ParameterError(f"--counts: both files must be of the same text, got {told} tokens. Name a new file.")
 
 
 def _beside(counts: Path) -> Path:

@@ -74,6 +74,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Fit a dependency parser to the trees of DATA, a CoNLL-U file with tags."""
+    if crossing and order == 2:
+        raise click.UsageError("--crossing needs --order 1.")
     from handful.core.version import __version__
     from handful.corpora.formats import read_clusters
     from handful.experiment.treebank import read_treebank
@@ -107,6 +109,7 @@ def command(
     parser.training_ = {
         "data": data.name,
         "sentences": len(trees),
+        "tags": " and ".join(parser.columns_),
         "command": command_line(ctx),
         "handful": __version__,
         **{f"dev {name}": value for name, value in scores.items()},

@@ -117,6 +117,11 @@ def train_online(
     described = f"{fingerprint}|{structure.n_features}|{algorithm}|{aggressiveness!r}|{l1!r}|{rate!r}|{seed}"
     problem = hashlib.sha256(described.encode()).hexdigest()
     state = _read_checkpoint(checkpoint, problem) if checkpoint is not None else None
+    if state is not None and state.n_passes > max_passes:
+        raise ParameterError(
+            f"train_online: the checkpoint has {state.n_passes} passes already, got {max_passes} to make. Ask for more passes, "
+            "or name a new file."
+        )
     if state is None:
         first = np.zeros(structure.n_features) if start is None else np.array(start, dtype=np.float64)
         state = _State(first, np.zeros(structure.n_features))

@@ -191,6 +191,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         known, heads, self.n_lifted_ = read_trees(trees, projective=self.projective, single_root=self.single_root)
         sentences = [tree.sentence for tree in known]
         self.columns_ = list(choose_columns(sentences, self.tags))
+        sentences = with_columns(sentences, self.columns_)
         clusters = self._paths()
         kinds = {"clusters": clusters is not None, "wide": self.templates == "wide"}
         templates, for_labels = TemplateSet.ready(order=self.order, **kinds), TemplateSet.for_labels(**kinds)

@@ -137,7 +137,7 @@ def with_columns(sentences: list[Sentence], columns: Sequence[str]) -> list[Sent
                     f"line --tag {columns[0]})."
                 )
             raise DataError(
-                f"{_WHO}: every sentence must have tags in {_both(columns)}, as in training, but sentence {number} has "
+                f"{_WHO}: every sentence must have tags in {_both(columns)}, which the parser reads, but sentence {number} has "
                 f"none in {missing[0]!r}. {hint}"
             )
         out.append(sentence)

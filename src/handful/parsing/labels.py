@@ -31,20 +31,31 @@ class ArcLabeler:
         Keys of the features, rising.
     weights : ndarray of float64, shape (n_features, n_labels)
         Weights.
+    root : int or None
+        Label of words below the root and of no others, if there is one.
 
     Notes
     -----
-    Trained by averaged passive-aggressive steps (PA-I) on right trees. Features that occur once are left out.
+    Trained by averaged passive-aggressive steps (PA-I) on right trees. Features that occur once are left out. Where one
+    label is that of all words below the root and of no others, it is given to these alone.
     """
 
     def __init__(
-        self, encoder: Encoder, templates: TemplateSet, labels: Sequence[str], keys: np.ndarray, weights: np.ndarray
+        self,
+        encoder: Encoder,
+        templates: TemplateSet,
+        labels: Sequence[str],
+        keys: np.ndarray,
+        weights: np.ndarray,
+        root: int | None = None,
     ) -> None:
         self.encoder = encoder
         self.templates = templates
         self.labels = list(labels)
         self.keys = keys
         self.weights = weights
+        self.root = root
+        self._others = weights if root is None else np.delete(weights, root, axis=1)
         self._spec = templates.compile(encoder.n_codes)
         self._table = make_table(keys)
 
@@ -81,18 +92,25 @@ class ArcLabeler:
                 step += len(gold)
             weights -= sums / max(step, 1)
         used = weights.any(axis=1)
-        return cls(encoder, templates, names, new.keys[used], weights[used])
+        below, elsewhere = np.unique(gold[heads == 0]), gold[heads != 0]
+        root = int(below[0]) if len(below) == 1 and len(names) > 1 and below[0] not in elsewhere else None
+        return cls(encoder, templates, names, new.keys[used], weights[used], root)
 
     def predict(self, sentences: Sequence[Sentence], heads: np.ndarray) -> list[str]:
         """Return the label of every word."""
         ids, bounds = find_all(self._table, *self._keys(sentences, heads))
-        return [self.labels[code] for code in best_labels(ids, bounds, self.weights)]
+        codes = best_labels(ids, bounds, self._others)
+        if self.root is not None:
+            codes += codes >= self.root
+            codes[heads == 0] = self.root
+        return [self.labels[code] for code in codes]
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs."""
         return {
             "templates": self.templates.state(),
             "labels": np.array(self.labels),
+            "root": self.root,
             "keys": self.keys,
             "weights": sparse.csr_array(self.weights),
         }
@@ -103,10 +121,11 @@ class ArcLabeler:
         weights = np.asarray(state["weights"].toarray(), dtype=np.float64)
         first = TemplateSet.for_labels(clusters=encoder.clusters is not None, wide=False)  # where a file names none
         templates = TemplateSet.from_state(state["templates"]) if "templates" in state else first
-        new = cls(encoder, templates, state["labels"].tolist(), np.asarray(state["keys"], dtype=np.int64), weights)
-        if weights.shape != (len(new.keys), len(new.labels)):
+        keys, labels, root = np.asarray(state["keys"], dtype=np.int64), state["labels"].tolist(), state.get("root")
+        whole = weights.shape == (len(keys), len(labels))
+        if not whole or not (root is None or (isinstance(root, int) and 0 <= root < len(labels) > 1)):
             raise ValueError("labels, keys and weights must fit together")
-        return new
+        return cls(encoder, templates, labels, keys, weights, root)
 
     def _keys(self, sentences: Sequence[Sentence], heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         codes = self.encoder.encode(sentences)

@@ -382,6 +382,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             `base_step`, its `tied_weights_` are what was learned: one number a pair of type and bin, one a type.
         """
         check_is_fitted(self, "counts_")
+        if not (strength > 0.0 and rate > 0.0 and phi_scale >= 0.0):
+            given = f"strength {strength}, rate {rate}, phi_scale {phi_scale}"
+            raise ParameterError(f"{_WHO}: strength and rate must be above 0, phi_scale not below 0, got {given}.")
         space, codes = self._space, self._space.encode(inputs, outputs)
         mine = np.flatnonzero(space.seen(self.kept_, inputs))
         ids, ties = self.kept_[mine], self._tying.ties(self.members_[mine])
@@ -423,13 +426,21 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         weights : ndarray of float64
-            One weight for each column of `transform`.
+            One weight for each column of `transform`; with `base_step` the last ones are 1 where the base model is trusted
+            as it is.
 
         Returns
         -------
         model
             See `retrain`.
         """
+        check_is_fitted(self, "counts_")
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (self._tying.n_tied,) or not np.isfinite(weights).all():
+            raise ParameterError(
+                f"{_WHO}: weights must be {self._tying.n_tied:,} finite numbers, one a column of transform, "
+                f"got an array of shape {weights.shape}."
+            )
         model = self._built(self._tying.fold(weights))
         if self.base_step is not None:
             model.tied_weights_ = weights
@@ -457,11 +468,18 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             the weight of the last one.
         """
         check_is_fitted(self, "counts_")
+        if not isinstance(features, CondensedFeatures):
+            raise ParameterError(f"{_WHO}: features must be CondensedFeatures, got {type(features).__name__}.")
+        check_is_fitted(features, "counts_")
         if features.type_names_ != self.type_names_:
             raise ParameterError(f"{_WHO}: weights can be carried between features of the same types, got other types.")
         kept = [("with" if mine.base_step else "without") + " base_step" for mine in (features, self)]
         if kept[0] != kept[1]:
             raise ParameterError(f"{_WHO}: weights learned {kept[0]} cannot be carried to features {kept[1]}.")
+        wanted = features.n_condensed_ if self.base_step is None else features._tying.n_tied
+        name = "condensed_weights_" if self.base_step is None else "tied_weights_"
+        if len(getattr(model, name, ())) != wanted or len(model.condensed_weights_) != features.n_condensed_:
+            raise ParameterError(f"{_WHO}: model must be what retrain of these features returned, got another model.")
         firsts = features._tying.condensed.firsts
         learned = model.condensed_weights_ if self.base_step is None else model.tied_weights_[: len(firsts)]
         folded = np.zeros(self.n_condensed_)
