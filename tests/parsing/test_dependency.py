@@ -251,6 +251,12 @@ def test_parsing_what_has_no_tags_says_so(given, says, trees):
         DependencyParser(max_iter=1).fit(trees[:3]).predict(given)
 
 
+@pytest.mark.parametrize("given", [None, 5, [("the", "D")], tree_of((0,), upos=("A",))])
+def test_scoring_what_is_no_list_of_trees_says_so(given, trees):
+    with pytest.raises(DataError, match="a list of trees is needed to score"):
+        DependencyParser(max_iter=1).fit(trees[:3]).score(given)
+
+
 def test_parameters_are_checked(trees):
     with pytest.raises(ParameterError, match="order 2 needs projective"):
         DependencyParser(order=2, projective=False).fit(trees)

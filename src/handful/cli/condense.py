@@ -33,7 +33,7 @@ Score = Callable[[Any], dict[str, float]]
     "--held-out",
     type=click.IntRange(min=2),
     help="Keep the weights of MODEL, rounded, and learn what bins add to them from one in so many sentences of LABELED, with "
-    "a second model that is fitted to the others. Takes twice the time; 3 is good for parsers.",
+    "a second model that is fitted to the others. Takes twice the time; try 3.",
 )
 @click.option(
     "--base-step",

@@ -314,8 +314,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         ParseScores
             Unpacks as ``uas, las``; has both also without punctuation, and the share of whole trees that are right.
         """
-        gold = list(trees)
-        if not all(isinstance(tree, Tree) for tree in gold):
+        gold = list(trees) if isinstance(trees, Iterable) else [trees]
+        if not all(isinstance(tree, Tree) for tree in gold) or isinstance(trees, Tree):
             raise DataError("DependencyParser: a list of trees is needed to score.")
         return score_trees(gold, *self.predict(gold))
 
