@@ -143,6 +143,8 @@ def test_models_and_weights_of_others_are_refused():
             whole.carry(model, features)
     with pytest.raises(ParameterError, match="must be CondensedFeatures, got LogisticRegression"):
         whole.carry(learned, whole.base_model)
+    with pytest.raises(ParameterError, match="global_phi must be the same"):
+        fitted(X, y, X, global_phi=True).carry(learned, early)
     n = early._tying.n_tied
     for weights in (np.zeros(3), np.zeros(n - 1), np.full(n, np.nan), np.zeros((n, 1))):
         with pytest.raises(ParameterError, match=f"weights must be {n} finite numbers"):
