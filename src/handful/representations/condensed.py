@@ -477,7 +477,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         if kept[0] != kept[1]:
             raise ParameterError(f"{_WHO}: weights learned {kept[0]} cannot be carried to features {kept[1]}.")
         if self.base_step is not None and features.global_phi != self.global_phi:
-            raise ParameterError(f"{_WHO}: with base_step, global_phi must be the same for both, got {self.global_phi}.")
+            raise ParameterError(
+                f"{_WHO}: with base_step, global_phi must be the same for both, got {self.global_phi}."
+            )
         wanted = features.n_condensed_ if self.base_step is None else features._tying.n_tied
         name = "condensed_weights_" if self.base_step is None else "tied_weights_"
         if len(getattr(model, name, ())) != wanted or len(model.condensed_weights_) != features.n_condensed_:
