@@ -3,7 +3,8 @@
 Needs HANDFUL_DATA (see `handful data`) and, for the comparison, `pip install ufal.udpipe`. The step of the
 passive-aggressive learner and penalty and rate of FOBOS were chosen at order 1 on the last 300 training sentences of the
 WSJ sample, with `--choose`; 10 passes were not varied, and EWT is parsed with the same options. Templates were chosen on the
-development trees of EWT. UDPipe is trained with its default options. Times are wall seconds with CPU seconds beside them, since only the latter mean much on a busy machine.
+development trees of EWT. UDPipe is trained with its default options. Times are wall seconds with CPU seconds beside them,
+since only the latter mean much on a busy machine.
 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
 `handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
