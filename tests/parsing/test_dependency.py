@@ -266,9 +266,28 @@ def test_parameters_are_checked(trees):
         DependencyParser(clusters=7).fit(trees)
 
 
-def test_a_damaged_file_is_refused(trees, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights_", np.zeros(2)),
+        ("columns_", []),
+        ("templates_", {"arcs": ["h.nonsense"], "pairs": []}),
+        ("templates_", None),
+        ("marks_", {}),
+    ],
+)
+def test_a_damaged_file_is_refused(name, value, trees, tmp_path):
     parser = DependencyParser(max_iter=1).fit(trees)
-    parser.weights_ = parser.weights_[1:]
+    setattr(parser, name, value)
+    handful.save(parser, tmp_path / "p.handful")
+    with pytest.raises(HandfulError, match="damaged"):
+        handful.load(tmp_path / "p.handful")
+
+
+@pytest.mark.parametrize("root", [99, -1, "x"])
+def test_a_label_of_the_root_that_is_none_is_refused(root, trees, tmp_path):
+    parser = DependencyParser(max_iter=1).fit(trees)
+    parser.labels_["root"] = root
     handful.save(parser, tmp_path / "p.handful")
     with pytest.raises(HandfulError, match="damaged"):
         handful.load(tmp_path / "p.handful")

@@ -459,6 +459,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             self.keys_.dtype == np.int64 and self.keys_.ndim == 1 and (np.diff(self.keys_) > 0).all(),
             self.weights_.shape == self.keys_.shape and self.weights_.dtype == np.float64,
             self.keys_.size == 0 or self.keys_[0] >= 0,
+            self.columns_ in (["xpos"], ["upos"], ["pos"], ["xpos", "upos"]),
         ]
         if not all(whole):
             raise DataError("DependencyParser: the stored model is damaged.")
