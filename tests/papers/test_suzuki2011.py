@@ -30,6 +30,7 @@ def test_rows_of_the_table_are_claims_of_the_paper():
     for base, dev in (("sup-l1", 91.0), ("icwr-l1", 93.0)):
         points += [Point(base, COARSE, 1000, dev, 30, dev - 4), Point(base, FINE, 1000, dev + 0.5, 300, dev - 3)]
     points.append(Point("sup-l1", COARSE, 10, 50.0, 3, every=7))  # a point of the curve
+    points += [Point(base, 1.0, 1000, 92.0, 90, 89.0, kept=True) for base in ("sup-l1", "icwr-l1")]
     found = ner.claimed(points)
     wanted = {c.id for c in load_paper("suzuki2011").claims if c.id.startswith("ner-")}
     assert set(found) == wanted
@@ -38,6 +39,7 @@ def test_rows_of_the_table_are_claims_of_the_paper():
     assert found["ner-fine-over-sup"] == 88.0 - 85.0
     assert found["ner-both-over-icwr"] == 89.0 - 88.0
     assert found["ner-flat"] == -0.5
+    assert (found["ner-kept-over-sup"], found["ner-kept-over-icwr"]) == (4.0, 1.0)
 
 
 def _tiny() -> Task:
@@ -66,6 +68,7 @@ def test_all_systems_are_trained_and_only_those_of_the_table_are_tested(monkeypa
     bases = ("sup-l1", "icwr-l1", "sup-l2", "icwr-l2")
     assert whole == {(b, r) for b in bases for r in (None, *RESOLUTIONS[b[-2:]])}
     assert {(p.base, p.resolution) for p in points if p.test is not None} == set(ner._ROWS)
+    assert [p.base for p in points if p.kept] == ["sup-l1", "icwr-l1"]
     curve = [p for p in points if p.every > 1]
     assert {(p.base, p.resolution) for p in curve} == {("sup-l1", r) for r in CURVE["sup-l1"]}
     assert {p.n_tokens >= n_tokens / 4 for p in curve} == {True}

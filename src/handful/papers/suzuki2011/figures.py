@@ -36,7 +36,7 @@ def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
     matplotlib = require("matplotlib", extra="plots", why="handful paper --figures")
     matplotlib.use("Agg")
     with matplotlib.rc_context({"svg.hashsalt": "suzuki2011"}):  # the same picture is the same file
-        found = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1])]
+        found = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1 and not p.kept])]
         curve = [p for p in points if p.every > 1]
         if curve:
             found.append(_draw_curve(folder / "unlabeled-text.svg", curve))

@@ -18,6 +18,7 @@ _ROWS = {
     ("icwr-l1", COARSE): "both-coarse",
     ("icwr-l1", FINE): "both-fine",
 }
+_KEPT = {"sup-l1": "cofer-kept", "icwr-l1": "both-kept"}
 
 
 def measure_names(settings: Settings) -> dict[str, float]:
@@ -91,6 +92,8 @@ def measure_systems(
         for resolution in RESOLUTIONS[name[-2:]] if everything else (COARSE, FINE):
             tested = (name, resolution) in _ROWS
             points.append(task.retrain(counted, name, resolution, size(news), test=tested))
+        if name in _KEPT:
+            points.append(task.keep(counted, name, size(news)))
         if save is not None:
             save(points)
     return points
@@ -111,12 +114,14 @@ def claimed(points: Sequence[Point]) -> dict[str, float]:
     """
     values: dict[str, float] = {}
     for point in points:
-        row = _ROWS.get((point.base, point.resolution))
+        row = _KEPT[point.base] if point.kept else _ROWS.get((point.base, point.resolution))
         if row is None or point.test is None:
             continue
         values |= {f"ner-{row}-dev": point.dev, f"ner-{row}-test": point.test, f"ner-{row}-active": point.active}
     values["ner-cofer-over-sup"] = values["ner-cofer-coarse-test"] - values["ner-sup-test"]
     values["ner-fine-over-sup"] = values["ner-cofer-fine-test"] - values["ner-sup-test"]
+    values["ner-kept-over-sup"] = values["ner-cofer-kept-test"] - values["ner-sup-test"]
+    values["ner-kept-over-icwr"] = values["ner-both-kept-test"] - values["ner-icwr-test"]
     values["ner-both-over-icwr"] = values["ner-both-coarse-test"] - values["ner-icwr-test"]
     values["ner-flat"] = values["ner-cofer-coarse-dev"] - values["ner-cofer-fine-dev"]
     return values
