@@ -7,8 +7,10 @@ import pytest
 
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
+from handful.corpora.columns import guess_columns
+from handful.corpora.tagged import read_tagged, read_untagged
 from handful.experiment.compare_tagged import compare_tagged
-from handful.experiment.tagged import guess_layout, read_tagged, read_untagged, score_tags
+from handful.experiment.tagged import score_tags
 from handful.experiment.taggers import RECIPES, Recipe, SentenceDraws, TaggerBench
 from handful.experiment.trial import Task
 
@@ -32,10 +34,17 @@ def test_columns_are_named_by_their_number(tmp_path):
     for n, names in ((2, ("token", "tag")), (4, ("token", "pos", "chunk", "tag"))):
         path = tmp_path / f"{n}.tsv"
         path.write_text("\t".join(["x"] * n) + "\n\n")
-        assert guess_layout(path) == names
+        assert guess_columns(path) == names
     path.write_text("word\n\n")
     with pytest.raises(FormatError, match="expected one token and its tag on each line"):
-        guess_layout(path)
+        read_tagged(path)
+
+
+def test_a_first_line_may_name_the_columns(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("# global.columns = FORM POS TAG CONFIDENCE\nRome\tNNP\tB-LOC\t0.98\n\n")
+    assert guess_columns(path) == ("token", "pos", "tag", "confidence")
+    assert read_tagged(path).tags == (("B-LOC",),)
 
 
 def test_the_tags_are_taken_out_of_the_sentences(tmp_path):

@@ -316,7 +316,8 @@ def _tag_columns(base: Any, taggers: tuple[Path, ...]) -> list[Any]:
 
 def _tags(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:
     """Return sentences and tags to learn from, how to score a tagger, and how to train it."""
-    from handful.experiment.tagged import check_columns, read_tagged, score_tags
+    from handful.corpora.tagged import check_columns, read_tagged
+    from handful.experiment.tagged import score_tags
 
     told: dict[str, Any] = getattr(base, "training_", {})
     layout, tag = tuple(told.get("layout", ())), told.get("tag")
@@ -333,7 +334,7 @@ def _tags(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, 
 
 def _trees(base: Any, labeled: Path, dev: Path | None) -> tuple[Any, Any, Score, dict[str, Any]]:
     """Return trees to learn from, how to score a parser, and how to train it."""
-    from handful.experiment.treebank import read_treebank
+    from handful.corpora.treebank import read_treebank
 
     train = read_treebank(labeled, base.columns_)
     held = train if dev is None else read_treebank(dev, base.columns_)

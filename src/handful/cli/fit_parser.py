@@ -78,7 +78,7 @@ def command(
         raise click.UsageError("--crossing needs --order 1.")
     from handful.core.version import __version__
     from handful.corpora.formats import read_clusters
-    from handful.experiment.treebank import read_treebank
+    from handful.corpora.treebank import read_treebank
     from handful.methods import save
     from handful.parsing import DependencyParser
     from handful.parsing.inputs import choose_columns

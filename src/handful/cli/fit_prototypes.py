@@ -9,7 +9,6 @@ import click
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import check_output
 from handful.cli.prototypes import FIELDS, MORE_TEXT, learn_similarity
-from handful.cli.sentences import read_sentences
 
 _SHOWN = 20  # words named in a note
 
@@ -47,6 +46,7 @@ def command(
 ) -> None:
     """Learn a tagger from PROTOTYPES, a list of typical words for each label, and TEXT, raw sentences."""
     from handful.corpora.formats import read_prototypes
+    from handful.corpora.sentences import read_sentences
     from handful.methods import save
     from handful.tagging import PrototypeTagger
 

@@ -9,7 +9,7 @@ import click
 
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import check_output
-from handful.cli.sentences import load_tagger, read_sentences
+from handful.cli.sentences import load_tagger
 
 _METHODS = (
     "kernel-pca",
@@ -55,6 +55,7 @@ def command(
     from typing import Any, cast
 
     from handful.corpora.formats import read_senseval
+    from handful.corpora.sentences import read_sentences
     from handful.methods import save
     from handful.senses import SenseClassifier, harvest
 

@@ -52,7 +52,8 @@ def command(
 ) -> None:
     """Fit a tagger to DATA: one token and its tag a line, a blank line after each sentence; or CoNLL-U."""
     from handful.core.version import __version__
-    from handful.experiment.tagged import fit_tagger, model_path, read_held_out, read_tagged, score_tags
+    from handful.corpora.tagged import read_tagged
+    from handful.experiment.tagged import fit_tagger, model_path, read_held_out, score_tags
     from handful.methods import save
 
     where = model if model is not None else Path(model_path(data))

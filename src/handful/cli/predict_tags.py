@@ -46,7 +46,7 @@ def predict_tags(
     from handful.compute import map_parts
     from handful.core.errors import HandfulError, PartError
     from handful.corpora.opening import write_text_file
-    from handful.experiment.tagged import read_untagged
+    from handful.corpora.tagged import read_untagged
 
     training = getattr(model, "training_", {})
     columns = getattr(model, "columns_", ["word"])[1:]

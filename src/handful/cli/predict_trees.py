@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
@@ -31,6 +31,7 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
         Where to; None is stdout.
     """
     from handful.corpora.formats import write_conllu
+    from handful.corpora.treebank import read_tagged_trees
     from handful.parsing import score_trees
 
     given: list[Tree] = []
@@ -69,54 +70,3 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
             f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."
         )
     console(stderr=True).print(note, style="dim", soft_wrap=True, markup=False)
-
-
-def read_tagged_trees(path: Path, columns: Sequence[str]) -> Iterator[Tree]:
-    """Read sentences to be parsed: CoNLL-U as it stands, or columns: word and tag, or word, upos and xpos.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : sequence of str
-        Columns of tags that the parser reads.
-
-    Yields
-    ------
-    Tree
-        Without heads if the file has none.
-    """
-    from handful.core.errors import ParameterError
-    from handful.core.records import Sentence, Tree
-    from handful.corpora.formats import detect, read_conll, read_conllu
-
-    kind = detect(path)
-    if kind == "conllu":
-        yield from read_conllu(path)
-        return
-    # A single sentence without a blank line after it looks like a table between tabs.
-    names = _columns_of(path, ("\t", None)) if kind == "conll" else _columns_of(path, ("\t",))
-    if kind not in ("conll", "table") or not names:
-        raise ParameterError(
-            f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
-            f"got a {kind}. "
-            "Tag them first, with a model of 'handful fit tagger'."
-        )
-    for sentence in read_conll(path, names):
-        n = len(sentence)
-        record = sentence
-        if "pos" in names and len(columns) == 1:
-            # Into the column of CoNLL-U that the parser knows them from, so that they are written as well.
-            tags = sentence["pos"]
-            name = "xpos" if columns[0] == "pos" else columns[0]
-            record = Sentence(sentence.tokens, {"pos": tags, name: tags}, sentence.comments)
-        yield Tree(record, (-1,) * n, ("_",) * n)
-
-
-def _columns_of(path: Path, separators: Sequence[str | None]) -> tuple[str, ...]:
-    """Return the names of two or three columns, or nothing."""
-    from handful.corpora.opening import read_lines
-
-    first = next((line for _, line in read_lines(path) if line.strip() and not line.startswith("-DOCSTART-")), "")
-    widths = [len(first.split(separator)) for separator in separators]
-    return {2: ("token", "pos"), 3: ("token", "upos", "xpos")}.get(next((n for n in widths if n > 1), 0), ())

@@ -10,7 +10,7 @@ import click
 
 from handful.cli.console import emit_json, progress_bar
 from handful.cli.options import check_output
-from handful.cli.sentences import fit_text, read_sentences
+from handful.cli.sentences import fit_text
 from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -138,6 +138,7 @@ def check(
 
 def learn_similarity(text: Path, more: Path | None, fields: bool) -> Any:
     """Fit context similarity to one file or two, with a progress bar."""
+    from handful.corpora.sentences import read_sentences
     from handful.representations import ContextSimilarity
 
     similarity = ContextSimilarity(window=3, directional=False, n_components=50) if fields else ContextSimilarity()
@@ -150,6 +151,8 @@ def learn_similarity(text: Path, more: Path | None, fields: bool) -> Any:
 
 
 def _read(text: Path) -> list[Sentence]:
+    from handful.corpora.sentences import read_sentences
+
     return list(read_sentences(text))
 
 

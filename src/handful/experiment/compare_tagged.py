@@ -15,6 +15,7 @@ from typing import Literal
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress, Step
 from handful.core.records import Sentence
+from handful.corpora.tagged import Tagged, read_tagged, read_untagged
 from handful.evaluation.comparison import Ranking
 from handful.experiment.journal import Journal, digest_of, journal_folder
 from handful.experiment.labels import Budget
@@ -22,7 +23,6 @@ from handful.experiment.plan import Line, Plan, tasks_of
 from handful.experiment.result import Result
 from handful.experiment.running import WORKER_BYTES, count_jobs, run_tasks
 from handful.experiment.summary import curves_of, failures, rank_outcomes, row_of, versions
-from handful.experiment.tagged import Tagged, read_tagged, read_untagged
 from handful.experiment.taggers import RECIPES, SentenceDraws, TaggerBench
 from handful.experiment.trial import Outcome, Task
 from handful.reports.content import Content
@@ -133,7 +133,7 @@ def compare_tagged(
     labels : str or int, optional
         Tagged sentences to learn from: ``"10%"`` or ``20``; by default all that are not tested.
     layout, tag
-        As for `handful.experiment.tagged.read_tagged`.
+        As for `handful.corpora.tagged.read_tagged`.
     templates : {"pos", "chunk", "ner"}, optional
         What a CRF observes; by default ``ner`` where tags are spans, else ``pos``.
     methods : sequence of str, optional

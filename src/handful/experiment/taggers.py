@@ -13,7 +13,8 @@ import numpy as np
 
 from handful.core.errors import HandfulError
 from handful.core.records import Sentence
-from handful.experiment.tagged import Tagged, score_tags
+from handful.corpora.tagged import Tagged
+from handful.experiment.tagged import score_tags
 from handful.experiment.trial import Outcome, Task, quiet_single_thread
 from handful.features.ready import lookup_templates, ready_set
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.records import Sentence, Tree
+from handful.corpora.treebank import broken_word
 from handful.kernels.trees_crossing import lift_crossing
 
 _WHO = "DependencyParser"
@@ -248,24 +249,3 @@ def _check_tree(number: int, heads: np.ndarray) -> None:
         raise DataError(
             f"{_WHO}: heads must make a tree, but word {word} of the tree at index {number} {what}. Leave it out."
         )
-
-
-def broken_word(heads: Sequence[int]) -> tuple[int, str] | None:
-    """Return a word that keeps heads from being a tree, counted from 1, and what is wrong with it.
-
-    Examples
-    --------
-    >>> broken_word([2, 0]), broken_word([0, -1]), broken_word([2, 1])
-    (None, (2, 'has no head'), (1, 'is its own ancestor'))
-    """
-    seen = [0] * (len(heads) + 1)
-    for start, head in enumerate(heads, start=1):
-        if head < 0:
-            return start, "has no head"
-        word = start
-        while word > 0 and not seen[word]:
-            seen[word] = start
-            word = heads[word - 1]
-        if word > 0 and seen[word] == start:
-            return word, "is its own ancestor"
-    return None

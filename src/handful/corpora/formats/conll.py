@@ -11,6 +11,9 @@ from handful.corpora.formats.sharing import Sharing
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
 
+COLUMNS_HEADER = "# global.columns ="
+"""How a first line starts that names the columns, as in CoNLL-U Plus."""
+
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"
 
@@ -34,7 +37,7 @@ def read_conll(
         What stands between columns. None: a tab if the first token line has one, else blanks.
     comments : bool, default=False
         Whether lines that start with ``#`` before the first token of a sentence are comments. Off by default, since
-        ``#`` is also a token.
+        ``#`` is also a token; a first line that names the columns (``# global.columns = FORM TAG``) is one in any case.
 
     Yields
     ------
@@ -113,7 +116,7 @@ def _sentences(
                     yield finished()
                 before.append(line)
                 continue
-            if comments and not rows and line[0] == "#":
+            if (comments and not rows and line[0] == "#") or (number == 1 and line.startswith(COLUMNS_HEADER)):
                 before.append(line)
                 continue
         if separator is None:
