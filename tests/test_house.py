@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -79,3 +81,49 @@ def test_oracles_do_not_import_handful():
         if re.search(r"^\s*(import|from) handful\b", path.read_text(), re.MULTILINE)
     ]
     assert importing == []
+
+
+@pytest.fixture(scope="module")
+def house():
+    specification = importlib.util.spec_from_file_location("house", ROOT / "benchmarks" / "house.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def function(text):
+    return ast.parse(text).body[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        ("def f(): pass", 1),
+        ("def f(a):\n if a: pass\n elif a > 1: pass\n else: pass", 3),
+        ("def f(a, b): return a and b or not a", 3),
+        ("def f(a): return [x for x in a if x if x > 1]", 4),
+        ("def f(a):\n while a:\n  try: pass\n  except ValueError: pass", 3),
+        ("def f(a):\n match a:\n  case 1: pass\n  case _: pass", 2),
+        ("def f(a):\n def g():\n  if a: pass\n return g", 1),
+    ],
+)
+def test_ways_through_a_function_are_counted(house, text, ways):
+    assert house.complexity(function(text)) == ways
+
+
+def test_parameters_are_counted_without_self(house):
+    assert house.n_parameters(function("def f(self, a, /, b, *c, d=1, **e): pass")) == 5
+
+
+def test_importers_are_counted_once_per_module(house, tmp_path):
+    package = tmp_path / "handful"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "a.py").write_text("x = 1\n")
+    (package / "b.py").write_text("from handful.a import x\nfrom handful import a\n")
+    (package / "c.py").write_text("def f():\n    from .a import x\n    import handful.b\n    return x\n")
+    trees = {path: ast.parse(path.read_text()) for path in package.glob("*.py")}
+    importers = house.count_importers(package, trees)
+    assert importers[package / "a.py"] == {"handful.b", "handful.c"}
+    assert importers[package / "b.py"] == {"handful.c"}
+    assert importers[package / "c.py"] == set()
