@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from handful.cli.parameters import Declared
 from handful.core.errors import FileError, ParameterError
+from handful.core.params import Jobs
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -44,6 +48,133 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return value if isinstance(value, tuple) else tuple(n.strip() for n in str(value).split(",") if n.strip())
 
 
+@dataclass(frozen=True)
+class Run:
+    """What was given for the options that mean the same in every command; see `run_options`."""
+
+    model: Path | None = None
+    output: Path | None = None
+    jobs: int = 1
+    engine: str | None = None
+    checkpoint: Path | None = None
+    seed: int = 0
+    as_json: bool = False
+
+
+_RUN: dict[str, Callable[..., Any]] = {
+    "model": partial(
+        click.option,
+        "--model",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="File to save the model in; by default beside the data, with the ending .handful.",
+    ),
+    "output": partial(
+        click.option,
+        "--output",
+        "-o",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="File to write; stdout by default.",
+    ),
+    "jobs": partial(
+        click.option,
+        "--jobs",
+        type=Declared(Jobs),
+        default=1,
+        show_default=True,
+        help="Threads or processes that work side by side; -1 uses every core.",
+    ),
+    "engine": partial(
+        click.option,
+        "--engine",
+        metavar="ENGINE",
+        help="Where the workers are: 'dask' for a local Dask cluster of --jobs processes, or the address "
+        "tcp://HOST:PORT of a running Dask scheduler. The result does not depend on it.",
+    ),
+    "checkpoint": partial(
+        click.option,
+        "--checkpoint",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Keep what is done in this folder; a run that was stopped goes on from there.",
+    ),
+    "seed": partial(
+        click.option, "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance."
+    ),
+    "as_json": partial(click.option, "--json", "as_json", is_flag=True, help="Print JSON on stdout."),
+}
+
+
+def run_option(name: str, **changes: Any) -> Callable[[Command], Command]:
+    """Return one of the options that mean the same in every command, for a command that takes it by itself.
+
+    Parameters
+    ----------
+    name : str
+        A field of `Run`.
+    **changes
+        What differs here, such as ``default=-1`` or a longer ``help``.
+    """
+    option: Callable[[Command], Command] = _RUN[name](**changes)
+    return option
+
+
+def run_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Give a command options that mean the same everywhere; it gets them together as ``run``, a `Run`.
+
+    Parameters
+    ----------
+    *names : str
+        Fields of `Run`.
+    **changes : mapping
+        What differs for a field, such as ``jobs={"default": -1}``.
+
+    Examples
+    --------
+    >>> @click.command()
+    ... @run_options("seed", "as_json", jobs={"default": -1})
+    ... def fit(run):
+    ...     return run.jobs, run.seed, run.as_json
+    >>> fit.main(["--seed", "3"], standalone_mode=False)
+    (-1, 3, False)
+    """
+    chosen = [field.name for field in fields(Run) if field.name in {*names, *changes}]
+    assert len(chosen) == len({*names, *changes}), "run_options: a name that Run does not have"
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def collected(*args: Any, **values: Any) -> Any:
+            return command(*args, run=Run(**{name: values.pop(name) for name in chosen}), **values)
+
+        decorated: Any = collected
+        for name in reversed(chosen):
+            decorated = run_option(name, **changes.get(name, {}))(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def model_file(run: Run, data: Path) -> Path:
+    """Return where a model goes: the file that was named, or one beside the data.
+
+    Examples
+    --------
+    >>> model_file(Run(), Path("corpus/train.tsv.gz")).as_posix()
+    'corpus/train.handful'
+    """
+    return run.model if run.model is not None else data.with_name(f"{data.name.split('.')[0]}.handful")
+
+
+def training_state(run: Run) -> Path | None:
+    """Return the file in the folder of the checkpoint that training goes on from; the folder is made."""
+    if run.checkpoint is None:
+        return None
+    try:
+        run.checkpoint.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{run.checkpoint}: cannot be the folder of a checkpoint ({error.strerror}).") from None
+    return run.checkpoint / "training.state"
+
+
 def table_options(command: Command) -> Command:
     """Add the options that say how a table is read."""
     options = (
@@ -60,7 +191,7 @@ def table_options(command: Command) -> Command:
             show_default=True,
             help="Unlabeled rows to learn from, at most; chosen at random.",
         ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance."),
+        run_option("seed"),
     )
     for option in reversed(options):
         command = option(command)
@@ -69,28 +200,10 @@ def table_options(command: Command) -> Command:
 
 def engine_options(command: Command) -> Command:
     """Add the options that say where work on text in parts is done."""
-    options = (
-        click.option("--jobs", type=int, default=1, show_default=True, help="Worker processes; -1 for every core."),
-        click.option(
-            "--engine",
-            metavar="ENGINE",
-            help="Where the workers are: 'dask' for a local Dask cluster of --jobs processes, or the address "
-            "tcp://HOST:PORT of a running Dask scheduler. The result does not depend on it.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+    return run_option("jobs")(run_option("engine")(command))
 
 
-def checkpoint_option(command: Command) -> Command:
-    """Add the option that names a folder for what was counted."""
-    return click.option(
-        "--checkpoint",
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="FOLDER",
-        help="Keep what was counted in this folder; a run that was stopped goes on from there.",
-    )(command)
+checkpoint_option = run_option("checkpoint")
 
 
 def check_apart(output: Path | None, *others: Path | None) -> None:
