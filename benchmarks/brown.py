@@ -116,14 +116,14 @@ def peak_mb() -> int:
 
 def count_file(path: str, what: str, jobs: int) -> dict[str, object]:
     """Count a file in this process and tell time and peak memory; clustering itself is left out."""
-    from handful.representations import tokens
+    from handful.representations import token_stream
 
     small = BrownClusters(2).fit([["a", "b"]])
     ContextSimilarity().fit([["a", "b"]])  # compiles
     del small
     before = peak_mb()
     start = time.perf_counter()
-    stream = tokens.read_tokens(text_parts(path), who=what, max_types=2_000_000, n_jobs=jobs, progress=None)
+    stream = token_stream.read_tokens(text_parts(path), who=what, max_types=2_000_000, n_jobs=jobs, progress=None)
     read = time.perf_counter() - start
     if what == "clusters":
         keys, _ = BrownClusters()._count_pairs(stream, stream.vocabulary(1), None)

@@ -24,9 +24,9 @@ from handful.papers.suzuki2011.sources import measure_sources, read_sources
 from handful.papers.suzuki2011.systems import BASES
 from handful.papers.suzuki2011.texts import Names, read_names, read_news, size, train_tagger
 from handful.representations import CondensedFeatures
+from handful.representations.condensed.counts import count_features
+from handful.representations.condensed.shards import Reading, shards_of
 from handful.representations.counting import Counting
-from handful.representations.feature_counts import count_features
-from handful.representations.shards import Reading, shards_of
 from handful.tagging import CRF, TagColumn
 
 Rows = list[dict[str, Any]]

@@ -27,7 +27,7 @@ from handful.evaluation.chunks import chunk_f1
 from handful.features import Extractor, lookup_templates, parse_templates, ready_set
 from handful.linear import Chain, build_layout, log_loss, minimize
 from handful.tagging import CRF, TwoPassTagger
-from handful.tagging.inputs import check_sentences, encode_tags
+from handful.tagging.base import check_sentences, encode_tags
 
 TWENTY = [
     "b",

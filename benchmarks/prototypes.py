@@ -24,11 +24,11 @@ import numpy as np
 from handful.corpora.make import make_tagged_sentences
 from handful.papers.haghighi2006.texts import news, wsj_sample
 from handful.representations import ContextSimilarity
-from handful.tagging.prototype_chains import Tokens
-from handful.tagging.prototype_features import feature_table, word_predicates
-from handful.tagging.prototype_field import PrototypeField
-from handful.tagging.prototype_lists import extract_prototypes
 from handful.tagging.prototypes import PrototypeTagger
+from handful.tagging.prototypes.chains import Tokens
+from handful.tagging.prototypes.features import feature_table, word_predicates
+from handful.tagging.prototypes.field import PrototypeField
+from handful.tagging.prototypes.lists import extract_prototypes
 
 N_LABELS, WIDTH = 45, 128
 

@@ -11,7 +11,7 @@ from oracles.chain import enumerate_chain
 from handful.core.errors import DataError
 from handful.features import Predicates
 from handful.linear import Chain, ChainSteps, build_layout, counts
-from handful.linear import sides as sides_module
+from handful.linear import observed_features as sides_module
 
 LENGTHS = [3, 1, 4, 2, 0, 4]
 N_PREDICATES = 6

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from handful.linear import Flat, counts, log_loss, minimize, train_online
+from handful.linear.shared_weights import Tied, TiedSteps, Ties
 from handful.linear.subset import Subset
-from handful.linear.tied import Tied, TiedSteps, Ties
 
 
 def problem(seed=0, n_columns=5, n_labels=3, n_tied=4):

@@ -9,7 +9,7 @@ from oracles.trees import all_trees, pairs_of
 from handful.kernels.trees import pair_starts
 from handful.linear import Stepwise, Sweeping, counts, log_loss, minimize, train_online
 from handful.linear.matrix_tree import crossing_marginals
-from handful.linear.tied import TiedSteps, Ties, tie_steps
+from handful.linear.shared_weights import TiedSteps, Ties, tie_steps
 from handful.linear.tree import PartFeatures, Tree
 from handful.linear.tree_steps import TreeSteps
 

@@ -8,11 +8,11 @@ from oracles.tree_marks import candidates, crosses, movable
 from oracles.trees import all_trees
 
 from handful.core.records import Sentence, Tree
+from handful.kernels.punctuation import choose_heads, keys_of_marks
 from handful.kernels.tree_features import find_all
-from handful.kernels.tree_marks import choose_heads, keys_of_marks
 from handful.parsing import DependencyParser
 from handful.parsing.encoding import SPECIAL, Encoder
-from handful.parsing.marks import MarkHanger, partners_of
+from handful.parsing.punctuation import MarkHanger, partners_of
 from handful.parsing.templates import TemplateSet, show_key
 
 TAGS = {"Rome": "NNP", "fell": "VBD", ",": ",", "(": "-LRB-", ")": "-RRB-"}

@@ -12,7 +12,7 @@ from handful.core.records import Sentence, Tree
 from handful.linear import counts
 from handful.parsing import DependencyParser
 from handful.representations import CondensedFeatures
-from handful.representations.condensable import Condensable
+from handful.representations.condensed.feature_space import Condensable
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["sees", "likes"]}
 

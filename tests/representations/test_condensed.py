@@ -13,8 +13,8 @@ from sklearn.svm import LinearSVC
 import handful
 from handful.core.errors import DataError, ModelFileError, ParameterError
 from handful.representations import CondensedFeatures
-from handful.representations import shards as shards_module
-from handful.representations.potency import condense, discounted, quantized
+from handful.representations.condensed import shards as shards_module
+from handful.representations.condensed.potency import condense, discounted, quantized
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,14 @@ import pytest
 
 from handful.corpora.formats import write_text
 from handful.corpora.make import make_tagged_sentences
-from handful.representations import BrownClusters, CondensedFeatures, ContextSimilarity, numbering, text_parts, tokens
+from handful.representations import (
+    BrownClusters,
+    CondensedFeatures,
+    ContextSimilarity,
+    numbered_text,
+    text_parts,
+    token_stream,
+)
 from handful.tagging import CRF
 
 
@@ -32,7 +39,7 @@ def state(model):
 @pytest.mark.parametrize("model", [BrownClusters(8), ContextSimilarity(50, n_components=20)])
 def test_a_checkpoint_changes_nothing_and_saves_the_reading(model, text, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(tokens, "numbered", lambda *given: asked.append(given) or numbering.numbered(*given))
+    monkeypatch.setattr(token_stream, "numbered", lambda *given: asked.append(given) or numbered_text.numbered(*given))
     parts = text_parts(text, part_bytes=4000)
     assert len(parts) > 2
     whole = state(model.fit_parts(parts))

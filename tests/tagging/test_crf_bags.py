@@ -9,7 +9,7 @@ from handful.core.errors import ParameterError
 from handful.core.store import read_model, write_model
 from handful.features import Extractor
 from handful.tagging import CRF
-from handful.tagging.bagging import template_halves
+from handful.tagging.crf.bagging import template_halves
 
 SENTENCES = [["the", "dog", "barks"], ["a", "cat", "sleeps", "."], ["dogs", "bark"], ["the", "man", "sleeps"]]
 TAGS = [["D", "N", "V"], ["D", "N", "V", "."], ["N", "V"], ["D", "N", "V"]]

@@ -17,9 +17,9 @@ from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
 from handful.features import Extractor
 from handful.features.vocabulary import joined, numbers_in
-from handful.representations import CondensedFeatureClassifier, CondensedFeatures, numbering
+from handful.representations import CondensedFeatureClassifier, CondensedFeatures, numbered_text
 from handful.tagging import CRF, TagColumn
-from handful.tagging.chain_space import ChainSpace
+from handful.tagging.crf.feature_space import ChainSpace
 
 TEMPLATES = ["u", "b", "*:word[0]", "word[-1]", "word[-2..-1]", "b:word[0]|word[1]"]
 LEARNERS = [{}, {"penalty": "l1"}, {"algorithm": "pa"}, {"algorithm": "fobos", "strength": 0.1}]
@@ -162,7 +162,7 @@ def test_text_files_workers_and_shards(tmp_path, monkeypatch):
         whole = CondensedFeatures(model, **settings).fit(text, labeled=labeled)
         gz = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
         assert np.array_equal(gz.potency_, whole.potency_)
-        monkeypatch.setattr("handful.representations.shards._PART_BYTES", 300)
+        monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", 300)
         cut = CondensedFeatures(model, **settings).fit([plain], labeled=labeled)
         packed_cut = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
         assert packed_cut.counts_.n_shards_ == cut.counts_.n_shards_
@@ -178,19 +178,19 @@ def test_text_files_workers_and_shards(tmp_path, monkeypatch):
 
 
 def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr(numbering, "_SENTENCES_PER_PART", 40)
+    monkeypatch.setattr(numbered_text, "_SENTENCES_PER_PART", 40)
     model, labeled = fitted(), corpus()[0]
     text = corpus(6, n=200)[0]
     plain = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled)
     first = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
-    monkeypatch.setattr("handful.tagging.chain_space.ChainSpace.count", None)  # nothing is counted again
+    monkeypatch.setattr("handful.tagging.crf.feature_space.ChainSpace.count", None)  # nothing is counted again
     again = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
     for other in (first, again):
         assert np.array_equal(other.potency_, plain.potency_)
 
 
 def test_a_run_over_a_packed_file_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr("handful.representations.shards._PART_BYTES", 300)
+    monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", 300)
     model, kept = fitted(), tmp_path / "kept"
     lines = "".join(" ".join(words) + "\n" for words in corpus(6, n=200)[0])
     packed = tmp_path / "a.txt.gz"
@@ -249,7 +249,7 @@ def test_text_that_is_none_is_refused_with_its_place(tmp_path, monkeypatch):
             path = tmp_path / f"{name}{ending}"
             path.write_bytes(pack(lines))
             for size in (20, 1 << 20):
-                monkeypatch.setattr("handful.representations.shards._PART_BYTES", size)
+                monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", size)
                 with pytest.raises(FormatError, match=says.replace(":", re.escape(ending) + ":", 1)):
                     CondensedFeatures(model).fit(path)
     tabs = tmp_path / "tabs.txt"

@@ -8,8 +8,8 @@ from oracles import prototype_mrf as oracle
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from handful.tagging.prototype_chains import Tokens
-from handful.tagging.prototype_field import PrototypeField
+from handful.tagging.prototypes.chains import Tokens
+from handful.tagging.prototypes.field import PrototypeField
 
 CLASSES = ["A", "B", "C"]
 VOCABULARY = ["u", "v", "w", "x"]
@@ -136,7 +136,7 @@ def test_posteriors_and_best_labeling_equal_enumeration(order):
 
 
 def test_blocks_and_threads_do_not_change_the_sums(monkeypatch):
-    from handful.tagging import prototype_chains
+    from handful.tagging.prototypes import chains
 
     rng = np.random.default_rng(0)
     sentences = [
@@ -153,7 +153,7 @@ def test_blocks_and_threads_do_not_change_the_sums(monkeypatch):
         assert value == other[0]
         assert (gradient == other[1]).all()
         with monkeypatch.context() as patch:
-            patch.setattr(prototype_chains, "_WIDTH", 7)
+            patch.setattr(chains, "_WIDTH", 7)
             narrow = field.objective(weights, tokens, "histogram")
         assert narrow[0] == pytest.approx(value, rel=1e-12)
         np.testing.assert_allclose(narrow[1], gradient, atol=1e-9)

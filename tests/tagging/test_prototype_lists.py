@@ -9,10 +9,10 @@ import pytest
 
 from handful.core.errors import DataError
 from handful.representations import ContextSimilarity
-from handful.tagging.prototype_coverage import check_prototypes
-from handful.tagging.prototype_features import link_words, spelling_predicates
-from handful.tagging.prototype_lists import extract_prototypes, suggest_prototypes
 from handful.tagging.prototypes import PrototypeTagger
+from handful.tagging.prototypes.coverage import check_prototypes
+from handful.tagging.prototypes.features import link_words, spelling_predicates
+from handful.tagging.prototypes.lists import extract_prototypes, suggest_prototypes
 
 TEXT = [s.split() for s in ["the dog sat .", "the cat sat .", "a dog ran .", "a cat ran .", "oh !", "oh ."]]
 

@@ -232,7 +232,7 @@ def test_illegal_parameters():
 @pytest.mark.corpus
 def test_newspaper_text_is_tagged_far_better_than_by_the_locked_words_alone(data_folder):
     from handful.corpora.formats import read_conll
-    from handful.tagging.prototype_lists import extract_prototypes
+    from handful.tagging.prototypes.lists import extract_prototypes
 
     sentences = list(read_conll(data_folder / "wsj-sample-pos.tsv.gz", ("token", "pos")))[:300]
     text, tags = [s.tokens for s in sentences], [s["pos"] for s in sentences]

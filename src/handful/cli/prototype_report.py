@@ -13,8 +13,8 @@ from handful.cli.console import console
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from handful.tagging.prototype_coverage import Coverage
-    from handful.tagging.prototype_lists import Suggestions
+    from handful.tagging.prototypes.coverage import Coverage
+    from handful.tagging.prototypes.lists import Suggestions
 
 
 def show_suggestions(found: Suggestions) -> None:

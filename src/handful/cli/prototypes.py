@@ -46,7 +46,7 @@ def command() -> None:
 def extract(tagged: Path, column: str | None, words: int, output: Path | None) -> None:
     """Take the most frequent words of each label from TAGGED, a column or CoNLL-U file."""
     from handful.corpora.formats import write_prototypes
-    from handful.tagging.prototype_lists import extract_prototypes
+    from handful.tagging.prototypes.lists import extract_prototypes
 
     check_output(output, tagged)
     sentences = _read(tagged)
@@ -70,7 +70,7 @@ def suggest(
 ) -> None:
     """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT that no label covers."""
     from handful.corpora.formats import read_prototypes
-    from handful.tagging.prototype_lists import suggest_prototypes
+    from handful.tagging.prototypes.lists import suggest_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
     similarity = learn_similarity(text, similarity_text, fields)
@@ -115,7 +115,7 @@ def check(
     from handful.evaluation.mapping import confusions
     from handful.methods import load
     from handful.tagging import PrototypeTagger
-    from handful.tagging.prototype_coverage import check_prototypes
+    from handful.tagging.prototypes.coverage import check_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
     correct = None if gold is None else _labels(text, sentences, gold)

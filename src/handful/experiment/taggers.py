@@ -16,7 +16,7 @@ from handful.core.records import Sentence
 from handful.corpora.tagged import Tagged
 from handful.experiment.tagged import score_tags
 from handful.experiment.trial import Outcome, Task, quiet_single_thread
-from handful.features.ready import lookup_templates, ready_set
+from handful.features.template_sets import lookup_templates, ready_set
 
 _ITERATIONS = 60
 _PREFIXES = (4, 6, 10, 20)
@@ -227,7 +227,7 @@ def _crf_condensed(bench: TaggerBench, sentences: Sentences, tags: Tags, unlabel
 
 def _prototypes(bench: TaggerBench, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     from handful.tagging import PrototypeTagger
-    from handful.tagging.prototype_lists import extract_prototypes
+    from handful.tagging.prototypes.lists import extract_prototypes
 
     lists = extract_prototypes([sentence.tokens for sentence in sentences], tags)
     everything = [*sentences, *unlabeled]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from handful.features.extractor import Extractor
 from handful.features.language import Atom, Template, parse_template, parse_templates
 from handful.features.predicates import Predicates
-from handful.features.ready import lookup_templates, ready_set
+from handful.features.template_sets import lookup_templates, ready_set
 
 __all__ = [
     "Atom",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from handful.features.columns import Column, Lookup
-from handful.features.functions import word_function
 from handful.features.language import TOKEN_COLUMN, Atom
+from handful.features.word_functions import word_function
 from handful.kernels.templates import shift_ids
 
 BEFORE, AFTER, N_PADS = 0, 1, 2

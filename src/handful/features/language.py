@@ -14,7 +14,7 @@
     b                           nothing but the label pair
 
 ``u:`` (the default), ``b:`` and ``*:`` are as in CRF++ and Wapiti. ``word`` is the token; any other name is a column of
-the sentence or a lookup. Functions are those of `handful.features.functions`, applied from left to right.
+the sentence or a lookup. Functions are those of `handful.features.word_functions`, applied from left to right.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from handful.core.errors import ParameterError
-from handful.features.functions import word_function
+from handful.features.word_functions import word_function
 
 TOKEN_COLUMN = "word"
 _ATOM = re.compile(r"([A-Za-z_]\w*)((?:\.[A-Za-z]\w*)*)\[([+-]?\d+)(?:\.\.([+-]?\d+))?\]")

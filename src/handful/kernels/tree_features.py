@@ -25,7 +25,7 @@ N_PLACES = 18
 # Attributes of a part: how far head and child, and sibling and child, are apart; marked tokens between head and child.
 GAP, SIBLING_GAP, FIRST_MARK = 0, 1, 2
 N_MARKS = 3
-# Only where the whole tree is known: see `handful.kernels.tree_marks`.
+# Only where the whole tree is known: see `handful.kernels.punctuation`.
 TOPS, CLIMB, PAIR = 5, 6, 7
 N_PART = 8
 PART_BITS = 3

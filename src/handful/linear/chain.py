@@ -16,8 +16,8 @@ from handful.kernels.chain import forward_backward, viterbi
 from handful.kernels.chain_features import features_of, take_sum
 from handful.kernels.chain_pairs import pair_forward_backward, pair_viterbi
 from handful.linear.layout import ChainLayout, labels_before
+from handful.linear.observed_features import Side
 from handful.linear.part_shares import PartShares
-from handful.linear.sides import Side
 
 _Shares = tuple[np.ndarray, np.ndarray, np.ndarray]
 _BLOCK_VALUES = 1 << 16

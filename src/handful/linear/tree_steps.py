@@ -9,8 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from handful.kernels.tree_parts import add_costs, decode, parts_of_tree, score_parts, tree_step
+from handful.linear.shared_weights import Ties
 from handful.linear.structure import Lazy
-from handful.linear.tied import Ties
 from handful.linear.tree import PartFeatures, Tree
 
 _AHEAD = 4

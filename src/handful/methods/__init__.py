@@ -28,7 +28,7 @@ CATALOGUE: dict[str, str] = {
     "brown-clusters": "handful.representations.brown",
     "context-similarity": "handful.representations.similarity",
     "condensed-features": "handful.representations.condensed",
-    "condensed-feature-classifier": "handful.representations.condensed_classifier",
+    "condensed-feature-classifier": "handful.representations.condensed.classifier",
     "senses": "handful.senses.classifier",
     "table-model": "handful.methods.table_model",
 }

@@ -23,11 +23,11 @@ from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
 from handful.linear.tree import Tree as TreeStructure
 from handful.linear.tree_steps import TreeSteps
+from handful.parsing.arc_labels import ArcLabeler
 from handful.parsing.encoding import Encoder
 from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
 from handful.parsing.inputs import choose_columns, read_sentences, read_trees, with_columns
-from handful.parsing.labels import ArcLabeler
-from handful.parsing.marks import MarkHanger
+from handful.parsing.punctuation import MarkHanger
 from handful.parsing.scoring import ParseScores, score_trees
 from handful.parsing.templates import TemplateSet
 from handful.parsing.tree_space import TreeSpace
@@ -346,7 +346,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         return paths
 
     def feature_space(self, labeled: Iterable[Tree] | None = None) -> TreeSpace:
-        """Give numbers to all features that may gain potency; see `handful.representations.condensable`.
+        """Give numbers to all features that may gain potency; see `handful.representations.condensed.feature_space`.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ _BATCH_WORDS = 20_000
 
 
 class TreeSpace:
-    """The features of a parser and of the right trees of its labeled data; see `handful.representations.condensable`.
+    """The features of a parser and of the right trees of its labeled data; see `handful.representations.condensed.feature_space`.
 
     Parameters
     ----------

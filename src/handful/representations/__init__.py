@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from handful.representations.brown import BrownClusters as BrownClusters
     from handful.representations.condensed import CondensedFeatures as CondensedFeatures
-    from handful.representations.condensed_classifier import CondensedFeatureClassifier as CondensedFeatureClassifier
-    from handful.representations.numbering import TextPart as TextPart
-    from handful.representations.numbering import text_parts as text_parts
+    from handful.representations.condensed.classifier import CondensedFeatureClassifier as CondensedFeatureClassifier
+    from handful.representations.numbered_text import TextPart as TextPart
+    from handful.representations.numbered_text import text_parts as text_parts
     from handful.representations.similarity import ContextSimilarity as ContextSimilarity
 
 # Name to module; loaded on first use, so that a user of one representation does not pay for the others.
 _PLACES = {
     "BrownClusters": "brown",
-    "CondensedFeatureClassifier": "condensed_classifier",
+    "CondensedFeatureClassifier": "condensed.classifier",
     "CondensedFeatures": "condensed",
     "ContextSimilarity": "similarity",
-    "TextPart": "numbering",
-    "text_parts": "numbering",
+    "TextPart": "numbered_text",
+    "text_parts": "numbered_text",
 }
 
 __all__ = [

@@ -22,8 +22,8 @@ from handful.kernels import brown as kernel
 from handful.kernels.brown_tables import Tables, file_pairs
 from handful.kernels.cooccurrence import count_keys, follower_keys
 from handful.representations.counting import Counting, Counts, count_blocks, overlapping
-from handful.representations.numbering import SENTENCE_END, sentence_parts
-from handful.representations.tokens import TokenStream, read_tokens
+from handful.representations.numbered_text import SENTENCE_END, sentence_parts
+from handful.representations.token_stream import TokenStream, read_tokens
 
 _WORDS_PER_CALL = 512
 

@@ -22,8 +22,8 @@ from handful.core.registry import method
 from handful.core.store import Storable
 from handful.kernels.cooccurrence import END, count_keys, window_keys
 from handful.representations.counting import Counting, Counts, count_blocks, overlapping
-from handful.representations.numbering import SENTENCE_END, sentence_parts
-from handful.representations.tokens import TokenStream, read_tokens
+from handful.representations.numbered_text import SENTENCE_END, sentence_parts
+from handful.representations.token_stream import TokenStream, read_tokens
 
 START_MARK = "<S>"
 STOP_MARK = "</S>"

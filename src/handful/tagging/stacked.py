@@ -7,15 +7,14 @@ from itertools import chain, pairwise
 from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, Range, Share, check_params
 from handful.core.registry import method
-from handful.core.store import Storable
 from handful.features.columns import Tokens
-from handful.tagging.inputs import check_sentences, encode_tags
+from handful.tagging.base import Tagger, check_sentences, encode_tags
 
 UNSEEN = "*"
 
@@ -62,7 +61,7 @@ def token_rows(
 
 
 @method("stacked-tagger", paper="sogaard2011", takes="sentences", learns_from=("labels", "unlabeled"))
-class StackedTagger(Storable, BaseEstimator):  # type: ignore[misc]
+class StackedTagger(Tagger):
     """Let a classifier of rows correct a tagger: each token is a row of the tagger's tag and the word's cluster.
 
     Use it to bring unlabeled text, through clusters and a semi-supervised classifier, to a tagger that cannot use it.
@@ -229,27 +228,6 @@ class StackedTagger(Storable, BaseEstimator):  # type: ignore[misc]
         else:
             flat = np.asarray(self.classifier_.predict(rows)).tolist()
         return [flat[a:b] for a, b in pairwise(offsets)]
-
-    def score(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> float:
-        """Return the share of tokens that are tagged correctly.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-        tags : list of lists of str
-            Correct tags.
-
-        Returns
-        -------
-        float
-            Accuracy.
-        """
-        found = self.predict(sentences)
-        if [*map(len, found)] != [*map(len, tags)] or not any(found):
-            raise DataError("StackedTagger: every token must have one tag to be scored against.")
-        pairs = zip(chain.from_iterable(found), chain.from_iterable(tags), strict=True)
-        return float(np.mean([a == b for a, b in pairs]))
 
     def _base(self) -> Any:
         if self.held_out is None:

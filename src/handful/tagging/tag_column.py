@@ -8,6 +8,7 @@ from typing import Any
 
 from handful.core.records import Sentence
 from handful.features.columns import Tokens
+from handful.tagging.base import add_columns
 
 
 class TagColumn:
@@ -45,9 +46,4 @@ class TagColumn:
     def __call__(self, sentences: Sequence[Tokens]) -> list[Sentence]:
         """Return the sentences with the column."""
         tags = self.tagger.predict(sentences)
-        found = []
-        for sentence, mine in zip(sentences, tags, strict=True):
-            tokens = sentence.tokens if isinstance(sentence, Sentence) else tuple(sentence)
-            columns = dict(sentence.columns) if isinstance(sentence, Sentence) else {}
-            found.append(Sentence(tokens, columns | {self.name: tuple(mine)}))
-        return found
+        return [add_columns(sentence, {self.name: row}) for sentence, row in zip(sentences, tags, strict=True)]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError, ParameterError
@@ -15,11 +15,10 @@ from handful.core.params import AtLeast, Count, check_params
 from handful.core.progress import Progress, Step
 from handful.core.records import Sentence
 from handful.core.registry import method
-from handful.core.store import Storable
 from handful.corpora.formats.iob import spans
 from handful.features.columns import Tokens
+from handful.tagging.base import Tagger, add_columns, check_sentences, encode_tags
 from handful.tagging.crf import CRF
-from handful.tagging.inputs import check_sentences, encode_tags
 
 _WHO = "TwoPassTagger"
 _TEMPLATES = ["same_near[0]", "same_near[-1]", "same_near[1]", "same_near[0]|same_far[0]"]
@@ -96,7 +95,7 @@ def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 @method("two-pass-tagger", paper=None, takes="sentences")
-class TwoPassTagger(Storable, BaseEstimator):  # type: ignore[misc]
+class TwoPassTagger(Tagger):
     """Tag a text twice: the second time knowing what the same words were tagged as elsewhere in it.
 
     Names come again in a text, and one place often tells what another leaves open: ``JAPAN`` in a headline, ``Japan`` two
@@ -182,7 +181,7 @@ class TwoPassTagger(Storable, BaseEstimator):  # type: ignore[misc]
             _tell(progress, number, n_trainings)
         self.first_ = clone(self.tagger).fit(sentences, tags)
         _tell(progress, n_trainings - 1, n_trainings)
-        templates = [*map(str, self.first_._extractor.templates), *_TEMPLATES]
+        templates = [*self.first_.templates_, *_TEMPLATES]
         second = clone(self.tagger).set_params(templates=templates)
         self.second_ = second.fit(self._widened(sentences, held_out), tags)
         _tell(progress, n_trainings, n_trainings)
@@ -207,9 +206,9 @@ class TwoPassTagger(Storable, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _widened(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> list[Sentence]:
-        whole = [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
-        more = agreement_columns([s.tokens for s in whole], tags, self.window)
-        return [Sentence(s.tokens, {**s.columns, **found}) for s, found in zip(whole, more, strict=True)]
+        tokens = [s.tokens if isinstance(s, Sentence) else s for s in sentences]
+        more = agreement_columns(tokens, tags, self.window)
+        return [add_columns(sentence, columns) for sentence, columns in zip(sentences, more, strict=True)]
 
     def _state(self) -> dict[str, Any]:
         # The fitted first tagger says all that its pattern says.

@@ -15,8 +15,8 @@ from handful.evaluation.mapping import confusions, mapped_accuracy
 from handful.papers.claims import Findings, Settings
 from handful.papers.haghighi2006 import texts
 from handful.representations import ContextSimilarity
-from handful.tagging.prototype_lists import extract_prototypes
 from handful.tagging.prototypes import PrototypeTagger
+from handful.tagging.prototypes.lists import extract_prototypes
 
 _CONFUSIONS = (("CD", "DT"), ("NN", "JJ"), ("JJ", "NN"), ("VBD", "VBN"), ("NNS", "NN"))
 _MARKS = {"citations": [".", ",", ";"], "made-ads": [";", ".", "!"]}

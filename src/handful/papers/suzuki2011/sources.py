@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from handful.corpora import load
-from handful.representations.condensed_classifier import CondensedFeatureClassifier
+from handful.representations.condensed.classifier import CondensedFeatureClassifier
 
 SOURCES = (
     "unlabeled-news-abc",

@@ -12,8 +12,8 @@ import numpy as np
 from handful.core.errors import DataError
 from handful.core.params import Count, check_value
 from handful.features.columns import Tokens
-from handful.tagging.prototype_features import link_words
-from handful.tagging.prototype_inputs import check_given, check_lists
+from handful.tagging.prototypes.checks import check_given, check_lists
+from handful.tagging.prototypes.features import link_words
 
 _LIKE = 5  # words named as examples
 

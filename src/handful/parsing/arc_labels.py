@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from handful.core.records import Sentence
-from handful.kernels.labels import best_labels, label_pass
+from handful.kernels.arc_labels import best_labels, label_pass
 from handful.kernels.tree_features import find_all, keys_of_tree, make_table
 from handful.kernels.trees import siblings_of
 from handful.parsing.encoding import Encoder

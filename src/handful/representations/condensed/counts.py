@@ -12,9 +12,9 @@ from handful.core.errors import DataError
 from handful.core.registry import method
 from handful.core.store import Storable, read_model, write_model
 from handful.linear.tally import Tally
-from handful.representations.condensable import FeatureSpace
+from handful.representations.condensed.feature_space import FeatureSpace
+from handful.representations.condensed.shards import Reading
 from handful.representations.counting import Counting
-from handful.representations.shards import Reading
 
 _KIND = "feature-counts"
 _BLOCK = 1 << 22

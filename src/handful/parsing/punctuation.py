@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from handful.core.records import Sentence
+from handful.kernels.punctuation import choice_pass, choose_heads, keys_of_marks
 from handful.kernels.tree_features import find_all, make_table
-from handful.kernels.tree_marks import choice_pass, choose_heads, keys_of_marks
 from handful.parsing.encoding import Encoder
 from handful.parsing.templates import TemplateSet
 

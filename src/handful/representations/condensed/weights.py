@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from handful.linear.tied import Ties
-from handful.representations.potency import Condensed
+from handful.linear.shared_weights import Ties
+from handful.representations.condensed.potency import Condensed
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Tying:
 
     Examples
     --------
-    >>> from handful.representations.potency import condense
+    >>> from handful.representations.condensed.potency import condense
     >>> found = condense(np.array([0, 0, 1]), np.array([2, 2, -1]), np.array([0, 3, 0]))
     >>> tying = Tying(found, np.array([0.0, 0.3, 0.0]), 2, False)
     >>> tying.n_pairs, tying.n_tied

@@ -40,13 +40,13 @@ class FeatureSpace(Protocol):
     Notes
     -----
     For ``vocabulary="all"`` a space has besides a method ``widened(extractor)``, which returns the space with further
-    observations, and an attribute ``extractor``, or it is `handful.representations.widening.Keyed`; a space without them
-    offers ``vocabulary="labeled"`` alone.
+    observations, and an attribute ``extractor``, or it is `handful.representations.condensed.vocabulary.Keyed`; a space
+    without them offers ``vocabulary="labeled"`` alone.
 
     See Also
     --------
-    handful.representations.flat_space.FlatSpace : for linear classifiers of scikit-learn.
-    handful.tagging.chain_space.ChainSpace : for `CRF`.
+    handful.representations.condensed.flat.FlatSpace : for linear classifiers of scikit-learn.
+    handful.tagging.crf.feature_space.ChainSpace : for `CRF`.
     """
 
     n_features: int

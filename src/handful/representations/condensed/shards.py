@@ -14,7 +14,7 @@ from typing import Any
 from handful.core.errors import FormatError
 from handful.corpora.formats.detection import detect
 from handful.corpora.opening import MAX_LINE, decoded, first_chunk, open_bytes, refuse_lone_returns
-from handful.representations.numbering import TextPart, sentence_parts, text_parts
+from handful.representations.numbered_text import TextPart, sentence_parts, text_parts
 
 _PART_BYTES = 1 << 20
 _SHARD_SENTENCES = 1 << 13

@@ -21,16 +21,16 @@ from handful.core.registry import method
 from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
-from handful.linear.tied import Tied, TiedSteps, tie_steps
-from handful.representations.condensable import Condensable, FeatureSpace
+from handful.linear.shared_weights import Tied, TiedSteps, tie_steps
+from handful.representations.condensed.counts import FeatureCounts, count_features
+from handful.representations.condensed.feature_space import Condensable, FeatureSpace
+from handful.representations.condensed.flat import FlatSpace
+from handful.representations.condensed.inspection import Inspectable
+from handful.representations.condensed.potency import Discount, Resolution, Step, condense, discounted, quantized
+from handful.representations.condensed.shards import Preparing, Reading, Ready, shards_of
+from handful.representations.condensed.vocabulary import widen
+from handful.representations.condensed.weights import Tying
 from handful.representations.counting import Counting
-from handful.representations.feature_counts import FeatureCounts, count_features
-from handful.representations.flat_space import FlatSpace
-from handful.representations.inspection import Inspectable
-from handful.representations.potency import Discount, Resolution, Step, condense, discounted, quantized
-from handful.representations.shards import Preparing, Reading, Ready, shards_of
-from handful.representations.tying import Tying
-from handful.representations.widening import widen
 
 _WHO = "CondensedFeatures"
 _MAX_ITERATIONS, _MAX_PASSES = 1000, 15

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -16,22 +16,21 @@ from handful.core.errors import DataError
 from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
-from handful.core.store import Storable
 from handful.features.columns import Tokens as Sentences
 from handful.features.columns import read_column
 from handful.linear import minimize
-from handful.tagging.inputs import check_sentences
-from handful.tagging.prototype_chains import Tokens
-from handful.tagging.prototype_features import feature_table, link_words, word_predicates
-from handful.tagging.prototype_field import LengthNorm, PrototypeField
-from handful.tagging.prototype_inputs import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
+from handful.tagging.base import ProbabilisticTagger, check_sentences
+from handful.tagging.prototypes.chains import Tokens
+from handful.tagging.prototypes.checks import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
+from handful.tagging.prototypes.features import feature_table, link_words, word_predicates
+from handful.tagging.prototypes.field import LengthNorm, PrototypeField
 
 _CHUNK_TOKENS = 50_000
 _NOISE = 0.01
 
 
 @method("prototypes", paper="haghighi2006", takes="sentences", learns_from=("prototypes", "unlabeled", "labels"))
-class PrototypeTagger(Storable, BaseEstimator):  # type: ignore[misc]
+class PrototypeTagger(ProbabilisticTagger):
     """Tag sentences after learning from raw text and a few typical words for each label.
 
     Use it when there are no tagged sentences, or hardly any: name three words for each label, and let the text do the
@@ -293,47 +292,6 @@ class PrototypeTagger(Storable, BaseEstimator):  # type: ignore[misc]
             shares = field.marginals(self.weights_, tokens, self.n_jobs or 1)
             out.extend(np.split(shares, np.cumsum(lengths)[:-1]))
         return out
-
-    def predict_marginals(self, sentences: Sequence[Sentences]) -> list[list[dict[str, float]]]:
-        """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-
-        Returns
-        -------
-        list of lists of dict
-            For each token the probability of each label.
-        """
-        check_is_fitted(self)
-        names = self.classes_.tolist()
-        shares = self.predict_proba(sentences)
-        return [[dict(zip(names, row, strict=True)) for row in array.tolist()] for array in shares]
-
-    def score(self, sentences: Sequence[Sentences], tags: Sequence[Sequence[str | None] | None]) -> float:
-        """Return the share of tokens that are tagged correctly.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-        tags : list of lists of str
-            Correct labels; tokens with None do not count.
-
-        Returns
-        -------
-        float
-            Accuracy.
-        """
-        found = self.predict(sentences)
-        offsets = np.cumsum([0, *map(len, found)])
-        gold = flat_tags(check_given(tags, offsets, "tags"), offsets)
-        right = [bool(a == b) for a, b in zip(chain.from_iterable(found), gold, strict=True) if b is not None]
-        if not right:
-            raise DataError("PrototypeTagger: at least one tagged token is needed to score, got none.")
-        return sum(right) / len(right)
 
     def _lexicon(
         self, lists: Mapping[str, Sequence[str]], words: Sequence[str], ids: np.ndarray, fixed: np.ndarray

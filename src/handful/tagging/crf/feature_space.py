@@ -18,14 +18,14 @@ from handful.kernels.tally import add_pairs, spread_rows
 from handful.linear import Chain, ChainLayout, ChainSteps
 from handful.linear.layout import labels_before
 from handful.linear.part_shares import PartShares
-from handful.tagging.inputs import check_sentences
+from handful.tagging.base import check_sentences
 
 _BATCH_TOKENS = 100_000
 _MOST_CELLS = 1 << 24
 
 
 class ChainSpace:
-    """Every observation with every label and every legal label pair; see `handful.representations.condensable`.
+    """Every observation with every label and every legal label pair; see `handful.representations.condensed.feature_space`.
 
     Features are numbered as `handful.linear.build_layout` does with ``all_labels``: observations with a label, then
     observations with a label pair, then bare label pairs, then label triples.

@@ -15,8 +15,8 @@ from handful.core.params import AtLeast, Positive, check_params
 from handful.core.registry import method
 from handful.core.store import Storable
 from handful.neighbors.stored import labels_of
-from handful.representations.condensed import CondensedFeatures
-from handful.representations.potency import Discount, Resolution
+from handful.representations.condensed.features import CondensedFeatures
+from handful.representations.condensed.potency import Discount, Resolution
 
 _WHO = "CondensedFeatureClassifier"
 

@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import ParameterError
-from handful.representations.condensable import FeatureSpace
-from handful.representations.feature_counts import FeatureCounts
-from handful.representations.potency import discounted, quantized
+from handful.representations.condensed.counts import FeatureCounts
+from handful.representations.condensed.feature_space import FeatureSpace
+from handful.representations.condensed.potency import discounted, quantized
 
 _BLOCK = 1 << 16
 

@@ -19,7 +19,7 @@ _INTERCEPT = "(intercept)"
 
 
 class FlatSpace:
-    """Columns of a matrix with the labels of a linear classifier; see `handful.representations.condensable`.
+    """Columns of a matrix with the labels of a linear classifier; see `handful.representations.condensed.feature_space`.
 
     Feature ``column * n_labels + label`` has the value of the column where the label is chosen.
 

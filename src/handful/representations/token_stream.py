@@ -13,7 +13,7 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.representations.counting import Counting, rarity_limit
-from handful.representations.numbering import numbered
+from handful.representations.numbered_text import numbered
 
 _BLOCK = 1 << 22
 _SPILL_BYTES = 64 << 20

@@ -245,7 +245,7 @@ def choice_pass(
     step : int
         Steps made before.
     weights, sums : ndarray of float64
-        See `handful.kernels.labels.label_pass`.
+        See `handful.kernels.arc_labels.label_pass`.
 
     Returns
     -------

@@ -11,7 +11,7 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.params import Count, Share, check_value
-from handful.tagging.prototype_inputs import check_lists
+from handful.tagging.prototypes.checks import check_lists
 
 
 def extract_prototypes(

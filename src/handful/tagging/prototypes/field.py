@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from handful.tagging.prototype_chains import Chain, FirstOrder, SecondOrder, Tokens
+from handful.tagging.prototypes.chains import Chain, FirstOrder, SecondOrder, Tokens
 
 LengthNorm = Literal["histogram", "mean"]
 

@@ -1,15 +1,116 @@
-"""Checks of tagged sentences, and tags as codes."""
+"""What all taggers share: checks of tagged sentences, tags as codes, columns added to sentences, and scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from handful.core.errors import DataError
+from handful.core.records import Sentence
+from handful.core.store import Storable
 from handful.features.columns import Tokens, sentence_offsets
+
+
+class Tagger(Storable, BaseEstimator):  # type: ignore[misc]
+    """A model that gives every token of a sentence one tag; a tagger adds ``fit`` and `predict`."""
+
+    classes_: np.ndarray
+
+    @abstractmethod
+    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens, with the columns that training had; words that training did not see are welcome.
+
+        Returns
+        -------
+        list of lists of str
+            One tag per token.
+        """
+
+    def score(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str | None] | None]) -> float:
+        """Return the share of tokens that are tagged correctly.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of lists of str
+            Correct tags; tokens with None do not count.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        who = type(self).__name__
+        pairs: list[bool] = []
+        predicted = self.predict(sentences)
+        if isinstance(tags, str) or not hasattr(tags, "__len__") or len(tags) != len(predicted):
+            raise DataError(f"{who}: every token must have one tag to be scored against.")
+        for row, right in zip(predicted, tags, strict=True):
+            if right is not None and (isinstance(right, str) or len(row) != len(right)):
+                raise DataError(f"{who}: every token must have one tag to be scored against.")
+            pairs += [a == b for a, b in zip(row, right or (), strict=False) if b is not None]
+        if not pairs:
+            raise DataError(f"{who}: at least one tagged token is needed to score, got none.")
+        return sum(pairs) / len(pairs)
+
+
+class ProbabilisticTagger(Tagger):
+    """A tagger that knows how probable each tag of a token is."""
+
+    @abstractmethod
+    def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
+        """Return the probability of every label at every token.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            One array per sentence; columns are `classes_`.
+        """
+
+    def predict_marginals(self, sentences: Sequence[Tokens]) -> list[list[dict[str, float]]]:
+        """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of lists of dict
+            For each token the probability of each tag.
+        """
+        shares = self.predict_proba(sentences)
+        labels = self.classes_.tolist()
+        return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in shares]
+
+
+def add_columns(sentence: Tokens, columns: Mapping[str, Sequence[str]]) -> Sentence:
+    """Return a sentence with further columns.
+
+    Examples
+    --------
+    >>> add_columns(["Rome"], {"pos": ["NNP"]}).columns
+    {'pos': ('NNP',)}
+    """
+    known = sentence if isinstance(sentence, Sentence) else Sentence(tuple(sentence))
+    return Sentence(known.tokens, {**known.columns, **{name: tuple(cells) for name, cells in columns.items()}})
 
 
 def check_sentences(sentences: Any, who: str) -> tuple[Sequence[Tokens], np.ndarray]:

@@ -14,9 +14,9 @@ from handful.features import Extractor, Predicates
 from handful.features.vocabulary import hashes, in_order, joined, numbers_in
 from handful.kernels.cooccurrence import count_keys, merge_runs
 from handful.linear.tally import Tally
-from handful.representations.condensable import FeatureSpace
+from handful.representations.condensed.feature_space import FeatureSpace
+from handful.representations.condensed.shards import Reading
 from handful.representations.counting import Counting, count_blocks
-from handful.representations.shards import Reading
 
 _BITS = 25
 _MAX_KEYS = 1 << 26

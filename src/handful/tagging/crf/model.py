@@ -9,30 +9,28 @@ from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
-from handful.core.store import Storable
 from handful.corpora.formats.iob import Scheme, convert, detect_scheme, from_spans, spans
 from handful.features import Extractor, Predicates, parse_templates, ready_set
 from handful.features.columns import Tokens, has_column
 from handful.linear import Chain, ChainLayout, ChainSteps, build_layout, log_loss, minimize, train_online
 from handful.linear.layout import labels_before
-from handful.tagging.bagging import template_halves
-from handful.tagging.chain_space import ChainSpace
-from handful.tagging.inputs import check_sentences, encode_tags
-from handful.tagging.schemes import Constraints, allowed_pairs, seen_pairs
+from handful.tagging.base import ProbabilisticTagger, check_sentences, encode_tags
+from handful.tagging.crf.bagging import template_halves
+from handful.tagging.crf.constraints import Constraints, allowed_pairs, seen_pairs
+from handful.tagging.crf.feature_space import ChainSpace
 
 _CHUNK_TOKENS = 100_000
 _MAX_ITERATIONS, _MAX_PASSES = 1000, 15
 
 
 @method("crf", paper="suzuki2011", takes="sentences")
-class CRF(Storable, BaseEstimator):  # type: ignore[misc]
+class CRF(ProbabilisticTagger):
     """Tag the tokens of sentences with a linear-chain conditional random field.
 
     Use it when whole sentences are tagged: parts of speech, chunks, named entities.
@@ -258,46 +256,6 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
             out.extend(np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1]))
         return out
 
-    def predict_marginals(self, sentences: Sequence[Tokens]) -> list[list[dict[str, float]]]:
-        """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-
-        Returns
-        -------
-        list of lists of dict
-            For each token the probability of each tag.
-        """
-        labels = self.classes_.tolist() if hasattr(self, "classes_") else []
-        shares = self.predict_proba(sentences)
-        return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in shares]
-
-    def score(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> float:
-        """Return the share of tokens that are tagged correctly.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-        tags : list of lists of str
-            Correct tags.
-
-        Returns
-        -------
-        float
-            Accuracy.
-        """
-        found = self.predict(sentences)
-        if len(found) != len(tags) or any(len(a) != len(b) for a, b in zip(found, tags, strict=True)):
-            raise DataError("CRF: every token must have one tag to be scored against.")
-        pairs = [(a, b) for mine, gold in zip(found, tags, strict=True) for a, b in zip(mine, gold, strict=True)]
-        if not pairs:
-            raise DataError("CRF: at least one tagged sentence is needed to score, got none.")
-        return sum(a == b for a, b in pairs) / len(pairs)
-
     def top_features(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """Return the observations that speak most for a label.
 
@@ -323,6 +281,12 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         return list(zip(self._extractor.names(predicates), node_weights[heaviest].tolist(), strict=True))
 
     @property
+    def templates_(self) -> list[str]:
+        """Templates in use: those of a ready set whose columns the sentences had, or those that were given."""
+        check_is_fitted(self)
+        return [str(template) for template in self._extractor.templates]
+
+    @property
     def columns_(self) -> list[str]:
         """Columns of a sentence that the templates read, ``word`` first."""
         check_is_fitted(self)
@@ -344,7 +308,7 @@ class CRF(Storable, BaseEstimator):  # type: ignore[misc]
         return dict(zip(pairs, weights[heaviest].tolist(), strict=True))
 
     def feature_space(self, labeled: Sequence[Tokens] | None = None) -> ChainSpace:
-        """Give numbers to all features that may gain potency; see `handful.representations.condensable`.
+        """Give numbers to all features that may gain potency; see `handful.representations.condensed.feature_space`.
 
         Parameters
         ----------
