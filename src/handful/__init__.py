@@ -21,6 +21,7 @@ _ROOMS = (
     "experiment",
     "features",
     "kernels",
+    "labeling",
     "linear",
     "methods",
     "neighbors",

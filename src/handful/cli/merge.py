@@ -1,0 +1,128 @@
+"""``handful merge``: labels that came back, put into the table they belong to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.cli.console import console, emit_json
+from handful.cli.options import check_output
+from handful.core.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.labeling.merging import Merged
+
+
+@click.command("merge")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--target", metavar="COLUMN", help="Column of labels; else told by the file of 'handful next'.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to write; else DATA.merged beside it."
+)
+@click.option("--in-place", is_flag=True, help="Replace DATA itself, once the new table is whole.")
+@click.option("--prefer-new", is_flag=True, help="Let a label that came back replace a different one in DATA.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(
+    data: Path,
+    files: tuple[Path, ...],
+    target: str | None,
+    output: Path | None,
+    in_place: bool,
+    prefer_new: bool,
+    as_json: bool,
+) -> None:
+    """Put the labels of FILES, which 'handful next' wrote and people filled in, into DATA.
+
+    Rows are found by their number and what they hold. A label that differs from one in DATA, and files that disagree, are
+    told and not merged; DATA stays as it is unless --in-place says otherwise.
+    """
+    from handful.cli.table_files import check_table_name, read_cells, write_cells
+    from handful.labeling import merge_labels
+
+    if in_place and output is not None:
+        raise click.UsageError("--in-place and --output exclude each other.")
+    where = data if in_place else output if output is not None else _beside(data)
+    if not in_place:
+        check_output(where, data, *files)
+    check_table_name(where)
+    cells = read_cells(data)
+    came = _by_name(files, read_cells)
+    wanted = target if target is not None else _target(came)
+    merged = merge_labels(cells, came, wanted, prefer_new=prefer_new)
+    write_cells(where, merged.frame, like=data)
+    if as_json:
+        emit_json(_facts(merged, where, wanted))
+        return
+    _tell(merged, where)
+
+
+def _by_name(files: tuple[Path, ...], read: Any) -> dict[str, pl.DataFrame]:
+    twice = next((file for number, file in enumerate(files) if file in files[:number]), None)
+    if twice is not None:
+        raise ParameterError(f"merge: every file must be named once, got {twice} twice.")
+    return {str(file): read(file) for file in files}
+
+
+def _beside(data: Path) -> Path:
+    """Return the name of a new file beside the data; an earlier one is not replaced."""
+    stem, dot, suffix = data.name.partition(".")
+    where = data.with_name(f"{stem}.merged{dot}{suffix}")
+    if where.exists():
+        raise FileError(f"{where}: is there already. Name another file with -o, or replace DATA with --in-place.")
+    return where
+
+
+def _target(came: dict[str, pl.DataFrame]) -> str:
+    """Tell the label column: 'handful next' writes it right before its suggestion."""
+    from handful.labeling.merging import SUGGESTION
+
+    for frame in came.values():
+        place = frame.columns.index(SUGGESTION) if SUGGESTION in frame.columns else 0
+        if place > 0:
+            return frame.columns[place - 1]
+    raise ParameterError(f"{next(iter(came))}: does not tell which column holds the labels. Add --target COLUMN.")
+
+
+def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
+    return {
+        "output": str(where),
+        "target": target,
+        "new": merged.n_new,
+        "same": merged.n_same,
+        "left empty": merged.n_empty,
+        "changed cells": merged.n_changed,
+        "conflicts": [
+            {"row": c.row, "labels": [{"from": a, "label": b} for a, b in c.labels], "kept": c.kept}
+            for c in merged.conflicts
+        ],
+        "not in the data": [{"file": name, "row": number} for name, number in merged.strangers],
+    }
+
+
+def _tell(merged: Merged, where: Path) -> None:
+    out, notes = console(), console(stderr=True)
+    parts = [f"{merged.n_new:,} new labels"]
+    if merged.n_same:
+        parts.append(f"{merged.n_same:,} that were there already")
+    if merged.n_empty:
+        parts.append(f"{merged.n_empty:,} rows left empty")
+    out.print(f"{where}: {', '.join(parts)}.", markup=False, soft_wrap=True)
+    for conflict in merged.conflicts:
+        told = "; ".join(f"{label} ({source})" for source, label in conflict.labels)
+        kept = "stays unlabeled" if conflict.kept is None else f"keeps {conflict.kept}"
+        notes.print(f"Row {conflict.row + 1} {kept}, for labels differ: {told}", style="yellow", markup=False)
+    for name, number in merged.strangers:
+        notes.print(
+            f"{name}: row {number + 1} is not in the data; its label was left out.", style="yellow", markup=False
+        )
+    if merged.n_changed:
+        notes.print(
+            f"{merged.n_changed:,} rows came back with other cells than the data has; only their labels were taken.",
+            style="yellow",
+            markup=False,
+        )

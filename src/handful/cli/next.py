@@ -1,0 +1,118 @@
+"""``handful next``: the rows, or sentences, that are worth a label next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.cli.console import console, emit_json
+from handful.cli.options import Columns, check_output
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.labeling import Pick
+
+
+@click.command("next")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--target", required=True, metavar="COLUMN", help="Column of labels of a table; empty cells are unlabeled rows."
+)
+@click.option("-n", "n_rows", type=click.IntRange(min=1), default=20, show_default=True, help="How many to choose.")
+@click.option(
+    "--strategy",
+    type=click.Choice(["auto", "typical", "margin", "random"]),
+    default="auto",
+    show_default=True,
+    help="How to choose rows of a table.",
+)
+@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to fill in labels.")
+@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
+@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(
+    data: Path,
+    target: str,
+    n_rows: int,
+    strategy: Any,
+    output: Path | None,
+    columns: dict[str, str] | None,
+    unlabeled_mark: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Choose what to label next in DATA, a table.
+
+    Each row comes with the reason and, once there are labels, a suggestion. Fill in the label column of the file that
+    -o names and bring it back with 'handful merge DATA FILE'. It works without a single label, too.
+    """
+    check_output(output, data)
+    from handful.cli.table_files import as_table, check_table_name, read_cells, with_target, write_cells
+    from handful.labeling import next_rows
+
+    if output is not None:
+        check_table_name(output)
+    cells, added = with_target(data, read_cells(data), target)
+    table, kinds = as_table(data, cells, target, columns, unlabeled_mark)
+    picks = next_rows(table.frame.select(list(kinds)), table.labels, n_rows, strategy, random_state=seed)
+    todo = _todo(data, cells, target, picks)
+    if output is not None:
+        write_cells(output, todo)
+    notes = []
+    if added:
+        notes.append(f"There is no column {target!r} yet: no row has a label.")
+    if len(picks) < n_rows:
+        notes.append(f"Only {len(picks):,} rows are unlabeled; all of them were chosen.")
+    if as_json:
+        shown = todo.select(list(kinds)).to_dicts()
+        facts = [{**vars(pick), "cells": row} for pick, row in zip(picks, shown, strict=True)]
+        emit_json({"data": str(data), "target": target, "output": output, "rows": facts, "notes": notes})
+        return
+    _show(picks, todo.select(list(kinds)))
+    for note in notes:
+        console(stderr=True).print(note, style="yellow", markup=False, soft_wrap=True)
+    if output is not None:
+        console().print(
+            f"\n{output}: fill in the column {target!r}, then: handful merge {data} {output}",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _todo(data: Path, cells: pl.DataFrame, target: str, picks: list[Pick]) -> pl.DataFrame:
+    import polars as pl
+
+    from handful.core.errors import ParameterError
+    from handful.labeling.merging import ADDED, CONFIDENCE, REASON, ROW, SUGGESTION, tickets
+
+    taken = [name for name in ADDED if name in cells.columns]
+    if taken:
+        raise ParameterError(f"{data}: must have no column {taken[0]!r}, which this command writes. Rename it.")
+    rows = [pick.row for pick in picks]
+    suggestions = [None if pick.suggestion is None else str(pick.suggestion) for pick in picks]
+    return cells[rows].select(
+        pl.exclude(target),
+        pl.lit(None, dtype=pl.String).alias(target),  # beside the suggestion, where people look and 'merge' finds it
+        pl.Series(SUGGESTION, suggestions, dtype=pl.String),
+        pl.Series(CONFIDENCE, [pick.confidence for pick in picks], dtype=pl.Float64).round(3),
+        pl.Series(REASON, [pick.reason for pick in picks]),
+        pl.Series(ROW, tickets(cells, target, rows)),
+    )
+
+
+def _show(picks: list[Pick], rows: pl.DataFrame) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, justify in (("row", "right"), ("why", "left"), ("suggestion", "left"), ("what it holds", "left")):
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for pick, cells in zip(picks, rows.rows(), strict=True):
+        sure = "-" if pick.confidence is None else f"{pick.suggestion} ({pick.confidence:.0%})"
+        held = "  ".join(str(cell) for cell in cells[:6] if cell not in (None, ""))
+        table.add_row(str(pick.row + 1), Text(pick.reason), Text(sure), Text(held[:100]))
+    console().print(table)

@@ -1,0 +1,97 @@
+"""Tables as they stand in files, for commands that hand them back with labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.core.records import Kind, Table
+
+
+def read_cells(path: Path) -> pl.DataFrame:
+    """Read a whole table as raw cells, so that it can be written again as it was."""
+    import polars as pl
+
+    from handful.corpora.formats.streams import table_frames
+
+    return pl.concat(list(table_frames(path)), how="diagonal_relaxed")
+
+
+def with_target(path: Path, cells: pl.DataFrame, target: str) -> tuple[pl.DataFrame, bool]:
+    """Return the cells with a label column, and whether it had to be added.
+
+    A name near that of another column is taken for a slip of the pen.
+    """
+    import polars as pl
+
+    from handful.corpora.formats.tables import table_of
+
+    if target in cells.columns:
+        return cells, False
+    from difflib import get_close_matches
+
+    if get_close_matches(target, cells.columns, n=1) or target.lower() in [name.lower() for name in cells.columns]:
+        table_of(path, cells, target)  # says which column may have been meant
+    return cells.with_columns(pl.lit(None, dtype=pl.String).alias(target)), True
+
+
+def as_table(
+    path: Path, cells: pl.DataFrame, target: str, columns: dict[str, str] | None, unlabeled_mark: str | None
+) -> tuple[Table, dict[str, Kind]]:
+    """Return the table that raw cells are, and the feature columns worth using."""
+    from handful.corpora.formats.tables import table_of
+    from handful.labeling.space import telling_columns
+
+    chosen = dict(columns or {})
+    unknown = next((name for name in chosen if name not in cells.columns), None)
+    if unknown is not None:
+        raise ParameterError(f"--columns: must name columns of {path}, got {unknown!r}.")
+    skipped = [name for name, kind in chosen.items() if kind == "skip"]
+    kinds: Any = {name: kind for name, kind in chosen.items() if kind != "skip"}
+    marks = [] if unlabeled_mark is None else [unlabeled_mark]
+    table = table_of(path, cells.drop(skipped), target, kinds, marks)
+    return table, telling_columns(table.frame, dict(table.kinds)) | kinds
+
+
+def check_table_name(output: Path) -> None:
+    """Refuse a name that tells no kind of table."""
+    from handful.corpora.opening import bare_suffix
+
+    if bare_suffix(output) not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"):
+        raise click.UsageError(f"{output}: the name of the output must end in .csv, .tsv, .jsonl or .parquet.")
+
+
+def write_cells(output: Path, frame: pl.DataFrame, like: Path | None = None) -> None:
+    """Write a table, whole or not at all; a CSV file gets the separator of the file it is made from."""
+    import polars as pl
+
+    from handful.corpora.opening import bare_suffix, write_bytes
+
+    check_table_name(output)
+    suffix = bare_suffix(output)
+    with write_bytes(output) as file:
+        if suffix == ".parquet":
+            frame.write_parquet(file)
+        elif suffix in (".jsonl", ".ndjson"):
+            frame.write_ndjson(file)
+        else:
+            separator = "\t" if suffix == ".tsv" else _separator(like)
+            # An empty cell stays empty, without quotes; a table of one column needs them.
+            cells = frame if frame.width == 1 else frame.with_columns(pl.col(pl.String).replace({"": None}))
+            cells.write_csv(file, separator=separator, null_value='""' if frame.width == 1 else None)
+
+
+def _separator(like: Path | None) -> str:
+    from handful.corpora.opening import bare_suffix, read_lines
+
+    if like is None or bare_suffix(like) != ".csv":
+        return ","
+    header = next((line for _, line in read_lines(like) if line.strip()), "")
+    return max(",;\t", key=header.count)

@@ -1,0 +1,278 @@
+"""Which rows to label next: one object that keeps what does not change when a label comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.labels import encode_labels
+from handful.labeling.committee import committee_shares
+from handful.labeling.space import as_matrix, as_points, neighborhood
+from handful.labeling.strategies import choose_margin, choose_typical, margins, regions
+
+Strategy = Literal["auto", "typical", "margin", "random"]
+AUDIT_SHARE = 0.1
+TYPICAL, UNLIKE, AUDIT = "typical of a region without labels", "unlike the others", "audit: chosen at random"
+_LABELS_FIRST = 2  # labels per class from which margins mean something
+_SMALL_CLUSTERS = 1_000
+_UNLIKE_SHARE = 0.05
+
+
+@dataclass(frozen=True)
+class Pick:
+    """A row worth labeling.
+
+    Parameters
+    ----------
+    row : int
+        Its number in `X`.
+    reason : str
+        Why: typical of a region without labels, between two classes, unlike the others, or an audit.
+    suggestion : object
+        The label that the models would give; None while there are no labels.
+    confidence : float or None
+        How sure they are, between 0 and 1.
+    """
+
+    row: int
+    reason: str
+    suggestion: Any = None
+    confidence: float | None = None
+
+
+def next_rows(X: Any, y: Any = None, n: int = 20, strategy: Strategy = "auto", random_state: int = 0) -> list[Pick]:
+    """Choose the rows to label next.
+
+    Parameters
+    ----------
+    X : data frame, array, sparse matrix, or list of str
+        Rows, labeled and unlabeled.
+    y : array-like, optional
+        Labels; ``None``, ``NaN`` or (among integers) -1 mark unlabeled rows. Without it no row has a label.
+    n : int, default=20
+        How many rows.
+    strategy : {"auto", "typical", "margin", "random"}, default="auto"
+        *typical* takes the densest row of the largest clusters without a label; *margin* rows between two classes, unlike
+        each other; *random* any. *auto* is typical first and margin once there are two labels per class;
+        every tenth row is an audit, chosen at random, so that scores on those rows stay honest.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    list of Pick
+        The most useful first; fewer than `n` where fewer are unlabeled.
+
+    Examples
+    --------
+    >>> rows = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> [pick.row for pick in next_rows(rows, ["a", None, None, None, None, None], n=1)]
+    [4]
+    """
+    return LabelLoop(X, y, random_state=random_state).next(n, strategy)
+
+
+class LabelLoop:
+    """A table that is being labeled: chooses rows, suggests labels, and takes labels as they come.
+
+    Parameters
+    ----------
+    X : data frame, array, sparse matrix, or list of str
+        Rows, labeled and unlabeled.
+    y : array-like, optional
+        Labels so far.
+    random_state : int, default=0
+        Seed.
+    max_pool : int, default=10000
+        Of a longer table so many rows, chosen at random, and all labeled ones are considered.
+
+    Attributes
+    ----------
+    labels : dict of int to label
+        Labels by row.
+
+    Examples
+    --------
+    >>> loop = LabelLoop([[0.0], [0.1], [5.0], [5.1]])
+    >>> loop.label(0, "a")
+    >>> loop.label(2, "b")
+    >>> [(s.row, s.suggestion) for s in loop.suggest([1, 3])]
+    [(1, 'a'), (3, 'b')]
+    """
+
+    def __init__(self, X: Any, y: Any = None, *, random_state: int = 0, max_pool: int = 10_000) -> None:
+        matrix = as_matrix(X, who="next_rows")
+        self.n_rows = int(matrix.shape[0])
+        if not self.n_rows:
+            raise DataError("next_rows: at least one row is needed, got none.")
+        self.labels: dict[int, Any] = {} if y is None else self._given(y)
+        self._seed = random_state
+        rng = np.random.default_rng(random_state)
+        # The order in which rows come up by chance is fixed, so audits do not depend on what was labeled since.
+        self._shuffled = rng.permutation(self.n_rows)
+        self._pool = np.arange(self.n_rows)
+        if self.n_rows > max_pool:
+            given = np.fromiter(self.labels, dtype=np.int64, count=len(self.labels))
+            self._pool = np.union1d(self._shuffled[:max_pool], given)
+        self._place = {int(row): at for at, row in enumerate(self._pool)}
+        self._points = as_points(matrix[self._pool], random_state)
+        self._around = neighborhood(self._points)
+        self._typicality = self._around.typicality
+        self._small, self._centers, self._sizes = _small_clusters(self._points, random_state)
+        self._answer: tuple[np.ndarray, list[Any]] | None = None
+
+    def _given(self, y: Any) -> dict[int, Any]:
+        encoded = encode_labels(y, who="next_rows", min_classes=0)
+        if len(encoded.codes) != self.n_rows:
+            raise DataError(
+                f"next_rows: X and y must be of one length, got {self.n_rows} rows and {len(encoded.codes)} labels."
+            )
+        rows = encoded.labeled
+        return dict(zip(rows.tolist(), encoded.decode(encoded.codes[rows]).tolist(), strict=True))
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels seen so far, sorted."""
+        return sorted(set(self.labels.values()), key=lambda label: (str(type(label)), label))
+
+    def label(self, row: int, label: Any) -> None:
+        """Give a row a label, in place of an earlier one; None takes it back.
+
+        Parameters
+        ----------
+        row : int
+            Row of `X`.
+        label : object
+            Its label.
+        """
+        if not 0 <= row < self.n_rows:
+            raise DataError(f"LabelLoop: row must be one of the {self.n_rows:,} rows, got {row}.")
+        if label is None:
+            self.labels.pop(row, None)
+        else:
+            self.labels[row] = label
+        self._answer = None
+
+    def update(self, labels: Mapping[int, Any]) -> None:
+        """Give several rows their labels; see `label`."""
+        for row, label in labels.items():
+            self.label(row, label)
+
+    def next(self, n: int = 20, strategy: Strategy = "auto") -> list[Pick]:
+        """Choose the rows to label next; see `next_rows`.
+
+        Parameters
+        ----------
+        n : int, default=20
+            How many.
+        strategy : {"auto", "typical", "margin", "random"}, default="auto"
+            How.
+
+        Returns
+        -------
+        list of Pick
+            Rows without a label.
+        """
+        if n < 1:
+            raise ParameterError(f"next_rows: n must be at least 1, got {n}.")
+        if strategy not in get_args(Strategy):
+            raise ParameterError(
+                f"next_rows: strategy must be one of {', '.join(get_args(Strategy))}, got {strategy!r}."
+            )
+        if len(self.labels) >= self.n_rows:
+            raise DataError(
+                f"next_rows: at least one row must be unlabeled, got {self.n_rows:,} rows that all have labels."
+            )
+        n = min(n, self.n_rows - len(self.labels))
+        before = len(self.labels)
+        n_audit = {"auto": int(AUDIT_SHARE * (before + n)) - int(AUDIT_SHARE * before), "random": n}.get(strategy, 0)
+        reasons: dict[int, str] = {}
+        self._choose(reasons, n - n_audit, strategy)
+        audits = (int(row) for row in self._shuffled if int(row) not in self.labels and int(row) not in reasons)
+        while len(reasons) < n:  # the audits, and what the pool of a long table could not give
+            reasons[next(audits)] = AUDIT
+        return [
+            Pick(row, reasons[row], told.suggestion, told.confidence)
+            for row, told in zip(reasons, self.suggest(reasons), strict=True)
+        ]
+
+    def _choose(self, reasons: dict[int, str], n: int, strategy: Strategy) -> None:
+        """Add `n` rows of the pool with their reasons."""
+        if strategy == "random" or n < 1:
+            return
+        n_classes = len(self.classes)
+        margins_tell = strategy == "margin" or (strategy == "auto" and len(self.labels) >= _LABELS_FIRST * n_classes)
+        labeled = self._labeled()
+        if n_classes > 1 and margins_tell:
+            shares, classes = self._shares()
+            for at in choose_margin(self._points, margins(shares), labeled, n, self._seed):
+                second, best = np.argsort(shares[at], kind="stable")[-2:]
+                reasons[int(self._pool[at])] = f"between {classes[best]} and {classes[second]}"
+            return
+        n_regions = min(int(labeled.sum()) + n, max(len(self._sizes) // 2, 1))
+        clusters = regions(self._centers, self._sizes, n_regions, self._seed)[self._small]
+        rare = np.quantile(self._typicality, _UNLIKE_SHARE)
+        for at in choose_typical(clusters, self._typicality, labeled, n):
+            reasons[int(self._pool[at])] = UNLIKE if self._typicality[at] < rare else TYPICAL
+
+    def _labeled(self) -> np.ndarray:
+        """Tell which rows of the pool have a label."""
+        flags = np.zeros(len(self._pool), dtype=bool)
+        flags[[self._place[row] for row in self.labels if row in self._place]] = True
+        return flags
+
+    def suggest(self, rows: Iterable[int]) -> list[Pick]:
+        """Suggest a label for some rows.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Rows of `X`.
+
+        Returns
+        -------
+        list of Pick
+            With an empty reason; without a suggestion where there are no labels, or the row is not in the pool of a long
+            table.
+        """
+        wanted = [int(row) for row in rows]
+        if not self.labels:
+            return [Pick(row, "") for row in wanted]
+        shares, classes = self._shares()
+        told = []
+        for row in wanted:
+            if row not in self._place:
+                told.append(Pick(row, ""))
+                continue
+            line = shares[self._place[row]]
+            best = int(line.argmax())
+            told.append(Pick(row, "", classes[best], float(line[best])))
+        return told
+
+    def _shares(self) -> tuple[np.ndarray, list[Any]]:
+        if self._answer is None:
+            classes = self.classes
+            code_of = {label: code for code, label in enumerate(classes)}
+            codes = np.full(len(self._pool), -1)
+            for row, label in self.labels.items():
+                if row in self._place:
+                    codes[self._place[row]] = code_of[label]
+            shares = committee_shares(self._points, codes, len(classes), self._around, self._seed)
+            self._answer = shares, classes
+        return self._answer
+
+
+def _small_clusters(points: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the small cluster of each row, their centers and sizes; few rows are a cluster each."""
+    from sklearn.cluster import MiniBatchKMeans
+
+    if len(points) <= 2 * _SMALL_CLUSTERS:
+        return np.arange(len(points)), points, np.ones(len(points))
+    model = MiniBatchKMeans(_SMALL_CLUSTERS, n_init=1, batch_size=4_096, max_iter=20, random_state=seed)
+    codes = model.fit_predict(points)
+    used, codes = np.unique(codes, return_inverse=True)
+    return codes, model.cluster_centers_[used], np.bincount(codes).astype(np.float64)

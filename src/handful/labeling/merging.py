@@ -1,0 +1,261 @@
+"""Labels that come back in a file of their own: found again by what the rows hold, and never overwritten silently."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from handful.core.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROW, REASON, SUGGESTION, CONFIDENCE = "next_row", "next_reason", "next_suggestion", "next_confidence"
+ADDED = (ROW, REASON, SUGGESTION, CONFIDENCE)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A row that two places label differently.
+
+    Parameters
+    ----------
+    row : int
+        Row of the data, counted from 0.
+    labels : tuple of (str, str)
+        Where each label comes from, and the label.
+    kept : str or None
+        The label that the row has now; None where it stays unlabeled.
+    """
+
+    row: int
+    labels: tuple[tuple[str, str], ...]
+    kept: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """What became of labels that came back; see `merge_labels`.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        The data with the labels filled in; all other cells as they were.
+    n_new : int
+        Rows that have a label now and had none.
+    n_same : int
+        Labels that came back and were there already.
+    n_empty : int
+        Rows that came back without a label.
+    n_changed : int
+        Rows found by their number whose other cells came back changed; their cells in the data are kept.
+    conflicts : list of Conflict
+        Rows labeled differently.
+    strangers : list of (str, int)
+        Rows with a label that the data does not have: file, and row in it, counted from 0.
+    """
+
+    frame: pl.DataFrame
+    n_new: int
+    n_same: int
+    n_empty: int
+    n_changed: int
+    conflicts: list[Conflict]
+    strangers: list[tuple[str, int]]
+
+
+def row_marks(frame: pl.DataFrame, target: str) -> list[str]:
+    """Return a short mark of what each row holds, whatever its label.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Rows.
+    target : str
+        The label column, which does not count.
+
+    Returns
+    -------
+    list of str
+        Equal for rows of equal cells. Blanks around cells do not count, and numbers count by their value, since
+        spreadsheets write them in their own way.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> marks = row_marks(pl.DataFrame({"x": ["1", "1.0", "2"], "y": ["a", "", ""]}), "y")
+    >>> marks[0] == marks[1], marks[0] == marks[2]
+    (True, False)
+    """
+    columns = [frame[name].to_list() for name in sorted(frame.columns) if name != target and name not in ADDED]
+    seen: dict[Any, str] = {}
+
+    def plain(cell: Any) -> str:
+        if cell not in seen:
+            seen[cell] = _plain(cell)
+        return seen[cell]
+
+    marks = []
+    for cells in zip(*columns, strict=True) if columns else [()] * frame.height:
+        text = "\x1f".join(map(plain, cells))
+        marks.append(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest())
+    return marks
+
+
+def _plain(cell: Any) -> str:
+    if cell is None or cell != cell:
+        return ""
+    text = str(cell).strip()
+    try:
+        return repr(float(text) + 0.0)
+    except ValueError:
+        return text
+
+
+def merge_labels(
+    data: pl.DataFrame, files: Mapping[str, pl.DataFrame], target: str, *, prefer_new: bool = False
+) -> Merged:
+    """Bring labels from other files into a table.
+
+    Parameters
+    ----------
+    data : polars.DataFrame
+        The table; its target column may be missing, which means that no row has a label.
+    files : mapping of str to polars.DataFrame
+        Rows of the table with their labels, by the name of the file. With the column ``next_row`` of `handful next` rows
+        are found by number and content; without it by content alone, where rows of equal content are filled in order.
+    target : str
+        The label column.
+    prefer_new : bool, default=False
+        Whether a label that came back replaces a different one in the table. Files that disagree with each other are
+        never decided here.
+
+    Returns
+    -------
+    Merged
+        The new table, and what could not be merged.
+
+    Raises
+    ------
+    DataError
+        If a file lacks the target, or none of its rows is a row of the table.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> data = pl.DataFrame({"x": ["1", "2"], "y": ["a", ""]})
+    >>> done = merge_labels(data, {"todo.csv": pl.DataFrame({"x": ["2"], "y": ["b"]})}, "y")
+    >>> done.frame["y"].to_list(), done.n_new
+    (['a', 'b'], 1)
+    """
+    import polars as pl
+
+    cells = data[target].cast(pl.String).to_list() if target in data.columns else [None] * data.height
+    labels = [_label(cell) for cell in cells]
+    place = _Places(row_marks(data, target))
+    given: dict[int, list[tuple[str, str]]] = {}
+    strangers: list[tuple[str, int]] = []
+    n_empty = n_changed = 0
+    for name, frame in files.items():
+        if target not in frame.columns:
+            raise DataError(f"{name}: the file must have the column {target!r} of labels, got {_names(frame)}.")
+        came = [_label(cell) for cell in frame[target].cast(pl.String).to_list()]
+        rows, changed = place.rows_of(frame, target)
+        if frame.height and all(row is None for row in rows):
+            raise DataError(
+                f"{name}: at least one row must be a row of the data, got {frame.height:,} others. "
+                "Merge it with the table it was made from."
+            )
+        n_empty += sum(label is None for label in came)
+        n_changed += changed
+        for number, (row, label) in enumerate(zip(rows, came, strict=True)):
+            if label is None:
+                continue
+            if row is None:
+                strangers.append((name, number))
+            else:
+                given.setdefault(row, []).append((name, label))
+    n_new, n_same, conflicts = _settle(labels, given, prefer_new)
+    series = pl.Series(target, labels, dtype=pl.String)
+    if target in data.columns and data.schema[target] != pl.String:
+        fitting = series.cast(data.schema[target], strict=False)
+        series = fitting if fitting.null_count() == series.null_count() else series
+    return Merged(data.with_columns(series), n_new, n_same, n_empty, n_changed, conflicts, strangers)
+
+
+def _settle(
+    labels: list[str | None], given: Mapping[int, Sequence[tuple[str, str]]], prefer_new: bool
+) -> tuple[int, int, list[Conflict]]:
+    """Fill in labels where all agree; return how many are new and the same, and where they do not."""
+    n_new = n_same = 0
+    conflicts = []
+    for row in sorted(given):
+        told, old = given[row], labels[row]
+        if len({label for _, label in told}) > 1:
+            known = [("the data", old)] if old is not None else []
+            conflicts.append(Conflict(row, (*known, *told), old))
+        elif old is None:
+            labels[row] = told[0][1]
+            n_new += 1
+        elif old == told[0][1]:
+            n_same += 1
+        else:
+            if prefer_new:
+                labels[row] = told[0][1]
+            conflicts.append(Conflict(row, (("the data", old), *told), labels[row]))
+    return n_new, n_same, conflicts
+
+
+class _Places:
+    """Where rows stand in the table, by number and by what they hold."""
+
+    def __init__(self, marks: list[str]) -> None:
+        self.marks = marks
+        self.by_mark: dict[str, list[int]] = {}
+        for row, mark in enumerate(marks):
+            self.by_mark.setdefault(mark, []).append(row)
+
+    def rows_of(self, frame: pl.DataFrame, target: str) -> tuple[list[int | None], int]:
+        """Return the row of the table for each row of a file, and how many of these came back changed."""
+        came = row_marks(frame, target)
+        tickets = [str(t or "") for t in frame[ROW].to_list()] if ROW in frame.columns else [""] * frame.height
+        used: dict[str, int] = {}
+        rows: list[int | None] = []
+        n_changed = 0
+        for ticket, mark in zip(tickets, came, strict=True):
+            row = self._by_ticket(ticket)
+            if row is None and mark in self.by_mark:
+                same = self.by_mark[mark]
+                row = same[min(used.get(mark, 0), len(same) - 1)]
+                used[mark] = used.get(mark, 0) + 1
+            elif row is not None and self.marks[row] != mark:
+                n_changed += 1
+            rows.append(row)
+        return rows, n_changed
+
+    def _by_ticket(self, ticket: str) -> int | None:
+        number, _, mark = ticket.partition("-")
+        if mark not in self.by_mark:
+            return None
+        row = int(number) if number.isdecimal() else -1
+        if 0 <= row < len(self.marks) and self.marks[row] == mark:
+            return row
+        same = self.by_mark[mark]
+        return same[0] if len(same) == 1 else None
+
+
+def tickets(frame: pl.DataFrame, target: str, rows: Sequence[int]) -> list[str]:
+    """Return what the column ``next_row`` holds: the number of each row and its mark."""
+    marks = row_marks(frame[list(rows)], target)
+    return [f"{row}-{mark}" for row, mark in zip(rows, marks, strict=True)]
+
+
+def _label(cell: str | None) -> str | None:
+    text = (cell or "").strip()
+    return None if text in ("", "NaN", "nan") else text
+
+
+def _names(frame: pl.DataFrame) -> str:
+    return ", ".join(map(repr, frame.columns[:10])) + (", ..." if frame.width > 10 else "")

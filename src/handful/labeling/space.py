@@ -1,0 +1,190 @@
+"""Rows of any kind as points in few dimensions, in which near means alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.core.records import Kind
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MOST_DIMENSIONS = 50
+_MOST_TOPICS = 100
+_CLIP = 3.0  # a few huge cells must not make a cluster each
+_LEAST_ROWS = 20  # in fewer rows, cells that all differ are no sign of an identifier
+
+
+def as_matrix(X: Any, *, who: str) -> Any:
+    """Return rows as a matrix: a table is encoded column by column, an array is scaled, a sparse matrix stays.
+
+    Parameters
+    ----------
+    X : data frame, array, sparse matrix, or list of str
+        Rows; strings are short texts.
+    who : str
+        Name of the caller, for errors.
+
+    Returns
+    -------
+    ndarray or csr_matrix of shape (n_rows, n_features)
+        Finite numbers.
+
+    Examples
+    --------
+    >>> as_matrix([[0.0], [2.0]], who="next_rows").ravel().tolist()
+    [-1.0, 1.0]
+    """
+    if hasattr(X, "tocsr"):
+        return X.tocsr().astype(np.float64)
+    if not hasattr(X, "columns"):
+        cells = X if isinstance(X, np.ndarray) else np.asarray(list(X), dtype=object)
+        if cells.ndim == 1 and len(cells) and all(cell is None or isinstance(cell, str) for cell in cells.tolist()):
+            return _encoded(_texts(cells.tolist()), {"text": "text"})
+        if cells.ndim != 2:
+            raise DataError(f"{who}: X must be a table of rows and columns, or texts, got shape {cells.shape}.")
+        try:
+            return _scaled(cells.astype(np.float64))
+        except (TypeError, ValueError):
+            pass  # names or mixed cells: a table
+    from handful.methods.table_model import as_frame
+
+    frame = as_frame(X)
+    return _encoded(frame, telling_columns(frame))
+
+
+def telling_columns(frame: pl.DataFrame, kinds: dict[str, Kind] | None = None) -> dict[str, Kind]:
+    """Return the columns that can tell rows apart, with their kinds: neither constant, nor empty, nor names of rows.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Feature columns.
+    kinds : dict of str to kind, optional
+        Their kinds; told by the rule of `handful.corpora.formats.read_table` by default.
+
+    Returns
+    -------
+    dict of str to kind
+        The columns to use.
+    """
+    if kinds is None:
+        from handful.corpora.formats.tables import table_of
+
+        table = table_of("X", frame)
+        frame, kinds = table.frame, dict(table.kinds)
+    told: dict[str, Kind] = {}
+    for name, kind in kinds.items():
+        filled = frame[name].drop_nulls()
+        n_values = filled.n_unique()
+        names_rows = kind == "nominal" and n_values == frame.height >= _LEAST_ROWS
+        if n_values > 1 and not names_rows:
+            told[name] = kind
+        elif n_values == 1 and len(filled) < frame.height:
+            told[name] = kind  # filled or not is a difference
+    return told
+
+
+def _texts(texts: list[str | None]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame({"text": texts}, schema={"text": pl.String})
+
+
+def _encoded(frame: pl.DataFrame, kinds: dict[str, Kind]) -> Any:
+    from handful.features.tables import TableEncoder
+
+    return TableEncoder.learn(frame, kinds).transform(frame)
+
+
+def _scaled(cells: np.ndarray) -> np.ndarray:
+    cells = np.where(np.isfinite(cells), cells, np.nan)
+    known = ~np.isnan(cells)
+    counts = np.maximum(known.sum(axis=0), 1)
+    center = np.where(known, cells, 0.0).sum(axis=0) / counts
+    away = np.where(known, cells - center, 0.0)
+    spread = np.sqrt((away**2).sum(axis=0) / counts)
+    return np.asarray(away / np.where(spread > 1e-12, spread, 1.0))
+
+
+def as_points(matrix: Any, random_state: int) -> np.ndarray:
+    """Return rows as points: principal components of a wide table, topics (LSA) of texts at length 1.
+
+    Parameters
+    ----------
+    matrix : ndarray or csr_matrix
+        From `as_matrix`.
+    random_state : int
+        Seed of the decomposition.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rows, n_dimensions)
+        At most 50 dimensions of a table, 100 of texts.
+    """
+    from sklearn.decomposition import PCA, TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    n_rows, width = matrix.shape
+    if hasattr(matrix, "tocsr"):
+        most = min(_MOST_TOPICS, n_rows - 1, width - 1)
+        if most < 1:
+            return np.asarray(matrix.toarray())
+        topics = TruncatedSVD(most, random_state=random_state).fit_transform(matrix)
+        return np.asarray(normalize(topics))
+    clipped = np.clip(matrix, -_CLIP, _CLIP)
+    if width <= _MOST_DIMENSIONS or n_rows <= _MOST_DIMENSIONS:
+        return np.asarray(clipped)
+    return np.asarray(PCA(_MOST_DIMENSIONS, random_state=random_state).fit_transform(clipped))
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """Who is near whom among some rows.
+
+    Parameters
+    ----------
+    near : ndarray of int64, shape (n_rows, k)
+        Nearest rows of each row, without itself, the nearest first.
+    distances : ndarray of float64, shape (n_rows, k)
+        How far they are.
+    """
+
+    near: np.ndarray
+    distances: np.ndarray
+
+    @property
+    def typicality(self) -> np.ndarray:
+        """One by the mean distance of the nearest rows (Hacohen, Dekel & Weinshall 2022, equation 1)."""
+        if not self.distances.shape[1]:
+            return np.ones(len(self.distances))
+        return np.asarray(1.0 / (self.distances.mean(axis=1) + 1e-9))
+
+
+def neighborhood(points: np.ndarray, n_neighbors: int | None = None) -> Neighborhood:
+    """Find the nearest rows of every row.
+
+    Parameters
+    ----------
+    points : ndarray
+        From `as_points`.
+    n_neighbors : int, optional
+        How many, at most all others; by default a tenth of the rows, between 2 and 20.
+
+    Returns
+    -------
+    Neighborhood
+        Of the same rows.
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    wanted = min(max(len(points) // 10, 2), 20) if n_neighbors is None else n_neighbors
+    k = min(wanted, len(points) - 1)
+    if k < 1:
+        return Neighborhood(np.zeros((len(points), 0), dtype=np.int64), np.zeros((len(points), 0)))
+    distances, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()  # a row is not its own neighbor
+    return Neighborhood(near, distances)

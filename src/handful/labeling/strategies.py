@@ -1,0 +1,136 @@
+"""Which rows to label next, as functions from arrays to row positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_SMALL = 5  # a cluster of fewer rows is no region
+_POOL = 10  # margin considers so many rows for each one it may choose
+
+
+def regions(points: np.ndarray, weights: np.ndarray, n_regions: int, random_state: int) -> np.ndarray:
+    """Cluster weighted points by k-means.
+
+    Parameters
+    ----------
+    points : ndarray
+        Points, such as centers of small clusters.
+    weights : ndarray
+        How many rows each stands for.
+    n_regions : int
+        Number of clusters; at most that of the distinct points.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    ndarray of int
+        Cluster of each point.
+    """
+    from sklearn.cluster import KMeans
+
+    n_distinct = len(np.unique(points, axis=0))
+    if n_regions >= n_distinct:
+        return np.asarray(np.unique(points, axis=0, return_inverse=True)[1]).ravel()
+    model = KMeans(n_regions, n_init=1, max_iter=50, random_state=random_state)
+    return np.asarray(model.fit(points, sample_weight=weights).labels_)
+
+
+def choose_typical(clusters: np.ndarray, typicality: np.ndarray, labeled: np.ndarray, n: int) -> list[int]:
+    """Choose the most typical rows of the largest clusters that have the fewest labels.
+
+    Parameters
+    ----------
+    clusters : ndarray of int
+        Cluster of each row.
+    typicality : ndarray of float
+        How near each row's neighbors are.
+    labeled : ndarray of bool
+        Which rows have a label.
+    n : int
+        How many rows.
+
+    Returns
+    -------
+    list of int
+        Rows without a label, in the order of choosing; fewer than `n` only where there are no more.
+
+    Notes
+    -----
+    TypiClust (Hacohen, Dekel & Weinshall 2022): clusters of fewer than five rows come last. A choice counts as a label of
+    its cluster. Ties go to the smaller cluster number and the earlier row.
+
+    Examples
+    --------
+    >>> clusters, typicality = np.array([0] * 6 + [1] * 5), np.arange(11.0)
+    >>> choose_typical(clusters, typicality, np.zeros(11, dtype=bool), 3)
+    [5, 10, 4]
+    """
+    numbers, clusters = np.unique(clusters, return_inverse=True)
+    sizes = np.bincount(clusters)
+    covered = np.bincount(clusters, weights=labeled, minlength=len(numbers)).astype(np.int64)
+    ranked = np.lexsort((np.arange(len(clusters)), -typicality, clusters))
+    ranked = ranked[~labeled[ranked]]
+    waiting = [
+        list(part[::-1]) for part in np.split(ranked, np.searchsorted(clusters[ranked], np.arange(1, len(sizes))))
+    ]
+    chosen: list[int] = []
+    while len(chosen) < n:
+        open_ = [j for j, rows in enumerate(waiting) if rows]
+        if not open_:
+            break
+        best = min(open_, key=lambda j: (sizes[j] < _SMALL, covered[j], -sizes[j], j))
+        chosen.append(int(waiting[best].pop()))
+        covered[best] += 1
+    return chosen
+
+
+def margins(shares: np.ndarray) -> np.ndarray:
+    """Return the lead of the best class over the second best, for every row.
+
+    Examples
+    --------
+    >>> margins(np.array([[0.5, 0.3, 0.2]])).round(2).tolist()
+    [0.2]
+    """
+    if shares.shape[1] < 2:
+        return np.ones(len(shares))
+    top = np.partition(shares, shares.shape[1] - 2, axis=1)[:, -2:]
+    return np.asarray(top[:, 1] - top[:, 0])
+
+
+def choose_margin(points: np.ndarray, lead: np.ndarray, labeled: np.ndarray, n: int, random_state: int) -> list[int]:
+    """Choose rows of small margin that are unlike each other.
+
+    Parameters
+    ----------
+    points : ndarray
+        Rows.
+    lead : ndarray
+        From `margins`.
+    labeled : ndarray of bool
+        Which rows have a label.
+    n : int
+        How many rows.
+    random_state : int
+        Seed of the clusters.
+
+    Returns
+    -------
+    list of int
+        Rows without a label.
+
+    Notes
+    -----
+    The ten times `n` rows of smallest margin are clustered with their uncertainty as weight, and the least certain of
+    each cluster is taken (Zhdanov 2019).
+    """
+    order = np.argsort(np.where(labeled, np.inf, lead), kind="stable")[: int((~labeled).sum())]
+    top = order[: _POOL * n]
+    if n == 1 or len(top) <= n:
+        return [int(row) for row in top[:n]]
+    clusters = regions(points[top], np.maximum(1.0 - lead[top], 1e-3), n, random_state)
+    _, first = np.unique(clusters, return_index=True)  # rows are in the order of their margins
+    chosen = top[np.sort(first)].tolist()
+    taken = set(chosen)
+    return [int(row) for row in (chosen + [row for row in top.tolist() if row not in taken])[:n]]

@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from handful.cli import main
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return int(done.value.code or 0), out, err
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], 40)
+    points = np.array([[0, 0], [8, 0], [0, 8]])[codes] + rng.normal(size=(120, 2))
+    lines = [
+        f"{a:.3f};{b:.3f};{'' if i % 10 else 'pqr'[c]}" for i, ((a, b), c) in enumerate(zip(points, codes, strict=True))
+    ]
+    path = tmp_path / "points.csv"
+    path.write_text("width;height;kind\n" + "\n".join(lines) + "\n")
+    return path
+
+
+def fill(path, answers):
+    frame = pl.read_csv(path, infer_schema_length=0)
+    frame.with_columns(pl.Series("kind", answers(frame))).write_csv(path)
+
+
+def truth(frame: pl.DataFrame) -> list[str]:
+    return ["pqr"[int(ticket.split("-")[0]) // 40] for ticket in frame["next_row"]]
+
+
+def test_rows_go_out_and_labels_come_home(capsys, table):
+    todo = table.parent / "todo.csv"
+    code, out, _ = run(capsys, "next", table, "--target", "kind", "-n", 6, "-o", todo)
+    assert code == 0
+    assert f"handful merge {table} {todo}" in out
+    frame = pl.read_csv(todo, infer_schema_length=0)
+    assert frame.columns == ["width", "height", "kind", "next_suggestion", "next_confidence", "next_reason", "next_row"]
+    assert frame["kind"].null_count() == 6
+    assert frame["next_suggestion"].to_list() == truth(frame)
+    fill(todo, truth)
+    before = table.read_bytes()
+    code, out, err = run(capsys, "merge", table, todo, "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert (facts["new"], facts["same"], facts["conflicts"], facts["not in the data"]) == (6, 0, [], [])
+    assert table.read_bytes() == before
+    merged = (table.parent / "points.merged.csv").read_text().splitlines()
+    lines = before.decode().splitlines()
+    assert len(merged) == len(lines)
+    assert sum(a != b for a, b in zip(lines, merged, strict=True)) == 6
+    assert all(b.startswith(a) for a, b in zip(lines, merged, strict=True))
+
+
+def test_merge_replaces_nothing_that_it_was_not_asked_to(capsys, table):
+    todo, before = table.parent / "todo.csv", table.read_bytes()
+    run(capsys, "next", table, "--target", "kind", "-n", 3, "-o", todo)
+    fill(todo, truth)
+    assert run(capsys, "merge", table, todo)[0] == 0
+    code, _, err = run(capsys, "merge", table, todo)
+    assert code == 1
+    assert "points.merged.csv: is there already. Name another file with -o" in err
+    code, _, err = run(capsys, "merge", table, todo, "-o", table)
+    assert code == 2
+    assert "must not replace" in err
+    assert table.read_bytes() == before
+    assert run(capsys, "merge", table, todo, "--in-place")[0] == 0
+    assert table.read_bytes() == (table.parent / "points.merged.csv").read_bytes()
+    assert run(capsys, "merge", table, todo, "--in-place", "-o", "x.csv")[0] == 2
+
+
+def test_disagreement_and_other_rows_are_told(capsys, table):
+    ann, bob = table.parent / "ann.csv", table.parent / "bob.csv"
+    for file in (ann, bob):
+        run(capsys, "next", table, "--target", "kind", "-n", 3, "-o", file)
+    fill(ann, truth)
+    fill(bob, lambda frame: ["z", *truth(frame)[1:]])
+    code, out, err = run(capsys, "merge", table, ann, bob, "-o", table.parent / "both.csv")
+    assert code == 0
+    assert "2 new labels" in out
+    assert "stays unlabeled, for labels differ:" in " ".join(err.split())
+    other = table.parent / "other.csv"
+    other.write_text("width,height,kind\n99,99,p\n")
+    code, _, err = run(capsys, "merge", table, other, "--target", "kind", "-o", table.parent / "c.csv")
+    assert code == 1
+    assert "at least one row must be a row of the data, got 1 others" in err
+    assert not (table.parent / "c.csv").exists()
+    code, _, err = run(capsys, "merge", table, other)
+    assert code == 2
+    assert "Add --target COLUMN" in err
+
+
+def test_next_without_any_label_and_with_all(capsys, table):
+    bare = table.parent / "bare.csv"
+    bare.write_text("\n".join(line.rsplit(";", 1)[0] for line in table.read_text().splitlines()) + "\n")
+    code, out, err = run(capsys, "next", bare, "--target", "label", "-n", 200, "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert len(facts["rows"]) == 120
+    assert facts["notes"] == [
+        "There is no column 'label' yet: no row has a label.",
+        "Only 120 rows are unlabeled; all of them were chosen.",
+    ]
+    full = table.parent / "full.csv"
+    full.write_text("x,y\n1,a\n2,b\n")
+    code, _, err = run(capsys, "next", full, "--target", "y")
+    assert (code, err) == (
+        1,
+        "handful: next_rows: at least one row must be unlabeled, got 2 rows that all have labels.\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--target", "kindd"], 1, "Did you mean 'kind'?"),
+        ([], 2, "Missing option '--target'"),
+        (["--target", "kind", "-o", "todo.doc"], 2, "must end in .csv, .tsv, .jsonl or .parquet"),
+        (["--target", "kind", "--columns", "with=skip"], 2, "must name columns of"),
+        (["--target", "kind", "-n", "0"], 2, "0 is not in the range"),
+    ],
+)
+def test_wrong_use_of_next_is_told(capsys, table, arguments, code, message):
+    found, _, err = run(capsys, "next", table, *arguments)
+    assert found == code
+    assert message in " ".join(err.split())
+
+
+def test_a_table_that_went_out_already_is_refused(capsys, table):
+    todo = table.parent / "todo.csv"
+    run(capsys, "next", table, "--target", "kind", "-o", todo)
+    code, _, err = run(capsys, "next", todo, "--target", "kind")
+    assert code == 2
+    assert "must have no column 'next_row'" in err

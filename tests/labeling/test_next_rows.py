@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.typical import typical_rows
+from scipy import sparse
+
+from handful.core.errors import DataError, ParameterError
+from handful.labeling import LabelLoop, next_rows
+from handful.labeling.loop import AUDIT
+from handful.labeling.space import as_matrix, as_points, neighborhood, telling_columns
+from handful.labeling.strategies import choose_margin, choose_typical, margins
+
+CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
+
+
+def clouds(n_each: int = 30, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    codes = np.repeat(np.arange(4), n_each)
+    return CENTERS[codes] + np.random.default_rng(seed).normal(size=(4 * n_each, 2)), codes
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.booleans()), min_size=1, max_size=25),
+    st.integers(1, 8),
+)
+def test_typical_choice_is_that_of_the_paper(rows, n):
+    clusters, typicality, labeled = (list(column) for column in zip(*rows, strict=True))
+    chosen = choose_typical(np.array(clusters), np.array(typicality, dtype=float), np.array(labeled), n)
+    assert chosen == typical_rows(clusters, typicality, labeled, n)
+
+
+def test_without_labels_every_region_comes_first():
+    X, codes = clouds()
+    picks = next_rows(X, n=4)
+    assert {codes[pick.row] for pick in picks} == {0, 1, 2, 3}
+    assert all(pick.suggestion is None and pick.confidence is None for pick in picks)
+    assert all(pick.reason == "typical of a region without labels" for pick in picks)
+
+
+def test_the_region_without_a_label_is_chosen():
+    X, codes = clouds()
+    y = [None] * len(X)
+    for code in range(3):
+        for row in np.flatnonzero(codes == code)[:2]:
+            y[row] = "abc"[code]
+    pick = next_rows(X, y, n=1, strategy="typical")[0]
+    assert codes[pick.row] == 3
+
+
+def test_margin_chooses_between_two_classes_and_says_so():
+    X = np.linspace(0, 10, 101)[:, None]
+    y = [None] * 101
+    y[0] = y[1] = "low"
+    y[99] = y[100] = "high"
+    picks = next_rows(X, y, n=3, strategy="margin")
+    assert all(25 < pick.row < 75 for pick in picks)
+    assert {pick.reason for pick in picks} <= {"between low and high", "between high and low"}
+    assert all(0.3 < pick.confidence < 0.9 for pick in picks)
+
+
+def test_suggestions_follow_the_labels():
+    X, codes = clouds()
+    y = np.full(len(X), None, dtype=object)
+    for code in range(4):
+        y[np.flatnonzero(codes == code)[:3]] = f"class {code}"
+    loop = LabelLoop(X, y)
+    told = loop.suggest(range(len(X)))
+    right = [pick.suggestion == f"class {code}" for pick, code in zip(told, codes, strict=True)]
+    assert np.mean(right) > 0.97
+
+
+def test_auto_keeps_a_tenth_for_audits_also_one_by_one():
+    X, codes = clouds()
+    loop, audits = LabelLoop(X), 0
+    for _ in range(40):
+        pick = loop.next(1)[0]
+        assert pick.row not in loop.labels
+        audits += pick.reason == AUDIT
+        loop.label(pick.row, int(codes[pick.row]))
+    assert audits == 4
+    assert sum(pick.reason == AUDIT for pick in loop.next(20)) == 2
+
+
+def test_picks_are_new_distinct_and_repeatable():
+    X, codes = clouds()
+    y = np.full(len(X), -1)
+    y[::7] = codes[::7]
+    for strategy in ("auto", "typical", "margin", "random"):
+        picks = next_rows(X, y, n=30, strategy=strategy, random_state=3)
+        rows = [pick.row for pick in picks]
+        assert len(set(rows)) == 30
+        assert not set(rows) & set(range(0, len(X), 7))
+        assert picks == next_rows(X, y, n=30, strategy=strategy, random_state=3)
+
+
+def test_a_label_can_be_taken_back():
+    X, _ = clouds()
+    loop = LabelLoop(X)
+    before = loop.next(3)
+    loop.update({0: "a", 40: "b"})
+    assert loop.classes == ["a", "b"]
+    loop.update({0: None, 40: None})
+    assert loop.next(3) == before
+    with pytest.raises(DataError, match="row must be one of the 120 rows, got 120"):
+        loop.label(120, "a")
+
+
+def test_fewer_rows_than_asked_are_all_chosen():
+    assert sorted(pick.row for pick in next_rows([[0.0], [1.0], [2.0]], ["a", None, None], n=20)) == [1, 2]
+
+
+def test_all_labeled_none_labeled_and_wrong_use_are_told():
+    with pytest.raises(DataError, match="at least one row must be unlabeled, got 2 rows that all have labels"):
+        next_rows([[0.0], [1.0]], ["a", "b"])
+    assert len(next_rows([[0.0], [1.0]], [None, None])) == 2
+    with pytest.raises(DataError, match="at least one row is needed"):
+        next_rows(np.zeros((0, 3)))
+    with pytest.raises(DataError, match="of one length, got 2 rows and 1 labels"):
+        next_rows([[0.0], [1.0]], ["a"])
+    with pytest.raises(ParameterError, match="n must be at least 1, got 0"):
+        next_rows([[0.0], [1.0]], n=0)
+    with pytest.raises(ParameterError, match="strategy must be one of auto"):
+        next_rows([[0.0], [1.0]], strategy="best")
+    with pytest.raises(DataError, match="X must be a table of rows and columns, or texts, got shape"):
+        next_rows(np.zeros(3))
+
+
+def test_a_single_row_a_single_class_and_equal_rows_work():
+    assert next_rows([[1.0]])[0].row == 0
+    assert next_rows([[0.0], [1.0], [2.0]], ["a", None, None], n=1)[0].suggestion == "a"
+    assert len(next_rows(np.ones((30, 2)), n=7)) == 7
+
+
+def test_a_long_table_is_sampled_and_audits_reach_beyond():
+    X, _ = clouds(100)
+    loop = LabelLoop(X, max_pool=50)
+    assert len({pick.row for pick in loop.next(400)}) == 400
+    loop.label(0, "a")
+    loop.label(399, "b")
+    assert any(pick.suggestion is None for pick in loop.suggest(range(400)))
+
+
+def test_texts_tables_and_sparse_rows_are_taken():
+    texts = ["the cat sat on the mat", "the cat sat up", "stocks fell again", "stocks fell, then rose"] * 6
+    y = [None] * 24
+    y[0], y[2] = "pets", "money"
+    told = LabelLoop(texts, y).suggest(range(24))
+    assert [pick.suggestion for pick in told[:4]] == ["pets", "pets", "money", "money"]
+    frame = pl.DataFrame({"size": range(24), "color": ["red", "blue"] * 12, "name": [f"n{i}" for i in range(24)]})
+    assert len(next_rows(frame, n=3)) == 3
+    assert len(next_rows(sparse.random(30, 50, 0.2, format="csr", random_state=0), n=3)) == 3
+
+
+def test_columns_that_tell_nothing_are_left_out():
+    frame = pl.DataFrame(
+        {
+            "size": list(range(30)),
+            "same": ["x"] * 30,
+            "name": [f"n{i}" for i in range(30)],
+            "note": ["y", *[None] * 29],
+            "color": ["red", "blue"] * 15,
+        }
+    )
+    assert telling_columns(frame) == {"size": "numeric", "note": "nominal", "color": "nominal"}
+
+
+def test_missing_and_endless_cells_become_the_mean():
+    matrix = as_matrix(np.array([[1.0, np.inf], [3.0, 2.0], [np.nan, 4.0]]), who="test")
+    assert matrix.tolist() == [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]]
+    assert as_points(matrix, 0).shape == (3, 2)
+
+
+def test_typicality_is_one_by_the_mean_distance():
+    around = neighborhood(np.array([[0.0], [1.0], [3.0]]), 2)
+    assert around.typicality.round(6).tolist() == [0.5, round(2 / 3, 6), 0.4]
+
+
+def test_margin_choices_are_spread_out():
+    points = np.array([[0.0], [0.01], [0.02], [9.0], [9.01], [9.02]])
+    lead = np.array([0.0, 0.01, 0.02, 0.3, 0.31, 0.32])
+    assert choose_margin(points, lead, np.zeros(6, dtype=bool), 2, 0) == [0, 3]
+    assert margins(np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])).round(6).tolist() == [0.2, 1.0]
