@@ -66,10 +66,10 @@ def test_what_came_out_is_told_for_the_worse_too(capsys, model, tmp_path):
     ("given", "code", "says"),
     [
         (("--discount", "inf"), 2, "discount must be a number of at least 0 and below inf, got inf"),
-        (("--discount", 1e6), 2, "--discount 1e+06 drops every feature. Lower it"),
+        (("--discount", 1e6), 2, "discount=1e+06 drops every feature. Lower it"),
         (("--resolution", 1e300), 2, "resolution must be a number"),
         (("--strength", 1e308), 2, "strength"),
-        (("--strength", 1e8, "--penalty", "l1"), 2, "--strength 1e+08 sets every weight to 0. Lower it."),
+        (("--strength", 1e8, "--penalty", "l1"), 2, "strength=1e+08 sets every weight to 0. Lower it."),
     ],
 )
 def test_a_model_of_nothing_is_not_written(capsys, given, code, says, model, tmp_path):
@@ -132,12 +132,12 @@ def test_counts_of_two_models_go_together(capsys, model, tmp_path, monkeypatch):
     before = counts.read_bytes(), beside.read_bytes()
     code, told = condense(second, "--held-out", 4)
     assert code == 2
-    assert f"{beside}: must be counts made with --held-out 4 and this LABELED file" in told
+    assert f"{beside}: must be counts made with held_out=4 and these labeled inputs" in told
     assert (counts.read_bytes(), beside.read_bytes()) == before
     assert condense(second)[0] == 0  # adds to the first file alone
     code, told = condense("--held-out", 3)
     assert code == 2
-    assert f"both files must be of the same text, got {counts} of 600 and {beside} of 360 tokens" in told
+    assert f"both files of counts must be of the same text, got {counts} of 600 and {beside} of 360 tokens" in told
 
 
 def interrupt(*_):
@@ -152,7 +152,7 @@ def test_sentences_with_tags_of_their_own_are_not_learned_from(capsys, model, tm
     code, out, err = run(capsys, "condense", wide, train, raw, "--held-out", 3, "--json")
     assert code == 0, err
     assert json.loads(out)["condensed features"] > 0
-    for every, says in [(31, "every sentence that is held out has tags that the others lack"), (32, "got 31")]:
+    for every, says in [(31, "every labeled input that is held out has tags that the others lack"), (32, "got 31")]:
         code, _, err = run(capsys, "condense", wide, train, raw, "--held-out", every)
         assert code == 2
         assert says in err
@@ -163,8 +163,8 @@ def test_options_that_do_not_go_together(capsys, model, tmp_path):
     train, raw, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
     beside = tmp_path / "counts-held-out"
     for options, says in [
-        (("--base-step", 0.1), "--base-step needs --held-out"),
-        (("--strength", "nan"), "--strength must be a number above 0, got nan"),
+        (("--base-step", 0.1), "base_step needs held_out"),
+        (("--strength", "nan"), "strength must be a number above 0, got nan"),
         (("--held-out", 3, "--base-step", 1e9), "rounds every weight to 0"),
         (("--held-out", 3, "--counts", counts, "-o", beside), "must not replace"),
     ]:

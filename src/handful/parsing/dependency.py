@@ -123,6 +123,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     ([[2, 3, 0]], [['det', 'nsubj', 'root']])
     """
 
+    learns_online = True
+
     def __init__(
         self,
         order: Literal[1, 2] = 1,

@@ -188,8 +188,7 @@ class CRF(ProbabilisticTagger):
                 self.scheme_ = detect_scheme(tags)
             except DataError as error:
                 raise DataError(f"CRF: encoding={self.encoding!r} needs tags of spans; {error}") from None
-            inner: Scheme = "IOB2" if self.encoding == "iob2" else "IOBES"
-            codes, self.classes_ = encode_tags(offsets, [convert(t, self.scheme_, inner) for t in tags], "CRF")
+            codes, self.classes_ = encode_tags(offsets, self._inner(tags), "CRF")
         extractor = self._new_extractor(sentences)
         observed = extractor.fit_transform(sentences, who="CRF")
         self.allowed_, self.allowed_first_ = self._rules(offsets, codes)
@@ -255,6 +254,22 @@ class CRF(ProbabilisticTagger):
         for chain in self._chunks(sentences):
             out.extend(np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1]))
         return out
+
+    def knows(self, tags: Sequence[str]) -> bool:
+        """Tell whether all tags of a sentence are among those that were learned.
+
+        Parameters
+        ----------
+        tags : list of str
+            Tags of one sentence, in the encoding of the training tags.
+
+        Returns
+        -------
+        bool
+            Whether this tagger can give them.
+        """
+        check_is_fitted(self)
+        return set(self.classes_.tolist()).issuperset(self._inner([tags])[0])
 
     def top_features(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """Return the observations that speak most for a label.
@@ -358,14 +373,18 @@ class CRF(ProbabilisticTagger):
     def _codes(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> np.ndarray:
         """Return tags as codes of the labels that are known."""
         _, offsets = check_sentences(sentences, "CRF")
-        if self.encoding is not None:
-            inner: Scheme = "IOB2" if self.encoding == "iob2" else "IOBES"
-            tags = [convert(t, self.scheme_, inner) for t in tags]
-        codes, labels = encode_tags(offsets, tags, "CRF")
+        codes, labels = encode_tags(offsets, self._inner(tags), "CRF")
         unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()))
         if unknown:
             raise DataError(f"CRF: tags must be those of the first training, got {unknown[0]!r} as well.")
         return np.asarray(np.searchsorted(self.classes_, labels).astype(np.int32)[codes])
+
+    def _inner(self, tags: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
+        """Return tags in the encoding that is learned."""
+        if self.encoding is None:
+            return tags
+        inner: Scheme = "IOB2" if self.encoding == "iob2" else "IOBES"
+        return [convert(row, self.scheme_, inner) for row in tags]
 
     def _new_extractor(self, sentences: Sequence[Tokens]) -> Extractor:
         texts = self.templates

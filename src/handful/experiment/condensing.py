@@ -1,0 +1,103 @@
+"""What condensing a model file needs besides the model: its labeled data, scores, and tags for raw text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handful.core.errors import ParameterError
+from handful.corpora.opening import FilePath
+from handful.corpora.tagged import check_columns, read_tagged
+from handful.corpora.treebank import read_treebank
+from handful.experiment.tagged import score_tags
+from handful.parsing import DependencyParser
+from handful.tagging import CRF, TagColumn
+
+
+@dataclass(frozen=True)
+class LabeledData:
+    """The data a model was fitted to.
+
+    Parameters
+    ----------
+    inputs : list
+        Sentences or trees.
+    outputs : list of lists of str, or None
+        Tags; None for trees.
+    score : callable
+        From a model to its scores on the development data, or on the labeled data where there is none.
+    """
+
+    inputs: list[Any]
+    outputs: list[list[str]] | None
+    score: Callable[[Any], dict[str, float]]
+
+
+def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> LabeledData:
+    """Read the labeled data of a tagger or parser.
+
+    Parameters
+    ----------
+    model : CRF or DependencyParser
+        The model; it says which columns are read.
+    labeled : path-like
+        The file that it was fitted to.
+    dev : path-like, optional
+        Data to score on.
+
+    Returns
+    -------
+    LabeledData
+        Inputs, outputs and how to score.
+    """
+    if isinstance(model, DependencyParser):
+        train = read_treebank(labeled, model.columns_)
+        held = train if dev is None else read_treebank(dev, model.columns_)
+        return LabeledData(train, None, lambda other: dict(other.score(held).as_dict()))
+    if not isinstance(model, CRF):
+        raise ParameterError(
+            f"condense: the model must be one of 'handful fit tagger' or 'handful fit parser', got {type(model).__name__}."
+        )
+    told: dict[str, Any] = getattr(model, "training_", {})
+    layout, tag = tuple(told.get("layout", ())), told.get("tag")
+    tagged = read_tagged(labeled, layout, tag)
+    test = tagged if dev is None else read_tagged(dev, layout, tag)
+    for path, data in ((labeled, tagged), (dev or labeled, test)):
+        check_columns(path, data.sentences[0], model.columns_[1:])
+
+    def score(other: Any) -> dict[str, float]:
+        return score_tags(test.tags, other.predict(list(test.sentences)), tagged.has_spans)
+
+    return LabeledData(list(tagged.sentences), [list(row) for row in tagged.tags], score)
+
+
+def tag_columns(model: Any, taggers: Sequence[Any]) -> list[TagColumn]:
+    """Return what adds to raw text the columns that a model reads beside the words.
+
+    Parameters
+    ----------
+    model : CRF or DependencyParser
+        The model.
+    taggers : sequence of taggers
+        One per column. A tagger that was fitted to a column of that name is taken for it, others in their order.
+
+    Returns
+    -------
+    list of TagColumn
+        To be applied one after the other.
+    """
+    columns = [column for column in model.columns_ if column != "word"]
+    named = " and ".join(columns)
+    if len(taggers) != len(columns):
+        wanted = "is missing: name" if not taggers else "must name" if columns else "is not needed: the model reads"
+        what = f"a tagger for each column of tags that the model reads ({named})" if columns else "words alone"
+        hint = f" Or fit the parser with --tag {columns[0]}." if len(columns) == 2 else ""
+        raise ParameterError(f"--pos {wanted} {what}.{hint}")
+    of_column: dict[str, Any] = {}
+    for tagger, column in zip(taggers, columns, strict=True):
+        told: Any = getattr(tagger, "training_", {}).get("tag")
+        of_column[told if told in columns else column] = tagger
+    if len(of_column) != len(columns):
+        raise ParameterError(f"--pos must name one tagger for {' and one for '.join(columns)}, in this order.")
+    return [TagColumn(tagger, column) for column, tagger in of_column.items()]

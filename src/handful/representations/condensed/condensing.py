@@ -1,0 +1,257 @@
+"""A model condensed from end to end: raw text counted, weights learned from labeled data, a small model returned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sklearn.base import clone
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.progress import Progress
+from handful.representations.condensed.features import CondensedFeatures
+
+_WHO = "Condensing"
+_FINE, _COARSE = 16.0, 1.0
+_BASE_STEP = 0.02
+# A parser learns online, where steps that suit the bins are too long for what many features share.
+_ONLINE: dict[str, Any] = {"algorithm": "fobos", "rate": 0.01, "phi_scale": 0.1}
+_ONLINE_HELD_OUT: dict[str, Any] = {"algorithm": "fobos", "rate": 0.003}
+
+
+@dataclass(frozen=True)
+class CondensingSettings:
+    """How a model is condensed.
+
+    Parameters
+    ----------
+    discount : float
+        Features whose count differs from chance by no more than this are dropped.
+    resolution : float or None
+        Bins per unit of potency; None is 16, or 1 with `held_out`.
+    held_out : int or None
+        None is the way of Suzuki et al. (2011): bins alone carry weights, learned from all labeled inputs. Otherwise
+        the base model's weights are kept, rounded, and what bins add to them is learned from one in so many inputs,
+        with a second base model that has seen only the others.
+    base_step : float or None
+        With `held_out`: what base weights are rounded to; None is 0.02.
+    vocabulary, min_count
+        See `CondensedFeatures`.
+    penalty, strength, max_iter
+        See `CondensedFeatures.retrain`.
+    """
+
+    discount: float = 1.0
+    resolution: float | None = None
+    held_out: int | None = None
+    base_step: float | None = None
+    vocabulary: Literal["labeled", "all"] = "labeled"
+    min_count: int = 5
+    penalty: Literal["l2", "l1"] = "l2"
+    strength: float = 1.0
+    max_iter: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.base_step is not None and self.held_out is None:
+            raise ParameterError(f"{_WHO}: base_step needs held_out, got none.")
+        if not self.strength > 0.0:
+            raise ParameterError(f"{_WHO}: strength must be a number above 0, got {self.strength}.")
+
+    def features(self, base_model: Any) -> CondensedFeatures:
+        """Return condensed features of a base model, with nothing counted yet."""
+        kept = self.held_out is not None
+        return CondensedFeatures(
+            base_model,
+            self.discount,
+            self.resolution or (_COARSE if kept else _FINE),
+            vocabulary=self.vocabulary,
+            min_count=self.min_count,
+            base_step=(self.base_step or _BASE_STEP) if kept else None,
+        )
+
+    def training(self, base_model: Any) -> dict[str, Any]:
+        """Return the arguments of `CondensedFeatures.retrain` for a base model."""
+        online: dict[str, Any] = {}
+        if getattr(base_model, "learns_online", False):
+            online = _ONLINE if self.held_out is None else _ONLINE_HELD_OUT
+        return {**online, "penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
+
+
+class Condensing:
+    """Condense a model by what it decides on raw text, and train it again on its labeled data.
+
+    Use it for the whole way; `CondensedFeatures` has each step by itself.
+
+    Parameters
+    ----------
+    base_model : fitted CRF, DependencyParser or linear classifier
+        The model.
+    inputs : sequence or matrix
+        The labeled inputs that it was fitted to.
+    outputs : sequence or None
+        Their outputs; None for trees, which hold them.
+    settings : CondensingSettings
+        How.
+    progress : callable, optional
+        Told of the training of the second base model.
+
+    Attributes
+    ----------
+    features : list of CondensedFeatures
+        Those of the base model and, with held-out inputs, those of the second one.
+
+    Notes
+    -----
+    With held-out inputs the weights of bins are learned where neither counts nor base weights have seen the answers, and
+    are then carried over to the base model that has seen all; see `CondensedFeatures.carry`. Held-out inputs with a tag
+    that the others lack teach nothing and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = np.array([[2.0, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]), np.array(["a", "a", "b", "b"])
+    >>> model = LogisticRegression(fit_intercept=False).fit(X, y)
+    >>> condensing = Condensing(model, X, y, CondensingSettings(discount=0.5)).count(X)
+    >>> condensing.train().predict([[1.0, 0.0, 3.0]]).tolist()
+    ['a']
+    """
+
+    def __init__(
+        self,
+        base_model: Any,
+        inputs: Any,
+        outputs: Any = None,
+        settings: CondensingSettings | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> None:
+        self.settings = settings or CondensingSettings()
+        every, n = self.settings.held_out, len(inputs) if isinstance(inputs, Sequence) else inputs.shape[0]
+        self._learned_from = [inputs]
+        self._training = inputs, outputs
+        models = [base_model]
+        if every is not None:
+            if n < every:
+                raise ParameterError(f"{_WHO}: held_out={every} needs as many labeled inputs at least, got {n}.")
+            rest = [number for number in range(n) if number % every]
+            second = clone(base_model)
+            given = {"progress": progress} if hasattr(base_model, "feature_space") else {}
+            second.fit(_take(inputs, rest), *([] if outputs is None else [_take(outputs, rest)]), **given)
+            models.append(second)
+            self._learned_from.append(_take(inputs, rest))
+            self._training = _answerable(second, inputs, outputs, range(0, n, every))
+        self.features = [self.settings.features(model) for model in models]
+
+    @property
+    def n_counted(self) -> int:
+        """Tokens (or rows) of raw text that were counted."""
+        return self.features[0].counts_.size if hasattr(self.features[0], "counts_") else 0
+
+    def count(self, unlabeled: Any, **options: Any) -> Condensing:
+        """Count raw text, in addition to what was counted before.
+
+        Parameters
+        ----------
+        unlabeled : list of sentences, path or list of paths of text files, or matrix
+            The raw text.
+        **options
+            `prepare`, `n_jobs`, `engine`, `checkpoint` and `progress` of `CondensedFeatures.fit`.
+
+        Returns
+        -------
+        Condensing
+            Itself.
+        """
+        for features, inputs in zip(self.features, self._learned_from, strict=True):
+            if hasattr(features, "counts_"):
+                features.extend(unlabeled, **options)
+            else:
+                features.fit(unlabeled, labeled=inputs, **options)
+        return self
+
+    def read_counts(self, paths: Sequence[str | os.PathLike[str]]) -> Condensing:
+        """Take counts from files that `save_counts` wrote.
+
+        Parameters
+        ----------
+        paths : sequence of path-like
+            One file per base model, as in `features`.
+
+        Returns
+        -------
+        Condensing
+            Itself.
+        """
+        for number, (path, features) in enumerate(zip(paths, self.features, strict=True)):
+            try:
+                features.fit_counts(path)
+            except DataError as error:
+                which = f"held_out={self.settings.held_out} and these labeled inputs" if number else "this base model"
+                raise ParameterError(f"{path}: must be counts made with {which}. Name a new file. ({error})") from None
+        if len({features.counts_.size for features in self.features}) > 1:
+            sizes = [f"{path} of {f.counts_.size:,}" for path, f in zip(paths, self.features, strict=True)]
+            raise ParameterError(
+                f"{_WHO}: both files of counts must be of the same text, got {' and '.join(sizes)} tokens. Name a new file."
+            )
+        return self
+
+    def save_counts(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        """Write the counts of each base model to a file of its own.
+
+        Parameters
+        ----------
+        paths : sequence of path-like
+            One file per base model, as in `features`.
+        """
+        for path, features in zip(paths, self.features, strict=len(paths) > 0):
+            features.save_counts(path)
+
+    def train(self, *, progress: Progress | None = None) -> Any:
+        """Learn the weights of what was counted.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Told of every iteration.
+
+        Returns
+        -------
+        model
+            Of the base model's kind; see `CondensedFeatures.retrain`.
+        """
+        settings = self.settings
+        if any(features.n_condensed_ == 0 for features in self.features):
+            raise ParameterError(
+                f"{_WHO}: discount={settings.discount:g} drops every feature. Lower it, or count more raw text."
+            )
+        features, last = self.features[0], self.features[-1]
+        if settings.held_out is not None and not features.condensed_levels_.any():
+            raise ParameterError(f"{_WHO}: base_step={features.base_step:g} rounds every weight to 0. Lower it.")
+        training = settings.training(features.base_model)
+        model = last.retrain(*self._training, progress=progress, **training)
+        if settings.held_out is not None:
+            model = features.carry(model, last)
+        if model.n_active_condensed_ == 0:
+            raise ParameterError(f"{_WHO}: strength={settings.strength:g} sets every weight to 0. Lower it.")
+        return model
+
+
+def _take(items: Any, numbers: Sequence[int]) -> Any:
+    """Return some items of a list, or rows of a matrix."""
+    return [items[number] for number in numbers] if isinstance(items, Sequence) else items[list(numbers)]
+
+
+def _answerable(model: Any, inputs: Any, outputs: Any, numbers: Sequence[int]) -> tuple[Any, Any]:
+    """Return some inputs and outputs, without outputs that the model cannot give."""
+    if outputs is None:
+        return _take(inputs, numbers), None
+    knows: Callable[[Any], bool] = getattr(model, "knows", None) or set(model.classes_.tolist()).__contains__
+    known = [number for number in numbers if knows(outputs[number])]
+    if not known:
+        raise ParameterError(
+            f"{_WHO}: every labeled input that is held out has tags that the others lack. Hold out more."
+        )
+    return _take(inputs, known), _take(outputs, known)
