@@ -175,9 +175,9 @@ def test_a_plan_without_estimates_says_so(capsys, iris):
     assert "draws; at least 0.0 ms" in err
 
 
-def test_every_contender_is_listed(capsys):
-    from handful.methods.contenders import contenders
+def test_every_method_is_listed(capsys):
+    from handful.methods import names
 
     code, out, _ = run(capsys, "methods")
     assert code == 0
-    assert set(contenders()) <= {line.split()[0] for line in out.splitlines()}
+    assert set(names()) <= {line.split()[0] for line in out.splitlines()}

@@ -5,6 +5,9 @@ import json
 import pytest
 
 from handful.cli import main
+from handful.methods import CATALOGUE
+
+METHODS = ("k-nn", "logistic-regression", "self-training", "label-spreading", "ordinal-knn")
 
 
 def run(capsys, *arguments):
@@ -16,7 +19,7 @@ def run(capsys, *arguments):
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
-    monkeypatch.setattr("handful.methods.contenders.CATALOGUE", {"ordinal-knn": "handful.neighbors.ordinal"})
+    monkeypatch.setitem(CATALOGUE, "table", {name: CATALOGUE["table"][name] for name in METHODS})
     monkeypatch.setattr("handful.cli.demo._N_ADS", 60)
 
 

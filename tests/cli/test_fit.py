@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 
 from handful.cli import main
+from handful.methods import CATALOGUE
+
+QUICK = {name: CATALOGUE["table"][name] for name in ("k-nn", "logistic-regression", "self-training")}
 
 
 def run(capsys, *arguments):
@@ -69,7 +72,7 @@ def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):
 
 
 def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, tmp_path, monkeypatch):
-    monkeypatch.setattr("handful.methods.contenders.CATALOGUE", {})  # the plain classifiers alone, which are quick
+    monkeypatch.setitem(CATALOGUE, "table", QUICK)
     options = ("--model", tmp_path / "m.handful", "--jobs", "1")
     code, out, err = run(capsys, "fit", data, "--target", "label", *options)
     assert code == 0

@@ -49,13 +49,13 @@ def toy():
             def __reduce__(self):
                 return int, ()  # a class that is local to a function cannot be pickled, which is how models are weighed
 
-        CATALOGUE[name] = "handful.core.registry"
+        CATALOGUE["table"][name] = "handful.core.registry"
         names.append(name)
 
     yield register
     for name in names:
         forget(name)
-        del CATALOGUE[name]
+        del CATALOGUE["table"][name]
 
 
 def test_every_method_stands_beside_its_twin(iris):

@@ -5,13 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from handful.core.catalogue import CATALOGUE, get_card
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
+from handful.core.registry import Card, add_card, forget
 from handful.corpora.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
 from handful.experiment.compare_tagged import compare_tagged
 from handful.experiment.tagged import score_tags
-from handful.experiment.taggers import RECIPES, Recipe, SentenceDraws, TaggerBench
+from handful.experiment.taggers import SentenceDraws, TaggerBench
 from handful.experiment.trial import Task
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
@@ -102,15 +104,17 @@ def test_draws_of_sentences_are_nested_and_part_the_corpus():
 def test_hidden_tags_are_not_read(corpus, monkeypatch):
     data, seen = read_tagged(corpus), []
 
-    def watch(bench, sentences, tags, unlabeled):
+    def watch(setup, sentences, tags, unlabeled):
         seen.append((len(sentences), sum(map(len, tags)), {type(s) for s in unlabeled}, [s.columns for s in unlabeled]))
-        return RECIPES["frequent-tag"].make(bench, sentences, tags, unlabeled)
+        return get_card("frequent-tag").train(setup, sentences, tags, unlabeled)
 
-    monkeypatch.setitem(RECIPES, "watcher", Recipe("watcher", watch, uses_unlabeled=True))
+    add_card(Card("watcher", "sentences", learns_from=("labels", "unlabeled"), train=watch))
+    monkeypatch.setitem(CATALOGUE["sentences"], "watcher", "handful.core.registry")
     bench = TaggerBench(data, [], SentenceDraws(40, 8, 0), "pos", 0)
     assert bench.run(Task("watcher", False, 0, 8)).error is None
     n_sentences, n_tags, kinds, columns = seen[0]
     assert (n_sentences, n_tags, kinds) == (8, 24, {Sentence})
+    forget("watcher")
     assert len(columns) == 24
     assert not any(columns)
 

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import handful
+from handful.core.catalogue import names
 from handful.core.errors import DataError, ModelFileError, ParameterError
-from handful.methods.contenders import contenders
 from handful.methods.table_model import TableModel, as_frame
 
 
@@ -20,8 +20,8 @@ def rows(n: int = 60) -> tuple[pl.DataFrame, list[str | None], list[str]]:
     return frame, [label if i < 14 else None for i, label in enumerate(truth)], truth
 
 
-@pytest.mark.parametrize("name", contenders())
-def test_every_contender_is_fitted_saved_and_loaded(name, tmp_path):
+@pytest.mark.parametrize("name", names("table"))
+def test_every_method_is_fitted_saved_and_loaded(name, tmp_path):
     frame, few, truth = rows()
     model = TableModel(name).fit(frame, few)
     assert np.mean(model.predict(frame) == truth) > 0.8

@@ -10,16 +10,7 @@ import click
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import check_output
 from handful.cli.sentences import load_tagger
-
-_METHODS = (
-    "kernel-pca",
-    "semi-supervised-kernel-pca",
-    "composite-kernel-pca",
-    "naive-bayes",
-    "maximum-entropy",
-    "linear-svm",
-    "most-frequent",
-)
+from handful.core.catalogue import names
 
 
 @click.command("senses")
@@ -33,7 +24,7 @@ _METHODS = (
 @click.option("--limit", type=click.IntRange(min=1), default=1500, show_default=True, help="Most contexts of a word.")
 @click.option(
     "--method",
-    type=click.Choice(_METHODS),
+    type=click.Choice(names("occurrences")),
     help="By default kernel-pca, or composite-kernel-pca with --unlabeled.",
 )
 @click.option("--tagger", type=click.Path(path_type=Path), help="A saved part-of-speech tagger, for better features.")
@@ -52,8 +43,6 @@ def command(
     as_json: bool,
 ) -> None:
     """Learn the senses of every word of SAMPLE, a Senseval lexical sample in XML."""
-    from typing import Any, cast
-
     from handful.corpora.formats import read_senseval
     from handful.corpora.sentences import read_sentences
     from handful.methods import save
@@ -63,7 +52,7 @@ def command(
     occurrences = list(read_senseval(sample, key=key, dtd=dtd))
     tags = None if tagger is None else load_tagger(tagger)
     chosen = method or ("composite-kernel-pca" if unlabeled else "kernel-pca")
-    found = SenseClassifier(cast(Any, chosen), tagger=tags, n_jobs=jobs)
+    found = SenseClassifier(chosen, tagger=tags, n_jobs=jobs)
     with progress_bar() as progress:
         more = []
         if unlabeled:

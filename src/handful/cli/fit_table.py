@@ -59,12 +59,11 @@ def command(
     from handful.experiment.compare import fit_model
     from handful.experiment.problem import read_problem
     from handful.experiment.tagged import model_path
-    from handful.methods import save
-    from handful.methods.contenders import contender
+    from handful.methods import get_card, save
 
     params = _settings(settings)
     if method != "auto":
-        contender(method)  # says which one may have been meant, before anything is read
+        get_card(method, "table")  # says which one may have been meant, before anything is read
     elif params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
     where = model if model is not None else Path(model_path(data))

@@ -52,12 +52,12 @@ def command(
     from handful.core.errors import ParameterError
     from handful.core.registry import card_of
     from handful.methods import load
-    from handful.methods.table_model import TableModel
 
     check_output(output, model)
     found = load(model)
     card = card_of(type(found))
-    kind = "tables" if isinstance(found, TableModel) else card.takes if card is not None else "others"
+    inner = {"table-model": "tables", "senses": "contexts"}
+    kind = "others" if card is None else inner.get(card.name, card.takes)
     if kind not in ("tables", "sentences", "contexts", "trees"):
         raise ParameterError(
             f"{model}: a model for tables, sentences, trees or contexts is needed, "

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+from handful.core.catalogue import get_card
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
 from handful.evaluation.comparison import Ranking
@@ -20,7 +21,6 @@ from handful.experiment.result import Result
 from handful.experiment.running import count_jobs, run_tasks
 from handful.experiment.summary import describe, rank_outcomes
 from handful.experiment.trial import Bench, Outcome, quiet_single_thread, search
-from handful.methods.contenders import contender
 from handful.methods.table_model import TableModel
 from handful.reports.content import Content
 
@@ -264,7 +264,7 @@ def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None
     problem : Problem
         The table.
     method : str
-        Name of a contender.
+        Name of a method.
     params : mapping of str to value, optional
         Its parameters; chosen by cross-validation among the labeled rows by default.
     seed : int
@@ -277,7 +277,7 @@ def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None
     """
     from handful.features.tables import TableEncoder
 
-    chosen = contender(method)
+    chosen = get_card(method, "table")
     with quiet_single_thread():
         if params is None:
             rows = TableEncoder.learn(problem.frame, problem.kinds).transform(problem.frame)

@@ -7,11 +7,11 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from handful.core.catalogue import cards, get_card
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress, Step
 from handful.core.records import Sentence
@@ -23,7 +23,7 @@ from handful.experiment.plan import Line, Plan, tasks_of
 from handful.experiment.result import Result
 from handful.experiment.running import WORKER_BYTES, count_jobs, run_tasks
 from handful.experiment.summary import curves_of, failures, rank_outcomes, row_of, versions
-from handful.experiment.taggers import RECIPES, SentenceDraws, TaggerBench
+from handful.experiment.taggers import SentenceDraws, TaggerBench
 from handful.experiment.trial import Outcome, Task
 from handful.reports.content import Content
 
@@ -137,7 +137,7 @@ def compare_tagged(
     templates : {"pos", "chunk", "ner"}, optional
         What a CRF observes; by default ``ner`` where tags are spans, else ``pos``.
     methods : sequence of str, optional
-        Names of recipes; all by default. The plain ones always take part.
+        Names of taggers; all that have a recipe by default. The plain ones always take part.
     draws, minutes, memory_gb, unlabeled_rows, seed, n_jobs, journal, fresh, command, progress, on_plan
         As for `handful.compare`; `unlabeled_rows` counts sentences.
 
@@ -215,22 +215,18 @@ def _plan(
 ) -> Plan:
     if n_draws < 2:
         raise ParameterError(f"compare: there must be at least 2 draws to tell chance from skill, got {n_draws}.")
-    names = list(RECIPES) if methods is None else list(methods)
-    for name in names:
-        if name not in RECIPES:
-            near = get_close_matches(name, RECIPES, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" They are: {', '.join(RECIPES)}."
-            raise ParameterError(f"compare: there is no tagger {name!r}.{hint}")
-    plain = [name for name, recipe in RECIPES.items() if recipe.plain]
+    known = {card.name: card for card in cards("sentences") if card.train is not None}
+    names = list(known) if methods is None else [get_card(name, "sentences").name for name in methods]
+    plain = [name for name, card in known.items() if card.baseline]
     lines: dict[str, Line] = {}
     for name in dict.fromkeys([*plain, *names]):
-        recipe = RECIPES[name]
+        card = get_card(name, "sentences")
         twin = None
-        if recipe.uses_unlabeled:
-            twin = recipe.twin or Task(name, True, 0, 0).entry
-            if recipe.twin is None:
+        if card.uses_unlabeled:
+            twin = card.twin or Task(name, True, 0, 0).entry
+            if card.twin is None:
                 lines[twin] = Line(twin, name, labels_only=True, ranked=False)
-        lines[name] = Line(name, name, False, recipe.uses_unlabeled, twin, True, recipe.plain)
+        lines[name] = Line(name, name, False, card.uses_unlabeled, twin, True, card.baseline)
     draws, few = bench.draws, max(2, bench.draws.n_labels // 10)
     timed = []
     for number, line in enumerate(lines.values()):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.catalogue import get_card
 from handful.evaluation.comparison import Ranking
 from handful.experiment.plan import Plan
 from handful.experiment.trial import Bench, quiet_single_thread, search
-from handful.methods.contenders import contender
 from handful.reports.content import DecisionMap
 
 _POINTS = 500
@@ -71,11 +71,11 @@ def decision_map(bench: Bench, plan: Plan, ranking: Ranking) -> DecisionMap | No
 
 
 def _answers(bench: Bench, name: str, labels_only: bool, train: Any, codes: np.ndarray, rows: Any) -> np.ndarray:
-    chosen = contender(name)
+    chosen = get_card(name, "table")
     if labels_only or not chosen.uses_unlabeled:
         train, codes = train[codes >= 0], codes[codes >= 0]
     params = search(chosen, train, codes, bench.seed)
-    model = chosen.build(train.shape[1], bench.seed, params).fit(train, codes)
+    model = chosen.make(train.shape[1], bench.seed, params).fit(train, codes)
     return np.asarray(model.predict(rows)).astype(np.int64)
 
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.catalogue import cards, get_card
 from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
+from handful.core.registry import Card
 from handful.experiment.labels import Draws
 from handful.experiment.running import WORKER_BYTES
 from handful.experiment.trial import Bench, Task, quiet_single_thread
-from handful.methods.contenders import Contender, contender, contenders
 
 _PILOT_ROWS = (150, 300)
 CURVE_DRAWS = 5
@@ -35,7 +36,7 @@ class Line:
     name : str
         Name in tables.
     method : str
-        Name of the contender.
+        Name of the method.
     labels_only : bool
         Whether unlabeled rows are kept from it.
     uses_unlabeled : bool
@@ -174,7 +175,7 @@ def make_plan(
     lines = [line for line in measured if line.ranked or any(other.twin == line.name for other in measured)]
     tasks = tasks_of(lines, draws.n_labels, draws.sizes, n_draws)
     times = {line.name: line.seconds for line in lines}
-    fits = {line.name: 1 + _SEARCH_FITS * _n_tried(contender(line.method)) for line in lines}
+    fits = {line.name: 1 + _SEARCH_FITS * _n_tried(get_card(line.method, "table")) for line in lines}
     return Plan(
         tuple(lines),
         tuple(tasks),
@@ -191,8 +192,8 @@ def make_plan(
 
 
 def _lines(methods: Sequence[str] | None) -> list[Line]:
-    known = contenders()
-    chosen = list(known) if methods is None else [contender(name).name for name in methods]
+    known = {card.name: card for card in cards("table")}
+    chosen = list(known) if methods is None else [get_card(name, "table").name for name in methods]
     plain = [name for name, found in known.items() if found.baseline and not found.uses_unlabeled]
     lines: dict[str, Line] = {}
     for name in dict.fromkeys([*plain, *chosen]):
@@ -204,7 +205,7 @@ def _lines(methods: Sequence[str] | None) -> list[Line]:
     return list(lines.values())
 
 
-def _twin(found: Contender, known: dict[str, Contender]) -> tuple[str, str, bool]:
+def _twin(found: Card, known: dict[str, Card]) -> tuple[str, str, bool]:
     """Return name, method and whether it must be kept from unlabeled rows."""
     other = known.get(found.twin or "", found)
     if not other.uses_unlabeled:
@@ -240,7 +241,7 @@ def tasks_of(lines: Sequence[Line], n_labels: int, sizes: Sequence[int], n_draws
 
 
 def _pilot(bench: Bench, line: Line, train: Any, codes: np.ndarray) -> tuple[float, int]:
-    chosen = contender(line.method)
+    chosen = get_card(line.method, "table")
     alone = line.labels_only or not chosen.uses_unlabeled
     params = {name: values[0] for name, values in chosen.grid.items()}
     labeled, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
@@ -257,13 +258,13 @@ def _pilot(bench: Bench, line: Line, train: Any, codes: np.ndarray) -> tuple[flo
             try:
                 if not spent:
                     # compiles what it needs
-                    chosen.build(train.shape[1], bench.seed, params).fit(part, part_codes).predict(part[:2])
+                    chosen.make(train.shape[1], bench.seed, params).fit(part, part_codes).predict(part[:2])
                 start = time.perf_counter()
-                model = chosen.build(train.shape[1], bench.seed, params).fit(part, part_codes)
+                model = chosen.make(train.shape[1], bench.seed, params).fit(part, part_codes)
                 model.predict(part)
                 seconds = time.perf_counter() - start
                 tracemalloc.start()
-                chosen.build(train.shape[1], bench.seed, params).fit(part, part_codes)
+                chosen.make(train.shape[1], bench.seed, params).fit(part, part_codes)
                 peak = tracemalloc.get_traced_memory()[1]
             except Exception:
                 return 0.0, 0  # the trials will tell why it fails
@@ -280,7 +281,7 @@ def _pilot(bench: Bench, line: Line, train: Any, codes: np.ndarray) -> tuple[flo
     return seconds, int(_extrapolate([(n, float(b)) for n, _, b in spent], n_train, 2.0))
 
 
-def _n_tried(chosen: Contender) -> int:
+def _n_tried(chosen: Card) -> int:
     return 1 + sum(len(values) - 1 for values in chosen.grid.values()) if chosen.grid else 0
 
 

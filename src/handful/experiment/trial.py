@@ -12,13 +12,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from handful.core.catalogue import get_card
 from handful.core.errors import HandfulError
 from handful.core.labels import UNLABELED
+from handful.core.registry import Card
 from handful.evaluation.draws import LabeledKFold
 from handful.experiment.labels import Draws
 from handful.experiment.problem import Problem
 from handful.features.tables import TableEncoder
-from handful.methods.contenders import Contender, contender
 
 Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
 _SEARCH_FOLDS = 3
@@ -32,7 +33,7 @@ class Task:
     Parameters
     ----------
     method : str
-        Name of a contender.
+        Name of a method.
     labels_only : bool
         Whether unlabeled rows are kept from it.
     draw : int
@@ -137,13 +138,13 @@ class Bench:
             return Outcome(task, None, error=f"{type(error).__name__}: {error}"[:300])
 
     def _run(self, task: Task) -> Outcome:
-        chosen = contender(task.method)
+        chosen = get_card(task.method, "table")
         train, codes, test, truth = self.matrices(task.draw, task.n_labels)
         if task.labels_only or not chosen.uses_unlabeled:
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = search(chosen, train, codes, self.seed)
         self._warm_up(chosen, params, train, codes)
-        model = chosen.build(train.shape[1], self.seed, params)
+        model = chosen.make(train.shape[1], self.seed, params)
         start = time.perf_counter()
         model.fit(train, codes)
         fitted = time.perf_counter()
@@ -181,14 +182,14 @@ class Bench:
         train, test = (encoder.transform(self.problem.frame[r]) for r in (rows, draw.test))
         return train, codes, test, self.problem.codes[draw.test].astype(np.int64)
 
-    def _warm_up(self, chosen: Contender, params: Mapping[str, Any], train: Any, codes: np.ndarray) -> None:
+    def _warm_up(self, chosen: Card, params: Mapping[str, Any], train: Any, codes: np.ndarray) -> None:
         # Compiled kernels are compiled on first use; a clock that runs meanwhile would tell of the compiler.
         key = (chosen.name, bool((codes < 0).any()))
         if key in self._warm:
             return
         self._warm.add(key)
         rows = np.concatenate([np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)[:20]])
-        model = chosen.build(train.shape[1], self.seed, params).fit(train[rows], codes[rows])
+        model = chosen.make(train.shape[1], self.seed, params).fit(train[rows], codes[rows])
         model.predict(train[rows[:2]])
 
 
@@ -202,12 +203,12 @@ def quiet_single_thread() -> Iterator[None]:
         yield
 
 
-def search(chosen: Contender, train: Any, codes: np.ndarray, seed: int) -> dict[str, Any]:
+def search(chosen: Card, train: Any, codes: np.ndarray, seed: int) -> dict[str, Any]:
     """Choose parameters by cross-validation among the labeled training rows.
 
     Parameters
     ----------
-    chosen : Contender
+    chosen : Card
         Whose parameters.
     train : matrix
         Training rows.
@@ -247,7 +248,7 @@ def search(chosen: Contender, train: Any, codes: np.ndarray, seed: int) -> dict[
 
 
 def _n_right(
-    chosen: Contender,
+    chosen: Card,
     params: Mapping[str, Any],
     rows: Any,
     codes: np.ndarray,
@@ -261,7 +262,7 @@ def _n_right(
     # Classes that are missing from this fold would leave gaps; methods may expect codes without any.
     dense = np.where(codes[train] >= 0, np.searchsorted(present, codes[train]), UNLABELED)
     try:
-        model = chosen.build(rows.shape[1], seed, params).fit(rows[train], dense)
+        model = chosen.make(rows.shape[1], seed, params).fit(rows[train], dense)
         answers = np.asarray(model.predict(rows[test])).astype(np.int64)
     except ValueError:
         return 0  # such as more neighbors than rows

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.labels import encode_labels
 from handful.core.params import check_params
@@ -17,7 +18,6 @@ from handful.core.registry import method as register
 from handful.core.store import Storable
 from handful.corpora.formats.tables import table_of
 from handful.features.tables import TableEncoder
-from handful.methods.contenders import contender
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _BATCH = 8_192
 
 
-@register("table-model", paper=None, takes="model", learns_from=("labels", "unlabeled"))
+@register("table-model", takes="model", learns_from=("labels", "unlabeled"))
 class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Classifier of table rows as they stand in a file: it encodes the columns, then asks a method.
 
     Parameters
     ----------
     method : str, default="k-nn"
-        Name of a method for tables, or of a plain classifier (see `handful.methods.contenders`).
+        Name of a method for tables; ``handful methods`` lists them.
     params : mapping of str to value, optional
         Parameters of the method.
     kinds : mapping of str to {"numeric", "nominal", "text"}, optional
@@ -95,7 +95,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self
         """
         check_params(self)
-        chosen = contender(self.method)
+        chosen = get_card(self.method, "table")
         labels = encode_labels(y, who="TableModel", min_classes=2)
         frame = as_frame(X)
         if frame.height != len(labels.codes):
@@ -106,7 +106,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         encoded = encoder.transform(frame[rows])
         self.classes_ = labels.classes
         self.columns_ = encoder.state()
-        self.estimator_ = chosen.build(encoded.shape[1], self.random_state, dict(self.params or {}))
+        self.estimator_ = chosen.make(encoded.shape[1], self.random_state, dict(self.params or {}))
         self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0

@@ -25,7 +25,14 @@ _FOLDS = 5
 _SOURCES = np.array(["supervised", "semi-supervised"])
 
 
-@method("composite-kernel-pca", paper="su2004", takes="table", learns_from=("labels", "unlabeled"), twin="kernel-pca")
+@method(
+    "composite-kernel-pca",
+    paper="su2004",
+    takes="table",
+    learns_from=("labels", "unlabeled"),
+    twin="kernel-pca",
+    cost="slow",
+)
 class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Supervised kernel PCA that asks its semi-supervised twin when it doubts a frequent answer.
 

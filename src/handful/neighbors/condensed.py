@@ -14,7 +14,7 @@ from handful.neighbors.rows import Nominal, encode_rows, take, warn_if_unscaled
 from handful.neighbors.votes import MetricName, Ties, Vote
 
 
-@method("condensed-nn", paper="sogaard2011", takes="table")
+@method("condensed-nn", paper="sogaard2011", takes="table", cost="quick")
 class CondensedNN(CondensedClassifier):
     """Nearest-neighbor classifier that stores only the rows the others need.
 

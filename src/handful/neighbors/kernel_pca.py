@@ -25,7 +25,7 @@ _CV_NEIGHBORS = (1, 3, 5, 7, 9, 15, 25)
 _CV_FOLDS = 5
 
 
-@method("kernel-pca", paper="su2004", takes="table", learns_from=("labels", "unlabeled"))
+@method("kernel-pca", paper="su2004", takes="table", learns_from=("labels", "unlabeled"), cost="slow")
 class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Nearest-neighbor classifier in the space of kernel principal components.
 

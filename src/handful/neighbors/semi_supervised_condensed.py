@@ -22,6 +22,7 @@ from handful.neighbors.votes import MetricName, Ties, Vote, ask
     takes="table",
     learns_from=("labels", "unlabeled"),
     twin="condensed-nn",
+    cost="quick",
 )
 class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
     """Condensed nearest neighbors that also store unlabeled rows of which the labeled ones are sure.

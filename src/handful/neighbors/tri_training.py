@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,20 @@ from handful.neighbors.stored import labels_of
 _DRAWS = 100
 
 
-@method("tri-training", paper="sogaard2011", takes="table", learns_from=("labels", "unlabeled"))
+def _build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return TriTraining(**{"estimator": LogisticRegression(max_iter=1_000), "random_state": seed, **params})
+
+
+@method(
+    "tri-training",
+    paper="sogaard2011",
+    takes="table",
+    learns_from=("labels", "unlabeled"),
+    cost="quick",
+    build=_build,
+)
 class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Three classifiers, each of which learns the unlabeled rows on which the two others agree.
 

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params
 from handful.core.progress import Progress, Step
@@ -21,12 +22,12 @@ from handful.neighbors.projected_votes import Metric
 from handful.neighbors.votes import Vote
 from handful.senses.features import Context, Tagger, context_features, make_contexts
 from handful.senses.scoring import score_senses
-from handful.senses.word_model import Method, WordModel, settle_senses
+from handful.senses.word_model import WordModel, settle_senses
 
-_KERNEL_SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "margin", "random_state")
+_SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "margin", "random_state")
 
 
-@register("senses", paper="su2004", takes="contexts", learns_from=("labels", "unlabeled"))
+@register("senses", paper="su2004", takes="model", learns_from=("labels", "unlabeled"))
 class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     """Tell the sense of a word from its context, with one model per word.
 
@@ -35,9 +36,10 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str, default="kernel-pca"
-        ``"kernel-pca"`` learns from labeled contexts alone, ``"semi-supervised-kernel-pca"`` from unlabeled ones too,
-        ``"composite-kernel-pca"`` asks the latter where the former is in doubt. ``"naive-bayes"``, ``"maximum-entropy"``,
-        ``"linear-svm"`` and ``"most-frequent"`` are baselines on the same features.
+        Name of a method for occurrences, see ``handful methods``. ``"kernel-pca"`` learns from labeled contexts alone,
+        ``"semi-supervised-kernel-pca"`` from unlabeled ones too, ``"composite-kernel-pca"`` asks the latter where the
+        former is in doubt. ``"naive-bayes"``, ``"maximum-entropy"``, ``"linear-svm"`` and ``"most-frequent"`` are
+        baselines on the same features.
     tagger : fitted tagger or None, default=None
         Something with ``predict(sentences)`` that gives Penn Treebank tags, such as a fitted `CRF`. Without it there
         are no features of parts of speech and syntax.
@@ -89,7 +91,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: Method = "kernel-pca",
+        method: str = "kernel-pca",
         *,
         tagger: Any = None,
         window: Count = 35,
@@ -141,6 +143,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         self
         """
         check_params(self)
+        get_card(self.method, "occurrences")  # says which one may have been meant, before contexts are read
         return self.fit_contexts(self.contexts(occurrences), self.contexts(unlabeled), progress=progress)
 
     def contexts(self, occurrences: Sequence[Occurrence]) -> list[Context]:
@@ -203,10 +206,10 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         answers = {str(i): sense for i, sense in enumerate(self.predict(occurrences))}
         return score_senses(key, answers, sense_map).recall
 
-    def settings_of(self, method: Method) -> dict[str, Any]:
+    def settings_of(self, method: str) -> dict[str, Any]:
         """Return the parameters of the classifier behind a method."""
-        if method.endswith("kernel-pca"):
-            return {name: getattr(self, name) for name in _KERNEL_SETTINGS}
+        if get_card(method, "occurrences").unit_rows:
+            return {name: getattr(self, name) for name in _SETTINGS}
         return {"strength": self.strength}
 
     def _ask(self, question: str, contexts: Sequence[Context]) -> list[str]:
@@ -234,7 +237,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
 
 
 def _train(
-    method: Method,
+    method: str,
     settings: dict[str, Any],
     labeled: Sequence[Context],
     unlabeled: Sequence[Context],

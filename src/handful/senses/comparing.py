@@ -10,6 +10,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+from handful.core.catalogue import names
 from handful.core.errors import DataError
 from handful.core.progress import Progress, Step
 from handful.core.records import Occurrence
@@ -17,17 +18,9 @@ from handful.neighbors import CompositeKernelPCA
 from handful.senses.classifier import SenseClassifier
 from handful.senses.features import Context, context_features
 from handful.senses.scoring import SenseScore, score_senses
-from handful.senses.word_model import Method, WordModel, settle_senses
+from handful.senses.word_model import WordModel, settle_senses
 
-ALL_METHODS: tuple[Method, ...] = (
-    "most-frequent",
-    "naive-bayes",
-    "maximum-entropy",
-    "linear-svm",
-    "kernel-pca",
-    "semi-supervised-kernel-pca",
-    "composite-kernel-pca",
-)
+ALL_METHODS = tuple(names("occurrences"))
 
 
 @dataclass
@@ -66,7 +59,7 @@ def compare_methods(
     test: Sequence[Context],
     unlabeled: Sequence[Context] = (),
     *,
-    methods: Sequence[Method] = ALL_METHODS,
+    methods: Sequence[str] = ALL_METHODS,
     model: SenseClassifier | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -148,7 +141,7 @@ def _by_word(contexts: Sequence[Context]) -> dict[str, list[Context]]:
 
 def _answer_word(
     model: SenseClassifier,
-    methods: Sequence[Method],
+    methods: Sequence[str],
     train: Sequence[Context],
     test: Sequence[Context],
     unlabeled: Sequence[Context],

@@ -5,25 +5,15 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from handful.core.catalogue import get_card
 from handful.core.errors import DataError
-from handful.neighbors import CompositeKernelPCA, KernelPCAClassifier
-from handful.senses.baselines import make_baseline
+from handful.core.registry import Card
+from handful.neighbors import CompositeKernelPCA
 from handful.senses.matrices import learn_names, to_rows
-
-Method = Literal[
-    "kernel-pca",
-    "semi-supervised-kernel-pca",
-    "composite-kernel-pca",
-    "naive-bayes",
-    "maximum-entropy",
-    "linear-svm",
-    "most-frequent",
-]
-_KERNEL_METHODS = ("kernel-pca", "semi-supervised-kernel-pca", "composite-kernel-pca")
 
 
 def settle_senses(answers: Sequence[Sequence[str]]) -> list[str]:
@@ -44,7 +34,7 @@ class WordModel:
     Parameters
     ----------
     method : str
-        How senses are learned; see `SenseClassifier`.
+        How senses are learned: a name of the catalogue, see `SenseClassifier`.
     settings : dict or None
         Parameters of the classifier behind it.
 
@@ -66,7 +56,7 @@ class WordModel:
     ['water']
     """
 
-    def __init__(self, method: Method = "kernel-pca", settings: dict[str, Any] | None = None) -> None:
+    def __init__(self, method: str = "kernel-pca", settings: dict[str, Any] | None = None) -> None:
         self.method = method
         self.settings = settings
 
@@ -79,10 +69,10 @@ class WordModel:
         """Learn from the features of labeled contexts, and of unlabeled ones where the method takes them."""
         counts = Counter(senses)
         self.most_frequent_ = min(counts, key=lambda sense: (-counts[sense], sense))
-        used = unlabeled if self.method in ("semi-supervised-kernel-pca", "composite-kernel-pca") else ()
+        used = unlabeled if self._card.uses_unlabeled else ()
         self.n_unlabeled_ = len(used)
         self.names_ = np.array([], dtype=np.str_)
-        self.classifier_ = None if len(counts) == 1 else self._make()
+        self.classifier_ = None if len(counts) == 1 else self._card.make(0, params=self.settings)
         if self.classifier_ is not None:
             self.names_ = np.array(learn_names(labeled, used), dtype=np.str_)
             rows = self.rows([*labeled, *used])
@@ -115,19 +105,14 @@ class WordModel:
             "semi-supervised-kernel-pca": composite.classes_[composite.semi_supervised_.predict(rows)],
         }
 
-    def _make(self) -> Any:
-        settings = dict(self.settings or {})
-        if self.method == "composite-kernel-pca":
-            return CompositeKernelPCA(**settings)
-        if self.method == "kernel-pca" or self.method == "semi-supervised-kernel-pca":
-            settings.pop("margin", None)
-            return KernelPCAClassifier(**settings)
-        return make_baseline(self.method, settings.get("strength"))
+    @property
+    def _card(self) -> Card:
+        return get_card(self.method, "occurrences")
 
     def rows(self, features: Sequence[Mapping[str, float]]) -> Any:
         """Return features as rows of the classifier."""
         columns = {name: i for i, name in enumerate(self.names_.tolist())}
-        return to_rows(features, columns, unit=self.method in _KERNEL_METHODS)
+        return to_rows(features, columns, unit=self._card.unit_rows)
 
     def to_state(self) -> dict[str, Any]:
         """Return what a model file keeps."""

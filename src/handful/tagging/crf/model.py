@@ -24,12 +24,13 @@ from handful.tagging.base import ProbabilisticTagger, check_sentences, encode_ta
 from handful.tagging.crf.bagging import template_halves
 from handful.tagging.crf.constraints import Constraints, allowed_pairs, seen_pairs
 from handful.tagging.crf.feature_space import ChainSpace
+from handful.tagging.recipes import train_crf
 
 _CHUNK_TOKENS = 100_000
 _MAX_ITERATIONS, _MAX_PASSES = 1000, 15
 
 
-@method("crf", paper="suzuki2011", takes="sentences")
+@method("crf", paper="suzuki2011", takes="sentences", baseline=True, train=train_crf)
 class CRF(ProbabilisticTagger):
     """Tag the tokens of sentences with a linear-chain conditional random field.
 

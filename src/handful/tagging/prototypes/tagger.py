@@ -24,12 +24,21 @@ from handful.tagging.prototypes.chains import Tokens
 from handful.tagging.prototypes.checks import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
 from handful.tagging.prototypes.features import feature_table, link_words, word_predicates
 from handful.tagging.prototypes.field import LengthNorm, PrototypeField
+from handful.tagging.recipes import train_prototypes
 
 _CHUNK_TOKENS = 50_000
 _NOISE = 0.01
 
 
-@method("prototypes", paper="haghighi2006", takes="sentences", learns_from=("prototypes", "unlabeled", "labels"))
+@method(
+    "prototypes",
+    paper="haghighi2006",
+    takes="sentences",
+    learns_from=("prototypes", "unlabeled", "labels"),
+    cost="slow",
+    resources=("raw text", "prototypes"),
+    train=train_prototypes,
+)
 class PrototypeTagger(ProbabilisticTagger):
     """Tag sentences after learning from raw text and a few typical words for each label.
 

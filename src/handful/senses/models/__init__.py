@@ -1,0 +1,1 @@
+"""Models of the senses of one word: a card each, imported when it is named."""
