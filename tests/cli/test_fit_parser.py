@@ -109,9 +109,9 @@ def test_a_treebank_with_two_columns_of_tags(capsys, treebank, tmp_path):
 
 
 def test_wrong_use_is_told_in_one_line(capsys, treebank, tmp_path):
-    code, _, err = run(capsys, "fit", "parser", treebank, "--order", "2", "--crossing", "--iterations", "1")
+    code, _, err = run(capsys, "fit", "parser", treebank, "--order", "2", "--no-projective", "--iterations", "1")
     assert code in (1, 2)
-    assert "--crossing needs --order 1." in err
+    assert "order 2 needs projective=True" in err
     run(capsys, "fit", "parser", treebank, "--model", tmp_path / "p.handful", "--iterations", "1")
     text = tmp_path / "text.txt"
     text.write_text("the dogs bark .\nthe dogs , which bark\n")
@@ -141,15 +141,16 @@ def test_words_that_are_hung_elsewhere_are_told(capsys, treebank, tmp_path):
 
 
 def test_steps_too_long_and_damaged_checkpoints_leave_no_model(capsys, treebank, tmp_path):
-    model, checkpoint = tmp_path / "p.handful", tmp_path / "run.npz"
+    model, checkpoint = tmp_path / "p.handful", tmp_path / "kept"
     options = "--order", "1", "--model", model
     code, _, err = run(capsys, "fit", "parser", treebank, *options, "--algorithm", "fobos", "--rate", "1e308")
     assert (code, err.count("\n")) == (2, 1)
     assert "the weights must stay finite" in err
-    checkpoint.write_bytes(b"PK\x03\x04 cut")
+    checkpoint.mkdir()
+    (checkpoint / "training.state").write_bytes(b"PK\x03\x04 cut")
     code, _, err = run(capsys, "fit", "parser", treebank, *options, "--checkpoint", checkpoint)
     assert code == 1
-    assert "run.npz: is not a checkpoint of a training run, or a damaged one" in err
+    assert "training.state: is not a checkpoint of a training run, or a damaged one" in err
     assert not model.exists()
 
 

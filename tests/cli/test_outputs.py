@@ -82,7 +82,7 @@ def test_data_may_be_tagged_in_place(capsys, folder, tmp_path):
             "fit parser train.conllu --model none/p.handful",
             "none/p.handful: cannot be written (there is no folder none)",
         ),
-        ("fit parser train.conllu --checkpoint none/c.npz", "none/c.npz: cannot be written"),
+        ("fit parser train.conllu --checkpoint raw.txt/c", "raw.txt/c: cannot be the folder of a checkpoint"),
         (
             "fit parser train.conllu --dev bare.conllu",
             "bare.conllu:6: expected heads that make a tree, but this word has",

@@ -80,7 +80,7 @@ def test_a_list_is_checked_against_a_model_and_correct_labels(capsys, folder, tm
     assert run(capsys, "prototypes", "extract", folder / "tagged.tsv", "-o", tmp_path / "list.tsv")[0] == 0
     fitting = ("--model", model, "--order", 1, "--no-similarity", "--iterations", 5, "--jobs", 1)
     assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "text.txt", *fitting)[0] == 0
-    check = ("prototypes", "check", tmp_path / "list.tsv", folder / "tagged.tsv", "--model", model)
+    check = ("prototypes", "check", tmp_path / "list.tsv", folder / "tagged.tsv", "--tagger", model)
     code, out, _ = run(capsys, *check, "--gold", 1, "--json")
     assert code == 0
     report = json.loads(out)
@@ -99,7 +99,7 @@ def test_another_model_cannot_check_a_list(capsys, folder, tmp_path):
     write_prototypes(tmp_path / "list.tsv", {"DT": ["the"]})
     model = tmp_path / "crf.handful"
     assert run(capsys, "fit", "tagger", folder / "tagged.tsv", "--model", model, "--iterations", 1)[0] == 0
-    code, _, err = run(capsys, "prototypes", "check", tmp_path / "list.tsv", folder / "text.txt", "--model", model)
+    code, _, err = run(capsys, "prototypes", "check", tmp_path / "list.tsv", folder / "text.txt", "--tagger", model)
     assert (code, "a model of 'handful fit prototypes' is needed, got a CRF" in err) == (2, True)
 
 

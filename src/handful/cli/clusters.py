@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import check_output, checkpoint_option, engine_options
+from handful.cli.console import emit_json, progress_bar, say
+from handful.cli.options import Run, check_output, run_options
+from handful.cli.parameters import parameters_of
 from handful.cli.sentences import fit_text
+from handful.representations import BrownClusters
 
 
 @click.command("clusters")
 @click.argument("text", type=click.Path(path_type=Path))
-@click.option("--n", "n_clusters", type=click.IntRange(min=1), default=1000, show_default=True, help="Clusters.")
-@click.option("--min-count", type=click.IntRange(min=1), default=1, show_default=True, help="Leave out rarer words.")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write 'path TAB word TAB count'; by default beside the text, with the ending .paths.",
+@parameters_of(BrownClusters, aliases={"n_clusters": "--n"})
+@run_options(
+    "jobs",
+    "engine",
+    "checkpoint",
+    "as_json",
+    output={"help": "File for 'path TAB word TAB count'; by default beside the text, with the ending .paths."},
 )
-@engine_options
-@checkpoint_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-def command(
-    text: Path,
-    n_clusters: int,
-    min_count: int,
-    output: Path | None,
-    jobs: int,
-    engine: str | None,
-    checkpoint: Path | None,
-    as_json: bool,
-) -> None:
+def command(text: Path, settings: dict[str, Any], run: Run) -> None:
     """Cluster the words of TEXT by the words they stand beside (Brown et al. 1992).
 
-    TEXT has one sentence a line, or columns; it may be packed. Plain text of any size is counted in bounded memory.
+    TEXT has one sentence per line, or columns; it may be packed. Plain text of any size is counted in bounded memory.
     """
-    from handful.representations import BrownClusters
-
-    target = output or text.with_name(f"{text.name}.paths")
+    target = run.output or text.with_name(f"{text.name}.paths")
     check_output(target, text)
-    model = BrownClusters(n_clusters, min_count, n_jobs=jobs)
+    model = BrownClusters(**settings, n_jobs=run.jobs)
     with progress_bar() as progress:
-        fit_text(model, text, progress, engine=engine, checkpoint=checkpoint)
+        fit_text(model, text, progress, engine=run.engine, checkpoint=run.checkpoint)
     model.save(target)
-    if as_json:
+    if run.as_json:
         emit_json(
             {
                 "clusters": model.n_clusters_,
@@ -56,8 +45,7 @@ def command(
             }
         )
         return
-    console().print(
+    say(
         f"{len(model.paths_):,} words in {model.n_clusters_:,} clusters, "
-        f"mutual information {model.mutual_information_:.4f} bits, written to {target}",
-        markup=False,
+        f"mutual information {model.mutual_information_:.4f} bits, written to {target}"
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import run_option
 from handful.core.errors import HandfulError
 from handful.core.progress import Step
 
@@ -23,7 +24,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def list_corpora(as_json: bool) -> None:
     """List all corpora: what they are, their licence, and whether they are here."""
     from handful.corpora import all_corpora, data_folder
@@ -32,7 +33,7 @@ def list_corpora(as_json: bool) -> None:
     refuse_false_folder()
     entries = [(entry, _state(entry)) for entry in all_corpora().values()]
     if as_json:
-        rows = [_row(entry, found) for entry, found in entries]
+        rows = [_row(entry, state) for entry, state in entries]
         emit_json({"folder": data_folder(), "corpora": rows})
         return
     from rich.table import Table
@@ -43,14 +44,14 @@ def list_corpora(as_json: bool) -> None:
     table.add_column("size", justify="right", no_wrap=True)
     table.add_column("licence", ratio=2)
     table.add_column("state", no_wrap=True)
-    for entry, found in entries:
-        table.add_row(entry.name, entry.what, _size(entry.size), entry.license, found)
+    for entry, state in entries:
+        table.add_row(entry.name, entry.what, _size(entry.size), entry.license, state)
     console().print(table)
 
 
 @command.command("where")
 @click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def where(name: str | None, as_json: bool) -> None:
     """Print the data folder, or the path of the corpus NAME."""
     from handful.corpora import data_folder, find
@@ -64,7 +65,7 @@ def where(name: str | None, as_json: bool) -> None:
 
 @command.command("get")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def get(names: tuple[str, ...], as_json: bool) -> None:
     """Download corpora into the data folder.
 
@@ -97,7 +98,7 @@ def get(names: tuple[str, ...], as_json: bool) -> None:
 @command.command("check")
 @click.argument("names", nargs=-1, metavar="[NAME...]")
 @click.option("--fast", is_flag=True, help="Compare checksums only; do not load and count.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def check_corpora(names: tuple[str, ...], fast: bool, as_json: bool) -> int:
     """Check the corpora: checksums of the files, then counts of what they load as.
 
@@ -149,13 +150,13 @@ def check_corpora(names: tuple[str, ...], fast: bool, as_json: bool) -> int:
 def _state(entry: Corpus) -> str:
     from handful.corpora.folder import corpus_state
 
-    found = corpus_state(entry)
-    if found != "missing":
-        return found
+    state = corpus_state(entry)
+    if state != "missing":
+        return state
     return {"download": "can be downloaded", "supply": "missing", "replaced": "replaced"}[entry.access]
 
 
-def _row(entry: Corpus, found: str) -> dict[str, Any]:
+def _row(entry: Corpus, state: str) -> dict[str, Any]:
     from dataclasses import fields
 
     known = {field.name: getattr(entry, field.name) for field in fields(entry)}
@@ -166,7 +167,7 @@ def _row(entry: Corpus, found: str) -> dict[str, Any]:
         "files": files,
         "access": entry.access,
         "size": entry.size,
-        "state": found,
+        "state": state,
     }
 
 

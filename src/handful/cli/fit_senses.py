@@ -4,80 +4,80 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import check_output
+from handful.cli.console import emit_json, progress_bar, say
+from handful.cli.options import Run, check_output, model_file, run_options
+from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
 from handful.core.catalogue import names
+from handful.senses import SenseClassifier
 
 
 @click.command("senses")
 @click.argument("sample", type=click.Path(path_type=Path))
-@click.option("--model", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Where to save it.")
 @click.option("--key", type=click.Path(path_type=Path), help="Key with the senses, where the sample has none inside.")
 @click.option("--dtd", type=click.Path(path_type=Path), help="DTD with the entities; else the one beside the sample.")
 @click.option(
-    "--unlabeled", type=click.Path(path_type=Path), multiple=True, help="Raw text to take more contexts from."
+    "--unlabeled",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="Raw text to take more contexts from; the default method is then composite-kernel-pca.",
 )
 @click.option("--limit", type=click.IntRange(min=1), default=1500, show_default=True, help="Most contexts of a word.")
-@click.option(
-    "--method",
-    type=click.Choice(names("occurrences")),
-    help="By default kernel-pca, or composite-kernel-pca with --unlabeled.",
-)
 @click.option("--tagger", type=click.Path(path_type=Path), help="A saved part-of-speech tagger, for better features.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 uses every core.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@parameters_of(
+    SenseClassifier, leave_out=["tagger"], defaults={"method": None}, choices={"method": names("occurrences")}
+)
+@run_options("model", "seed", "as_json", jobs={"default": -1})
 def command(
     sample: Path,
-    model: Path,
     key: Path | None,
     dtd: Path | None,
     unlabeled: tuple[Path, ...],
     limit: int,
-    method: str | None,
     tagger: Path | None,
-    jobs: int,
-    as_json: bool,
+    settings: dict[str, Any],
+    run: Run,
 ) -> None:
     """Learn the senses of every word of SAMPLE, a Senseval lexical sample in XML."""
     from handful.corpora.formats import read_senseval
     from handful.corpora.sentences import read_sentences
     from handful.methods import save
-    from handful.senses import SenseClassifier, harvest
+    from handful.senses import harvest
 
-    check_output(model, sample, key, dtd, tagger, *unlabeled)
+    target = model_file(run, sample)
+    check_output(target, sample, key, dtd, tagger, *unlabeled)
     occurrences = list(read_senseval(sample, key=key, dtd=dtd))
     tags = None if tagger is None else load_tagger(tagger)
-    chosen = method or ("composite-kernel-pca" if unlabeled else "kernel-pca")
-    found = SenseClassifier(chosen, tagger=tags, n_jobs=jobs)
+    settings["method"] = settings["method"] or ("composite-kernel-pca" if unlabeled else "kernel-pca")
+    model = SenseClassifier(**settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)
     with progress_bar() as progress:
-        more = []
+        harvested = []
         if unlabeled:
-            text = chain.from_iterable(read_sentences(path) for path in unlabeled)
-            more = harvest(
-                text,
+            harvested = harvest(
+                chain.from_iterable(read_sentences(path) for path in unlabeled),
                 {occurrence.word for occurrence in occurrences},
                 limit=limit,
                 tagger=None if tags is None else tags.predict,
                 progress=progress,
             )
-        found.fit(occurrences, more, progress=progress)
-    save(found, model)
-    facts = {
-        "model": str(model),
-        "method": chosen,
-        "words": len(found.models_),
-        "contexts": len(occurrences),
-        "unlabeled": len(more),
-    }
-    if as_json:
-        emit_json(facts)
+        model.fit(occurrences, harvested, progress=progress)
+    save(model, target)
+    if run.as_json:
+        emit_json(
+            {
+                "model": str(target),
+                "method": model.method,
+                "words": len(model.models_),
+                "contexts": len(occurrences),
+                "unlabeled": len(harvested),
+            }
+        )
         return
-    console().print(
-        f"{chosen}: {len(found.models_)} words from {len(occurrences):,} contexts and {len(more):,} unlabeled ones. "
-        f"Saved to {model}",
-        markup=False,
+    say(
+        f"{model.method}: {len(model.models_)} words from {len(occurrences):,} contexts and {len(harvested):,} "
+        f"unlabeled ones. Saved to {target}"
     )

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json
+from handful.cli.options import run_option
 
 
 @click.command("inspect")
@@ -15,7 +16,7 @@ from handful.cli.console import console, emit_json
 @click.option(
     "--top", type=click.IntRange(min=1), default=8, show_default=True, help="Features or rows to list per class."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def command(model: Path, top: int, as_json: bool) -> None:
     """Show what MODEL holds: method, parameters, classes, columns, kept rows, top features, size, and how it was trained."""
     from handful.experiment.inspection import inspect_model

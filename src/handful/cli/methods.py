@@ -5,15 +5,16 @@ from __future__ import annotations
 import click
 
 from handful.cli.console import console, emit_json
+from handful.cli.options import run_option
 
 
 @click.command("methods")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def command(as_json: bool) -> None:
     """List the methods: name, what they take, what they learn from, where they come from."""
     from handful.methods import cards
 
-    found = list(cards())
+    catalogue = list(cards())
     if as_json:
         emit_json(
             [
@@ -29,7 +30,7 @@ def command(as_json: bool) -> None:
                     "tries": {name: list(values) for name, values in card.grid.items()},
                     "summary": card.summary,
                 }
-                for card in found
+                for card in catalogue
             ]
         )
         return
@@ -38,6 +39,6 @@ def command(as_json: bool) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("name", "takes", "learns from", "paper", "what it does"):
         table.add_column(heading)
-    for card in found:
+    for card in catalogue:
         table.add_row(card.name, card.takes, ", ".join(card.learns_from), card.paper or "-", card.summary)
     console().print(table)

@@ -27,15 +27,15 @@ class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         """Return a dictionary of name to kind."""
         if isinstance(value, dict):
             return value
-        found: dict[str, str] = {}
+        kinds: dict[str, str] = {}
         for part in str(value).split(","):
             name, equals, kind = part.rpartition("=")
             if not equals or not name.strip() or not kind.strip():
                 self.fail(
                     f"expected name=kind, got {part!r}, as in --columns age=numeric,city=nominal,id=skip.", param, ctx
                 )
-            found[name.strip()] = kind.strip()
-        return found
+            kinds[name.strip()] = kind.strip()
+        return kinds
 
 
 class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import run_option
 
 if TYPE_CHECKING:
     from handful.papers import Outcome
@@ -19,9 +20,9 @@ _COLORS = {"reproduced": "green", "close": "yellow", "not reproduced": "red", "n
 @click.argument("key")
 @click.option("--quick", is_flag=True, help="A reduced version, in minutes; every row says so.")
 @click.option("--seeds", type=click.IntRange(min=1), help="Number of repetitions with different seeds.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Worker processes; -1 uses every core.")
+@run_option("jobs")
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Write the paper's figures here.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 @click.option("--pin", is_flag=True, help="Write the numbers of this run into the paper's folder (a full run only).")
 def command(
     key: str, quick: bool, seeds: int | None, jobs: int, figures: Path | None, as_json: bool, pin: bool

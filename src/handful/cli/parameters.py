@@ -12,7 +12,7 @@ import inspect
 import re
 import textwrap
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
@@ -64,6 +64,7 @@ def parameters_of(
     leave_out: Collection[str] = (),
     defaults: Mapping[str, Any] | None = None,
     aliases: Mapping[str, str] | None = None,
+    choices: Mapping[str, Sequence[str]] | None = None,
     into: str = "settings",
 ) -> Callable[[Command], Command]:
     """Give a command an option for every parameter of a class that can be written on a command line.
@@ -78,6 +79,8 @@ def parameters_of(
         Where the command's default is another than the class's.
     aliases : mapping of str to str, optional
         A second name of the option of a parameter, such as ``{"max_iter": "--iterations"}``.
+    choices : mapping of str to sequence of str, optional
+        Values of a parameter that the annotation only calls a string, such as names of the catalogue.
     into : str
         Name of the parameter under which the command gets them all, as a dictionary.
 
@@ -112,9 +115,10 @@ def parameters_of(
     """
     own = {name: parameter.default for name, parameter in inspect.signature(cls).parameters.items()}
     start, texts, second = {**own, **(defaults or {})}, parameter_texts(cls), aliases or {}
+    annotations = {**declared(cls), **{name: Literal[tuple(values)] for name, values in (choices or {}).items()}}
     options = {
         name: _option(name, second.get(name), annotation, start[name], texts.get(name, ""))
-        for name, annotation in declared(cls).items()
+        for name, annotation in annotations.items()
         if name not in (*leave_out, *_ELSEWHERE) and _metavars(annotation)
     }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from handful.cli.options import check_output, engine_options
+from handful.cli.options import Run, check_output, run_options
 
 # Options that only some kinds of models have a use for.
 _OPTIONS = {
@@ -21,26 +21,21 @@ _OPTIONS = {
 @click.command("predict")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option(
-    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to write; stdout by default."
-)
 @click.option("--abstain", type=click.FloatRange(0, 1), metavar="SHARE", help="Leave answers blank that are less sure.")
 @click.option("--column", default="predicted", show_default=True, help="Name of the new column of answers, in a table.")
 @click.option(
     "--confidence", default="confidence", show_default=True, help="Name of the new column of confidence, in a table."
 )
-@engine_options
+@run_options("output", "jobs", "engine")
 @click.pass_context
 def command(
     ctx: click.Context,
     model: Path,
     data: Path,
-    output: Path | None,
     abstain: float | None,
     column: str,
     confidence: str,
-    jobs: int,
-    engine: str | None,
+    run: Run,
 ) -> None:
     """Answer for every row or sentence of DATA with MODEL, a file that 'handful fit' wrote.
 
@@ -53,9 +48,9 @@ def command(
     from handful.core.registry import card_of
     from handful.methods import load
 
-    check_output(output, model)
-    found = load(model)
-    card = card_of(type(found))
+    check_output(run.output, model)
+    fitted = load(model)
+    card = card_of(type(fitted))
     inner = {"table-model": "tables", "senses": "contexts"}
     kind = "others" if card is None else inner.get(card.name, card.takes)
     if kind not in ("tables", "sentences", "contexts", "trees"):
@@ -67,19 +62,19 @@ def command(
     if kind == "tables":
         from handful.cli.predict_table import predict_table
 
-        predict_table(found, data, output, abstain, (column, confidence))
+        predict_table(fitted, data, run.output, abstain, (column, confidence))
     elif kind == "sentences":
         from handful.cli.predict_tags import predict_tags
 
-        predict_tags(found, data, output, abstain, jobs=jobs, engine=engine)
+        predict_tags(fitted, data, run, abstain)
     elif kind == "contexts":
         from handful.cli.predict_senses import predict_senses
 
-        predict_senses(found, data, output)
+        predict_senses(fitted, data, run.output)
     else:
         from handful.cli.predict_trees import predict_trees
 
-        predict_trees(found, data, output)
+        predict_trees(fitted, data, run.output)
 
 
 def _check_options(ctx: click.Context, kind: str) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
+
+from handful.cli.console import answers_to
 
 
 def predict_senses(model: Any, data: Path, output: Path | None) -> None:
@@ -21,11 +21,9 @@ def predict_senses(model: Any, data: Path, output: Path | None) -> None:
         Where to; None is stdout.
     """
     from handful.corpora.formats import read_senseval
-    from handful.corpora.opening import write_text_file
 
     occurrences = list(read_senseval(data))
     senses = model.predict(occurrences)
-    target: Any = nullcontext(sys.stdout) if output is None else write_text_file(output)
-    with target as file:
+    with answers_to(output) as file:
         for occurrence, sense in zip(occurrences, senses, strict=True):
             file.write(f"{occurrence.word} {occurrence.id} {sense}\n")

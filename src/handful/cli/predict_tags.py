@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from handful.cli.console import console
+from handful.cli.console import answers_to, say
+
+if TYPE_CHECKING:
+    from handful.cli.options import Run
 
 _BATCH = 500
 
 
-def predict_tags(
-    model: Any,
-    data: Path,
-    output: Path | None,
-    abstain: float | None,
-    *,
-    jobs: int | None = None,
-    engine: str | None = None,
-) -> None:
+def predict_tags(model: Any, data: Path, run: Run, abstain: float | None) -> None:
     """Write sentences as columns: those of the file, then the tag, then how sure the model is of it.
 
     Parameters
@@ -36,28 +30,25 @@ def predict_tags(
         The model.
     data : Path
         Text, columns or CoNLL-U; packed or not, read as a stream.
-    output : Path or None
-        Where to; None is stdout.
+    run : Run
+        Where to (stdout by default), and the workers that tag. The output has the order of the input in any case.
     abstain : float or None
         Tags less sure than this become ``_``.
-    jobs, engine
-        Workers that tag; see `handful.compute.map_reduce`. The output has the order of the input in any case.
     """
     from handful.compute import map_parts
     from handful.core.errors import HandfulError, PartError
-    from handful.corpora.opening import write_text_file
     from handful.corpora.tagged import read_untagged
 
     training = getattr(model, "training_", {})
     columns = getattr(model, "columns_", ["word"])[1:]
     sentences = read_untagged(data, training.get("layout", ("token",)), training.get("tag", "tag"), columns)
-    target: Any = nullcontext(sys.stdout) if output is None else write_text_file(output)
     n_sentences = n_tokens = n_blank = 0
-    with target as file:
+    with answers_to(run.output) as file:
         shards = iter(lambda: list(islice(sentences, _BATCH)), [])
         try:
-            with closing(map_parts(partial(_tagged, model, abstain), shards, n_jobs=jobs, engine=engine)) as found:
-                for tagged in found:
+            tag = partial(_tagged, model, abstain)
+            with closing(map_parts(tag, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
+                for tagged in parts:
                     file.write(tagged.text)
                     n_sentences += tagged.n_sentences
                     n_tokens += tagged.n_tokens
@@ -67,9 +58,8 @@ def predict_tags(
                 raise error.__cause__ from None
             raise
     left = f", {n_blank:,} tags left blank below a confidence of {abstain:g}" if abstain is not None else ""
-    where = f" in {output}" if output is not None else ""
-    note = f"{n_tokens:,} tokens of {n_sentences:,} sentences tagged{left}{where}."
-    console(stderr=True).print(note, style="dim", soft_wrap=True)
+    where = f" in {run.output}" if run.output is not None else ""
+    say(f"{n_tokens:,} tokens of {n_sentences:,} sentences tagged{left}{where}.", stderr=True)
 
 
 @dataclass(frozen=True)
@@ -85,18 +75,18 @@ def _tagged(model: Any, abstain: float | None, shard: list[tuple[Any, tuple[str,
     tags = model.predict(records)
     file = io.StringIO()
     n_blank = 0
-    for (record, names), mine, sure in zip(shard, tags, _confidence(model, records, tags), strict=True):
-        n_blank += _write(file, record, names, mine, sure, abstain)
+    for (record, names), answer, sure in zip(shard, tags, _confidence(model, records, tags), strict=True):
+        n_blank += _write(file, record, names, answer, sure, abstain)
     return _Tagged(file.getvalue(), len(records), sum(map(len, records)), n_blank)
 
 
 def _confidence(model: Any, sentences: list[Any], tags: list[list[str]]) -> Iterator[np.ndarray]:
     if not hasattr(model, "predict_marginals"):
-        yield from (np.full(len(mine), np.nan) for mine in tags)
+        yield from (np.full(len(answer), np.nan) for answer in tags)
         return
-    for mine, shares in zip(tags, model.predict_marginals(sentences), strict=True):
+    for answer, shares in zip(tags, model.predict_marginals(sentences), strict=True):
         # A tagger that rewrites spans in another encoding has shares of its inner tags; the greatest speaks for it.
-        yield np.array([share.get(tag, max(share.values())) for tag, share in zip(mine, shares, strict=True)])
+        yield np.array([share.get(tag, max(share.values())) for tag, share in zip(answer, shares, strict=True)])
 
 
 def _write(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from handful.cli.console import console
+from handful.cli.console import answers_to, say
 
 if TYPE_CHECKING:
     from handful.core.records import Tree
@@ -31,42 +31,62 @@ def predict_trees(model: Any, data: Path, output: Path | None) -> None:
         Where to; None is stdout.
     """
     from handful.corpora.formats import write_conllu
-    from handful.corpora.treebank import read_tagged_trees
-    from handful.parsing import score_trees
 
-    given: list[Tree] = []
-    found: list[Tree] = []
-    counts = [0, 0]
-    known, tags = set(model.values_["pos"].tolist()), set[str]()
-
-    def parsed() -> Iterator[Tree]:
-        trees = read_tagged_trees(data, model.columns_)
-        while batch := list(islice(trees, _BATCH)):
-            for before, after in zip(batch, model.parse(batch), strict=True):
-                counts[0] += 1
-                counts[1] += len(after)
-                tags.update(after.sentence[model.columns_[0]] if len(after) else ())
-                if -1 not in before.heads:
-                    given.append(before)
-                    found.append(after)
-                yield after
-
-    if output is None:
+    tally = _Tally()
+    if output is not None:
+        write_conllu(output, _parsed(model, data, tally))
+    else:
         with TemporaryDirectory() as folder:
             whole = Path(folder) / "parsed.conllu"
-            write_conllu(whole, parsed())
-            with whole.open(encoding="utf-8") as file:
-                copyfileobj(file, sys.stdout)
-    else:
-        write_conllu(output, parsed())
+            write_conllu(whole, _parsed(model, data, tally))
+            with whole.open(encoding="utf-8") as trees, answers_to(None) as file:
+                copyfileobj(trees, file)
     where = f" in {output}" if output is not None else ""
-    note = f"{counts[1]:,} words of {counts[0]:,} sentences parsed{where}."
-    if given and len(given) == counts[0]:
-        scores = score_trees(given, [t.heads for t in found], [t.labels for t in found]).as_dict()
-        note += " Against the heads of the file: " + ", ".join(f"{k} {v:.2%}" for k, v in scores.items()) + "."
-    if tags and tags.isdisjoint(known):
-        note += (
-            f" None of its tags was seen in training: the file has {', '.join(sorted(tags)[:3])}, training had "
-            f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."
-        )
-    console(stderr=True).print(note, style="dim", soft_wrap=True, markup=False)
+    note = f"{tally.n_words:,} words of {tally.n_sentences:,} sentences parsed{where}."
+    say(note + _scores(tally) + _unseen(tally, set(model.values_["pos"].tolist())), stderr=True)
+
+
+@dataclass
+class _Tally:
+    """What went through: how much of it, which tags, and the trees that can be scored."""
+
+    n_sentences: int = 0
+    n_words: int = 0
+    tags: set[str] = field(default_factory=set)
+    gold: list[Tree] = field(default_factory=list)
+    answered: list[Tree] = field(default_factory=list)
+
+
+def _parsed(model: Any, data: Path, tally: _Tally) -> Iterator[Tree]:
+    from handful.corpora.treebank import read_tagged_trees
+
+    trees = read_tagged_trees(data, model.columns_)
+    while batch := list(islice(trees, _BATCH)):
+        for before, after in zip(batch, model.parse(batch), strict=True):
+            tally.n_sentences += 1
+            tally.n_words += len(after)
+            tally.tags.update(after.sentence[model.columns_[0]] if len(after) else ())
+            if -1 not in before.heads:
+                tally.gold.append(before)
+                tally.answered.append(after)
+            yield after
+
+
+def _scores(tally: _Tally) -> str:
+    """Tell how many heads are right, if the file has them all."""
+    from handful.parsing import score_trees
+
+    if not tally.gold or len(tally.gold) < tally.n_sentences:
+        return ""
+    scores = score_trees(tally.gold, [t.heads for t in tally.answered], [t.labels for t in tally.answered]).as_dict()
+    return f" Against the heads of the file: {', '.join(f'{name} {share:.2%}' for name, share in scores.items())}."
+
+
+def _unseen(tally: _Tally, known: set[str]) -> str:
+    """Tell that the tags are of another kind than those of the training trees."""
+    if not tally.tags or not tally.tags.isdisjoint(known):
+        return ""
+    return (
+        f" None of its tags was seen in training: the file has {', '.join(sorted(tally.tags)[:3])}, training had "
+        f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."
+    )

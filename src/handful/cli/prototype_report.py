@@ -17,29 +17,31 @@ if TYPE_CHECKING:
     from handful.tagging.prototypes.lists import Suggestions
 
 
-def show_suggestions(found: Suggestions) -> None:
+def show_suggestions(suggestions: Suggestions) -> None:
     """Print words worth adding to a list, label by label."""
     table = _table("label", "words like its prototypes (similarity)")
-    for label, near in found.near.items():
+    for label, near in suggestions.near.items():
         table.add_row(Text(label), Text("  ".join(f"{word} {share:.2f}" for word, share, _ in near) or "-"))
     out = console()
     out.print(table)
-    _list(out, "No label covers these frequent words (tokens)", (f"{word} ({n:,})" for word, n in found.uncovered))
+    _list(
+        out, "No label covers these frequent words (tokens)", (f"{word} ({n:,})" for word, n in suggestions.uncovered)
+    )
 
 
-def show_coverage(found: Coverage) -> None:
+def show_coverage(coverage: Coverage) -> None:
     """Print how far a list reaches and where it is weak."""
     out = console()
-    n_words = len({word for reach in found.labels for word, _ in reach.prototypes})
-    out.print(f"{found.n_tokens:,} tokens, {len(found.labels)} labels, {n_words} prototypes", style="bold")
-    rest = max(0.0, 1 - found.prototype_share - found.linked_share)
-    out.print(f"{found.prototype_share:6.1%} of the tokens are prototypes")
-    out.print(f"{found.linked_share:6.1%} are like one, and linked to it")
+    n_words = len({word for reach in coverage.labels for word, _ in reach.prototypes})
+    out.print(f"{coverage.n_tokens:,} tokens, {len(coverage.labels)} labels, {n_words} prototypes", style="bold")
+    rest = max(0.0, 1 - coverage.prototype_share - coverage.linked_share)
+    out.print(f"{coverage.prototype_share:6.1%} of the tokens are prototypes")
+    out.print(f"{coverage.linked_share:6.1%} are like one, and linked to it")
     out.print(f"{rest:6.1%} are neither: only their neighbors and their spelling speak for a label\n")
     table = _table(
         "label", "prototypes (tokens)", "prototypes %", "linked %", "most frequent linked words", right=(2, 3)
     )
-    for reach in found.labels:
+    for reach in coverage.labels:
         table.add_row(
             Text(reach.label),
             Text("  ".join(f"{word} ({n:,})" for word, n in reach.prototypes)),
@@ -48,15 +50,15 @@ def show_coverage(found: Coverage) -> None:
             Text("  ".join(reach.like) or "-"),
         )
     out.print(table)
-    _list(out, "Not in the text", (f"{k}: {' '.join(v)}" for k, v in found.missing.items()))
-    _list(out, "Under several labels", (f"{k}: {' '.join(v)}" for k, v in found.ambiguous.items()))
-    _list(out, "Frequent words that no label covers (tokens)", (f"{word} ({n:,})" for word, n in found.uncovered))
-    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in found.disputed)
+    _list(out, "Not in the text", (f"{k}: {' '.join(v)}" for k, v in coverage.missing.items()))
+    _list(out, "Under several labels", (f"{k}: {' '.join(v)}" for k, v in coverage.ambiguous.items()))
+    _list(out, "Frequent words that no label covers (tokens)", (f"{word} ({n:,})" for word, n in coverage.uncovered))
+    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in coverage.disputed)
     _list(out, "Prototypes that are mostly something else", disputed)
-    if not found.unsure:
+    if not coverage.unsure:
         return
     table = _table("unsure of", "tokens", "bits", "wavers between", right=(1, 2))
-    for doubt in found.unsure:
+    for doubt in coverage.unsure:
         between = "  ".join(f"{label} {share:.0%}" for label, share in doubt.labels)
         table.add_row(Text(doubt.word), f"{doubt.count:,}", f"{doubt.bits:.1f}", Text(between))
     out.print()
@@ -68,8 +70,8 @@ def show_mistakes(accuracy: float, confusions: Sequence[tuple[str, str, int, flo
     out = console()
     out.print(f"\n{accuracy:.1%} of the tokens are tagged correctly", style="bold")
     table = _table("correct", "taken for", "tokens", "% of mistakes", right=(2, 3))
-    for true, mine, count, share in confusions:
-        table.add_row(Text(true), Text(mine), f"{count:,}", f"{100 * share:.1f}")
+    for true, given, count, share in confusions:
+        table.add_row(Text(true), Text(given), f"{count:,}", f"{100 * share:.1f}")
     if confusions:
         out.print(table)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import emit_json, progress_bar
-from handful.cli.options import check_output
+from handful.cli.console import answers_to, emit_json, progress_bar
+from handful.cli.options import check_output, run_option
 from handful.cli.sentences import fit_text
 from handful.core.errors import ParameterError
 
@@ -27,14 +27,14 @@ FIELDS = click.option(
     is_flag=True,
     help="For fields of documents, not parts of speech: what stands within three words is context, whatever its place.",
 )
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+_JSON = run_option("as_json")
 
 
 @click.group("prototypes")
 def command() -> None:
     """Find, extend and check lists of typical words, label by label.
 
-    A list is a TSV file with 'label TAB word word ...' a line (or JSON, or TOML).
+    A list is a TSV file with 'label TAB word word ...' on each line (or JSON, or TOML).
     """
 
 
@@ -42,7 +42,7 @@ def command() -> None:
 @click.argument("tagged", type=click.Path(path_type=Path))
 @click.option("--column", metavar="COLUMN", help="Column of the labels, as for 'check --gold'; else the last.")
 @click.option("--words", type=click.IntRange(min=1), default=3, show_default=True, help="Words of each label.")
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to write; else stdout.")
+@run_option("output")
 def extract(tagged: Path, column: str | None, words: int, output: Path | None) -> None:
     """Take the most frequent words of each label from TAGGED, a column or CoNLL-U file."""
     from handful.corpora.formats import write_prototypes
@@ -50,12 +50,12 @@ def extract(tagged: Path, column: str | None, words: int, output: Path | None) -
 
     check_output(output, tagged)
     sentences = _read(tagged)
-    found = extract_prototypes(sentences, _labels(tagged, sentences, column), words)
+    lists = extract_prototypes(sentences, _labels(tagged, sentences, column), words)
     if output is not None:
-        write_prototypes(output, found)
+        write_prototypes(output, lists)
         return
-    for label, mine in found.items():
-        click.echo(f"{label}\t{' '.join(mine)}")
+    with answers_to(None) as file:
+        file.writelines(f"{label}\t{' '.join(typical)}\n" for label, typical in lists.items())
 
 
 @command.command("suggest")
@@ -74,13 +74,13 @@ def suggest(
 
     lists, sentences = read_prototypes(prototypes), _read(text)
     similarity = learn_similarity(text, similarity_text, fields)
-    found = suggest_prototypes(sentences, lists, similarity, n_words=words)
+    suggestions = suggest_prototypes(sentences, lists, similarity, n_words=words)
     if as_json:
-        emit_json({"near": found.near, "uncovered": found.uncovered})
+        emit_json({"near": suggestions.near, "uncovered": suggestions.uncovered})
         return
     from handful.cli.prototype_report import show_suggestions
 
-    show_suggestions(found)
+    show_suggestions(suggestions)
 
 
 @command.command("check")
@@ -88,12 +88,17 @@ def suggest(
 @_TEXT
 @MORE_TEXT
 @FIELDS
-@click.option("--model", type=click.Path(path_type=Path), help="A fitted prototype tagger: tells what it is unsure of.")
+@click.option(
+    "--tagger",
+    "tagger_file",
+    type=click.Path(path_type=Path),
+    help="A model of 'handful fit prototypes': tells what it is unsure of.",
+)
 @click.option(
     "--gold",
     metavar="COLUMN",
     help="Column of TEXT with the correct labels, counted after the token or by its CoNLL-U name (upos): tells which "
-    "prototypes are disputed and, with --model, the accuracy and what is taken for what.",
+    "prototypes are disputed and, with --tagger, the accuracy and what is taken for what.",
 )
 @_WORDS
 @_JSON
@@ -102,7 +107,7 @@ def check(
     text: Path,
     similarity_text: Path | None,
     fields: bool,
-    model: Path | None,
+    tagger_file: Path | None,
     gold: str | None,
     words: int,
     as_json: bool,
@@ -119,19 +124,21 @@ def check(
 
     lists, sentences = read_prototypes(prototypes), _read(text)
     correct = None if gold is None else _labels(text, sentences, gold)
-    tagger = None if model is None else load(model)
+    tagger = None if tagger_file is None else load(tagger_file)
     if tagger is not None and not isinstance(tagger, PrototypeTagger):
-        raise ParameterError(f"{model}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}.")
+        raise ParameterError(
+            f"{tagger_file}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}."
+        )
     similarity = learn_similarity(text, similarity_text, fields)
-    found = check_prototypes(sentences, lists, similarity, tagger=tagger, gold=correct, n_words=words)
-    facts = asdict(found)
+    coverage = check_prototypes(sentences, lists, similarity, tagger=tagger, gold=correct, n_words=words)
+    facts = asdict(coverage)
     if tagger is not None and correct is not None:
         facts["accuracy"] = tagger.score(sentences, correct)
         facts["confusions"] = confusions(correct, tagger.predict(sentences), top=words)
     if as_json:
         emit_json(facts)
         return
-    show_coverage(found)
+    show_coverage(coverage)
     if "accuracy" in facts:
         show_mistakes(facts["accuracy"], facts["confusions"])
 

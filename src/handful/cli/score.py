@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import emit_json, say
+from handful.cli.options import run_option
 
 
 @click.command("score")
 @click.argument("answers", type=click.Path(path_type=Path))
 @click.argument("key", type=click.Path(path_type=Path))
 @click.option("--sense-map", type=click.Path(path_type=Path), help="Coarse senses; adds the coarse score.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def command(answers: Path, key: Path, sense_map: Path | None, as_json: bool) -> None:
     """Score sense ANSWERS against KEY, as the Senseval scorer counts.
 
-    Both files have 'word instance sense ...' a line; several senses of a key line are all correct, several of an answer share
+    Both files have 'word instance sense ...' on each line; several senses of a key line are all correct, several of an answer share
     the credit.
     """
     from handful.corpora.formats import read_key, read_sense_map
@@ -40,7 +41,7 @@ def command(answers: Path, key: Path, sense_map: Path | None, as_json: bool) -> 
         )
         return
     for grain, score in scores.items():
-        console().print(
+        say(
             f"{grain}: precision {score.precision:.1%}, recall {score.recall:.1%}, "
             f"{score.n_answered:,} of {score.n_instances:,} answered"
         )
