@@ -123,7 +123,7 @@ def test_next_without_any_label_and_with_all(capsys, table):
     ("arguments", "code", "message"),
     [
         (["--target", "kindd"], 1, "Did you mean 'kind'?"),
-        ([], 2, "Missing option '--target'"),
+        ([], 2, "name the column of labels with --target"),
         (["--target", "kind", "-o", "todo.doc"], 2, "must end in .csv, .tsv, .jsonl or .parquet"),
         (["--target", "kind", "--columns", "with=skip"], 2, "must name columns of"),
         (["--target", "kind", "-n", "0"], 2, "0 is not in the range"),
@@ -141,3 +141,66 @@ def test_a_table_that_went_out_already_is_refused(capsys, table):
     code, _, err = run(capsys, "next", todo, "--target", "kind")
     assert code == 2
     assert "must have no column 'next_row'" in err
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    path = tmp_path / "train.tsv"
+    names, verbs = ["Rome", "Paris", "Oslo", "Lima"], ["fell", "grew", "slept"]
+    lines = [f"in\tO\n{name}\tB-LOC\n{verb}\tO\n" for name in names for verb in verbs]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_sentences_go_out_and_come_home(capsys, corpus):
+    raw, todo = corpus.parent / "raw.txt", corpus.parent / "todo.tsv"
+    raw.write_text("in Rome fell\nin Bonn fell\nBonn was here\nin Lima they slept\n")
+    code, out, _ = run(capsys, "next", corpus, "--unlabeled", raw, "-n", 2, "-o", todo, "--json")
+    assert code == 0
+    picks = json.loads(out)["sentences"]
+    assert len(picks) == 2
+    assert ["in", "Rome", "fell"] not in [pick["tokens"] for pick in picks]
+    code, out, err = run(capsys, "merge", corpus, todo, "-o", corpus.parent / "both.tsv", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) | {"output": ""} == {"output": "", "new": 2, "same": 0, "conflicts": []}
+    text = (corpus.parent / "both.tsv").read_text()
+    assert text.startswith(corpus.read_text().rstrip("\n"))
+    raw.write_text("in Rome fell\n")
+    code, _, err = run(capsys, "next", corpus, "--unlabeled", raw)
+    assert code == 1
+    assert "at least one sentence must be new" in err
+    raw.write_text("Bonn fell\n")
+    assert run(capsys, "next", corpus, "--unlabeled", raw, "--strategy", "margin")[0] == 2
+
+
+def test_wrong_labels_are_doubted_and_corrected(capsys, table):
+    lines = table.read_text().splitlines()
+    full = [lines[0]] + [f"{line.rsplit(';', 1)[0]};{'pqr'[i // 40]}" for i, line in enumerate(lines[1:])]
+    full[8] = full[8][:-1] + "q"
+    table.write_text("\n".join(full) + "\n")
+    fix = table.parent / "fix.csv"
+    code, out, _ = run(capsys, "doubt", table, "--target", "kind", "-n", 3, "-o", fix, "--json")
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["doubts"][0]["row"] == 7
+    assert (facts["doubts"][0]["label"], facts["doubts"][0]["suggestion"]) == ("q", "p")
+    assert "logistic regression" in facts["doubts"][0]["models"]
+    frame = pl.read_csv(fix, infer_schema_length=0)
+    fill(fix, lambda _: ["p", *frame["kind"].to_list()[1:]])
+    assert run(capsys, "merge", table, fix, "--prefer-new", "--in-place")[0] == 0
+    assert table.read_text().splitlines()[8][-1] == "p"
+    code, out, _ = run(capsys, "doubt", table, "--target", "kind")
+    assert code == 0
+    assert "Of 120 labels," in out
+
+
+def test_wrong_tags_are_doubted(capsys, corpus):
+    text = corpus.read_text()
+    corpus.write_text(text.replace("Oslo\tB-LOC", "Oslo\tO", 1))
+    code, out, _ = run(capsys, "doubt", corpus, "--json")
+    assert code == 0
+    doubt = json.loads(out)["doubts"][0]
+    assert (doubt["tokens"], doubt["suggestion"]) == (["Oslo"], ["B-LOC"])
+    code, out, _ = run(capsys, "doubt", corpus)
+    assert code == 0
+    assert "Oslo" in out

@@ -22,6 +22,7 @@ COMMANDS = {
     "condense": "Make a tagger or parser small by its decisions on raw text.",
     "data": "Find, fetch and check the corpora.",
     "demo": "Show in a minute what handful does.",
+    "doubt": "Find labels that are probably wrong.",
     "fit": "Fit a model and save it.",
     "inspect": "Show what is inside a model file.",
     "merge": "Put labels that came back into the table.",

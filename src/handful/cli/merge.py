@@ -38,8 +38,9 @@ def command(
 ) -> None:
     """Put the labels of FILES, which 'handful next' wrote and people filled in, into DATA.
 
-    Rows are found by their number and what they hold. A label that differs from one in DATA, and files that disagree, are
-    told and not merged; DATA stays as it is unless --in-place says otherwise.
+    DATA is a table, or tagged sentences in columns, to which new ones are added. Rows are found by their number and what
+    they hold. A label that differs from one in DATA, and files that disagree, are told and not merged; DATA stays as it is
+    unless --in-place says otherwise.
     """
     from handful.cli.table_files import check_table_name, read_cells, write_cells
     from handful.labeling import merge_labels
@@ -49,6 +50,11 @@ def command(
     where = data if in_place else output if output is not None else _beside(data)
     if not in_place:
         check_output(where, data, *files)
+    if _has_sentences(data):
+        from handful.cli.merge_sentences import add_sentences
+
+        add_sentences(data, files, where, as_json)
+        return
     check_table_name(where)
     cells = read_cells(data)
     came = _by_name(files, read_cells)
@@ -59,6 +65,14 @@ def command(
         emit_json(_facts(merged, where, wanted))
         return
     _tell(merged, where)
+
+
+def _has_sentences(data: Path) -> bool:
+    """Tell tagged sentences from a table: columns without a header, a blank line after each sentence."""
+    from handful.corpora.formats import detect
+    from handful.corpora.opening import bare_suffix
+
+    return bare_suffix(data) not in (".csv", ".jsonl", ".ndjson", ".parquet", ".xlsx") and detect(data) == "conll"
 
 
 def _by_name(files: tuple[Path, ...], read: Any) -> dict[str, pl.DataFrame]:

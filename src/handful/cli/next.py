@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("next")
 @click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", metavar="COLUMN", help="Column of labels of a table; empty cells are unlabeled rows.")
 @click.option(
-    "--target", required=True, metavar="COLUMN", help="Column of labels of a table; empty cells are unlabeled rows."
+    "--unlabeled", type=click.Path(path_type=Path), help="For a tagger: raw sentences; DATA is then tagged sentences."
 )
 @click.option("-n", "n_rows", type=click.IntRange(min=1), default=20, show_default=True, help="How many to choose.")
 @click.option(
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     type=click.Choice(["auto", "typical", "margin", "random"]),
     default="auto",
     show_default=True,
-    help="How to choose rows of a table.",
+    help="How to choose; typical and margin are for tables.",
 )
 @click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to fill in labels.")
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def command(
     data: Path,
-    target: str,
+    target: str | None,
+    unlabeled: Path | None,
     n_rows: int,
     strategy: Any,
     output: Path | None,
@@ -45,12 +47,21 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Choose what to label next in DATA, a table.
+    """Choose what to label next in DATA, a table with a --target, or tagged sentences with raw ones --unlabeled.
 
     Each row comes with the reason and, once there are labels, a suggestion. Fill in the label column of the file that
     -o names and bring it back with 'handful merge DATA FILE'. It works without a single label, too.
     """
-    check_output(output, data)
+    check_output(output, data, unlabeled)
+    if unlabeled is not None:
+        from handful.cli.next_sentences import choose_sentences
+
+        choose_sentences(data, unlabeled, n_rows, strategy, output, seed, as_json)
+        return
+    if target is None:
+        raise click.UsageError(
+            "name the column of labels with --target, or raw sentences for a tagger with --unlabeled."
+        )
     from handful.cli.table_files import as_table, check_table_name, read_cells, with_target, write_cells
     from handful.labeling import next_rows
 

@@ -6,24 +6,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from handful.labeling.doubt import doubtful_labels as doubtful_labels
     from handful.labeling.loop import LabelLoop as LabelLoop
     from handful.labeling.loop import Pick as Pick
     from handful.labeling.loop import next_rows as next_rows
     from handful.labeling.merging import merge_labels as merge_labels
+    from handful.labeling.sentences import next_sentences as next_sentences
+    from handful.labeling.tagged_doubt import doubtful_tags as doubtful_tags
 
 # Name to module; loaded on first use, so that importing the room costs next to nothing.
 _PLACES = {
     "LabelLoop": "loop",
     "Pick": "loop",
+    "doubtful_labels": "doubt",
+    "doubtful_tags": "tagged_doubt",
     "merge_labels": "merging",
     "next_rows": "loop",
+    "next_sentences": "sentences",
 }
 
 __all__ = [
     "LabelLoop",
     "Pick",
+    "doubtful_labels",
+    "doubtful_tags",
     "merge_labels",
     "next_rows",
+    "next_sentences",
 ]
 
 

@@ -1,0 +1,169 @@
+"""``handful doubt``: given labels that are probably wrong, with the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import Columns, check_output
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.labeling.doubt import Doubts
+    from handful.labeling.tagged_doubt import TagDoubts
+
+
+@click.command("doubt")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", metavar="COLUMN", help="Column of labels of a table; without it DATA is tagged sentences.")
+@click.option("-n", "n_most", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Table of them, with labels to correct."
+)
+@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
+@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(
+    data: Path,
+    target: str | None,
+    n_most: int,
+    output: Path | None,
+    columns: dict[str, str] | None,
+    unlabeled_mark: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Find labels in DATA that models trained on the rest contradict, the most doubtful first.
+
+    DATA is a table with a --target, or tagged sentences (columns or CoNLL-U). Labels are never changed: look at them, and
+    bring corrections back with 'handful merge --prefer-new'.
+    """
+    check_output(output, data)
+    if target is None:
+        if output is not None:
+            raise click.UsageError("-o is for tables: name the column of labels with --target.")
+        _tags(data, n_most, seed, as_json)
+        return
+    from handful.cli.table_files import as_table, check_table_name, read_cells, write_cells
+    from handful.labeling import doubtful_labels
+
+    if output is not None:
+        check_table_name(output)
+    cells = read_cells(data)
+    table, kinds = as_table(data, cells, target, columns, unlabeled_mark)
+    with progress_bar() as progress:
+        told = doubtful_labels(
+            table.frame.select(list(kinds)), table.labels, n=n_most, random_state=seed, progress=progress
+        )
+    if output is not None:
+        write_cells(output, _corrections(cells, target, told))
+    if as_json:
+        emit_json({"data": str(data), "target": target, "output": output, **asdict(told)})
+        return
+    _show(told, cells.select(list(kinds)))
+    if output is not None:
+        console().print(
+            f"\n{output}: correct the column {target!r}, then: handful merge {data} {output} --prefer-new",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def _corrections(cells: pl.DataFrame, target: str, told: Doubts) -> pl.DataFrame:
+    import polars as pl
+
+    from handful.labeling.merging import CONFIDENCE, REASON, ROW, SUGGESTION, tickets
+
+    rows = [doubt.row for doubt in told.doubts]
+    reasons = [f"{len(doubt.models)} of 3 models say {doubt.suggestion}" for doubt in told.doubts]
+    return cells[rows].select(
+        pl.exclude(target),
+        pl.col(target),
+        pl.Series(SUGGESTION, [str(doubt.suggestion) for doubt in told.doubts], dtype=pl.String),
+        pl.Series(CONFIDENCE, [doubt.suggested_share for doubt in told.doubts], dtype=pl.Float64).round(3),
+        pl.Series(REASON, reasons, dtype=pl.String),
+        pl.Series(ROW, tickets(cells, target, rows), dtype=pl.String),
+    )
+
+
+def _show(told: Doubts, cells: pl.DataFrame) -> None:
+    from rich.text import Text
+
+    table = _table("row", "label", "rather", "models that say so", "nearest rows", "what it holds")
+    for doubt in told.doubts:
+        near = ", ".join(str(label) for _, label, _ in doubt.neighbors)
+        held = "  ".join(str(cell) for cell in cells.row(doubt.row)[:4] if cell not in (None, ""))
+        table.add_row(
+            str(doubt.row + 1),
+            Text(f"{doubt.label} {doubt.given_share:.0%}"),
+            Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}", style="bold" if doubt.confident else ""),
+            Text(", ".join(doubt.models) or "none alone"),
+            Text(near),
+            Text(held[:60]),
+        )
+    out = console()
+    out.print(table)
+    out.print(
+        f"\nOf {told.n_judged:,} labels, {told.n_wrong:,} are probably wrong: other models are sure of another one.",
+        soft_wrap=True,
+    )
+    if told.n_lone:
+        out.print(f"{told.n_lone:,} were not judged, being the only one of their class.", soft_wrap=True)
+    for first, second, one, other in told.duplicates[:10]:
+        out.print(
+            f"Rows {first + 1} and {second + 1} hold nearly the same, but are {one} and {other}.",
+            markup=False,
+            soft_wrap=True,
+        )
+    if len(told.duplicates) > 10:
+        out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
+
+
+def _tags(data: Path, n_most: int, seed: int, as_json: bool) -> None:
+    from handful.corpora.tagged import read_tagged
+    from handful.labeling import doubtful_tags
+
+    corpus = read_tagged(data)
+    with progress_bar() as progress:
+        told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=seed, progress=progress)
+    if as_json:
+        emit_json({"data": str(data), **asdict(told)})
+        return
+    _show_tags(told)
+
+
+def _show_tags(told: TagDoubts) -> None:
+    from rich.text import Text
+
+    table = _table("sentence", "tokens", "tagged", "rather")
+    for doubt in told.doubts:
+        table.add_row(
+            str(doubt.sentence + 1),
+            Text(" ".join(doubt.tokens)),
+            Text(f"{' '.join(doubt.tags)} ({doubt.given_share:.0%})"),
+            Text(
+                f"{' '.join(doubt.suggestion)} ({doubt.suggested_share:.0%})", style="bold" if doubt.confident else ""
+            ),
+        )
+    out = console()
+    out.print(table)
+    out.print(f"\n{told.n_wrong:,} places are probably wrong: a tagger trained on the rest is sure of other tags.")
+    for first, second in told.duplicates[:10]:
+        out.print(f"Sentences {first + 1} and {second + 1} are the same, but tagged differently.")
+    if len(told.duplicates) > 10:
+        out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
+
+
+def _table(*heads: str) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in heads:
+        table.add_column(head, justify="right" if head in ("row", "sentence") else "left", overflow="fold")
+    return table

@@ -1,0 +1,58 @@
+"""Tagged sentences that came back, added to a file of such."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from handful.cli.console import console, emit_json
+from handful.core.errors import ParameterError
+
+if TYPE_CHECKING:
+    from handful.core.records import Sentence
+
+
+def add_sentences(data: Path, files: tuple[Path, ...], where: Path, as_json: bool) -> None:
+    """Write the sentences of all files to one, and tell which were left out.
+
+    Parameters
+    ----------
+    data : Path
+        Tagged sentences in columns.
+    files : tuple of Path
+        Sentences to add, in the same columns.
+    where : Path
+        File to write.
+    as_json : bool
+        Print JSON.
+    """
+    from handful.corpora.columns import guess_columns
+    from handful.corpora.formats import read_conll, write_conll
+    from handful.labeling.tagged_merging import merge_sentences
+
+    layout = guess_columns(data)
+    came: dict[str, list[Sentence]] = {}
+    for file in files:
+        if len(guess_columns(file)) != len(layout):
+            raise ParameterError(
+                f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
+            )
+        came[str(file)] = list(read_conll(file, layout))
+    merged = merge_sentences(list(read_conll(data, layout)), came, layout[-1])
+    write_conll(where, merged.sentences, layout)
+    if as_json:
+        conflicts = [
+            {"file": name, "sentence": number, "tokens": s.tokens, "tags": s[layout[-1]]}
+            for name, number, s in merged.conflicts
+        ]
+        emit_json({"output": str(where), "new": merged.n_new, "same": merged.n_same, "conflicts": conflicts})
+        return
+    same = f", {merged.n_same:,} that were there already" if merged.n_same else ""
+    console().print(f"{where}: {merged.n_new:,} new sentences{same}.", markup=False, soft_wrap=True)
+    for name, number, sentence in merged.conflicts:
+        console(stderr=True).print(
+            f"{name}: sentence {number + 1} is tagged differently elsewhere and was left out: {' '.join(sentence.tokens)}",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )

@@ -1,0 +1,122 @@
+"""Confident learning: which given labels cross-validated probabilities contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+
+def class_thresholds(shares: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return how sure the models usually are of a class, where it was given.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n, n_classes)
+        Probabilities of rows by models that did not see their labels.
+    codes : ndarray of int
+        The given labels.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Mean probability of each class over the rows that carry its label (Northcutt, Jiang & Chuang 2021, equation 2);
+        infinite for a class that no row carries.
+
+    Examples
+    --------
+    >>> class_thresholds(np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]]), np.array([0, 0, 1])).tolist()
+    [0.7, 0.8]
+    """
+    counts = np.bincount(codes, minlength=shares.shape[1])
+    totals = np.zeros(shares.shape[1])
+    np.add.at(totals, codes, shares[np.arange(len(codes)), codes])
+    return np.where(counts > 0, totals / np.maximum(counts, 1), np.inf)
+
+
+def confident_classes(shares: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """Return the class that the models are confident of, or -1.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n, n_classes)
+        Probabilities.
+    thresholds : ndarray of shape (n_classes,)
+        From `class_thresholds`.
+
+    Returns
+    -------
+    ndarray of int
+        The most probable of the classes that reach their threshold (equation 1 of the same paper).
+
+    Examples
+    --------
+    >>> confident_classes(np.array([[0.6, 0.4], [0.75, 0.25]]), np.array([0.7, 0.8])).tolist()
+    [-1, 0]
+    """
+    reached = np.where(shares >= thresholds, shares, -1.0)
+    best = reached.argmax(axis=1)
+    return np.where(reached[np.arange(len(best)), best] >= 0, best, -1)
+
+
+def label_quality(shares: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the lead of the given label over the best other one, between -1 (surely wrong) and 1."""
+    rows = np.arange(len(codes))
+    others = shares.copy()
+    others[rows, codes] = -np.inf
+    return np.asarray(shares[rows, codes] - others.max(axis=1))
+
+
+def dealt_folds(codes: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+    """Deal rows into folds, class by class, so that each class is in as many folds as it has rows, at most all.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Class of each row.
+    n_folds : int
+        Number of folds.
+    rng : numpy.random.Generator
+        Chance.
+
+    Returns
+    -------
+    ndarray of int
+        Fold of each row.
+    """
+    shuffled = rng.permutation(len(codes))
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    folds = np.empty(len(codes), dtype=np.int64)
+    folds[by_class] = np.arange(len(codes)) % n_folds
+    return folds
+
+
+def held_out(folds: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the training and the held-out rows of every fold."""
+    for fold in np.unique(folds):
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+
+
+def cross_validated(
+    ask: Callable[[np.ndarray, np.ndarray], np.ndarray], folds: np.ndarray, n_classes: int
+) -> np.ndarray:
+    """Return probabilities for every row, from models trained without its fold.
+
+    Parameters
+    ----------
+    ask : callable
+        ``ask(train, test)`` fits on some rows and returns probabilities for others.
+    folds : ndarray of int
+        Fold of each row.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+        In row order.
+    """
+    shares = np.zeros((len(folds), n_classes))
+    for train, test in held_out(folds):
+        shares[test] = ask(train, test)
+    return shares

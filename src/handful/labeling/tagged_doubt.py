@@ -1,0 +1,196 @@
+"""Tags of a corpus that taggers trained on the rest of it contradict: tokens, and spans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.progress import Progress, Step
+from handful.labeling.confident import class_thresholds, confident_classes, held_out
+
+_N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class TagDoubt:
+    """A stretch of tokens whose tags taggers contradict.
+
+    Parameters
+    ----------
+    sentence : int
+        Number of the sentence, from 0.
+    start, stop : int
+        The tokens, from 0; `stop` is behind the last.
+    tokens, tags, suggestion : tuple of str
+        The tokens, their given tags, and those of a tagger that did not see the sentence.
+    given_share, suggested_share : float
+        Mean probability of both.
+    confident : bool
+        Whether the tagger is as sure as it usually is of that tag, for one token at least.
+    """
+
+    sentence: int
+    start: int
+    stop: int
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+    suggestion: tuple[str, ...]
+    given_share: float
+    suggested_share: float
+    confident: bool
+
+
+@dataclass(frozen=True)
+class TagDoubts:
+    """Tags in doubt; see `doubtful_tags`.
+
+    Parameters
+    ----------
+    doubts : list of TagDoubt
+        The most doubtful first.
+    n_wrong : int
+        How many of all stretches the tagger is confident are wrong.
+    duplicates : list of (int, int)
+        Sentences of the same tokens with different tags.
+    """
+
+    doubts: list[TagDoubt]
+    n_wrong: int
+    duplicates: list[tuple[int, int]]
+
+
+def doubtful_tags(
+    sentences: Sequence[Any],
+    tags: Sequence[Sequence[str]],
+    *,
+    n: int | None = None,
+    make: Callable[[], Any] | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> TagDoubts:
+    """Find tags that are probably wrong.
+
+    Parameters
+    ----------
+    sentences : list of lists of str, or of Sentence
+        The tokens.
+    tags : list of lists of str
+        The given tags.
+    n : int, optional
+        How many stretches to return at most; all by default.
+    make : callable, optional
+        Makes a new tagger with ``fit``, ``predict``, ``predict_proba`` and ``classes_``; a `CRF` by default.
+    random_state : int, default=0
+        Seed of the five folds.
+    progress : callable, optional
+        Told after each fold.
+
+    Returns
+    -------
+    TagDoubts
+        Tokens whose tags differ from a held-out tagger's; of span tags (``B-X``, ``I-X``) the whole spans that differ.
+
+    Examples
+    --------
+    >>> sentences = [["the", "dog"], ["the", "cat"], ["a", "dog"], ["a", "cat"]] * 5
+    >>> tags = [["D", "N"] for _ in sentences]
+    >>> tags[7] = ["D", "D"]
+    >>> [(d.sentence, d.start, d.suggestion) for d in doubtful_tags(sentences, tags, n=1).doubts]
+    [(7, 1, ('N',))]
+    """
+    if n is not None and n < 1:
+        raise ParameterError(f"doubt: n must be at least 1, got {n}.")
+    if len(sentences) < 2 or len(sentences) != len(tags):
+        raise DataError(
+            f"doubt: at least two sentences, each with tags, are needed, got {len(sentences)} and {len(tags)} of tags."
+        )
+    answers, shares, classes = _held_out_answers(sentences, tags, make or _crf(tags), random_state, progress)
+    code_of = {label: code for code, label in enumerate(classes)}
+    flat = np.concatenate(shares)
+    codes = np.array([code_of[tag] for line in tags for tag in line])
+    sure = confident_classes(flat, class_thresholds(flat, codes))
+    offsets = np.cumsum([0, *map(len, tags)])
+    doubts = []
+    for number, (line, answer) in enumerate(zip(tags, answers, strict=True)):
+        surely = sure[offsets[number] : offsets[number + 1]]
+        for start, stop in _differing(line, answer):
+            given = [float(shares[number][i, code_of[line[i]]]) for i in range(start, stop)]
+            other = [float(shares[number][i, code_of[answer[i]]]) for i in range(start, stop)]
+            confident = any(surely[i] >= 0 and classes[surely[i]] != line[i] for i in range(start, stop))
+            doubts.append(
+                TagDoubt(
+                    number,
+                    start,
+                    stop,
+                    tuple(list(sentences[number])[start:stop]),
+                    tuple(line[start:stop]),
+                    tuple(answer[start:stop]),
+                    float(np.mean(given)),
+                    float(np.mean(other)),
+                    confident,
+                )
+            )
+    doubts.sort(key=lambda d: (not d.confident, d.given_share - d.suggested_share, d.sentence, d.start))
+    n_wrong = sum(doubt.confident for doubt in doubts)
+    return TagDoubts(doubts[:n], n_wrong, _duplicates(sentences, tags))
+
+
+def _crf(tags: Sequence[Sequence[str]]) -> Callable[[], Any]:
+    from handful.tagging import CRF
+
+    spans = any(tag.startswith("B-") for line in tags for tag in line)
+    return lambda: CRF("ner" if spans else "pos", max_iter=60)
+
+
+def _held_out_answers(
+    sentences: Sequence[Any],
+    tags: Sequence[Sequence[str]],
+    make: Callable[[], Any],
+    seed: int,
+    progress: Progress | None,
+) -> tuple[list[list[str]], list[np.ndarray], list[str]]:
+    classes = sorted({tag for line in tags for tag in line})
+    code_of = {label: code for code, label in enumerate(classes)}
+    folds = np.random.default_rng(seed).permutation(len(sentences)) % min(_N_FOLDS, len(sentences))
+    answers: list[list[str]] = [[] for _ in sentences]
+    shares: list[np.ndarray] = [np.zeros((0, len(classes))) for _ in sentences]
+    for number, (train, test) in enumerate(held_out(folds), start=1):
+        tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
+        held = [sentences[i] for i in test]
+        columns = [code_of[str(label)] for label in tagger.classes_]
+        for i, answer, lines in zip(test, tagger.predict(held), tagger.predict_proba(held), strict=True):
+            answers[i] = answer
+            shares[i] = np.zeros((len(lines), len(classes)))
+            shares[i][:, columns] = lines
+        if progress is not None:
+            progress(Step("cross-validate", number, int(folds.max()) + 1))
+    return answers, shares, classes
+
+
+def _differing(given: Sequence[str], answer: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the stretches in which tags differ; spans that overlap are one stretch."""
+    differs = [i for i, (a, b) in enumerate(zip(given, answer, strict=True)) if a != b]
+    if not differs:
+        return []
+    inside = np.zeros(len(given) + 1, dtype=bool)  # whether a token and the one before it belong together
+    for line in (given, answer):
+        for i, (a, b) in enumerate(pairwise(line), start=1):
+            inside[i] |= b.startswith("I-") and a[1:] == b[1:]
+    edges = [i for i in range(1, len(given)) if not inside[i]]
+    stretches = list(pairwise([0, *edges, len(given)]))
+    return [(a, b) for a, b in stretches if any(a <= i < b for i in differs)]
+
+
+def _duplicates(sentences: Sequence[Any], tags: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
+    first: dict[tuple[str, ...], int] = {}
+    pairs = []
+    for number, sentence in enumerate(sentences):
+        before = first.setdefault(tuple(sentence), number)
+        if list(tags[before]) != list(tags[number]):
+            pairs.append((before, number))
+    return pairs

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles.confident_learning import confident_joint, thresholds
+
+from handful.core.errors import DataError, ParameterError
+from handful.labeling import doubtful_labels, doubtful_tags
+from handful.labeling.confident import class_thresholds, confident_classes, cross_validated, dealt_folds, label_quality
+
+
+@given(
+    st.lists(st.tuples(st.lists(st.integers(0, 8), min_size=3, max_size=3), st.integers(0, 2)), min_size=1, max_size=20)
+)
+def test_thresholds_and_joint_are_those_of_the_paper(rows):
+    # Eighths add up exactly, so that ties with a threshold are ties in both versions.
+    shares = np.array([[cell / 8 for cell in row] for row, _ in rows])
+    codes = np.array([code for _, code in rows])
+    limits = class_thresholds(shares, codes)
+    plain = thresholds(shares.tolist(), codes.tolist(), 3)
+    assert limits.tolist() == pytest.approx(plain)
+    joint = np.zeros((3, 3), dtype=int)
+    sure = confident_classes(shares, np.array(plain))
+    np.add.at(joint, (codes[sure >= 0], sure[sure >= 0]), 1)
+    assert joint.tolist() == confident_joint(shares.tolist(), codes.tolist(), 3)
+
+
+def flipped(n: int = 200, share: float = 0.1) -> tuple[np.ndarray, np.ndarray, set[int]]:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, n)
+    X = np.array([[0, 0], [6, 0], [0, 6]])[codes] + rng.normal(size=(n, 2))
+    wrong = rng.choice(n, int(share * n), replace=False)
+    y = codes.copy()
+    y[wrong] = (codes[wrong] + 1) % 3
+    return X, y, set(wrong.tolist())
+
+
+def test_flipped_labels_come_first_with_evidence():
+    X, y, wrong = flipped()
+    told = doubtful_labels(X, y, n=20)
+    hits = [doubt for doubt in told.doubts if doubt.row in wrong]
+    assert len(hits) >= 18
+    assert abs(told.n_wrong - 20) <= 5
+    assert (told.n_judged, told.n_lone) == (200, 0)
+    assert sum(doubt.confident for doubt in hits) >= 15
+    for doubt in hits:
+        assert doubt.suggestion == (doubt.label - 1) % 3
+        assert doubt.suggested_share > doubt.given_share
+        assert len(doubt.models) >= 2
+        assert len(doubt.neighbors) == 5
+        assert doubt.row not in [row for row, _, _ in doubt.neighbors]
+        assert [label for _, label, _ in doubt.neighbors].count(doubt.suggestion) >= 3
+
+
+def test_unlabeled_rows_and_lone_classes_are_not_judged():
+    X, y, _ = flipped()
+    labels = np.array([str(label) for label in y], dtype=object)
+    labels[:50] = None
+    labels[60] = "lone"
+    told = doubtful_labels(X, labels)
+    assert (told.n_judged, told.n_lone) == (149, 1)
+    assert all(doubt.row >= 50 and doubt.row != 60 for doubt in told.doubts)
+
+
+def test_clean_labels_raise_hardly_a_doubt():
+    X, y, _ = flipped(share=0.0)
+    assert doubtful_labels(X, y).n_wrong <= 2
+
+
+def test_near_duplicates_with_different_labels_are_named():
+    X, y, _ = flipped(share=0.0)
+    X, y = np.vstack([X, X[:1] + 1e-3]), np.append(y, (y[0] + 1) % 3)
+    assert (0, 200, y[0], y[200]) in doubtful_labels(X, y).duplicates
+    texts = ["please cancel my order today", "where is my parcel now"] * 10 + ["please cancel my order today"]
+    told = doubtful_labels(texts, ["cancel", "where"] * 10 + ["where"])
+    assert told.duplicates
+    assert all(20 in pair[:2] for pair in told.duplicates)
+
+
+def test_too_few_labels_to_doubt_are_told():
+    with pytest.raises(DataError, match="at least two classes must have two labels or more"):
+        doubtful_labels([[0.0], [1.0], [2.0]], ["a", "a", "b"])
+    with pytest.raises(DataError, match="of one length, got 2 rows and 3 labels"):
+        doubtful_labels([[0.0], [1.0]], ["a", "a", "b"])
+    with pytest.raises(ParameterError, match="n must be at least 1"):
+        doubtful_labels([[0.0], [1.0]], ["a", "b"], n=0)
+
+
+def test_folds_hold_every_class_apart_and_each_row_is_asked_once():
+    codes = np.array([0] * 5 + [1] * 10 + [2] * 3)
+    folds = dealt_folds(codes, 5, np.random.default_rng(0))
+    assert all(len(set(folds[codes == code])) == min(5, (codes == code).sum()) for code in range(3))
+    seen = []
+
+    def ask(train, test):
+        assert not set(train) & set(test)
+        seen.extend(test.tolist())
+        return np.eye(3)[codes[test]]
+
+    assert cross_validated(ask, folds, 3).argmax(axis=1).tolist() == codes.tolist()
+    assert sorted(seen) == list(range(18))
+
+
+def test_quality_is_the_lead_over_the_best_other_class():
+    assert label_quality(np.array([[0.5, 0.3, 0.2]] * 2), np.array([0, 2])).round(6).tolist() == [0.2, -0.3]
+
+
+def tagged() -> tuple[list[list[str]], list[list[str]]]:
+    names, verbs = ["Rome", "Paris", "Oslo", "Lima"], ["fell", "grew", "slept"]
+    sentences = [["in", name, verb, "quietly"] for name in names for verb in verbs] * 3
+    return sentences, [["O", "B-LOC", "O", "O"] for _ in sentences]
+
+
+def test_wrong_tags_of_tokens_and_spans_are_found():
+    sentences, tags = tagged()
+    tags[7] = ["O", "O", "O", "O"]
+    tags[20] = ["O", "B-LOC", "I-LOC", "O"]
+    told = doubtful_tags(sentences, tags)
+    places = {(doubt.sentence, doubt.start, doubt.stop): doubt for doubt in told.doubts}
+    assert set(places) == {(7, 1, 2), (20, 1, 3)}
+    assert places[7, 1, 2].suggestion == ("B-LOC",)
+    assert places[20, 1, 3].suggestion == ("B-LOC", "O")
+    assert places[20, 1, 3].tokens == tuple(sentences[20][1:3])
+    assert told.n_wrong == 2
+    assert (7, 19) in told.duplicates or (7, 31) in told.duplicates
+
+
+def test_clean_tags_are_not_doubted_and_bad_input_is_told():
+    assert doubtful_tags(*tagged()).doubts == []
+    with pytest.raises(DataError, match="at least two sentences, each with tags, are needed, got 1 and 1"):
+        doubtful_tags([["a"]], [["X"]])

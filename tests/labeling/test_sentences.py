@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.core.errors import DataError, ParameterError
+from handful.core.records import Sentence
+from handful.labeling import next_sentences
+from handful.labeling.loop import AUDIT
+from handful.labeling.sentences import token_margins
+from handful.labeling.tagged_merging import merge_sentences
+
+
+class Unsure:
+    """A tagger that is sure of every word but those in capitals."""
+
+    classes_ = np.array(["X", "Y"])
+
+    def predict(self, sentences):
+        return [["X"] * len(sentence) for sentence in sentences]
+
+    def predict_proba(self, sentences):
+        return [np.array([[0.5, 0.5] if word.isupper() else [1.0, 0.0] for word in sentence]) for sentence in sentences]
+
+
+def test_sentences_with_unsure_words_come_first_and_a_word_teaches_once():
+    raw = [["a", "b", "c"], ["a", "QQ", "c"], ["d", "QQ", "c"], ["RR", "b", "c"], ["e", "b", "c"]]
+    picks = next_sentences(raw, Unsure(), n=3)
+    assert [pick.sentence for pick in picks] == [1, 3, 2]
+    assert picks[0].suggestion == ["X"] * 3
+    assert picks[0].margin == pytest.approx(2 / 3)
+
+
+def test_length_is_under_control():
+    raw = [["QQ"], ["QQ", "RR"], ["SS"] * 50, ["a", "b", "TT"], ["a", "b", "c"]]
+    assert [pick.sentence for pick in next_sentences(raw, Unsure(), n=2)] == [3, 4]
+    assert {pick.sentence for pick in next_sentences(raw, Unsure(), n=9)} == set(range(5))
+
+
+def test_a_tenth_is_an_audit_and_random_is_nothing_else():
+    raw = [[f"w{i}", f"v{i}", "the"] for i in range(60)]
+    picks = next_sentences(raw, Unsure(), n=20, random_state=1)
+    assert [pick.reason == AUDIT for pick in picks].count(True) == 2
+    assert len({pick.sentence for pick in picks}) == 20
+    assert picks == next_sentences(raw, Unsure(), n=20, random_state=1)
+    assert all(pick.reason == AUDIT for pick in next_sentences(raw, n=5, strategy="random"))
+
+
+def test_without_a_tagger_frequent_words_are_covered_once():
+    raw = [["the", "cat", "sat"], ["the", "cat", "sat"], ["my", "dog", "ran"]]
+    picks = next_sentences(raw, n=2)
+    assert [pick.sentence for pick in picks] == [0, 2]
+    assert all(pick.suggestion == [] and pick.margin is None for pick in picks)
+
+
+def test_bad_input_is_told():
+    with pytest.raises(DataError, match="at least one raw sentence"):
+        next_sentences([])
+    with pytest.raises(ParameterError, match="n must be at least 1"):
+        next_sentences([["a"]], n=0)
+    with pytest.raises(ParameterError, match="strategy must be auto or random, got 'margin'"):
+        next_sentences([["a"]], strategy="margin")
+
+
+def test_margins_of_one_tag_are_whole():
+    assert token_margins(np.ones((2, 1))).tolist() == [1.0, 1.0]
+
+
+def sentence(words: str, tags: str) -> Sentence:
+    return Sentence(tuple(words.split()), {"tag": tuple(tags.split())})
+
+
+def test_sentences_come_home_and_disagreement_is_told():
+    data = [sentence("a b", "X Y"), sentence("c d", "X X")]
+    ann = [sentence("e f", "X Y"), sentence("g h", "X X"), sentence("a b", "X Y")]
+    bob = [sentence("e f", "X Y"), sentence("g h", "Y Y"), sentence("c d", "Y Y")]
+    merged = merge_sentences(data, {"ann": ann, "bob": bob}, "tag")
+    assert merged.sentences == [*data, ann[0]]
+    assert (merged.n_new, merged.n_same) == (1, 2)
+    assert merged.conflicts == [("ann", 1, ann[1]), ("bob", 1, bob[1]), ("bob", 2, bob[2])]
