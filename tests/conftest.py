@@ -13,7 +13,7 @@ settings.register_profile("house", deadline=None, derandomize=True)
 settings.load_profile("house")
 
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
-collect_ignore = ["core_models.py", "core_fuzz.py"]
+collect_ignore = ["core_models.py", "core_fuzz.py", "fakes_race.py"]
 
 
 @pytest.fixture(scope="session")

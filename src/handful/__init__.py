@@ -9,10 +9,16 @@ from handful.core.version import __version__
 
 if TYPE_CHECKING:
     from handful.experiment.compare import compare as compare
+    from handful.experiment.fitting import fit as fit
     from handful.methods import load as load
     from handful.methods import save as save
 
-_FUNCTIONS = {"compare": "handful.experiment.compare", "save": "handful.methods", "load": "handful.methods"}
+_FUNCTIONS = {
+    "compare": "handful.experiment.compare",
+    "fit": "handful.experiment.fitting",
+    "save": "handful.methods",
+    "load": "handful.methods",
+}
 _ROOMS = (
     "compute",
     "core",
@@ -32,7 +38,7 @@ _ROOMS = (
     "tagging",
 )
 
-__all__ = ["__version__", "compare", "load", "save"]
+__all__ = ["__version__", "compare", "fit", "load", "save"]
 
 
 def __getattr__(name: str) -> Any:

@@ -26,14 +26,14 @@ def small(monkeypatch):
 @pytest.mark.slow
 def test_the_demo_compares_tags_and_tells_what_is_next(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("handful.cli.demo._compiled", lambda: False)
-    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--draws", "2", "--jobs", "1")
+    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--minutes", "0.1", "--jobs", "1")
     assert code == 0
     assert "compiles the kernels" in err
     monkeypatch.setattr("handful.cli.demo._compiled", lambda: True)
-    for piece in ("ordinal-knn", "Use ", "FEATURES", "[", "handful predict YOURS.handful"):
+    for piece in ("ordinal-knn", "Best bet: ", "FEATURES", "[", "handful predict YOURS.handful"):
         assert piece in out
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {"report.html", "wine.csv", "ads.handful"}
-    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--draws", "2", "--jobs", "1", "--json")
+    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--minutes", "0.1", "--jobs", "1", "--json")
     assert "compiles the kernels" not in err
     found = json.loads(out)
     assert code == 0

@@ -76,8 +76,7 @@ def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, 
     options = ("--model", tmp_path / "m.handful", "--jobs", "1")
     code, out, err = run(capsys, "fit", data, "--target", "label", *options)
     assert code == 0
-    assert "Use " in err
-    chosen = err.rsplit("Use ", 1)[1].split(".")[0]
+    chosen = err.rsplit("Best bet: ", 1)[1].split(",")[0]
     assert out.startswith(chosen)
     assert run(capsys, "fit", "--help")[0] == 0
 

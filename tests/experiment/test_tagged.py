@@ -11,9 +11,9 @@ from handful.core.records import Sentence
 from handful.core.registry import Card, add_card, forget
 from handful.corpora.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
+from handful.experiment.arena_taggers import SentenceDraws, TaggedArena
 from handful.experiment.compare_tagged import compare_tagged
 from handful.experiment.tagged import score_tags
-from handful.experiment.taggers import SentenceDraws, TaggerBench
 from handful.experiment.trial import Task
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
@@ -110,8 +110,8 @@ def test_hidden_tags_are_not_read(corpus, monkeypatch):
 
     add_card(Card("watcher", "sentences", learns_from=("labels", "unlabeled"), train=watch))
     monkeypatch.setitem(CATALOGUE["sentences"], "watcher", "handful.core.registry")
-    bench = TaggerBench(data, [], SentenceDraws(40, 8, 0), "pos", 0)
-    assert bench.run(Task("watcher", False, 0, 8)).error is None
+    arena = TaggedArena("train", data, [], SentenceDraws(40, 8, 0), "pos", 0)
+    assert arena.run(Task("watcher", False, 0, 8)).error is None
     n_sentences, n_tags, kinds, columns = seen[0]
     assert (n_sentences, n_tags, kinds) == (8, 24, {Sentence})
     forget("watcher")
@@ -121,21 +121,21 @@ def test_hidden_tags_are_not_read(corpus, monkeypatch):
 
 @pytest.mark.slow
 def test_taggers_are_compared(corpus, tmp_path):
-    found = compare_tagged(corpus, labels=4, methods=["crf+clusters"], draws=2)
+    found = compare_tagged(corpus, labels=4, methods=["crf+clusters"], trials=15)
     by_name = {rank.name: rank for rank in found.ranking.ranks}
     assert set(by_name) == {"frequent-tag", "crf", "crf+clusters"}
     assert by_name["crf+clusters"].gain.twin == "crf"
     assert by_name["crf"].score > 0.8
     assert found.content.metric == "accuracy of tags"
-    assert "tagged sentences" in found.verdict
+    assert "with 4 tagged sentences" in found.verdict
     assert "crf+clusters" in found.to_html(tmp_path / "r.html")
 
 
 def test_condensed_features_read_only_what_raw_text_has(corpus):
     data = read_tagged(corpus)
     with_column = tuple(Sentence(s.tokens, {"pos": tags}) for s, tags in zip(data.sentences, data.tags, strict=True))
-    bench = TaggerBench(replace(data, sentences=with_column), [], SentenceDraws(40, 8, 0), "ner", 0)
-    outcome = bench.run(Task("crf+condensed-features", False, 0, 8))
+    arena = TaggedArena("train", replace(data, sentences=with_column), [], SentenceDraws(40, 8, 0), "ner", 0)
+    outcome = arena.run(Task("crf+condensed-features", False, 0, 8))
     assert outcome.error is None
     assert outcome.score > 0.8
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.live import live_ranking
 
 if TYPE_CHECKING:
     from handful.experiment.compare import Comparison
@@ -37,10 +38,10 @@ _COLORS = (
     show_default=True,
     help="Where the report and the data go.",
 )
-@click.option("--draws", type=click.IntRange(min=2), default=10, show_default=True, help="Draws of the comparison.")
+@click.option("--minutes", type=float, default=0.5, show_default=True, help="Time of the comparison at most.")
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 uses every core.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-def command(folder: Path, draws: int, jobs: int, as_json: bool) -> None:
+def command(folder: Path, minutes: float, jobs: int, as_json: bool) -> None:
     """Show what handful does, on data that comes with it.
 
     First a table of wines of which 18 have a label: all methods are compared and a report is written. Then apartment ads:
@@ -55,7 +56,7 @@ def command(folder: Path, draws: int, jobs: int, as_json: bool) -> None:
     if not _compiled():
         note = "The first run compiles the kernels, which takes a minute or two; later runs do not."
         console(stderr=True).print(note, style="dim")
-    found = _wine(folder, draws, jobs)
+    found = _wine(folder, minutes, jobs)
     ads = _ads(folder)
     if as_json:
         emit_json({"report": folder / "report.html", "wine": found.content.as_dict(), "ads": ads["facts"]})
@@ -79,7 +80,7 @@ def _compiled() -> bool:
     return any(Path(handful.kernels.__file__).parent.glob("__pycache__/*.nbi"))
 
 
-def _wine(folder: Path, draws: int, jobs: int) -> Comparison:
+def _wine(folder: Path, minutes: float, jobs: int) -> Comparison:
     import polars as pl
     from sklearn.datasets import load_wine
 
@@ -93,11 +94,12 @@ def _wine(folder: Path, draws: int, jobs: int) -> Comparison:
     with atomic_writer(folder / "wine.csv") as file:
         frame.write_csv(file)
     line = f"handful compare {folder / 'wine.csv'} --target cultivar --labels 18"
-    with progress_bar() as progress:
-        path = folder / "wine.csv"
-        found = compare(path, target="cultivar", labels=18, draws=draws, n_jobs=jobs, command=line, progress=progress)
-    found.to_html(folder / "report.html")
-    return found
+    with live_ranking() as watch:
+        result = compare(
+            folder / "wine.csv", "cultivar", labels=18, minutes=minutes, n_jobs=jobs, command=line, watch=watch
+        )
+    result.to_html(folder / "report.html")
+    return result
 
 
 def _ads(folder: Path) -> dict[str, Any]:

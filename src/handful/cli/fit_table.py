@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import console, emit_json
+from handful.cli.live import live_ranking
 from handful.cli.options import check_output, command_line, table_options
+from handful.cli.race_options import race_options, session_of, with_methods
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
+    from handful.methods.table_model import TableModel
 
 
 @click.command("table")
@@ -19,9 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--target", required=True, metavar="COLUMN", help="Column of labels; rows whose cell is empty are unlabeled."
 )
-@click.option(
-    "--method", default="auto", show_default=True, help="A method, or auto: the winner of a short comparison."
-)
+@click.option("--method", default="auto", show_default=True, help="A method, or auto: the winner of a race.")
 @click.option(
     "--model",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -30,120 +31,97 @@ if TYPE_CHECKING:
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method, not searched for."
 )
-@click.option(
-    "--minutes", type=click.FloatRange(min=0, min_open=True), default=2.0, show_default=True, help="Time for auto."
-)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes for auto; -1 uses every core.")
+@race_options
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 @click.pass_context
-def command(
-    ctx: click.Context,
-    data: Path,
-    target: str,
-    method: str,
-    model: Path | None,
-    settings: tuple[str, ...],
-    minutes: float,
-    jobs: int,
-    columns: dict[str, str] | None,
-    unlabeled_mark: str | None,
-    unlabeled_rows: int,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(ctx: click.Context, /, data: Path, **given: Any) -> None:
     """Fit a classifier to DATA, a table (CSV, TSV, JSON lines, Parquet), and save it.
 
-    The table is read in one pass; of unlabeled rows a sample is kept, so memory does not grow with the file.
+    By default methods race, until the best bet is clear or the time is up, and the winner is fitted to all rows. The
+    table is read in one pass; of unlabeled rows a sample is kept, so memory does not grow with the file.
     """
-    from handful.experiment.compare import fit_model
-    from handful.experiment.problem import read_problem
+    from handful.cli.tables import read_table_problem
+    from handful.experiment.fitting import fit_model
+    from handful.experiment.summary import versions
     from handful.experiment.tagged import model_path
     from handful.methods import get_card, save
 
-    params = _settings(settings)
-    if method != "auto":
-        get_card(method, "table")  # says which one may have been meant, before anything is read
+    params = _settings(given["settings"])
+    if given["method"] != "auto":
+        get_card(given["method"], "table")  # says which one may have been meant, before anything is read
     elif params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
-    where = model if model is not None else Path(model_path(data))
+    where = given["model"] if given["model"] is not None else Path(model_path(data))
     check_output(where, data)
-    marks = [] if unlabeled_mark is None else [unlabeled_mark]
-    problem = read_problem(
-        data, target, columns=columns, unlabeled_marks=marks, max_unlabeled=unlabeled_rows, seed=seed
-    )
-    notes = console(stderr=True)
-    for note in problem.notes:
-        notes.print(note, style="dim", markup=False)
-    chosen, because = (method, "named") if method != "auto" else _winner(problem, minutes, jobs, seed)
-    fitted = fit_model(problem, chosen, params=params or None, seed=seed)
-    fitted.training_ = {
+    problem = read_table_problem(data, given)
+    if given["method"] == "auto":
+        model = _winner(problem, given)
+    else:
+        model = fit_model(problem, given["method"], params=params or None, seed=given["seed"])
+        model.training_ = {"chosen": "named"}
+    model.training_ |= {
         "data": data.name,
-        "target": target,
+        "target": given["target"],
         "rows in the data": problem.n_rows_read,
-        "chosen": because,
         "command": command_line(ctx),
-        **_versions(),
+        **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
-    save(fitted, where)
-    facts = {
-        "model": str(where),
-        "method": chosen,
-        "params": dict(fitted.params or {}),
-        "labeled": fitted.n_labeled_,
-        "unlabeled": fitted.n_unlabeled_,
-        "classes": [str(label) for label in fitted.classes_.tolist()],
-        "bytes": where.stat().st_size,
-    }
-    if as_json:
-        emit_json(facts)
-        return
+    save(model, where)
+    _tell(model, where, given["as_json"])
+
+
+def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
+    from handful.experiment.fitting import fit_winner
+
+    methods = with_methods(None, given["classes"])
+    with live_ranking() as watch:
+        session = session_of(given, watch=watch)
+        model, _ = fit_winner(problem, methods=methods, metric=given["metric"], session=session)
+    click.echo(f"handful: {model.training_['chosen']}", err=True)
+    return model
+
+
+def _tell(model: TableModel, where: Path, as_json: bool) -> None:
     from handful.reports import words
 
-    learned = f" and {fitted.n_unlabeled_:,} unlabeled rows" if fitted.n_unlabeled_ else ""
-    tuned = f" ({words.settings(fitted.params)})" if fitted.params else ""
+    n_bytes = where.stat().st_size
+    if as_json:
+        emit_json(
+            {
+                "model": str(where),
+                "method": model.method,
+                "params": dict(model.params or {}),
+                "labeled": model.n_labeled_,
+                "unlabeled": model.n_unlabeled_,
+                "classes": [str(label) for label in model.classes_.tolist()],
+                "bytes": n_bytes,
+                "chosen": model.training_["chosen"],
+            }
+        )
+        return
+    learned = f" and {model.n_unlabeled_:,} unlabeled rows" if model.n_unlabeled_ else ""
+    tuned = f" ({words.settings(model.params)})" if model.params else ""
     out = console()
     out.print(
-        f"{chosen}{tuned}, from {fitted.n_labeled_:,} labels{learned}, {len(fitted.classes_)} classes: {where} "
-        f"({words.size(where.stat().st_size)})",
+        f"{model.method}{tuned}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
+        f"({words.size(n_bytes)})",
         markup=False,
         soft_wrap=True,
     )
     out.print(f"Next: handful predict {where} NEW.csv", markup=False, soft_wrap=True)
 
 
-def _winner(problem: Problem, minutes: float, jobs: int, seed: int) -> tuple[str, str]:
-    from handful.core.errors import DataError
-    from handful.experiment.compare import compare_problem
-
-    try:
-        with progress_bar() as progress:
-            found = compare_problem(problem, draws=5, minutes=minutes, n_jobs=jobs, seed=seed, progress=progress)
-    except DataError as error:
-        click.echo(f"handful: methods cannot be compared ({error}) k-nn is used.", err=True)
-        return "k-nn", "the data does not allow a comparison"
-    click.echo(f"handful: {found.verdict}", err=True)
-    return found.ranking.verdict.use, found.verdict
-
-
 def _settings(given: tuple[str, ...]) -> dict[str, Any]:
     import json
 
-    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for part in given:
         name, equals, value = part.partition("=")
         if not equals or not name:
             raise click.UsageError(f"--set expects name=value, got {part!r}.")
         try:
-            found[name] = json.loads(value)
+            params[name] = json.loads(value)
         except ValueError:
-            found[name] = value
-    return found
-
-
-def _versions() -> dict[str, str]:
-    import sklearn
-
-    from handful.core.version import __version__
-
-    return {"handful": __version__, "scikit-learn": sklearn.__version__}
+            params[name] = value
+    return params

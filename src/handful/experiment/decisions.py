@@ -6,25 +6,26 @@ from typing import Any
 
 import numpy as np
 
-from handful.core.catalogue import get_card
-from handful.evaluation.comparison import Ranking
-from handful.experiment.plan import Plan
-from handful.experiment.trial import Bench, quiet_single_thread, search
+from handful.evaluation.ranking import Ranking
+from handful.experiment.arena_tables import TableArena
+from handful.experiment.race import Race
+from handful.experiment.search import search
+from handful.experiment.trial import quiet_single_thread
 from handful.reports.content import DecisionMap
 
 _POINTS = 500
 _MOST_TRAINING = 1_000
 
 
-def decision_map(bench: Bench, plan: Plan, ranking: Ranking) -> DecisionMap | None:
+def decision_map(arena: TableArena, race: Race, ranking: Ranking) -> DecisionMap | None:
     """Fit the best method that uses unlabeled rows, and its twin, on the first draw, and see where they differ.
 
     Parameters
     ----------
-    bench : Bench
+    arena : TableArena
         The problem.
-    plan : Plan
-        The plan.
+    race : Race
+        Who took part.
     ranking : Ranking
         Tells which method is the best.
 
@@ -36,8 +37,8 @@ def decision_map(bench: Bench, plan: Plan, ranking: Ranking) -> DecisionMap | No
     best = next((r for r in ranking.ranks if r.gain is not None), None)
     if best is None or best.gain is None:
         return None
-    train, codes, test, truth = bench.matrices(0, plan.n_labels)
-    rng = np.random.default_rng(bench.seed)
+    train, codes, test, truth = arena.matrices(0, race.n_labels)
+    rng = np.random.default_rng(arena.seed)
     # A picture does not deserve the time of a whole fit: some of the unlabeled rows will do.
     spare = rng.permutation(np.flatnonzero(codes < 0))[:_MOST_TRAINING]
     used = np.sort(np.concatenate([np.flatnonzero(codes >= 0)[:_MOST_TRAINING], spare]))
@@ -45,11 +46,12 @@ def decision_map(bench: Bench, plan: Plan, ranking: Ranking) -> DecisionMap | No
     rows = _stacked(train, test)
     known = np.concatenate([np.full(len(codes), -1), truth])
     labeled = np.concatenate([codes >= 0, np.zeros(len(truth), dtype=bool)])
-    line, twin = plan.line(best.name), plan.line(best.gain.twin)
+    by_name = {entrant.name: entrant for entrant in race.entrants}
+    twin = by_name[best.gain.twin]
     with quiet_single_thread():
-        after = _answers(bench, line.method, line.labels_only, train, codes, rows)
-        before = _answers(bench, twin.method, True, train, codes, rows)
-        place = _projected(rows, bench.seed)
+        after = _answers(arena, by_name[best.name].method, False, train, codes, rows)
+        before = _answers(arena, twin.method, True, train, codes, rows)
+        place = _projected(rows, arena.seed)
     changed = before != after
     tested = known >= 0
     # Rows with labels and changed rows come first: they are what the map is about.
@@ -62,7 +64,7 @@ def decision_map(bench: Bench, plan: Plan, ranking: Ranking) -> DecisionMap | No
         before=tuple(before[wanted].tolist()),
         after=tuple(after[wanted].tolist()),
         labeled=tuple(labeled[wanted].tolist()),
-        classes=tuple(map(str, bench.problem.classes.tolist())),
+        classes=tuple(map(str, arena.problem.classes.tolist())),
         n_rows=len(changed),
         n_changed=int(changed.sum()),
         n_better=int((changed & tested & (after == known)).sum()),
@@ -70,12 +72,12 @@ def decision_map(bench: Bench, plan: Plan, ranking: Ranking) -> DecisionMap | No
     )
 
 
-def _answers(bench: Bench, name: str, labels_only: bool, train: Any, codes: np.ndarray, rows: Any) -> np.ndarray:
-    chosen = get_card(name, "table")
+def _answers(arena: TableArena, name: str, labels_only: bool, train: Any, codes: np.ndarray, rows: Any) -> np.ndarray:
+    chosen = arena.card(name)
     if labels_only or not chosen.uses_unlabeled:
         train, codes = train[codes >= 0], codes[codes >= 0]
-    params = search(chosen, train, codes, bench.seed)
-    model = chosen.make(train.shape[1], bench.seed, params).fit(train, codes)
+    params = search(chosen, train, codes, arena.seed)
+    model = chosen.make(train.shape[1], arena.seed, params).fit(train, codes)
     return np.asarray(model.predict(rows)).astype(np.int64)
 
 

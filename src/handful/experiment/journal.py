@@ -12,22 +12,7 @@ from typing import IO, Any
 
 from handful.core.errors import FileError
 from handful.core.version import __version__
-from handful.experiment.problem import Problem
 from handful.experiment.trial import Outcome, Task
-
-
-def fingerprint(problem: Problem, settings: Mapping[str, Any]) -> str:
-    """Return a name for a table and the settings of a comparison: same name, same outcomes.
-
-    Examples
-    --------
-    >>> from handful.experiment.problem import array_problem
-    >>> problem = array_problem([[1.0], [2.0], [3.0]], ["a", "b", "a"])
-    >>> fingerprint(problem, {"seed": 0}) == fingerprint(problem, {"seed": 1})
-    False
-    """
-    cells = problem.frame.write_csv()
-    return digest_of([cells, problem.codes.tolist(), dict(problem.kinds), problem.classes.tolist(), settings])
 
 
 def digest_of(facts: Any) -> str:

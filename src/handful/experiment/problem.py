@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 ColumnChoice = Literal["numeric", "nominal", "text", "skip"]
 MAX_CLASSES = 1_000
+_WIDEST_SPARSE = 5_000
 MAX_LABELED = 50_000
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)"
 _ID_NAMES = ("id", "index", "key", "row", "uid", "uuid")
@@ -172,6 +174,68 @@ def read_problem(
     return as_problem(table, n_rows_read=order, notes=notes, chosen=tuple(chosen), source=str(path))
 
 
+def problem_of(
+    X: Any, y: Any = None, *, columns: Mapping[str, str] | None = None, max_unlabeled: int = 5_000, seed: int = 0
+) -> Problem:
+    """Make a problem of whatever holds rows and labels.
+
+    Parameters
+    ----------
+    X : path, data frame, array, sparse matrix, or list of texts
+        Rows.
+    y : array-like or str
+        Labels, or the name of the label column.
+    columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
+        Kinds of columns.
+    max_unlabeled : int
+        Unlabeled rows of a file that are kept at most.
+    seed : int
+        Seed of that choice.
+
+    Returns
+    -------
+    Problem
+        The rows.
+
+    Examples
+    --------
+    >>> problem_of(["good film", "bad film", "dull film"], ["+", "-", None]).kinds
+    {'text': 'text'}
+    """
+    if isinstance(X, str | os.PathLike):
+        if not isinstance(y, str):
+            raise ParameterError("compare: y must name the label column of the file.")
+        return read_problem(X, y, columns=columns, max_unlabeled=max_unlabeled, seed=seed)
+    if isinstance(y, str):
+        if not hasattr(X, "columns") or y not in X.columns:
+            raise ParameterError(f"compare: X has no column {y!r}.")
+        y, X = X[y], X[[name for name in X.columns if name != y]]
+    if y is None:
+        raise ParameterError("compare: y must hold labels, or name a column of X, got neither.")
+    try:
+        rows, kinds = _as_columns(X, columns)
+        return array_problem(rows, y, kinds)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, DataError | ParameterError):
+            raise
+        raise DataError(f"compare: X must be a table of plain values, got an error ({error}).") from error
+
+
+def _as_columns(X: Any, columns: Mapping[str, str] | None) -> tuple[Any, Mapping[str, str] | None]:
+    """Return texts as a column of texts, and a sparse matrix as a dense one."""
+    if hasattr(X, "tocsr"):
+        if X.shape[1] > _WIDEST_SPARSE:
+            raise DataError(
+                f"compare: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
+                "Give the texts themselves, or reduce it (TruncatedSVD)."
+            )
+        return X.toarray(), columns
+    listed = list(X) if isinstance(X, list | tuple) or type(X).__name__ in ("ndarray", "Series") else []
+    if listed and all(isinstance(cell, str) for cell in listed):
+        return {"text": listed}, columns or {"text": "text"}
+    return X, columns
+
+
 def array_problem(X: Any, y: Any, columns: Mapping[str, str] | None = None, name: str = "X") -> Problem:
     """Make a problem of rows in memory.
 
@@ -193,8 +257,8 @@ def array_problem(X: Any, y: Any, columns: Mapping[str, str] | None = None, name
 
     Examples
     --------
-    >>> found = array_problem([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", None])
-    >>> found.codes.tolist(), dict(found.kinds)
+    >>> problem = array_problem([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "a", None])
+    >>> problem.codes.tolist(), dict(problem.kinds)
     ([0, 1, 0, -1], {'x0': 'numeric'})
     """
     frame = as_frame(X)

@@ -3,56 +3,76 @@
 from __future__ import annotations
 
 import os
-from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from handful.evaluation.comparison import Ranking
-from handful.experiment.plan import Plan
-from handful.experiment.trial import Outcome
+from handful.core.errors import DataError
+from handful.evaluation.ranking import Ranking
+from handful.evaluation.verdict import Verdict, judge
+from handful.experiment.race import Race
+from handful.reports import words
 from handful.reports.content import Content
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from handful.experiment.trial import Outcome
 
-class Result(ABC):
+
+class Result:
     """What came of a comparison, whatever was compared.
 
     Parameters
     ----------
-    plan : Plan
-        What was to be done.
-    outcomes : list of Outcome
-        What was done.
-    state : {"finished", "out of time", "interrupted", "planned"}
+    name : str
+        Name of the data.
+    race : Race
+        What was tried, and what came of it.
+    state : {"finished", "out of time", "out of trials", "interrupted", "planned"}
         How it ended.
     command : str
         How to do it again.
     """
 
-    name = "data"
-
-    def __init__(self, plan: Plan, outcomes: list[Outcome], state: str, command: str) -> None:
-        self.plan = plan
-        self.outcomes = outcomes
+    def __init__(self, name: str, race: Race, state: str, command: str) -> None:
+        self.name = name
+        self.race = race
         self.state = state
         self.command = command
 
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """What came of each trial."""
+        return self.race.outcomes
+
     @cached_property
     def ranking(self) -> Ranking:
-        """The methods, the best first."""
-        return self._rank()
+        """The methods that were measured, the best bet first."""
+        ranking = self.race.ranking
+        if not ranking.ranks:
+            why = next(iter(self.race.left_out.values()), "nothing was run.")
+            raise DataError(f"compare: no method could be measured: {why}")
+        return ranking
+
+    @cached_property
+    def judgment(self) -> Verdict:
+        """What to do, and why."""
+        return judge(self.ranking, self.race.setting, self._cost(self.ranking.ranks[0].name))
+
+    @property
+    def best(self) -> str:
+        """Name of the method to use: the best bet among those that were measured."""
+        return self.judgment.use
+
+    @property
+    def verdict(self) -> str:
+        """What to do, in two sentences."""
+        return self.judgment.text
 
     @cached_property
     def content(self) -> Content:
         """All that a report says."""
-        return self._describe()
-
-    @property
-    def verdict(self) -> str:
-        """What to do, in plain words."""
-        return self.ranking.verdict.text
+        raise NotImplementedError
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -61,9 +81,11 @@ class Result(ABC):
 
         rows = []
         for row in self.content.as_dict()["rows"]:
-            gain = row.pop("gain") or (None, None, None)
-            row["params"] = ", ".join(f"{name}={value}" for name, value in row["params"].items())
-            rows.append({**row, "gain": gain[0], "gain_low": gain[1], "gain_high": gain[2]})
+            for name in ("against", "gain"):
+                mean, low, high = row.pop(name) or (None, None, None)
+                row |= {name: mean, f"{name}_low": low, f"{name}_high": high}
+            row["params"] = words.settings(row["params"])
+            rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def plot(self, ax: Any = None) -> Any:
@@ -85,10 +107,10 @@ class Result(ABC):
             pyplot = require("matplotlib.pyplot", extra="plots", why="Comparison.plot")
             ax = pyplot.subplots(figsize=(7, 0.4 * len(self.ranking.ranks) + 1.2))[1]
         ranks = self.ranking.ranks[::-1]
-        spans = [[r.score - r.low for r in ranks], [r.high - r.score for r in ranks]]
+        spans = [[max(r.score - r.low, 0) for r in ranks], [max(r.high - r.score, 0) for r in ranks]]
         ax.errorbar([r.score for r in ranks], range(len(ranks)), xerr=spans, fmt="o", capsize=3)
         ax.set_yticks(range(len(ranks)), [r.name for r in ranks])
-        ax.set_xlabel(f"{self.content.metric}, {self.plan.n_labels} labels")
+        ax.set_xlabel(f"{self.content.metric}, {self.race.n_labels} labels")
         return ax
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -109,11 +131,12 @@ class Result(ABC):
 
         return _written(json.dumps(self.content.as_dict(), ensure_ascii=False, indent=2, default=str) + "\n", path)
 
-    @abstractmethod
-    def _rank(self) -> Ranking: ...
-
-    @abstractmethod
-    def _describe(self) -> Content: ...
+    def _cost(self, name: str) -> str:
+        outcomes = [o for o in self.outcomes if o.task.entry == name and o.error is None]
+        if not outcomes:
+            return ""
+        last = outcomes[-1]
+        return f"a fit takes {words.seconds(last.fit_seconds)} and the model {words.size(last.n_bytes)}"
 
     def _repr_html_(self) -> str:
         from handful.reports.html import render_fragment
@@ -121,6 +144,8 @@ class Result(ABC):
         return render_fragment(self.content)
 
     def __repr__(self) -> str:
+        if self.state == "planned":
+            return f"{type(self).__name__}({self.name}, planned)"
         return f"{type(self).__name__}({self.name}, {len(self.ranking.ranks)} methods: {self.verdict})"
 
 

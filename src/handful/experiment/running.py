@@ -1,181 +1,174 @@
-"""Trials in this process or in others, until all are made, the time is up, or somebody stops them."""
+"""A race run to its end: until nothing is left to learn, the limits are reached, or somebody stops it."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
+import math
 import time
-import warnings
-from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from handful.core.errors import ParameterError
-from handful.core.progress import Progress, Step
-from handful.experiment.trial import Outcome, Task
+from handful.core.progress import Step
+from handful.experiment.race import LEAST_DRAWS, Race, Standing
+from handful.experiment.session import Session
+from handful.experiment.trial import Cost, Outcome, Pilot, Task
+from handful.experiment.workers import Work, Workers
 
-WORKER_BYTES = 350 * 2**20
-"""What a worker process takes before it does anything, measured with scikit-learn and numba loaded."""
-
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_GRACE = 0.5  # seconds that it takes to stop workers
 
 
-class Bench(Protocol):
-    """Where trials are made."""
-
-    def run(self, task: Task) -> Outcome:
-        """Make one trial."""
-
-
-_bench: Bench | None = None
-
-
-def run_tasks(
-    bench: Bench,
-    tasks: Sequence[Task],
-    keep: Callable[[Outcome], None],
-    *,
-    n_jobs: int = 1,
-    deadline: float | None = None,
-    memory: int | None = None,
-    progress: Progress | None = None,
-    done_before: int = 0,
-) -> str:
-    """Make trials, handing on each outcome as soon as it is there.
+@dataclass
+class Runner:
+    """Hands trials of a race to workers, and outcomes to the race.
 
     Parameters
     ----------
-    bench : Bench
-        Where they are made.
-    tasks : sequence of Task
-        The trials, the most wanted first.
+    race : Race
+        Who gets the next trial.
+    session : Session
+        Limits.
+    workers : Workers
+        Who make trials.
     keep : callable
-        Takes each outcome.
-    n_jobs : int
-        Worker processes; -1 uses every core. 1 works in this process, unless there is a deadline.
-    deadline : float or None
-        Value of ``time.monotonic()`` at which to stop; trials under way are given up.
-    memory : int or None
-        Bytes that all workers together may allocate; a trial that wants more fails.
-    progress : callable, optional
-        Told after each trial.
-    done_before : int
-        Trials that were made earlier, for the progress.
-
-    Returns
-    -------
-    {"finished", "out of time", "interrupted"}
-        How it ended.
+        Takes each outcome, for a journal.
+    reserve : callable
+        Seconds that must be left at the end, given the race as it stands.
+    clock : callable
+        Tells the time, as ``time.monotonic`` does.
     """
-    jobs = count_jobs(n_jobs)
-    outcomes = (
-        _here(bench, tasks) if jobs == 1 and deadline is None else _elsewhere(bench, tasks, jobs, deadline, memory)
-    )
-    total, done = len(tasks) + done_before, done_before
-    with contextlib.closing(outcomes), warnings.catch_warnings():
-        # loky replaces workers that have grown, as they do while kernels are loaded; nothing is lost by that.
-        warnings.filterwarnings("ignore", message="A worker stopped while some jobs")
+
+    race: Race
+    session: Session
+    workers: Workers
+    keep: Callable[[Outcome], None] = lambda outcome: None
+    reserve: Callable[[Race], float] = lambda race: 0.0
+    clock: Callable[[], float] = time.monotonic
+
+    def __post_init__(self) -> None:
+        self._queue: list[Work] = []
+        self._pending: list[Work] = []
+        self._piloted = False
+        self._made = len(self.race.outcomes)  # those of an earlier run count too
+
+    def run(self) -> str:
+        """Run the race.
+
+        Returns
+        -------
+        {"finished", "out of time", "out of trials", "interrupted"}
+            How it ended. Whatever it was, `race` holds all outcomes.
+        """
         try:
-            for outcome in outcomes:
-                keep(outcome)
-                done += 1
-                if progress is not None:
-                    progress(Step("compare", done, total))
+            return self._run()
         except KeyboardInterrupt:
             return "interrupted"
-    return "finished" if done == total else "out of time"
 
+    def _run(self) -> str:
+        while True:
+            if self._left() <= 0:
+                return "out of time"
+            if self.session.trials is not None and self._made >= self.session.trials:
+                return "out of trials"
+            self._refill()
+            self._hand_out()
+            if not self._pending:
+                return "finished" if not self._queue else "out of time"
+            self._tell("race")
+            left = self._left()
+            for work, result in self.workers.wait(None if math.isinf(left) else max(left - _GRACE, 0.01)):
+                self._pending.remove(work)
+                self._take(work, result)
+            if self._pending and self._left() <= _GRACE:
+                return "out of time"
 
-def count_jobs(n_jobs: int, memory: int | None = None) -> int:
-    """Return the number of worker processes; -1 is every core. No more than fit into so many bytes, but one.
+    def _left(self) -> float:
+        deadline = self.session.deadline
+        return math.inf if deadline is None else deadline - self.reserve(self.race) - self.clock()
 
-    Examples
-    --------
-    >>> count_jobs(3), count_jobs(3, memory=10**9)
-    (3, 2)
-    """
-    if n_jobs == -1:
-        n_jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if n_jobs < 1:
-        raise ParameterError(f"compare: jobs must be at least 1, or -1 for every core, got {n_jobs}.")
-    return n_jobs if memory is None else max(min(n_jobs, memory // WORKER_BYTES), 1)
+    def _refill(self) -> None:
+        if self._queue:
+            return
+        if not self.session.by_clock:
+            # Decisions follow from whole laps, so that they do not depend on who was done first.
+            if not self._pending:
+                self._queue = list(self.race.lap())
+            return
+        tasks = [work for work in self._pending if isinstance(work, Task)]
+        wanted: list[Work] = []
+        for task in self.race.lap(tasks):
+            if self._needs_pilot(task):
+                continue
+            if self._fits(task):
+                wanted.append(task)
+        if not self._piloted:
+            # Cheap methods go first; what the others cost is asked as soon as these are under way.
+            self._piloted = True
+            wanted += self.race.pilots()
+        self._queue = wanted
 
+    def _needs_pilot(self, task: Task) -> bool:
+        entrant = next(e for e in self.race.entrants if e.name == task.entry)
+        return entrant.cost in ("fair", "slow") and self.race.seconds(entrant.name) is None
 
-def _here(bench: Bench, tasks: Sequence[Task]) -> Generator[Outcome, None, None]:
-    for task in tasks:
-        yield bench.run(task)
+    def _fits(self, task: Task) -> bool:
+        seconds = self.race.seconds(task.entry)
+        if seconds is None:
+            return True
+        left = self._left()
+        if task.draw == 0 and task.n_labels == self.race.n_labels:
+            needed = seconds * LEAST_DRAWS
+            if needed > 0.7 * left:
+                self.race.leave_out(
+                    task.entry, f"would take about {_time(needed)}, and {_time(max(left, 0))} were left."
+                )
+                return False
+        return seconds < left
 
-
-def _elsewhere(
-    bench: Bench, tasks: Sequence[Task], jobs: int, deadline: float | None, memory: int | None
-) -> Generator[Outcome, None, None]:
-    from concurrent.futures import FIRST_COMPLETED, wait
-
-    from joblib.externals.loky import ProcessPoolExecutor
-    from joblib.externals.loky.process_executor import BrokenProcessPool
-
-    def start() -> Any:
-        limit = None if memory is None else max(memory // jobs, WORKER_BYTES)
-        return ProcessPoolExecutor(
-            jobs, initializer=_begin, initargs=(bench, limit), env=dict.fromkeys(_THREADS, "1"), timeout=600
-        )
-
-    pool, queue = start(), list(reversed(tasks))
-    waiting: dict[Any, Task] = {}
-    suspects: list[Task] = []  # under way when a process died: each is tried once more, alone
-    try:
-        while queue or waiting or suspects:
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+    def _hand_out(self) -> None:
+        trials = self.session.trials
+        while self._queue and len(self._pending) < self._at_once():
+            if trials is not None and self._made + len(self._pending) >= trials:
                 return
-            if suspects and not waiting:
-                waiting[pool.submit(_trial, suspects[-1])] = suspects[-1]
-            while queue and not suspects and len(waiting) < 2 * jobs:
-                task = queue.pop()
-                waiting[pool.submit(_trial, task)] = task
-            finished, _ = wait(waiting, timeout=left, return_when=FIRST_COMPLETED)
-            broken = False
-            for future in finished:
-                task, alone = waiting.pop(future), bool(suspects)
-                try:
-                    outcome = future.result()
-                except BrokenProcessPool:
-                    broken = True
-                    if not alone:
-                        suspects.append(task)
-                        continue
-                    outcome = Outcome(task, None, error="its process died, perhaps for lack of memory.")
-                if alone:
-                    suspects.remove(task)
-                yield outcome
-            if broken:
-                suspects.extend(waiting.values())
-                waiting.clear()
-                pool.shutdown(wait=True, kill_workers=True)
-                pool = start()
-    finally:
-        _stop(pool, waiting)
+            work = self._queue.pop(0)
+            if isinstance(work, Task) and work.entry in self.race.left_out:
+                continue
+            self._pending.append(work)
+            self.workers.submit(work)
+
+    def _at_once(self) -> int:
+        # One more than there are workers, so that nobody waits for the next trial to be handed over.
+        return 1 if self.workers.n_jobs == 1 else self.workers.n_jobs + 1
+
+    def _take(self, work: Work, result: Outcome | Cost) -> None:
+        if isinstance(work, Pilot) and isinstance(result, Cost):
+            self._settle(work, result)
+            return
+        assert isinstance(result, Outcome)
+        self._made += 1
+        self.race.add(result)
+        self.keep(result)
+        if self.session.progress is not None:
+            self.session.progress(Step("compare", self._made, self.session.trials))
+
+    def _settle(self, pilot: Pilot, cost: Cost) -> None:
+        self.race.costs[pilot.entry] = cost
+        memory = self.session.memory
+        if memory is not None and cost.n_bytes > memory // self.workers.n_jobs:
+            self.race.leave_out(pilot.entry, f"needs about {_size(cost.n_bytes)}; {_size(memory)} are allowed in all.")
+
+    def _tell(self, doing: str) -> None:
+        watch = self.session.watch
+        if watch is None:
+            return
+        bets = self.race.bets
+        measured = {bet.name for bet in bets}
+        waiting = tuple(e.name for e in self.race.active if e.name not in measured)
+        going = tuple(self.race.in_question(bets))
+        watch(Standing(tuple(bets), waiting, going, self._made, self.clock() - self.session.started, doing))
 
 
-def _stop(pool: Any, waiting: Iterable[Any]) -> None:
-    # loky stumbles, with a traceback, over trials that it was given but has not passed on; that takes it a moment.
-    patience = time.monotonic() + 2
-    while time.monotonic() < patience and not all(future.running() or future.done() for future in waiting):
-        time.sleep(0.01)
-    pool.shutdown(wait=True, kill_workers=True)
+def _time(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} minutes"
 
 
-def _begin(bench: Bench, limit: int | None) -> None:
-    global _bench
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    if limit is not None:
-        with contextlib.suppress(ImportError, ValueError, OSError):
-            import resource
-
-            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    _bench = bench
-
-
-def _trial(task: Task) -> Outcome:
-    assert _bench is not None
-    return _bench.run(task)
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 2**30:.1f} GB" if n_bytes >= 2**30 else f"{math.ceil(n_bytes / 2**20)} MB"

@@ -18,11 +18,17 @@ class Row:
     uses_unlabeled : bool
         Whether it learns from unlabeled rows.
     score, low, high : float
-        Mean score, with its interval.
-    difference : float
-        Against the baseline.
+        Measured mean score, with its interval.
+    expected : float
+        The measured score, shrunk toward what was expected beforehand.
+    p_best : float
+        Probability that it is the best.
+    n_draws : int
+        Draws it was measured on.
+    against : tuple of float or None
+        Mean, low and high of the difference to the baseline; None for the baseline.
     p : float or None
-        Adjusted p-value against the baseline; None for the baseline.
+        Adjusted p-value of that difference.
     gain : tuple of float or None
         Mean, low and high of the gain over its twin.
     twin : str or None
@@ -42,7 +48,10 @@ class Row:
     score: float
     low: float
     high: float
-    difference: float
+    expected: float
+    p_best: float
+    n_draws: int
+    against: tuple[float, float, float] | None
     p: float | None
     gain: tuple[float, float, float] | None
     twin: str | None
@@ -119,16 +128,16 @@ class Content:
         What is scored.
     state : str
         How the run ended.
-    verdict : str
-        What to do.
+    best_bet, proven : str
+        What to do, and what is certain of it: one sentence each.
     use : str
         The method to use.
     unlabeled_help : bool
         Whether unlabeled rows help.
     warnings, notes : tuple of str
         What else to know.
-    baseline : str
-        The supervised baseline.
+    baseline : str or None
+        The best plain supervised method.
     facts : mapping of str to value
         Numbers of rows, labels, classes, draws.
     columns : mapping of str to str
@@ -152,12 +161,13 @@ class Content:
     title: str
     metric: str
     state: str
-    verdict: str
+    best_bet: str
+    proven: str
     use: str
     unlabeled_help: bool
     warnings: tuple[str, ...]
     notes: tuple[str, ...]
-    baseline: str
+    baseline: str | None
     facts: Mapping[str, Any]
     columns: Mapping[str, str]
     rows: tuple[Row, ...]
@@ -168,6 +178,11 @@ class Content:
     command: str
     versions: Mapping[str, str]
 
+    @property
+    def verdict(self) -> str:
+        """Both sentences."""
+        return f"{self.best_bet} {self.proven}".strip()
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "verdict": self.verdict}

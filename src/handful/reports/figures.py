@@ -7,103 +7,13 @@ from collections.abc import Sequence
 from html import escape
 
 from handful.reports import words
-from handful.reports.content import Curve, DecisionMap, Row
+from handful.reports.content import Curve, DecisionMap
+from handful.reports.forest import ticks
 
 # Okabe and Ito's palette, which stays apart for color-blind eyes.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8c6d31")
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
-_WIDTH = 720
-_NAMES = 250
-
-
-def scores_figure(rows: Sequence[Row], baseline: str) -> str:
-    """Return scores with their intervals, one line a method.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        The ranking.
-    baseline : str
-        Whose score is drawn as a line through all.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element.
-    """
-    low = math.floor(min(row.low for row in rows) * 20) / 20
-    high = min(math.ceil(max(row.high for row in rows) * 20) / 20, 1.0)
-    spans = [(row.name, row.score, row.low, row.high, _color(row, baseline)) for row in rows]
-    base = next((row.score for row in rows if row.name == baseline), None)
-    told = "; ".join(f"{row.name} {words.percent(row.score)} ({words.interval(row.low, row.high)})" for row in rows)
-    return _forest(spans, (low, high), base, words.percent, f"Scores with 95 % intervals, in percent: {told}.")
-
-
-def gains_figure(rows: Sequence[Row]) -> str:
-    """Return what unlabeled rows brought each method that uses them.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        The ranking; rows without a gain are left out.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element, or nothing where no method uses unlabeled rows.
-    """
-    spans = []
-    for row in rows:
-        if row.gain is not None:
-            mean, low, high = row.gain
-            color = PALETTE[1] if high < 0 else PALETTE[2] if low > 0 else "#777777"
-            spans.append((row.name, mean, low, high, color))
-    if not spans:
-        return ""
-    most = max(0.01, *(max(abs(low), abs(high)) for _, _, low, high, _ in spans))
-    most = math.ceil(most * 20) / 20
-    told = "; ".join(
-        f"{name} {words.signed(m)} ({words.signed(lo)} to {words.signed(hi)})" for name, m, lo, hi, _ in spans
-    )
-    text = f"Gain in points over the same method without unlabeled rows: {told}."
-    return _forest(spans, (-most, most), 0.0, words.signed, text)
-
-
-def _color(row: Row, baseline: str) -> str:
-    return {"better": PALETTE[2], "worse": PALETTE[1], "baseline": PALETTE[0]}.get(words.mark(row, baseline), "#777777")
-
-
-def _forest(
-    spans: Sequence[tuple[str, float, float, float, str]],
-    bounds: tuple[float, float],
-    line: float | None,
-    label: object,
-    text: str,
-) -> str:
-    assert callable(label)
-    low, high = bounds
-    high = high if high > low else low + 0.05
-    height = 30 * len(spans) + 40
-
-    def x(value: float) -> float:
-        return _NAMES + (value - low) / (high - low) * (_WIDTH - _NAMES - 30)
-
-    parts = []
-    for tick in _ticks(low, high):
-        parts.append(f'<line x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="5" y2="{height - 25}" class="grid"/>')
-        parts.append(f'<text x="{x(tick):.1f}" y="{height - 8}" class="tick" text-anchor="middle">{label(tick)}</text>')
-    if line is not None:
-        parts.append(f'<line x1="{x(line):.1f}" x2="{x(line):.1f}" y1="5" y2="{height - 25}" class="mark"/>')
-    for number, (name, mean, start, stop, color) in enumerate(spans):
-        y = 30 * number + 22
-        clipped_start, clipped_stop = max(start, low), min(stop, high)
-        parts.append(f'<text x="{_NAMES - 12}" y="{y + 5}" class="name" text-anchor="end">{escape(name)}</text>')
-        parts.append(
-            f'<line x1="{x(clipped_start):.1f}" x2="{x(clipped_stop):.1f}" y1="{y}" y2="{y}" stroke="{color}" '
-            'stroke-width="3" stroke-linecap="round" opacity="0.55"/>'
-        )
-        parts.append(f'<circle cx="{x(mean):.1f}" cy="{y}" r="6" fill="{color}"/>')
-    return _svg(parts, height, text)
+_WIDTH = 400  # about a phone; a wider screen enlarges it
 
 
 def curves_figure(curves: Sequence[Curve]) -> str:
@@ -126,8 +36,8 @@ def curves_figure(curves: Sequence[Curve]) -> str:
     low = math.floor(min(min(curve.mean) for curve in curves) * 20) / 20
     high = min(math.ceil(max(max(curve.mean) for curve in curves) * 20) / 20, 1.0)
     high = high if high > low else low + 0.05
-    plot, left, top = 300, 55, 12
-    height = plot + 55 + 22 * math.ceil(len(curves) / 2)
+    plot, left, top = 240, 42, 12
+    height = plot + 55 + 20 * len(curves)
     step = math.log(sizes[-1] / sizes[0]) or 1.0
 
     def x(size: int) -> float:
@@ -137,7 +47,7 @@ def curves_figure(curves: Sequence[Curve]) -> str:
         return top + (high - score) / (high - low) * (plot - top)
 
     parts = []
-    for tick in _ticks(low, high):
+    for tick in ticks(low, high):
         parts.append(f'<line x1="{left}" x2="{_WIDTH - 15}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" class="grid"/>')
         parts.append(
             f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
@@ -154,7 +64,7 @@ def curves_figure(curves: Sequence[Curve]) -> str:
             f'<circle cx="{x(n):.1f}" cy="{y(m):.1f}" r="4" fill="{color}"/>'
             for n, m in zip(curve.n_labels, curve.mean, strict=True)
         ]
-        at_x, at_y = (left, _WIDTH / 2 + 10)[number % 2], plot + 62 + 22 * (number // 2)
+        at_x, at_y = left, plot + 62 + 20 * number
         parts.append(
             f'<line x1="{at_x}" x2="{at_x + 34}" y1="{at_y - 5}" y2="{at_y - 5}" stroke="{color}" stroke-width="2.5"{dash}/>'
         )
@@ -181,9 +91,9 @@ def decisions_figure(found: DecisionMap, text: str) -> str:
     str
         An ``<svg>`` element.
     """
-    plot, classes = 380, found.classes[: len(PALETTE)]
+    plot, classes = 300, found.classes[: len(PALETTE)]
     used = sorted({code for code in (*found.before, *found.after) if code < len(classes)})
-    height = plot + 30 + 22 * math.ceil((len(used) + 2) / 3)
+    height = plot + 30 + 22 * math.ceil((len(used) + 2) / 2)
     x_low, x_high, y_low, y_high = min(found.x), max(found.x), min(found.y), max(found.y)
 
     def place(x: float, y: float) -> tuple[float, float]:
@@ -213,17 +123,11 @@ def decisions_figure(found: DecisionMap, text: str) -> str:
     ring = '<circle cx="8" cy="-5" r="5" fill="#bbbbbb" stroke="#555555" stroke-width="3.5"/>'
     key.append((ring, "changed (ring: before)"))
     legend = [
-        f'<g transform="translate({20 + 235 * (n % 3)},{plot + 26 + 22 * (n // 3)})">{shape}'
-        f'<text x="22" y="0" class="name">{escape(words.clipped(name, 26))}</text></g>'
+        f'<g transform="translate({12 + 195 * (n % 2)},{plot + 26 + 22 * (n // 2)})">{shape}'
+        f'<text x="22" y="0" class="name">{escape(words.clipped(name, 24))}</text></g>'
         for n, (shape, name) in enumerate(key)
     ]
     return _svg([*plain, *given, *changed, *legend], height, text)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    step = next((s for s in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if (high - low) / s <= 8), 1.0)
-    first = math.ceil(round(low / step, 6))
-    return [round(n * step, 6) for n in range(first, math.floor(round(high / step, 6)) + 1)]
 
 
 def _svg(parts: Sequence[str], height: float, text: str) -> str:

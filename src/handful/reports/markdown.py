@@ -21,13 +21,14 @@ def render_markdown(content: Content) -> str:
     str
         The text.
     """
-    parts = [f"# {content.title}: which method, with few labels?", content.verdict]
+    parts = [f"# {content.title}: which method, with few labels?", content.best_bet, content.proven]
     parts += [f"**Warning:** {warning}" for warning in content.warnings]
     parts.append(_table(*_ranking(content)))
     parts.append(
-        f"Score: {content.metric} in percent, mean over {content.facts['draws finished']} draws with a 95 % interval. "
+        f"Score: {content.metric} in percent, mean over up to {content.facts['draws']} draws with a 95 % interval. "
+        "Chance: that it is the best. "
         f"Against the baseline ({content.baseline}) in points, with the p-value of a paired test corrected for "
-        "overlapping draws and for the number of methods. Gain: against the same method without unlabeled rows."
+        "overlapping draws and for the number of methods. Gain: against the same method without unlabeled data."
     )
     if content.curves:
         parts.append("## Learning curve")
@@ -46,7 +47,7 @@ def render_markdown(content: Content) -> str:
             ]
             parts.append(_table(head, lines))
     if content.decisions is not None:
-        parts.append(f"## Where unlabeled rows changed answers\n\n{decisions_in_words(content)}")
+        parts.append(f"## Where unlabeled data changed answers\n\n{decisions_in_words(content)}")
     parts.append("## Data and run")
     facts = [*content.facts.items(), *((f"column {name}", kind) for name, kind in content.columns.items())]
     parts.append("\n".join(f"* {name}: {value}" for name, value in facts))
@@ -74,10 +75,12 @@ def _ranking(content: Content) -> tuple[list[str], list[list[str]]]:
         "method",
         "score",
         "interval",
+        "chance",
         "against baseline",
         "p",
         "",
-        "gain from unlabeled rows",
+        "gain from unlabeled data",
+        "draws",
         "model",
         "fit",
         "1,000 rows",
@@ -87,10 +90,12 @@ def _ranking(content: Content) -> tuple[list[str], list[list[str]]]:
             row.name,
             words.percent(row.score),
             words.interval(row.low, row.high),
-            words.signed(row.difference),
+            words.share(row.p_best),
+            words.difference(row, content.baseline),
             words.chance(row.p),
-            words.mark(row, content.baseline) + (" (harmed)" if words.harms(row) else ""),
+            words.mark(row, content.baseline).replace("baseline", "") + (" (harmed)" if words.harms(row) else ""),
             words.gain(row),
+            str(row.n_draws),
             words.size(row.n_bytes),
             words.seconds(row.fit_seconds),
             words.seconds(row.predict_seconds),

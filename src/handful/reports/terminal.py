@@ -29,12 +29,20 @@ def render_terminal(content: Content) -> list[RenderableType]:
     from rich.table import Table
     from rich.text import Text
 
-    title = f"{content.title}: {content.metric}, {content.facts['labels used for training']} labels, "
-    table = Table(
-        title=title + f"{content.facts['draws finished']} draws", box=None, pad_edge=False, title_justify="left"
-    )
+    title = f"{content.title}: {content.metric}, {content.facts['labels used for training']} labels"
+    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
     table.add_column("method", no_wrap=True)
-    for heading in ("score", "95 % interval", "to baseline", "p", "gain from unlabeled", "model", "fit", "1,000 rows"):
+    for heading in (
+        "score",
+        "95 % interval",
+        "chance",
+        "to baseline",
+        "p",
+        "gain from unlabeled",
+        "draws",
+        "model",
+        "fit",
+    ):
         table.add_column(heading, justify="right", no_wrap=True)
     for row in content.rows:
         mark = words.mark(row, content.baseline)
@@ -48,12 +56,13 @@ def render_terminal(content: Content) -> list[RenderableType]:
             Text(row.name, style="bold" if row.name == content.use else ""),
             words.percent(row.score),
             words.interval(row.low, row.high),
-            Text("baseline" if mark == "baseline" else words.signed(row.difference), style=style),
+            words.share(row.p_best),
+            Text(words.difference(row, content.baseline), style=style),
             words.chance(row.p),
             gain,
+            str(row.n_draws),
             words.size(row.n_bytes),
             words.seconds(row.fit_seconds),
-            words.seconds(row.predict_seconds),
         )
     parts: list[RenderableType] = [table]
     if content.curves:
@@ -62,7 +71,7 @@ def render_terminal(content: Content) -> list[RenderableType]:
     parts += [Text(f"{name} did not take part: {why}", style="dim") for name, why in content.left_out.items()]
     parts += [Text(note, style="dim") for note in content.notes]
     parts += [Text(f"Warning: {warning}", style="yellow") for warning in content.warnings]
-    parts.append(Text(content.verdict, style="bold"))
+    parts += [Text(content.best_bet, style="bold"), Text(content.proven, style="bold")]
     return parts
 
 

@@ -93,18 +93,39 @@ def gain(row: Row) -> str:
     """Return the gain of a method over its twin, with its interval."""
     if row.gain is None:
         return ""
-    mean, low, high = row.gain
-    return f"{signed(mean)} ({signed(low)} to {signed(high)})"
+    return f"{signed(row.gain[0])} ({span(row.gain)})"
 
 
-def mark(row: Row, baseline: str) -> str:
+def span(found: tuple[float, float, float]) -> str:
+    """Return the interval of a difference: of mean, low and high, the last two.
+
+    Examples
+    --------
+    >>> span((0.02, 0.01, 0.03))
+    '+1.0 to +3.0'
+    """
+    return f"{signed(found[1])} to {signed(found[2])}"
+
+
+def share(value: float) -> str:
+    """Return a probability as percent.
+
+    Examples
+    --------
+    >>> share(0.714), share(0.001)
+    ('71 %', '<1 %')
+    """
+    return "<1 %" if value < 0.005 else f"{100 * value:.0f} %"
+
+
+def mark(row: Row, baseline: str | None) -> str:
     """Say in a word how a method stands to the baseline.
 
     Parameters
     ----------
     row : Row
         The method.
-    baseline : str
+    baseline : str or None
         Name of the baseline.
 
     Returns
@@ -114,9 +135,16 @@ def mark(row: Row, baseline: str) -> str:
     """
     if row.name == baseline:
         return "baseline"
-    if row.p is None or row.p >= LEVEL:
+    if row.p is None or row.p >= LEVEL or row.against is None:
         return ""
-    return "better" if row.difference > 0 else "worse"
+    return "better" if row.against[0] > 0 else "worse"
+
+
+def difference(row: Row, baseline: str | None) -> str:
+    """Return the difference to the baseline in points, or say that it is the baseline."""
+    if row.name == baseline:
+        return "baseline"
+    return "" if row.against is None else signed(row.against[0])
 
 
 def harms(row: Row) -> bool:

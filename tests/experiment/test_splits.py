@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handful.core.errors import DataError, ParameterError
-from handful.experiment.labels import Budget, Draws
+from handful.experiment.splits import Budget, Draws
 
 
 @pytest.mark.parametrize("text", ["", "0", "-3", "100%", "0%", "5 per", "1.5", "five", "10%%", "0-per-class"])

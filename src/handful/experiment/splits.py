@@ -123,6 +123,7 @@ class Draws:
         self.n_labels = self._count(1.0)
         self.sizes = sorted({size for size in map(self._size, self._curve()) if size is not None})
         self.pool_share = 1.0 / (self.n_folds - 1) if self.n_folds > 1 else 1.0
+        self.n_test = min(max(testable // self.n_folds, 1), max_test)
 
     def __getitem__(self, number: int) -> Draw:
         """Return one draw; the same number is always the same draw."""
@@ -150,6 +151,11 @@ class Draws:
             due[members] = in_turn if self._per_class else in_turn / len(members)
             due[members[0]] = 0.0
         return np.asarray(shuffled[np.argsort(due, kind="stable")])
+
+    @property
+    def hides_labels(self) -> bool:
+        """Whether labels are hidden, to see what few would do."""
+        return self._budget is not None
 
     @property
     def _per_class(self) -> bool:

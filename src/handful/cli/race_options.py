@@ -1,0 +1,123 @@
+"""Options of commands that let methods race."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from handful.experiment.session import Session
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_LIMITS = ("minutes", "trials", "draws", "unlabeled_rows", "seed", "journal", "fresh", "dry_run")
+
+
+def race_options(command: Command) -> Command:
+    """Add the options that limit a race."""
+    options = (
+        click.option(
+            "--minutes",
+            type=click.FloatRange(min=0, min_open=True),
+            default=2.0,
+            show_default=True,
+            help="Stop after this time at the latest.",
+        ),
+        click.option(
+            "--trials",
+            type=click.IntRange(min=1),
+            help="Stop after so many trials instead, whatever the clock says: the same result every time.",
+        ),
+        click.option(
+            "--memory", type=click.FloatRange(min=0, min_open=True), metavar="GB", help="Memory that may be used."
+        ),
+        click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 uses every core."),
+        click.option(
+            "--metric",
+            type=click.Choice(["auto", "accuracy", "balanced accuracy", "f1"]),
+            default="auto",
+            show_default=True,
+            help="What is scored; auto is accuracy, or balanced accuracy where one class has most of the labels.",
+        ),
+        click.option(
+            "--with",
+            "classes",
+            metavar="MODULE:CLASS",
+            multiple=True,
+            help="A classifier of another package, such as sklearn.svm:SVC. May be given several times.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def session_of(given: dict[str, Any], **more: Any) -> Session:
+    """Return the limits that options give; time counts from the start of the process.
+
+    Parameters
+    ----------
+    given : dict of str to value
+        Options of the command.
+    **more
+        Further parameters of the session.
+
+    Returns
+    -------
+    Session
+        The limits.
+    """
+    from handful.experiment.session import Session
+
+    limits = {name: given[name] for name in _LIMITS if name in given}
+    return Session(n_jobs=given["jobs"], memory_gb=given["memory"], started=_process_start(), **limits, **more)
+
+
+def with_methods(methods: Sequence[str] | None, classes: Sequence[str]) -> list[Any] | None:
+    """Return the methods to compare: names, and classifiers given by module and class.
+
+    Parameters
+    ----------
+    methods : sequence of str or None
+        Names; None is everything.
+    classes : sequence of str
+        ``module:Class``.
+
+    Returns
+    -------
+    list or None
+        For `handful.compare`; None where nothing was named.
+    """
+    if methods is None and not classes:
+        return None
+    from handful.methods import names
+
+    named = list(methods) if methods is not None else names("table")
+    return [*named, *map(_classifier, classes)]
+
+
+def _classifier(text: str) -> Any:
+    from importlib import import_module
+
+    module, colon, name = text.partition(":")
+    if not colon or not module or not name:
+        raise click.UsageError(f"--with expects module:Class, as in sklearn.svm:SVC, got {text!r}.")
+    try:
+        return getattr(import_module(module), name)()
+    except ImportError as error:
+        raise click.UsageError(f"--with {text}: the module cannot be imported ({error}).") from None
+    except AttributeError:
+        raise click.UsageError(f"--with {text}: {module} has no class {name!r}.") from None
+    except TypeError as error:
+        raise click.UsageError(f"--with {text}: it cannot be made without parameters ({error}).") from None
+
+
+def _process_start() -> float:
+    """Return when this process began, on the clock of ``time.monotonic``: what was spent on imports counts too."""
+    import psutil
+
+    age = time.time() - psutil.Process().create_time()
+    # Within a longer process, such as one that runs tests, only this command counts.
+    return time.monotonic() - (age if 0 <= age < 20 else 0.0)

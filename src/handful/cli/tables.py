@@ -1,0 +1,53 @@
+"""A table read for a command, with what people should know about it told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from handful.cli.console import console
+
+if TYPE_CHECKING:
+    from handful.experiment.problem import Problem
+
+
+def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
+    """Read a table and tell what was seen in it.
+
+    Parameters
+    ----------
+    data : Path
+        The file.
+    given : dict of str to value
+        Options of the command: ``target`` and those of `handful.cli.options.table_options`.
+
+    Returns
+    -------
+    Problem
+        The table.
+    """
+    from handful.experiment.problem import read_problem
+
+    problem = read_problem(
+        data,
+        given["target"],
+        columns=given["columns"],
+        unlabeled_marks=[] if given["unlabeled_mark"] is None else [given["unlabeled_mark"]],
+        max_unlabeled=given["unlabeled_rows"],
+        seed=given["seed"],
+    )
+    kinds = {kind: [n for n, k in problem.kinds.items() if k == kind] for kind in ("numeric", "nominal", "text")}
+    told = "; ".join(f"{len(names)} {kind} ({_some(names)})" for kind, names in kinds.items() if names)
+    notes = console(stderr=True)
+    notes.print(
+        f"{problem.name}: {problem.n_rows_read:,} rows, {len(problem.labeled):,} with a label, "
+        f"{len(problem.classes)} classes. Columns: {told}.",
+        markup=False,
+    )
+    for note in problem.notes:
+        notes.print(note, style="dim", markup=False)
+    return problem
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")

@@ -1,0 +1,171 @@
+"""What to do, in two sentences: the best bet, and what is proven."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from handful.evaluation.ranking import LEVEL, Rank, Ranking, Setting
+
+_LARGE = 0.05  # a difference that nobody should hear called chance
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do, in plain words.
+
+    Parameters
+    ----------
+    use : str
+        The method to use: the best bet among those that were measured.
+    best_bet, proven : str
+        One sentence each.
+    unlabeled_help : bool
+        Whether it is proven that unlabeled rows help.
+    warnings : tuple of str
+        One sentence for each method that unlabeled rows harm.
+    """
+
+    use: str
+    best_bet: str
+    proven: str
+    unlabeled_help: bool
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Both sentences."""
+        return f"{self.best_bet} {self.proven}".strip()
+
+
+def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
+    """Say what to do.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        At least one method, measured once or more.
+    setting : Setting
+        What the scores are scores of.
+    cost : str
+        What the best bet costs, in words.
+
+    Returns
+    -------
+    Verdict
+        Two sentences. Unlabeled rows *help* if the best bet among the methods that use them is better than the best
+        plain method (p below 0.05, adjusted for the number of methods), its gain over its own twin has an interval
+        above zero, and no other method is expected to score higher from labels alone.
+
+    Examples
+    --------
+    >>> from handful.evaluation.ranking import Entry, rank
+    >>> setting = Setting(test_share=0.25, n_test=500, n_labels=20)
+    >>> plain = Entry("k-nn", {0: 0.70, 1: 0.72, 2: 0.71}, plain=True)
+    >>> more = Entry("ordinal-knn", {0: 0.80, 1: 0.82, 2: 0.80}, uses_unlabeled=True, twin="k-nn")
+    >>> print(judge(rank([plain, more], setting), setting).proven)
+    Proven: unlabeled rows help, +9.7 points over k-nn, the best supervised model (p = .011).
+    """
+    best = ranking.ranks[0]
+    rivals = len(ranking.ranks)
+    chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {rivals}"
+    bet = (
+        f"Best bet: {best.name}, expected at {_percent(best.expected)} with {setting.n_labels} {setting.labels} "
+        f"(95 % interval {_percent(best.low)} to {_percent(best.high)}){chance}{f'; {cost}' if cost else ''}."
+    )
+    proven, helped = _proven(ranking, setting)
+    return Verdict(best.name, bet, proven, helped, _warnings(ranking, setting))
+
+
+def _proven(ranking: Ranking, setting: Setting) -> tuple[str, bool]:
+    semi = [rank for rank in ranking.ranks if rank.uses_unlabeled]
+    best, base = ranking.ranks[0], ranking.baseline
+    if base is None:
+        return "Nothing is proven: no plain supervised model was measured beside it.", False
+    helped = next((rank for rank in semi if rank.helped and _not_below_labels_alone(rank, ranking)), None)
+    if helped is not None and helped.gain is not None:
+        twin = "" if helped.gain.twin == base else f", and {_with_interval(helped, twin=True)} over {helped.gain.twin}"
+        which = "" if helped is best else f" ({helped.name})"
+        text = f"Proven: {setting.unlabeled} help{which}, {_signed(helped.difference)} points over {base}"
+        return f"{text}, the best supervised model (p {_p(helped.p)}){twin}.", True
+    if best.better:
+        return f"Proven: it is better than {base}{_by(best)}; {_owed(best, semi, setting)}.", False
+    return _not_proven(ranking, semi, setting), False
+
+
+def _not_below_labels_alone(rank: Rank, ranking: Ranking) -> bool:
+    alone = [other.expected for other in ranking.ranks if not other.uses_unlabeled]
+    return rank.expected >= max(alone, default=0.0)
+
+
+def _owed(best: Rank, semi: list[Rank], setting: Setting) -> str:
+    if not best.uses_unlabeled:
+        if not semi:
+            return f"no method that uses {setting.unlabeled} was measured"
+        return f"it learns from the labels alone, and {setting.unlabeled} are not shown to help"
+    if best.gain is None:
+        return f"what it owes to {setting.unlabeled} was not measured"
+    return f"that it owes this to {setting.unlabeled} is not proven ({_with_interval(best, twin=True)} over {best.gain.twin})"
+
+
+def _not_proven(ranking: Ranking, semi: list[Rank], setting: Setting) -> str:
+    best, base = ranking.ranks[0], ranking.baseline
+    if len(ranking.ranks) == 1:
+        return "Nothing is proven: nothing else was measured."
+    if not semi:
+        text = f"Whether {setting.unlabeled} help was not tried: no method that uses them was measured"
+        return f"{text}." if best.name == base else f"{text}; {_open(best, base)}."
+    rank = best if best.uses_unlabeled else semi[0]
+    name = "it" if rank is best else rank.name
+    return f"Not proven: that {setting.unlabeled} help; {_open(rank, base, name)}."
+
+
+def _open(rank: Rank, base: str | None, name: str = "it") -> str:
+    """Tell of a difference that is not proven, by its size."""
+    if rank.name == base:
+        return f"{name} is itself the best supervised model"
+    if rank.against is None:
+        return f"{name} was measured too seldom to be held against {base}, the best supervised model"
+    told = _with_interval(rank)
+    if rank.difference >= _LARGE:
+        return f"{name} leads {base}, the best supervised model, by {told}, but so few tested rows cannot prove it"
+    if rank.difference > 0:
+        return f"{name} is at {told} to {base}, the best supervised model, which may be chance"
+    return f"{name} is at {told} to {base}, the best supervised model"
+
+
+def _by(rank: Rank) -> str:
+    return f", the best other supervised model, by {_with_interval(rank)} (p {_p(rank.p)})"
+
+
+def _warnings(ranking: Ranking, setting: Setting) -> tuple[str, ...]:
+    return tuple(
+        f"{setting.unlabeled.capitalize()} do harm to {rank.name}: {_with_interval(rank, twin=True)} against {rank.gain.twin}."
+        for rank in ranking.ranks
+        if rank.gain is not None and rank.gain.harms
+    )
+
+
+def _with_interval(rank: Rank, *, twin: bool = False) -> str:
+    found = rank.gain if twin else rank.against
+    if found is None:
+        return ""
+    return f"{_signed(found.mean)} points ({_signed(found.low)} to {_signed(found.high)})"
+
+
+def _p(p: float | None) -> str:
+    if p is None:
+        return f"> {LEVEL}"
+    return "< .001" if p < 0.001 else f"= {f'{p:.3f}'.lstrip('0')}"
+
+
+def _chance(p: float) -> str:
+    return f"{min(max(round(100 * p), 1), 99)} % likely"
+
+
+def _signed(value: float) -> str:
+    text = f"{100 * value:+.1f}"
+    return "0.0" if float(text) == 0 else text.replace("-", "\N{MINUS SIGN}")
+
+
+def _percent(score: float) -> str:
+    return f"{100 * min(max(score, 0.0), 1.0):.1f}"

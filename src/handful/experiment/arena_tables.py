@@ -1,0 +1,262 @@
+"""Where methods for tables are tried: label-free work is done once, and shared by all of them."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+import tracemalloc
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from handful.core.catalogue import cards, get_card
+from handful.core.errors import HandfulError
+from handful.core.labels import UNLABELED
+from handful.core.registry import Card
+from handful.evaluation.ranking import Setting
+from handful.experiment.entrants import Entrant, choose_entrants
+from handful.experiment.problem import Problem
+from handful.experiment.search import search
+from handful.experiment.splits import Draws
+from handful.experiment.trial import Cost, Outcome, Pilot, Task, quiet_single_thread, score_of
+from handful.features.tables import TableEncoder
+
+Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
+_PILOT_ROWS = (100, 200)
+_PLENTY = 10  # unlabeled rows for each labeled one, so many that the encoder does not miss the labeled ones
+_KEPT_SPLITS = 6
+
+
+class TableArena:
+    """Trials of methods on one table.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    draws : Draws
+        Which rows are learned from and tested.
+    metric : {"accuracy", "balanced accuracy", "f1"}
+        What is scored.
+    max_unlabeled : int
+        Unlabeled training rows of a draw at most.
+    seed : int
+        Seed of methods that use chance.
+    extra : mapping of str to Card, optional
+        Methods beside those of the catalogue.
+
+    Notes
+    -----
+    Scales, values and word weights are learned from training rows, never from tested ones. Where at least ten rows
+    are unlabeled for each labeled one, they are learned from these, once for all draws; otherwise once for each draw.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        draws: Draws,
+        metric: str,
+        max_unlabeled: int,
+        seed: int,
+        extra: Mapping[str, Card] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.draws = draws
+        self.metric = metric
+        self.max_unlabeled = max_unlabeled
+        self.seed = seed
+        self._cards = dict(extra or {})
+        self._everything: Any = None
+        self._splits: dict[tuple[int, int], Matrices] = {}
+        self._warm: set[tuple[str, bool]] = set()
+
+    @property
+    def name(self) -> str:
+        """Name of the table."""
+        return self.problem.name
+
+    @property
+    def setting(self) -> Setting:
+        """What the scores are scores of."""
+        return Setting(self.draws.pool_share, self.draws.n_test, self.draws.n_labels)
+
+    def card(self, name: str) -> Card:
+        """Return the card of a method."""
+        return self._cards[name] if name in self._cards else get_card(name, "table")
+
+    def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
+        """Return those who take part; see `choose_entrants`."""
+        known = {**{card.name: card for card in cards("table")}, **self._cards}
+        chosen = None if methods is None else [self.card(name).name for name in methods]
+        return choose_entrants(known, chosen)
+
+    def prepare(self) -> None:
+        """Do what is the same for all draws, before trials are made."""
+        problem = self.problem
+        if self.draws.hides_labels or len(problem.unlabeled) < _PLENTY * len(problem.labeled):
+            return
+        rng = np.random.default_rng([self.seed, 2])
+        spare = np.sort(rng.permutation(problem.unlabeled)[: self.max_unlabeled])
+        rows = np.sort(np.concatenate([problem.labeled, spare]))
+        encoder = TableEncoder.learn(problem.frame[spare], problem.kinds)
+        self._everything = (rows, encoder.transform(problem.frame[rows]))
+
+    def run(self, task: Task) -> Outcome:
+        """Make one trial; a method that fails is an outcome too.
+
+        Parameters
+        ----------
+        task : Task
+            The trial.
+
+        Returns
+        -------
+        Outcome
+            What came of it.
+        """
+        start = time.perf_counter()
+        try:
+            with quiet_single_thread():
+                return self._run(task, start)
+        except HandfulError as error:
+            return Outcome(task, None, error=str(error))
+        except MemoryError:
+            return Outcome(task, None, error="ran out of memory.")
+        except Exception as error:
+            return Outcome(task, None, error=f"{type(error).__name__}: {error}"[:300])
+
+    def pilot(self, pilot: Pilot) -> Cost:
+        """Try a method on few rows.
+
+        Parameters
+        ----------
+        pilot : Pilot
+            Which one.
+
+        Returns
+        -------
+        Cost
+            What a whole trial would cost, extrapolated from fits on 100 and 200 rows; it may well be wrong by a factor
+            of two.
+        """
+        card = self.card(pilot.method)
+        train, codes, _, _ = self.matrices(0, self.draws.n_labels)
+        labeled, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+        alone = pilot.labels_only or not card.uses_unlabeled
+        n_train = len(labeled) if alone else len(codes)
+        params = card.usual
+        rng = np.random.default_rng(self.seed)
+        spent: list[tuple[int, float, float]] = []
+        for limit in _PILOT_ROWS:
+            few = rng.permutation(labeled)[:limit]
+            rows = few if alone else np.concatenate([few, spare[: max(limit - len(few), 10)]])
+            codes_of = np.unique(codes[rows][codes[rows] >= 0])
+            dense = np.where(codes[rows] >= 0, np.searchsorted(codes_of, codes[rows]), UNLABELED)
+            with quiet_single_thread():
+                try:
+                    spent.append((len(rows), *self._measure(card, params, train[rows], dense, warm=bool(spent))))
+                except Exception:
+                    return Cost(0.0, 0)  # the trials will tell why it fails
+            if len(rows) >= n_train:
+                break
+        seconds = _extrapolate([(n, s) for n, s, _ in spent], n_train, 2.2)
+        return Cost(seconds, int(_extrapolate([(n, b) for n, _, b in spent], n_train, 2.0)))
+
+    def matrices(self, number: int, n_labels: int) -> Matrices:
+        """Return the training rows of a draw, their codes, the tested rows and theirs."""
+        key = (number, n_labels)
+        if key not in self._splits:
+            while len(self._splits) >= _KEPT_SPLITS:
+                del self._splits[next(iter(self._splits))]
+            self._splits[key] = self._encode(number, n_labels)
+        return self._splits[key]
+
+    def _run(self, task: Task, start: float) -> Outcome:
+        card = self.card(task.method)
+        train, codes, test, truth = self.matrices(task.draw, task.n_labels)
+        if task.labels_only or not card.uses_unlabeled:
+            train, codes = train[codes >= 0], codes[codes >= 0]
+        params = search(card, train, codes, self.seed)
+        self._warm_up(card, params, train, codes)
+        model = card.make(train.shape[1], self.seed, params)
+        began = time.perf_counter()
+        model.fit(train, codes)
+        fitted = time.perf_counter()
+        answers = np.asarray(model.predict(test)).astype(np.int64)
+        done = time.perf_counter()
+        n_classes = len(self.problem.classes)
+        confusion = np.bincount(truth * n_classes + answers, minlength=n_classes**2).reshape(n_classes, n_classes)
+        kept = getattr(model, "kept_", None)
+        return Outcome(
+            task,
+            score_of(confusion, self.metric),
+            _brier(model, test, truth, n_classes),
+            confusion.tolist() if n_classes <= 50 else [],
+            params,
+            time.perf_counter() - start,
+            fitted - began,
+            (done - fitted) / len(truth) * 1_000,
+            len(pickle.dumps(model, protocol=5)),
+            None if kept is None else len(kept),
+        )
+
+    def _encode(self, number: int, n_labels: int) -> Matrices:
+        draw = self.draws[number]
+        labeled, spare = draw.training(n_labels, self.max_unlabeled)
+        if self._everything is not None:
+            known, matrix = self._everything
+            spare = known[self.problem.codes[known] < 0]
+        rows = np.sort(np.concatenate([labeled, spare]))
+        codes = np.full(len(rows), UNLABELED, dtype=np.int64)
+        codes[np.searchsorted(rows, labeled)] = self.problem.codes[labeled]
+        truth = self.problem.codes[draw.test].astype(np.int64)
+        if self._everything is not None:
+            return matrix[np.searchsorted(known, rows)], codes, matrix[np.searchsorted(known, draw.test)], truth
+        encoder = TableEncoder.learn(self.problem.frame[rows], self.problem.kinds)
+        train, test = (encoder.transform(self.problem.frame[r]) for r in (rows, draw.test))
+        return train, codes, test, truth
+
+    def _warm_up(self, card: Card, params: Mapping[str, Any], train: Any, codes: np.ndarray) -> None:
+        # Compiled kernels are compiled on first use; a clock that runs meanwhile would tell of the compiler.
+        key = (card.name, bool((codes < 0).any()))
+        if key in self._warm:
+            return
+        self._warm.add(key)
+        rows = np.concatenate([np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)[:20]])
+        if len(rows) <= 200:
+            model = card.make(train.shape[1], self.seed, params).fit(train[rows], codes[rows])
+            model.predict(train[rows[:2]])
+
+    def _measure(
+        self, card: Card, params: Mapping[str, Any], rows: Any, codes: np.ndarray, warm: bool
+    ) -> tuple[float, float]:
+        if not warm:
+            card.make(rows.shape[1], self.seed, params).fit(rows, codes).predict(rows[:2])  # compiles what it needs
+        start = time.perf_counter()
+        card.make(rows.shape[1], self.seed, params).fit(rows, codes).predict(rows[:20])
+        seconds = time.perf_counter() - start
+        tracemalloc.start()
+        try:
+            card.make(rows.shape[1], self.seed, params).fit(rows, codes)
+            return seconds, float(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+
+
+def _brier(model: Any, test: Any, truth: np.ndarray, n_classes: int) -> float | None:
+    if not hasattr(model, "predict_proba"):
+        return None
+    shares = np.zeros((len(truth), n_classes))
+    shares[:, np.asarray(model.classes_).astype(np.int64)] = model.predict_proba(test)
+    shares[np.arange(len(truth)), truth] -= 1.0
+    return float((shares**2).sum(axis=1).mean())
+
+
+def _extrapolate(points: Sequence[tuple[int, float]], n: int, most: float) -> float:
+    (n1, v1), (n2, v2) = points[0], points[-1]
+    if n <= n2:
+        return v2
+    power = math.log(max(v2, 1e-9) / max(v1, 1e-9)) / math.log(n2 / n1) if n2 > n1 else 1.0
+    return float(v2 * (n / n2) ** min(max(power, 1.0), most))

@@ -1,0 +1,138 @@
+"""The winner of a race, or a named method, fitted to a whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from handful.core.catalogue import get_card, names
+from handful.core.errors import DataError
+from handful.experiment.entrants import FAVORITE
+from handful.experiment.problem import Problem, problem_of
+from handful.experiment.search import search
+from handful.experiment.session import Session
+from handful.experiment.trial import quiet_single_thread
+from handful.methods.table_model import TableModel
+
+if TYPE_CHECKING:
+    from handful.experiment.compare import Comparison
+
+_FIT_DRAWS = 10
+
+
+def fit(
+    X: Any,
+    y: Any = None,
+    *,
+    methods: Sequence[Any] | None = None,
+    metric: str = "auto",
+    columns: Any = None,
+    session: Session | None = None,
+    **limits: Any,
+) -> TableModel:
+    """Find the method that is the best bet for a table with few labels, and fit it to all rows.
+
+    Parameters
+    ----------
+    X, y, methods, metric, columns, session, **limits
+        See `handful.compare`.
+
+    Returns
+    -------
+    TableModel
+        The winner, with ``predict`` and ``predict_proba``; ``training_["chosen"]`` says why it was chosen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) % 10 == 0, y, -1)
+    >>> model = fit(X, few, methods=["self-training"], trials=12)
+    >>> bool((model.predict(X) == y).mean() > 0.8)
+    True
+    """
+    session = Session.of(session, limits)
+    problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
+    return fit_winner(problem, methods=methods, metric=metric, session=session)[0]
+
+
+def fit_winner(
+    problem: Problem,
+    *,
+    methods: Sequence[Any] | None = None,
+    metric: str = "auto",
+    session: Session | None = None,
+) -> tuple[TableModel, Comparison | None]:
+    """Let methods race until the best bet is clear, and fit it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    methods, metric, session
+        See `handful.compare`.
+
+    Returns
+    -------
+    model : TableModel
+        The winner.
+    comparison : Comparison or None
+        The race; None where the labels do not allow one (one label per class): then the favorite is fitted.
+    """
+    from handful.experiment.compare import compare_problem
+
+    session = session or Session()
+    session = replace(session, draws=min(session.draws, _FIT_DRAWS))
+    try:
+        found = compare_problem(problem, methods=methods, metric=metric, session=session, prove=False)
+        use, why, params = found.best, found.verdict, _params(found)
+    except DataError as error:
+        found, params = None, None
+        use = FAVORITE if FAVORITE in names("table") else "k-nn"
+        why = f"Methods could not be compared ({error}) {use} is the best bet without that."
+    model = fit_model(problem, use, params=params, seed=session.seed)
+    model.training_ = {"chosen": why}
+    return model, found
+
+
+def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None = None, seed: int = 0) -> TableModel:
+    """Fit one method to all rows of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    method : str
+        Name of a method.
+    params : mapping of str to value, optional
+        Its parameters; chosen by cross-validation among the labeled rows by default.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    TableModel
+        The fitted model.
+    """
+    from handful.features.tables import TableEncoder
+
+    card = get_card(method, "table")
+    with quiet_single_thread():
+        if params is None:
+            params = {}
+            if card.grid:
+                rows = TableEncoder.learn(problem.frame, problem.kinds).transform(problem.frame)
+                params = search(card, rows, problem.codes.astype(np.int64), seed)
+        model = TableModel(method, params=params, kinds=dict(problem.kinds), random_state=seed)
+        return model.fit(problem.frame, problem.labels)
+
+
+def _params(found: Comparison) -> dict[str, Any]:
+    """Return the parameters that the winner's trials chose most often: the final search would cost as much again."""
+    from handful.experiment.summary import usual_params
+
+    outcomes = [o for o in found.outcomes if o.task.entry == found.best and o.error is None]
+    return dict(usual_params(outcomes))

@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.evaluation.best_bet import place_bets
+from handful.evaluation.ranking import Entry, Setting, difference, rank, score_interval
+from handful.evaluation.verdict import judge
+
+SETTING = Setting(test_share=0.25, n_test=400, n_labels=20)
+
+
+def entry(name, mean, spread=0.01, n=10, **kind):
+    rng = np.random.default_rng(len(name))
+    return Entry(name, dict(enumerate(mean + spread * rng.standard_normal(n))), **kind)
+
+
+def judged(*entries, setting=SETTING):
+    return judge(rank(entries, setting), setting)
+
+
+def test_a_clear_gain_is_named():
+    entries = (
+        entry("plain", 0.70, plain=True),
+        entry("semi", 0.80, uses_unlabeled=True, twin="alone"),
+        entry("alone", 0.71, ranked=False),
+    )
+    verdict = judged(*entries)
+    assert verdict.unlabeled_help
+    assert verdict.use == "semi"
+    assert verdict.proven.startswith("Proven: unlabeled rows help, +")
+    assert "over plain, the best supervised model (p < .001)" in verdict.proven
+    assert "over alone." in verdict.proven
+    assert [r.name for r in rank(entries, SETTING).ranks] == ["semi", "plain"]
+
+
+def test_a_better_method_whose_twin_is_as_good_owes_nothing_to_unlabeled_rows():
+    verdict = judged(
+        entry("plain", 0.70, plain=True),
+        entry("semi", 0.80, uses_unlabeled=True, twin="alone"),
+        entry("alone", 0.80, ranked=False),
+    )
+    assert not verdict.unlabeled_help
+    assert "that it owes this to unlabeled rows is not proven" in verdict.proven
+    verdict = judged(
+        entry("plain", 0.70, plain=True),
+        entry("semi", 0.78, uses_unlabeled=True, twin="plain"),
+        entry("other", 0.85),
+    )
+    assert verdict.use == "other"
+    assert "it learns from the labels alone" in verdict.proven
+
+
+def test_harm_is_a_warning():
+    verdict = judged(entry("plain", 0.89, plain=True), entry("semi", 0.80, uses_unlabeled=True, twin="plain"))
+    assert verdict.use == "plain"
+    assert verdict.proven.startswith("Not proven: that unlabeled rows help; semi is at \N{MINUS SIGN}")
+    assert verdict.warnings[0].startswith("Unlabeled rows do harm to semi: \N{MINUS SIGN}")
+
+
+def test_the_better_baseline_is_the_one_to_beat():
+    entries = (entry("a", 0.6, plain=True), entry("b", 0.8, plain=True), entry("new", 0.7))
+    ranking = rank(entries, SETTING)
+    assert ranking.baseline == "b"
+    assert judge(ranking, SETTING).use == "b"
+
+
+def test_one_lucky_draw_makes_no_baseline():
+    ranking = rank([entry("often", 0.7, plain=True), entry("once", 0.9, n=1, plain=True)], SETTING)
+    assert ranking.baseline == "often"
+
+
+def test_no_word_of_chance_for_a_large_lead_and_none_of_unlabeled_rows_where_none_were_used():
+    few = Setting(test_share=0.25, n_test=3, n_labels=12)
+    scores = {0: 1.0, 1: 0.33, 2: 1.0}
+    lead = Entry("semi", scores, uses_unlabeled=True, twin="plain")
+    verdict = judged(Entry("plain", {k: v - 0.29 for k, v in scores.items()}, plain=True), lead, setting=few)
+    assert not verdict.unlabeled_help
+    assert "+29.0 points" in verdict.proven
+    assert "chance" not in verdict.proven
+    assert "so few tested rows cannot prove it" in verdict.proven
+    verdict = judged(entry("plain", 0.7, plain=True), entry("other", 0.701))
+    assert "Whether unlabeled rows help was not tried" in verdict.proven
+    assert (
+        "may be chance"
+        in judged(
+            entry("plain", 0.70, 0.05, plain=True), entry("semi", 0.725, 0.05, uses_unlabeled=True, twin="plain")
+        ).proven
+    )
+
+
+@pytest.mark.parametrize("n_draws", [1, 2, 20])
+def test_every_verdict_is_two_sentences_that_name_a_measured_method(n_draws):
+    rng = np.random.default_rng(n_draws)
+    for _ in range(50):
+        entries = [
+            Entry("plain", {}, plain=True),
+            Entry("other", {}, plain=True),
+            Entry("semi", {}, uses_unlabeled=True, twin="plain"),
+            Entry("team", {}, uses_unlabeled=True, twin="alone", favorite=True),
+            Entry("alone", {}, ranked=False),
+        ]
+        kept = [e for e in entries if rng.random() < 0.7] or entries[:1]
+        measured = [
+            Entry(**{**vars(e), "scores": {d: float(rng.random()) for d in range(int(rng.integers(1, n_draws + 1)))}})
+            for e in kept
+        ]
+        ranking = rank(measured, SETTING)
+        if not ranking.ranks:
+            continue
+        verdict = judge(ranking, SETTING, "a fit takes 3 s")
+        assert verdict.use in {e.name for e in measured if e.ranked}
+        assert verdict.best_bet.startswith(f"Best bet: {verdict.use}, expected at ")
+        assert verdict.best_bet.endswith("; a fit takes 3 s.")
+        assert verdict.proven.endswith(".")
+        assert verdict.unlabeled_help == verdict.proven.startswith("Proven: unlabeled rows help")
+        assert "None" not in verdict.text
+
+
+def test_draws_that_agree_by_chance_prove_nothing():
+    plain = Entry("plain", {0: 0.5, 1: 0.5, 2: 0.5}, plain=True)
+    lucky = Entry("lucky", {0: 0.625, 1: 0.625, 2: 0.625})
+    ranking = rank([plain, lucky], Setting(test_share=0.25, n_test=8, n_labels=4))
+    assert ranking.ranks[0].name == "lucky"
+    assert not ranking.ranks[0].better
+    low, high = score_interval([1.0, 1.0], 0.25, 8)
+    assert low < 0.9
+    assert high == 1.0
+    assert score_interval([0.5], 0.25, 8)[0] < 0.2
+
+
+def test_two_methods_that_never_differed_may_differ_by_a_little():
+    plain, same = (Entry(name, {0: 0.5, 1: 0.75}) for name in ("plain", "same"))
+    few, many = (difference(same, plain, Setting(0.25, n, 4)) for n in (8, 800))
+    assert few.mean == many.mean == 0
+    assert few.low < many.low < 0 < many.high < few.high
+    assert many.high < 0.01
+    assert difference(Entry("once", {0: 0.5}), plain, SETTING) is None
+
+
+def test_methods_are_compared_on_the_draws_they_share():
+    """A method that was tried on easy draws alone is not better for it."""
+    often = Entry("often", {0: 0.9, 1: 0.9, 2: 0.3, 3: 0.3}, plain=True)
+    seldom = Entry("seldom", {0: 0.88, 1: 0.88})
+    ranking = rank([often, seldom], SETTING)
+    assert [r.name for r in ranking.ranks] == ["often", "seldom"]
+    assert ranking.rank_of("seldom").score == pytest.approx(0.58)
+    assert ranking.rank_of("seldom").difference == pytest.approx(-0.02)
+
+
+def test_the_favorite_is_chosen_unless_another_is_better_beyond_noise():
+    rng = np.random.default_rng(0)
+    noise = rng.normal(0, 0.05, (2, 10))
+
+    def leader(lead, n_test):
+        scores = {"team": dict(enumerate(0.7 + noise[0])), "tree": dict(enumerate(0.7 + lead + noise[1]))}
+        return place_bets(scores, test_share=0.25, n_test=n_test, favorite="team")[0].name
+
+    assert leader(0.02, n_test=5) == "team"
+    assert leader(0.30, n_test=5) == "tree"
+    assert leader(0.05, n_test=1_000) == "tree"
+
+
+def test_bets_are_chances():
+    scores = {
+        name: {d: m + 0.01 * ((d * k) % 3) for d in range(6)}
+        for k, (name, m) in enumerate({"a": 0.7, "b": 0.69, "c": 0.5}.items())
+    }
+    bets = place_bets(scores, test_share=0.25, n_test=100)
+    assert sum(bet.p_best for bet in bets) == pytest.approx(1)
+    assert [bet.name for bet in bets] == ["a", "b", "c"]
+    assert bets[0].hope == 0
+    assert bets[1].hope > bets[2].hope >= 0
+    assert bets[2].beaten
+    assert not bets[1].beaten
+    assert place_bets({}, test_share=0.25, n_test=10) == []
