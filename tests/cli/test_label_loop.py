@@ -204,3 +204,26 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     code, out, _ = run(capsys, "doubt", corpus)
     assert code == 0
     assert "Oslo" in out
+
+
+def test_the_budget_is_told_drawn_and_refused(capsys, table):
+    lines = table.read_text().splitlines()
+    full = [lines[0]] + [f"{line.rsplit(';', 1)[0]};{'pqr'[i // 40]}" for i, line in enumerate(lines[1:])]
+    table.write_text("\n".join(full) + "\n")
+    figure = table.parent / "curves.svg"
+    code, out, _ = run(
+        capsys, "budget", table, "--target", "kind", "--goal", 0.5, "--draws", 3, "--figure", figure, "--json"
+    )
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["n_labels"] == 120
+    assert facts["refused"] or facts["goal"]["text"] == "50% is reached already."
+    assert figure.read_text().startswith("<svg")
+    assert "logistic regression" in figure.read_text()
+    code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 3)
+    assert code == 0
+    assert "Best with few and with many labels" in out
+    table.write_text("\n".join(full[:6]) + "\n")
+    code, _, err = run(capsys, "budget", table, "--target", "kind")
+    assert code == 1
+    assert "labels must" in err or "at least" in err

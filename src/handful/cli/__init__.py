@@ -17,6 +17,7 @@ from handful.core.version import __version__
 
 # Name of a command to its one-line help; the module of the same name in this package is imported when it is used.
 COMMANDS = {
+    "budget": "Tell how many more labels are needed.",
     "clusters": "Cluster the words of a text.",
     "compare": "Compare methods on your data, few of it labeled.",
     "condense": "Make a tagger or parser small by its decisions on raw text.",

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from handful.labeling.budget import label_budget as label_budget
     from handful.labeling.doubt import doubtful_labels as doubtful_labels
     from handful.labeling.loop import LabelLoop as LabelLoop
     from handful.labeling.loop import Pick as Pick
@@ -20,6 +21,7 @@ _PLACES = {
     "Pick": "loop",
     "doubtful_labels": "doubt",
     "doubtful_tags": "tagged_doubt",
+    "label_budget": "budget",
     "merge_labels": "merging",
     "next_rows": "loop",
     "next_sentences": "sentences",
@@ -30,6 +32,7 @@ __all__ = [
     "Pick",
     "doubtful_labels",
     "doubtful_tags",
+    "label_budget",
     "merge_labels",
     "next_rows",
     "next_sentences",

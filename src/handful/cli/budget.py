@@ -1,0 +1,114 @@
+"""``handful budget``: what labels have brought, and how many more are needed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.options import Columns, check_output
+
+if TYPE_CHECKING:
+    from handful.labeling.budget import Budget
+
+_STYLE = (
+    "<style>text{font:13px sans-serif;fill:#222}.grid{stroke:#ddd}.tick{font-size:12px;fill:#555}"
+    ".mark{stroke:#777;stroke-dasharray:3 3}</style>"
+)
+
+
+@click.command("budget")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", required=True, metavar="COLUMN", help="Column of labels; empty cells are unlabeled rows.")
+@click.option(
+    "--goal", type=click.FloatRange(0, 1, min_open=True), metavar="SHARE", help="Accuracy to reach, such as 0.9."
+)
+@click.option("--draws", type=click.IntRange(min=2), default=10, show_default=True, help="Random splits of the labels.")
+@click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="SVG file of the learning curves.")
+@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
+@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(
+    data: Path,
+    target: str,
+    goal: float | None,
+    draws: int,
+    figure: Path | None,
+    columns: dict[str, str] | None,
+    unlabeled_mark: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Tell how many more labels DATA, a table, needs: learning curves, a forecast, and whether to stop.
+
+    The forecast looks at most twice as far as the labels at hand and is refused where the curve is not well behaved.
+    """
+    from handful.cli.table_files import as_table, read_cells
+    from handful.labeling import label_budget
+
+    check_output(figure, data)
+    table, kinds = as_table(data, read_cells(data), target, columns, unlabeled_mark)
+    with progress_bar() as progress:
+        told = label_budget(
+            table.frame.select(list(kinds)),
+            table.labels,
+            goal=goal,
+            n_draws=draws,
+            random_state=seed,
+            progress=progress,
+        )
+    if figure is not None:
+        _draw(figure, told)
+    if as_json:
+        emit_json({"data": str(data), "target": target, "figure": figure, **asdict(told)})
+        return
+    _show(told)
+
+
+def _draw(figure: Path, told: Budget) -> None:
+    from handful.corpora.opening import write_text_file
+    from handful.reports.content import Curve
+    from handful.reports.figures import curves_figure
+
+    curves = [Curve(line.method, told.sizes, line.mean, line.low, line.high) for line in told.lines]
+    if told.forecast is not None:
+        ahead = told.forecast
+        curves.append(Curve(f"{told.lines[0].method}, forecast", ahead.n_labels, ahead.score, ahead.low, ahead.high))
+    with write_text_file(figure) as file:
+        file.write(curves_figure(curves).replace("</title>", f"</title>{_STYLE}", 1))
+
+
+def _show(told: Budget) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    table = Table(box=None, pad_edge=False, header_style="bold", title="accuracy in % by labels", title_justify="left")
+    table.add_column("method")
+    for size in told.sizes:
+        table.add_column(f"{size:,}", justify="right")
+    for line in told.lines:
+        cells = [
+            Text(f"{100 * mean:.1f}", style="bold" if winner == line.method else "")
+            for mean, winner in zip(line.mean, told.winners, strict=True)
+        ]
+        table.add_row(line.method, *cells)
+    out.print(table)
+    out.print(f"\nBest with few and with many labels: {told.winners[0]}, {told.winners[-1]}.", soft_wrap=True)
+    if told.refused is not None:
+        out.print(told.refused, soft_wrap=True)
+    elif told.forecast is not None:
+        ahead = told.forecast
+        out.print(
+            f"With all {ahead.n_labels[0]:,} labels about {ahead.score[0]:.1%} "
+            f"({ahead.low[0]:.1%} to {ahead.high[0]:.1%}); with {ahead.n_labels[-1]:,}, which is as far as a forecast may "
+            f"look, about {ahead.score[-1]:.1%} ({ahead.low[-1]:.1%} to {ahead.high[-1]:.1%}).",
+            soft_wrap=True,
+        )
+    if told.goal is not None:
+        out.print(told.goal.text, soft_wrap=True)
+    out.print(told.stopping.text, soft_wrap=True)

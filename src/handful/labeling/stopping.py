@@ -1,0 +1,87 @@
+"""When to stop labeling: successive models that no longer disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+_IN_A_ROW = 2
+_ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """Agreement of successive models.
+
+    Parameters
+    ----------
+    n_labels : tuple of int
+        Labels of each model but the first.
+    agreement : tuple of float
+        Share of a fixed random set of rows on which a model and the one before it agree.
+    bound : tuple of float
+        With 95 % confidence the accuracy of the two differs by no more than this, on all rows.
+    stop : bool
+        Whether the last two bounds are within the tolerance.
+    text : str
+        The same in words.
+    """
+
+    n_labels: tuple[int, ...]
+    agreement: tuple[float, ...]
+    bound: tuple[float, ...]
+    stop: bool
+    text: str
+
+
+def stopping_rule(n_labels: Sequence[int], answers: Sequence[np.ndarray], *, tolerance: float = 0.05) -> Stopping:
+    """Tell whether more labels still change the model.
+
+    Parameters
+    ----------
+    n_labels : sequence of int
+        Labels of each of the successive models.
+    answers : sequence of ndarray
+        Their answers for the same rows, drawn at random.
+    tolerance : float, default=0.05
+        Change of accuracy that does not matter.
+
+    Returns
+    -------
+    Stopping
+        Agreement, bound, and the advice.
+
+    Notes
+    -----
+    Stopping by stabilized predictions (Bloodgood & Vijay-Shanker 2009). Where two models disagree on a share d of all
+    rows, their accuracies differ by at most d. Where they disagree on k of m random rows, d is bounded by the exact
+    binomial limit (Clopper & Pearson 1934), the 0.95 quantile of Beta(k + 1, m - k).
+
+    Examples
+    --------
+    >>> same = np.zeros(2000)
+    >>> stopping_rule([10, 20, 40], [same, same, same]).stop
+    True
+    """
+    from scipy.stats import beta
+
+    agreement, bound = [], []
+    for before, after in pairwise(answers):
+        m = len(after)
+        k = int((np.asarray(before) != np.asarray(after)).sum())
+        agreement.append(1 - k / m)
+        bound.append(1.0 if k == m else float(beta.ppf(1 - _ALPHA, k + 1, m - k)))
+    stop = len(bound) >= _IN_A_ROW and all(value <= tolerance for value in bound[-_IN_A_ROW:])
+    if not bound:
+        text = "There are too few labels for two models to be held against each other."
+    elif stop:
+        text = f"You may stop: the last models differ in accuracy by at most {max(bound[-_IN_A_ROW:]):.1%}."
+    else:
+        text = (
+            f"Go on: the last two models agree on {agreement[-1]:.0%} of the rows, "
+            f"so their accuracy may differ by up to {bound[-1]:.1%}."
+        )
+    return Stopping(tuple(n_labels[1:]), tuple(agreement), tuple(bound), stop, text)

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from oracles.power_law import best_loss, loss
+
+from handful.core.errors import DataError, ParameterError
+from handful.labeling import label_budget
+from handful.labeling.curves import answer_or_only, curve_sizes, learning_curves
+from handful.labeling.forecast import fit_power_law, forecast, labels_needed, refusal
+from handful.labeling.stopping import stopping_rule
+
+SIZES = np.array([10, 15, 22, 33, 50, 75])
+
+
+def draws_of(floor: float, scale: float, power: float, noise: float = 0.01, n: int = 10, seed: int = 0) -> np.ndarray:
+    mean = 1 - floor - scale * SIZES.astype(float) ** -power
+    return mean + np.random.default_rng(seed).normal(0, noise, (n, len(SIZES)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_power_law_fits_as_well_as_a_slow_search(seed):
+    rng = np.random.default_rng(seed)
+    floor, scale, power = rng.uniform(0, 0.3), rng.uniform(0.2, 2), rng.choice([0.3, 0.5, 1.0, 1.5])
+    errors = np.clip(floor + scale * SIZES.astype(float) ** -power + rng.normal(0, 0.01, 6), 0, 1)
+    law = fit_power_law(SIZES, errors)
+    assert law.floor >= 0
+    assert law.scale >= 0
+    sizes, values = SIZES.astype(float).tolist(), errors.tolist()
+    ours = loss(sizes, values, law.floor, law.scale, law.power)
+    assert ours <= best_loss(sizes, values, np.linspace(0.05, 2, 40).tolist()) * 1.001 + 1e-9
+
+
+def test_a_power_law_is_found_again():
+    law = fit_power_law(SIZES, 0.05 + 1.5 * SIZES.astype(float) ** -0.7)
+    assert (law.floor, law.scale, law.power) == pytest.approx((0.05, 1.5, 0.7), abs=1e-6)
+
+
+def test_the_band_holds_the_truth_of_a_law_and_grows_with_noise():
+    held = 0
+    for seed in range(30):
+        told = forecast(SIZES, draws_of(0.1, 1.2, 0.6, seed=seed), 100)
+        truth = 1 - 0.1 - 1.2 * 200**-0.6
+        held += told.low[-1] <= truth <= told.high[-1]
+        assert told.n_labels[0] == 100
+        assert told.n_labels[-1] == 200
+        assert all(low <= high for low, high in zip(told.low, told.high, strict=True))
+    assert held >= 26
+    calm, wild = (forecast(SIZES, draws_of(0.1, 1.2, 0.6, noise=x), 1000) for x in (0.001, 0.1))
+    assert wild.high[-1] - wild.low[-1] > calm.high[-1] - calm.low[-1]
+
+
+def test_goals_are_reached_perhaps_or_out_of_reach():
+    scores = draws_of(0.05, 1.5, 0.7)
+    assert labels_needed(SIZES, scores, 1000, 0.5).text == "50% is reached already."
+    far = labels_needed(SIZES, scores, 100, 0.999)
+    assert (far.low, far.high) == (None, None)
+    assert "out of reach of 100 more labels" in far.text
+    near = labels_needed(SIZES, scores, 100, 0.91)
+    assert near.low is not None
+    assert near.high is None or near.low <= near.high
+
+
+def test_curves_that_are_not_well_behaved_are_refused():
+    assert refusal(SIZES, draws_of(0.1, 1.2, 0.6)) is None
+    falling = draws_of(0.1, 1.2, 0.6)[:, ::-1]
+    assert "a curve that does not rise" in str(refusal(SIZES, falling))
+    assert "flat within its noise" in str(refusal(SIZES, draws_of(0.4, 0.0, 1.0)))
+    assert "at least 4 sizes" in str(refusal(SIZES[:3], falling[:, :3]))
+
+
+def test_training_sets_are_nested_and_apart_from_the_test_rows():
+    codes = np.array([0, 1] * 30)
+    seen: list[tuple[set[int], set[int]]] = []
+
+    def answer(train, labels, test):
+        assert labels.tolist() == codes[train].tolist()
+        seen.append((set(train.tolist()), set(test.tolist())))
+        return np.zeros(len(test), dtype=int)
+
+    curves = learning_curves(codes, {"zero": answer}, n_draws=2)
+    assert curves.best == "zero"
+    assert len(seen) == 2 * len(curves.sizes)
+    for train, test in seen:
+        assert not train & test
+    for first, second in pairwise(seen[: len(curves.sizes)]):
+        assert first[0] < second[0]
+    assert curve_sizes(5, 2).tolist() == []
+    assert answer_or_only(answer, np.arange(2), np.array([1, 1]), np.arange(3)).tolist() == [1, 1, 1]
+
+
+def test_the_stopping_rule_bounds_the_change():
+    rng = np.random.default_rng(0)
+    base = rng.integers(0, 3, 2000)
+    other = base.copy()
+    other[:400] = (other[:400] + 1) % 3
+    going = stopping_rule([10, 20, 40], [base, other, base])
+    assert going.agreement == (0.8, 0.8)
+    assert all(0.2 < bound < 0.22 for bound in going.bound)
+    assert not going.stop
+    assert going.text.startswith("Go on")
+    done = stopping_rule([10, 20, 40], [base, base, base])
+    assert done.bound[-1] == pytest.approx(1 - 0.05 ** (1 / 2000))
+    assert done.stop
+    assert not stopping_rule([10, 20], [base, base]).stop  # once may be chance
+    assert stopping_rule([10, 20], [base, (base + 1) % 3]).bound == (1.0,)
+    assert "too few labels" in stopping_rule([10], [base]).text
+
+
+def clouds(n: int = 120, n_raw: int = 80) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, n + n_raw)
+    X = np.array([[0, 0], [2.5, 0], [0, 2.5]])[codes] + rng.normal(size=(n + n_raw, 2))
+    y = np.array([f"c{code}" for code in codes], dtype=object)
+    y[n:] = None
+    return X, y
+
+
+def test_the_budget_says_everything():
+    X, y = clouds()
+    told = label_budget(X, y, goal=0.5, n_draws=5)
+    assert told.n_labels == 120
+    assert told.sizes[-1] == 90
+    assert len(told.winners) == len(told.sizes)
+    assert {line.method for line in told.lines} == {
+        "logistic regression",
+        "extra trees",
+        "nearest neighbors",
+        "spread labels",
+    }
+    assert told.lines[0].mean[-1] == max(line.mean[-1] for line in told.lines)
+    assert (told.forecast is None) == (told.refused is not None)
+    assert told == label_budget(X, y, goal=0.5, n_draws=5)
+    assert told.stopping.n_labels[-1] == 120
+
+
+def test_too_little_and_wrong_input_are_told():
+    X, y = clouds()
+    few = y.copy()
+    few[8:] = None
+    with pytest.raises(DataError, match="at least 12 labels are needed to see a curve, got 8"):
+        label_budget(X, few)
+    with pytest.raises(ParameterError, match="the goal must be a share above 0 and at most 1"):
+        label_budget(X, y, goal=90)
+    with pytest.raises(DataError, match="of one length, got 200 and 3"):
+        label_budget(X, ["a", "b", "a"])
+    with pytest.raises(ParameterError, match="at least 2 draws"):
+        label_budget(X, y, n_draws=1)
