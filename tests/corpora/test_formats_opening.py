@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handful.core.errors import DataError, FileError, FormatError
-from handful.corpora import opening
 from handful.corpora.opening import MAX_LINE, open_bytes, read_lines, read_whole, write_bytes, write_text_file
+from handful.corpora.opening import lines as opening_lines
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -128,7 +128,7 @@ def test_archives_are_named(put, start, what):
 
 
 def test_the_line_of_trouble_is_right_in_later_chunks(put, monkeypatch):
-    monkeypatch.setattr(opening, "_CHUNK", 7)
+    monkeypatch.setattr(opening_lines, "CHUNK", 7)
     refused(
         put(b"one\ntwo\nthree\nfour\nfi\xffve\n"),
         ":5: expected UTF-8, got byte 0xff at byte 3 of the line. "
@@ -160,7 +160,7 @@ def test_lines_end_at_line_feeds_alone(tmp_path_factory, text, chunk):
     if wanted.endswith("\n"):
         lines.pop()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "_CHUNK", chunk)
+        patch.setattr(opening_lines, "CHUNK", chunk)
         assert list(read_lines(path)) == list(enumerate(lines, start=1))
 
 

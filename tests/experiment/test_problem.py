@@ -25,6 +25,12 @@ def test_every_mark_of_a_missing_label_means_the_same(tmp_path):
     assert read_problem(tmp_path / "t.parquet", "y").codes.tolist() == [0, 1, -1, -1]
     lines = write(tmp_path / "t.jsonl", '{"x": 1, "y": "a"}\n{"x": 2, "y": "b"}\n{"x": 3, "y": null}\n{"x": 4}\n')
     assert read_problem(lines, "y").codes.tolist() == [0, 1, -1, -1]
+    usual = "".join(f"{i},{label}\n" for i, label in enumerate(["a", "b", "a", "b", "N/A", "unknown", "-1", "None"]))
+    found = read_problem(write(tmp_path / "u.csv", f"x,y\n{usual}"), "y")
+    assert found.codes.tolist() == [0, 1, 0, 1, -1, -1, -1, -1]
+    assert "'-1' (1), 'N/A' (1), 'None' (1), 'unknown' (1)" in found.notes[0]
+    kept = read_problem(tmp_path / "u.csv", "y", keep_labels=["None", "unknown"])
+    assert kept.classes.tolist() == ["None", "a", "b", "unknown"]
     for labels in (["a", "b", None], np.array([0, 1, -1]), np.array([0.0, 1.0, np.nan])):
         assert array_problem([[1.0], [2.0], [3.0]], labels).codes.tolist() == [0, 1, -1]
 
@@ -58,7 +64,6 @@ def cases():
     many = "".join(f"{i},c{i // 2}\n" for i in range(4_000))
     yield "no labels", "x,y\n1,\n2,\n", "y", "at least one row must have a label, got 2 rows without any"
     yield "one class", "x,y\n1,a\n2,a\n3,\n", "y", "labels must be of at least 2 classes, got only a"
-    yield "empty column", "x,z,y\n1,,a\n2,,b\n", "y", "column 'z': at least one cell must be filled, got 2 empty ones"
     yield "twice", f"x,x\n{rows}", "x", "expected each column name once, got 'x' again"
     yield "many classes", f"x,y\n{many}", "y", "at most 1,000 classes, got 2,000"
     yield "not found", f"size,label\n{rows}", "lable", "Did you mean 'label'"
@@ -89,8 +94,14 @@ def test_lengths_must_agree():
         array_problem([[1.0], [2.0]], [0, 1, 0])
 
 
-def test_dates_are_told(tmp_path):
+def test_dates_are_numbers(tmp_path):
     rows = "".join(f"2024-01-{1 + i % 28:02d},{i % 7},{'ab'[i % 2]}\n" for i in range(60))
     found = read_problem(write(tmp_path / "t.csv", f"day,x,y\n{rows}"), "y")
-    assert found.kinds == {"day": "nominal", "x": "numeric"}
-    assert found.notes == ("Column 'day' holds dates, read as names. Write numbers, such as days, if time matters.",)
+    assert found.kinds == {"day": "numeric", "x": "numeric"}
+    assert found.notes == ()
+
+
+def test_an_empty_column_is_left_out_with_a_note(tmp_path):
+    found = read_problem(write(tmp_path / "t.csv", "x,z,y\n1,,a\n2,,b\n"), "y")
+    assert list(found.kinds) == ["x"]
+    assert found.notes == ("Column 'z' was left out: it is empty.",)

@@ -9,7 +9,7 @@ from handful.core.catalogue import CATALOGUE, get_card
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
 from handful.core.registry import Card, add_card, forget
-from handful.corpora.columns import guess_columns
+from handful.corpora.formats.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
 from handful.experiment.arena_taggers import SentenceDraws, TaggedArena
 from handful.experiment.compare_tagged import compare_tagged

@@ -26,8 +26,8 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, as_json: boo
     as_json : bool
         Print JSON.
     """
-    from handful.corpora.columns import guess_columns
     from handful.corpora.formats import read_conll, write_conll
+    from handful.corpora.formats.columns import guess_columns
     from handful.labeling.tagged_merging import merge_sentences
 
     layout = guess_columns(data)

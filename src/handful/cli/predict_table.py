@@ -39,8 +39,8 @@ def predict_table(
     """
     import polars as pl
 
-    from handful.corpora.formats.streams import table_frames
     from handful.corpora.opening import write_bytes
+    from handful.corpora.tables import table_frames
 
     write = _writer(output)
     n_rows = n_blank = 0

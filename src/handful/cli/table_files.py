@@ -19,7 +19,7 @@ def read_cells(path: Path) -> pl.DataFrame:
     """Read a whole table as raw cells, so that it can be written again as it was."""
     import polars as pl
 
-    from handful.corpora.formats.streams import table_frames
+    from handful.corpora.tables import table_frames
 
     return pl.concat(list(table_frames(path)), how="diagonal_relaxed")
 
@@ -31,7 +31,7 @@ def with_target(path: Path, cells: pl.DataFrame, target: str) -> tuple[pl.DataFr
     """
     import polars as pl
 
-    from handful.corpora.formats.tables import table_of
+    from handful.corpora.tables import table_of
 
     if target in cells.columns:
         return cells, False
@@ -46,7 +46,7 @@ def as_table(
     path: Path, cells: pl.DataFrame, target: str, columns: dict[str, str] | None, unlabeled_mark: str | None
 ) -> tuple[Table, dict[str, Kind]]:
     """Return the table that raw cells are, and the feature columns worth using."""
-    from handful.corpora.formats.tables import table_of
+    from handful.corpora.tables import table_of
     from handful.labeling.space import telling_columns
 
     chosen = dict(columns or {})

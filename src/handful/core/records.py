@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from handful.core.errors import DataError
+from handful.core.number_forms import Form, to_numbers
 
 if TYPE_CHECKING:
     import polars as pl
@@ -176,6 +177,15 @@ class Table:
         What each feature column is.
     target : str or None
         Name of the label column.
+    name : str
+        What to call it.
+    forms : mapping of str to str
+        How numbers of a column are written, where that is not plainly (see `handful.core.number_forms`); such a column
+        holds text.
+    left_out : mapping of str to str
+        Columns that can teach nothing, and why.
+    notes : tuple of str
+        What a user should know about how the table was read.
 
     Examples
     --------
@@ -189,6 +199,9 @@ class Table:
     kinds: Mapping[str, Kind]
     target: str | None = None
     name: str = field(default="table")
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -212,10 +225,11 @@ class Table:
         names = [name for name, kind in self.kinds.items() if kind == "numeric"]
         if not names:
             return np.empty((self.n_rows, 0))
-        return np.column_stack([self.frame[name].cast(_float64()).to_numpy() for name in names])
+        return np.column_stack([self._numbers(name) for name in names])
 
+    def _numbers(self, name: str) -> np.ndarray:
+        import polars as pl
 
-def _float64() -> Any:
-    import polars as pl
-
-    return pl.Float64
+        if name in self.forms:
+            return to_numbers(self.frame[name], self.forms[name])
+        return self.frame[name].cast(pl.Float64).to_numpy()

@@ -72,9 +72,9 @@ def load(name: str) -> Any:
 
             return read_sense_map(path)
         case "table":
-            from handful.corpora.formats.tables import read_table
+            from handful.corpora.tables import read_table
 
-            return read_table(path, target=entry.target)
+            return read_table(path, target=entry.target, as_they_stand=True)
         case None:
             raise AssertionError(f"catalog.toml: {entry.name} has files but no format")
         case _:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from handful.core.errors import ParameterError
 from handful.core.records import Sentence
-from handful.corpora.columns import guess_columns
-from handful.corpora.formats import detect, read_conll, read_conllu, read_text
-from handful.corpora.opening import FilePath
+from handful.corpora.formats import format_of
+from handful.corpora.opening import FilePath, as_source
 
 
 def read_sentences(path: FilePath) -> Iterator[Sentence]:
@@ -32,11 +31,13 @@ def read_sentences(path: FilePath) -> Iterator[Sentence]:
     >>> [sentence.tokens for sentence in read_sentences(target)]
     [('Rome', 'fell', '.')]
     """
-    kind = detect(path)
-    if kind == "text":
-        return read_text(path)
-    if kind == "conllu":
-        return (tree.sentence for tree in read_conllu(path))
-    if kind == "conll":
-        return read_conll(path, guess_columns(path))
-    raise ParameterError(f"{path}: sentences are needed (text with one a line, columns, or CoNLL-U), got a {kind}.")
+    source = as_source(path)
+    format = format_of(source)
+    if format.yields == "trees":
+        return (tree.sentence for tree in format.read(source))
+    if format.yields in ("text", "sentences"):
+        sentences: Iterator[Sentence] = format.read(source)
+        return sentences
+    raise ParameterError(
+        f"{path}: sentences are needed (text with one a line, columns, or CoNLL-U), got a {format.yields}."
+    )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from handful.core.errors import FormatError, ParameterError
 from handful.core.records import Sentence
-from handful.corpora.columns import guess_columns
-from handful.corpora.formats import detect, read_conll, read_conllu, read_text
-from handful.corpora.opening import FilePath, bare_suffix
+from handful.corpora.formats import Format, format_of, read_conll, read_text
+from handful.corpora.formats.columns import guess_columns
+from handful.corpora.opening import FilePath, Source, as_source
 
 
 @dataclass(frozen=True)
@@ -67,32 +67,54 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> found.tags, found.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
-    if detect(path) == "conllu":
-        layout: tuple[str, ...] = ()
+    source = as_source(path)
+    format = format_of(source)
+    layout: tuple[str, ...] = ()
+    if format.yields == "trees":
         name = tag or "upos"
-        records: Iterator[Sentence] = (tree.sentence for tree in read_conllu(path))
+        records: Iterator[Sentence] = (tree.sentence for tree in format.read(source))
+    elif format.yields == "sentences" and format.name != "conll":
+        name = tag or "tag"
+        records = format.read(source)
     else:
-        layout = tuple(columns) or _tag_columns(path)
+        layout = tuple(columns) or _tag_columns(source, format)
         name = tag or ("tag" if "tag" in layout else layout[-1])
         if name not in layout or name == "token":
             raise ParameterError(f"{path}: the column of tags must be one of {', '.join(layout[1:])}, got {name!r}.")
-        records = read_conll(path, layout)
+        records = read_conll(source, layout)
     sentences, tags = [], []
     for record in records:
         check_columns(path, record, (name,))
         tags.append(record[name])
         others = {key: cells for key, cells in record.columns.items() if key != name}
         sentences.append(Sentence(record.tokens, others))
+    _refuse_words(path, tags)
     return Tagged(tuple(sentences), tuple(tags), layout, name)
 
 
-def _tag_columns(path: FilePath) -> tuple[str, ...]:
-    names = guess_columns(path)
+def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
+    # One sentence without a blank line after it looks like a table between tabs.
+    is_columns = format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
+    names = guess_columns(source) if is_columns else ()
     if len(names) < 2:
+        got = "" if is_columns else f", got a {format.yields}" if format.yields != "text" else ", got plain text"
         raise FormatError(
-            path, None, "expected one token and its tag on each line, with a blank line after each sentence."
+            source, None, f"expected one token and its tag on each line, with a blank line after each sentence{got}."
         )
     return names
+
+
+def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
+    """Raise if tags are as many and as different as words are."""
+    n_tokens = sum(map(len, tags))
+    n_tags = len({tag for sentence in tags for tag in sentence})
+    if n_tags > max(50, n_tokens / 2):
+        raise FormatError(
+            path,
+            None,
+            f"expected tags, got {n_tags:,} different ones on {n_tokens:,} tokens, as if they were words. "
+            "Name the column of tags with --tag.",
+        )
 
 
 def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str]) -> None:
@@ -144,19 +166,22 @@ def read_untagged(
     names : tuple of str
         Names of all columns of the file, in their order.
     """
+    source = as_source(path)
+    format = format_of(source)
     # Lines of text may happen to have as many words each; the name of the file then tells.
-    kind = "text" if bare_suffix(path) == ".txt" else detect(path)
-    if kind == "text":
-        for sentence in read_text(path):
+    if format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited")):
+        for sentence in read_text(source):
             check_columns(path, sentence, columns)
             yield sentence, ("token",)
         return
-    if kind == "conllu":
-        for tree in read_conllu(path):
-            check_columns(path, tree.sentence, columns)
-            yield tree.sentence, ("token", *tree.sentence.columns)
+    if format.name not in ("conll", "delimited", "prototypes"):
+        records = format.read(source)
+        for record in records:
+            sentence = record.sentence if format.yields == "trees" else record
+            check_columns(path, sentence, columns)
+            yield sentence, ("token", *sentence.columns)
         return
-    n = len(guess_columns(path))
+    n = len(guess_columns(source))
     without = tuple(name for name in layout if name != tag)
     if n == 1:
         names: tuple[str, ...] = ("token",)
@@ -169,6 +194,6 @@ def read_untagged(
     else:
         expected = f"{len(layout)} columns ({', '.join(layout)})" if layout else "CoNLL-U"
         raise FormatError(path, None, f"expected {expected}, as in training, with or without {tag!r}, got {n} columns.")
-    for sentence in read_conll(path, names):
+    for sentence in read_conll(source, names):
         check_columns(path, sentence, columns)
         yield sentence, names

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from handful.core.errors import FormatError, ParameterError
 from handful.core.records import Sentence, Tree
-from handful.corpora.columns import guess_columns
-from handful.corpora.formats import detect, read_conll, read_conllu
-from handful.corpora.opening import FilePath, read_lines
+from handful.corpora.formats import format_of, read_conll, read_conllu
+from handful.corpora.formats.columns import guess_columns
+from handful.corpora.opening import FilePath, as_source
 
 # Names that the usual columns have for a parser, which wants to know about tags and not about what is tagged.
 _TAG_NAMES = {
@@ -101,21 +101,22 @@ def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
     Tree
         Without heads if the file has none.
     """
-    kind = detect(path)
-    if kind == "conllu":
-        yield from read_conllu(path)
+    source = as_source(path)
+    format = format_of(source)
+    if format.yields == "trees":
+        yield from format.read(source)
         return
     # A single sentence without a blank line after it looks like a table between tabs.
-    tabbed = kind == "table" and "\t" in next(line for _, line in read_lines(path) if line.strip())
-    guessed = guess_columns(path) if kind == "conll" or tabbed else ()
+    tabbed = format.yields in ("table", "prototypes") and b"\t" in source.head
+    guessed = guess_columns(source) if format.name == "conll" or tabbed else ()
     names = _TAG_NAMES.get(guessed, guessed if "pos" in guessed or "upos" in guessed else ())
-    if kind not in ("conll", "table") or not names:
+    if not names:
         raise ParameterError(
             f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
-            f"got a {kind}. "
+            f"got a {format.yields}. "
             "Tag them first, with a model of 'handful fit tagger'."
         )
-    for sentence in read_conll(path, names):
+    for sentence in read_conll(source, names):
         n = len(sentence)
         record = sentence
         if "pos" in names and len(columns) == 1:

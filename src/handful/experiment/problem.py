@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -12,9 +12,8 @@ import numpy as np
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import encode_labels
 from handful.core.records import Kind, Table
-from handful.corpora.formats.streams import table_frames
-from handful.corpora.formats.tables import table_of
-from handful.corpora.opening import FilePath
+from handful.corpora.opening import FilePath, as_source
+from handful.corpora.tables import left_out, read_rows, suspicions, table_of
 from handful.methods.table_model import as_frame
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ ColumnChoice = Literal["numeric", "nominal", "text", "skip"]
 MAX_CLASSES = 1_000
 _WIDEST_SPARSE = 5_000
 MAX_LABELED = 50_000
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ]|$)"
-_ID_NAMES = ("id", "index", "key", "row", "uid", "uuid")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,45 +77,13 @@ class Problem:
         return found
 
 
-@dataclass
-class _Sample:
-    """Rows chosen at random from a stream, at most so many of each kind."""
-
-    limit: int
-    rng: np.random.Generator
-    frames: list[Any] = field(default_factory=list)
-    keys: list[np.ndarray] = field(default_factory=list)
-    seen: int = 0
-    held: int = 0
-
-    def add(self, frame: pl.DataFrame) -> None:
-        self.seen += frame.height
-        if not frame.height:
-            return
-        self.frames.append(frame)
-        self.keys.append(self.rng.random(frame.height))
-        self.held += frame.height
-        if self.held > 2 * self.limit + 50_000:
-            self.shrink()
-
-    def shrink(self) -> None:
-        import polars as pl
-
-        if not self.frames:
-            return
-        whole, keys = pl.concat(self.frames, how="diagonal_relaxed"), np.concatenate(self.keys)
-        if len(keys) > self.limit:
-            kept = np.sort(np.argpartition(keys, self.limit)[: self.limit])
-            whole, keys = whole[kept], keys[kept]
-        self.frames, self.keys, self.held = [whole], [keys], len(keys)
-
-
 def read_problem(
     path: FilePath,
     target: str,
     *,
     columns: Mapping[str, str] | None = None,
     unlabeled_marks: Sequence[str] = (),
+    keep_labels: Collection[str] = (),
     max_unlabeled: int = 5_000,
     max_labeled: int = MAX_LABELED,
     seed: int = 0,
@@ -128,13 +93,14 @@ def read_problem(
     Parameters
     ----------
     path : path-like
-        CSV, TSV, JSON lines or Parquet.
+        A table of any kind, see `handful.corpora.tables.read_table`.
     target : str
-        The label column. Empty cells, nulls, NaN, the marks below and, where labels are integers, -1 are no labels.
+        The label column; which of its cells are labels, `handful.corpora.tables.judge_labels` tells. Where labels are
+        integers, -1 is none.
     columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
-        Kinds that override the rule of `handful.corpora.formats.read_table`.
-    unlabeled_marks : sequence of str
-        Labels that mean unlabeled too.
+        Kinds that override the rule of `handful.corpora.tables.read_table`.
+    unlabeled_marks, keep_labels : sequence of str
+        Labels that mean unlabeled too, and labels that are such though they look like marks.
     max_unlabeled, max_labeled : int
         Rows kept of each kind, chosen at random.
     seed : int
@@ -145,33 +111,19 @@ def read_problem(
     Problem
         The rows in the order of the file.
     """
-    import polars as pl
-
-    rng = np.random.default_rng(seed)
-    labeled, unlabeled = _Sample(max_labeled, rng), _Sample(max_unlabeled, rng)
-    order = 0
-    for frame in table_frames(path):
-        if target not in frame.columns and frame.height:
-            table_of(path, frame, target)  # says which column may have been meant
-        numbered = frame.with_columns(pl.int_range(order, order + frame.height).alias("\0order"))
-        order += frame.height
-        cells = frame[target].cast(pl.String) if target in frame.columns else pl.Series([], dtype=pl.String)
-        empty = cells.is_null() | cells.is_in(["", "NaN", "-1", *unlabeled_marks])
-        labeled.add(numbered.filter(~empty))
-        unlabeled.add(numbered.filter(empty))
-    labeled.shrink()
-    unlabeled.shrink()
-    notes = [
-        f"{sample.limit:,} of {sample.seen:,} {kind} rows were taken at random."
-        for sample, kind in ((labeled, "labeled"), (unlabeled, "unlabeled"))
-        if sample.seen > sample.limit
-    ]
-    parts = [*labeled.frames, *unlabeled.frames]
-    whole = pl.concat(parts, how="diagonal_relaxed").sort("\0order").drop("\0order") if parts else frame
-    dropped = _skipped(path, whole, columns or {})
     chosen: dict[str, Kind] = {n: k for n, k in (columns or {}).items() if k != "skip"}  # type: ignore[misc]
-    table = table_of(path, whole.drop(dropped), target, chosen, unlabeled_marks)
-    return as_problem(table, n_rows_read=order, notes=notes, chosen=tuple(chosen), source=str(path))
+    source = as_source(path)
+    rows = read_rows(
+        source,
+        target,
+        kinds=chosen,
+        skip=[name for name, kind in (columns or {}).items() if kind == "skip"],
+        marks=unlabeled_marks,
+        keep_labels=keep_labels,
+        limits=(max_labeled, max_unlabeled),
+        seed=seed,
+    )
+    return as_problem(rows.table, n_rows_read=rows.n_rows_read, chosen=tuple(chosen), source=str(path))
 
 
 def problem_of(
@@ -312,38 +264,12 @@ def _checked(
             f"{where}: labels must be of at most {MAX_CLASSES:,} classes, got {len(classes):,}. "
             "Is it an identifier, or a number that should be predicted as such?"
         )
-    kinds, left_out = dict(table.kinds), list(notes)
-    for name, kind in table.kinds.items():
-        series = table.frame[name]
-        if series.null_count() == len(series):
-            raise DataError(
-                f"column {name!r}: at least one cell must be filled, got {len(series):,} empty ones. "
-                f"Leave it out with --columns {name}=skip."
-            )
-        if name in chosen:
-            continue
-        n_values = series.drop_nulls().n_unique()
-        if n_values == 1 and series.null_count() == 0:
-            left_out.append(f"Column {name!r} was left out: it has the same value in all rows.")
-            del kinds[name]
-        elif _is_identifier(name, kind, n_values, series):
-            left_out.append(f"Column {name!r} was left out: it looks like an identifier. Keep it with {name}={kind}.")
-            del kinds[name]
-        elif kind == "nominal" and series.drop_nulls().cast(str).str.contains(_DATE).all():
-            left_out.append(
-                f"Column {name!r} holds dates, read as names. Write numbers, such as days, if time matters."
-            )
+    reasons = left_out(table, chosen)
+    kinds = {name: kind for name, kind in table.kinds.items() if name not in reasons}
+    told = [*notes, *table.notes, *(f"Column {name!r} was left out: {why}." for name, why in reasons.items())]
     if not kinds:
         raise DataError(f"{table.name}: at least one column beside {target!r} must tell rows apart, got none.")
+    told.extend(suspicions(table.frame, kinds, codes, classes, table.forms))
     return Problem(
-        table.name, table.frame.select(list(kinds)), kinds, codes, classes, n_rows_read, tuple(left_out), target, source
+        table.name, table.frame.select(list(kinds)), kinds, codes, classes, n_rows_read, tuple(told), target, source
     )
-
-
-def _is_identifier(name: str, kind: Kind, n_values: int, series: pl.Series) -> bool:
-    if kind == "text" or len(series) < 20 or n_values < len(series):
-        return False
-    if kind == "nominal":
-        return True
-    bare = name.lower().replace("-", "_")
-    return series.dtype.is_integer() and (bare in _ID_NAMES or bare.endswith("_id"))

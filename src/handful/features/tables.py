@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from handful.core.errors import DataError
+from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
 
 if TYPE_CHECKING:
@@ -155,26 +156,24 @@ class TableEncoder:
                 continue
             cells = frame[name]
             if cells.dtype == pl.String:
-                cells = cells.str.strip_chars().replace("", None)
+                lower = cells.str.strip_chars().str.to_lowercase()
+                cells = cells.set(lower.is_in(list(MISSING)), None)
             elif cells.dtype.is_float():
                 cells = cells.fill_nan(None)
-            n_bad = int((np.isnan(_numbers(cells)) & cells.is_not_null().to_numpy()).sum())
+            n_bad = int(
+                (
+                    np.isnan(to_numbers(cells, self._columns[name].get("form", "plain")))
+                    & cells.is_not_null().to_numpy()
+                ).sum()
+            )
             if n_bad:
                 found[name] = n_bad
         return found
 
 
-def _numbers(series: pl.Series) -> np.ndarray:
-    import polars as pl
-
-    if series.dtype == pl.String:
-        series = series.str.strip_chars()
-    cells = series.cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
-    return np.where(np.isfinite(cells), cells, np.nan)
-
-
 def _learn_numbers(series: pl.Series) -> dict[str, Any]:
-    cells = _numbers(series)
+    form = _form(series)
+    cells = to_numbers(series, form)
     known = cells[~np.isnan(cells)]
     if not len(known):
         return {"center": 0.0, "scale": 1.0}
@@ -182,11 +181,22 @@ def _learn_numbers(series: pl.Series) -> dict[str, Any]:
     spread = float((known / largest).std()) * largest  # huge numbers must not overflow when squared
     constant = not spread > 1e-12 * largest
     center = float((known / largest).mean()) * largest
-    return {"center": center, "scale": 1.0 if constant else spread}
+    learned = {"center": center, "scale": 1.0 if constant else spread}
+    return learned if form == "plain" else {**learned, "form": form}
+
+
+def _form(series: pl.Series) -> Form:
+    import polars as pl
+
+    if series.dtype.is_temporal():
+        return "date"
+    if series.dtype != pl.String:
+        return "plain"
+    return guess_form(series.drop_nulls().unique().to_list()) or "plain"
 
 
 def _encode_numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
-    scaled = (_numbers(series) - column["center"]) / column["scale"]
+    scaled = (to_numbers(series, column.get("form", "plain")) - column["center"]) / column["scale"]
     return np.asarray(np.nan_to_num(scaled, nan=0.0)[:, None])
 
 

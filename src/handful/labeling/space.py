@@ -73,7 +73,7 @@ def telling_columns(frame: pl.DataFrame, kinds: dict[str, Kind] | None = None) -
         The columns to use.
     """
     if kinds is None:
-        from handful.corpora.formats.tables import table_of
+        from handful.corpora.tables import table_of
 
         table = table_of("X", frame)
         frame, kinds = table.frame, dict(table.kinds)

@@ -16,7 +16,7 @@ from handful.core.params import check_params
 from handful.core.records import Kind
 from handful.core.registry import method as register
 from handful.core.store import Storable
-from handful.corpora.formats.tables import table_of
+from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
 
 if TYPE_CHECKING:

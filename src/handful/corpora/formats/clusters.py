@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from handful.core.errors import FormatError
+from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, read_lines
 
@@ -62,3 +63,12 @@ def read_clusters(path: FilePath) -> Iterator[ClusterRow]:
         if not (frequency.isascii() and frequency.isdigit()):
             raise FormatError(path, number, f"expected a count, got {shown(frequency)}.")
         yield ClusterRow(bits, word, int(frequency))
+
+
+def is_clusters(head: Head) -> bool:
+    """Tell whether every line has a path of bits, a word and a count."""
+    rows = [line.split("\t") for line in head.lines]
+    return bool(rows) and all(len(r) == 3 and r[0] and not r[0].strip("01") and r[2].isdigit() for r in rows)
+
+
+FORMAT = Format("clusters", "clusters", is_clusters, read_clusters)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
+from handful.corpora.formats.columns import COLUMNS_HEADER, cells_of, guess_columns
+from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.sharing import Sharing
 from handful.corpora.formats.shown import shown
-from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
-
-COLUMNS_HEADER = "# global.columns ="
-"""How a first line starts that names the columns, as in CoNLL-U Plus."""
+from handful.corpora.opening import MAX_LINES, FilePath, as_source, read_lines, refuse_mark, write_text_file
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"
@@ -268,3 +268,25 @@ def _check_comment(who: str, line: str) -> None:
         raise DataError(f"{who}: a comment must be one line, got {shown(line)}.")
     if line and line[0] != "#" and not _is_document_mark(line):
         raise DataError(f"{who}: a comment must start with #, or be blank or a {_DOCUMENT} line, got {shown(line)}.")
+
+
+def is_conll(head: Head) -> bool:
+    """Tell whether nine of ten lines have one number of columns, with blank lines between or after them."""
+    tokens = [line for line in head.filled if not line.startswith(("-DOCSTART-", COLUMNS_HEADER))]
+    if not head.has_blank or not tokens:
+        return False
+    uncommented = [line for line in tokens if not line.startswith("# ")]
+    return any(_mostly_equal(lines) for lines in (tokens, uncommented) if lines)
+
+
+def _mostly_equal(lines: list[str]) -> bool:
+    width, n_lines = Counter(len(cells_of(line)) for line in lines).most_common(1)[0]
+    return n_lines == len(lines) or (n_lines >= 0.9 * len(lines) and width > 1)
+
+
+def _read(path: FilePath) -> Iterator[Sentence]:
+    source = as_source(path)
+    return read_conll(source, guess_columns(source))
+
+
+FORMAT = Format("conll", "sentences", is_conll, _read, write_conll, (".tsv", ".conll", ".iob", ".bio"))

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from handful.core.errors import DataError, FormatError
 from handful.core.records import Sentence, Tree
+from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.sharing import Sharing
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import MAX_LINES, FilePath, read_lines, write_text_file
@@ -19,6 +20,7 @@ _NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 _EXTRA = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
 _FORBIDDEN = re.compile("[\t\n\r\0]")
 _LINE_END = re.compile("[\n\r\0]")
+_ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 _NO_RANGE = (0, 0)  # last word and line of the multiword range read last
 
 
@@ -229,3 +231,12 @@ def _lines(index: int, tree: Tree) -> list[str]:
         for place, line in reversed(tree.extras):
             words.insert(place, line)
     return [*sentence.comments, *words]
+
+
+def is_conllu(head: Head) -> bool:
+    """Tell whether the first line that is no comment has ten columns after an id."""
+    words = next((line for line in head.filled if not line.startswith("#")), "").split("\t")
+    return len(words) == 10 and _ID.fullmatch(words[0]) is not None
+
+
+FORMAT = Format("conllu", "trees", is_conllu, read_conllu, write_conllu, (".conllu",))

@@ -2,97 +2,166 @@
 
 from __future__ import annotations
 
-import csv
-import re
-from typing import Literal, TypeAlias
+from functools import cache
+from importlib import import_module
 
-from handful.core.errors import FormatError
-from handful.corpora.opening import FilePath, first_chunk, open_bytes, refuse_lone_returns
+from handful.core.errors import FormatError, ParameterError
+from handful.corpora.formats.format import Format, Head, Yields
+from handful.corpora.opening import FilePath, as_source, first_chunk, refuse_lone_returns
 
-Format: TypeAlias = Literal["table", "conll", "conllu", "text", "senseval"]
+# One module of this folder for each format, which calls it FORMAT. The first that recognises a file reads it, so what
+# is special stands above what is general. A new format joins by its name here.
+MODULES = (
+    "parquet",
+    "arrow",
+    "excel",
+    "senseval",
+    "json_array",
+    "json_lines",
+    "conllu",
+    "clusters",
+    "prototypes",
+    "delimited",
+    "conll",
+    "plain",
+)
 
-_SAMPLE = 2**16
-_ID = re.compile(r"[0-9]+([-.][0-9]+)?")
-_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|corpus|lexelt)")
+
+@cache
+def all_formats() -> tuple[Format, ...]:
+    """Return all formats, in the order in which they are tried.
+
+    Returns
+    -------
+    tuple of Format
+        The special ones first.
+
+    Examples
+    --------
+    >>> [format.name for format in all_formats() if format.yields == "trees"]
+    ['conllu']
+    """
+    return tuple(import_module(f"handful.corpora.formats.{module}").FORMAT for module in MODULES)
 
 
-def detect(path: FilePath) -> Format:
+def format_named(name: str) -> Format:
+    """Return the format of a name.
+
+    Parameters
+    ----------
+    name : str
+        Such as ``"conllu"``.
+
+    Returns
+    -------
+    Format
+        How to read and write it.
+
+    Examples
+    --------
+    >>> format_named("conll").yields
+    'sentences'
+    """
+    for format in all_formats():
+        if format.name == name:
+            return format
+    names = ", ".join(format.name for format in all_formats())
+    raise ParameterError(f"formats: the name must be one of {names}, got {name!r}.")
+
+
+def format_for(path: FilePath, yields: Yields) -> Format:
+    """Return the format that the name of a file to be written asks for.
+
+    Parameters
+    ----------
+    path : path-like
+        The name.
+    yields : str
+        What is to be written.
+
+    Returns
+    -------
+    Format
+        One that can write it.
+
+    Examples
+    --------
+    >>> format_for("answers.parquet", "table").name
+    'parquet'
+    """
+    from handful.corpora.opening import bare_suffix
+
+    suffix = bare_suffix(path)
+    able = [format for format in all_formats() if format.yields == yields and format.write is not None]
+    for format in able:
+        if suffix in format.suffixes:
+            return format
+    endings = ", ".join(ending for format in able for ending in format.suffixes)
+    raise ParameterError(f"{path}: the name of a {yields} must end in {endings}, got {suffix or 'no ending'}.")
+
+
+def format_of(path: FilePath) -> Format:
     r"""Guess the format of a file from its first 64 KiB.
 
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file, or a `Source`, which is then not opened again; gzip, bzip2 and xz are unpacked.
 
     Returns
     -------
-    {"table", "conll", "conllu", "text", "senseval"}
-        The format.
+    Format
+        The first of `all_formats` that recognises it; plain text where no other does.
 
     Raises
     ------
     FileError
         If the file is missing or a folder.
     FormatError
-        If it is empty or binary (other than Parquet).
-
-    Notes
-    -----
-    In this order: Parquet and JSON lines are tables; what starts like XML is a lexical sample; ten tabs-separated
-    columns after an id are CoNLL-U; rows of one equal number (two or more) of columns between commas or semicolons,
-    with blank lines at the end at most, or between tabs, without any blank line, are a table; lines of one equal number
-    of columns with blank lines between or after them are CoNLL; all else is text.
+        If it is empty, or binary and of no binary format.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a"
     >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
-    >>> detect(target)
+    >>> format_of(target).name
     'conll'
     """
-    with open_bytes(path) as file:
-        data = first_chunk(path, file, _SAMPLE)
-    if data.startswith(b"PAR1"):
-        return "table"
+    source = as_source(path)
+    head = Head.of(source)
+    formats = all_formats()
+    for format in formats:
+        if not format.is_text and format.detect(head):
+            return format
+    _refuse_binary(path, head)
+    return next(format for format in formats if format.is_text and format.detect(head))
+
+
+def _refuse_binary(path: FilePath, head: Head) -> None:
+    import io
+
+    is_wide = head.data.startswith((b"\xff\xfe", b"\xfe\xff")) and not head.data.startswith(b"\xff\xfe\0\0")
+    if is_wide and format_named("delimited").detect(head):
+        return
+    data = first_chunk(path, io.BytesIO(head.data))
     if b"\0" in data:
         raise FormatError(path, None, "expected text, got a binary file (it holds NUL bytes).")
     refuse_lone_returns(path, data)
-    text = data.decode("utf-8", errors="replace").replace("\r\n", "\n")
-    if _XML.match(text):
-        return "senseval"
-    if text.lstrip().startswith("{"):
-        return "table"
-    lines = text.split("\n")
-    if len(lines) > 1 and len(data) > _SAMPLE - 4:
-        lines.pop()
-    filled = [line for line in lines if line.strip(" \t")]
-    words = next((line for line in filled if not line.startswith("#")), "").split("\t")
-    if len(words) == 10 and _ID.fullmatch(words[0]):
-        return "conllu"
-    # What follows the last line end is no blank line.
-    has_blank = any(not line.strip(" \t") for line in lines[:-1])
-    only_at_end = all(line.strip(" \t") for line in lines[: len(filled)])
-    if only_at_end and _has_equal_rows(filled, ",;" if has_blank else "\t,;"):
-        return "table"
-    tokens = [line for line in filled if not line.startswith("-DOCSTART-")]
-    if has_blank and tokens:
-        n_tabs = {line.count("\t") for line in tokens}
-        n_words = {len(line.split()) for line in tokens}
-        if (len(n_tabs) == 1 and n_tabs != {0}) or len(n_words) == 1:
-            return "conll"
-        uncommented = [line for line in tokens if not line.startswith("# ")]
-        if uncommented and len({len(line.split()) for line in uncommented}) == 1:
-            return "conll"
-    return "text"
 
 
-def _has_equal_rows(lines: list[str], separators: str) -> bool:
-    for separator in separators:
-        try:
-            widths = {len(row) for row in csv.reader((line + "\n" for line in lines), delimiter=separator)}
-        except csv.Error:
-            continue
-        if len(widths) == 1 and widths != {1}:
-            return True
-    return False
+def detect(path: FilePath) -> str:
+    """Return the name of a file's format, or ``table`` for every kind of table; see `format_of`.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    str
+        The name.
+    """
+    format = format_of(path)
+    return "table" if format.yields == "table" else format.name

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from handful.core.errors import DataError, FormatError
 from handful.core.records import Sentence
+from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.sharing import Sharing
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
@@ -108,3 +109,11 @@ def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) ->
             file.write("\n" * n_blank + " ".join(tokens) + "\n")
         if not index:
             raise DataError("write_text: there must be a sentence, got none.")
+
+
+def is_text(head: Head) -> bool:
+    """Tell that any file of text is text."""
+    return True
+
+
+FORMAT = Format("text", "text", is_text, read_text, write_text, (".txt",))

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from handful.core.errors import DataError, FormatError
+from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.shown import shown
 from handful.corpora.formats.strict_json import parse_json
 from handful.corpora.opening import FilePath, bare_suffix, read_lines, read_whole, refuse_mark, write_text_file
@@ -160,3 +161,16 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
 def _quoted(text: str) -> str:
     # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def is_prototypes(head: Head) -> bool:
+    """Tell a list of words for labels: TOML by its name, tabs by a second cell with several words on every line."""
+    if head.suffix == ".toml":
+        return True
+    cells = [line.split("\t") for line in head.filled]
+    return bool(cells) and not head.has_blank_inside and all(len(c) == 2 and len(c[1].split()) > 2 for c in cells)
+
+
+FORMAT = Format(
+    "prototypes", "prototypes", is_prototypes, read_prototypes, write_prototypes, (".tsv", ".txt", ".json", ".toml")
+)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from handful.core.errors import FormatError
 from handful.core.records import Occurrence
+from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.senseval_parser import SensevalParser, Split
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, open_bytes, read_lines
 
 _CHUNK = 2**17
+_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|corpus|lexelt)")
 
 
 def read_senseval(
@@ -166,3 +169,11 @@ def read_sense_map(path: FilePath) -> dict[str, str]:
     if not senses:
         raise FormatError(path, None, "expected senses and their parents, got only blank lines.")
     return {sense: parents.get(sense, sense) for sense in senses}
+
+
+def is_senseval(head: Head) -> bool:
+    """Tell whether a file starts like XML."""
+    return _XML.match(head.text) is not None
+
+
+FORMAT = Format("senseval", "occurrences", is_senseval, read_senseval)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from handful.corpora.formats.conll import COLUMNS_HEADER
-from handful.corpora.opening import FilePath, read_lines
+from handful.corpora.formats.format import Head
+from handful.corpora.opening import FilePath, as_source
+
+COLUMNS_HEADER = "# global.columns ="
+"""How a first line starts that names the columns, as in CoNLL-U Plus."""
 
 _USUAL = {
     0: (),
@@ -40,11 +43,32 @@ def guess_columns(path: FilePath) -> tuple[str, ...]:
     >>> guess_columns(target)
     ('token', 'tag', 'confidence')
     """
-    for number, line in read_lines(path):
+    for number, line in enumerate(Head.of(as_source(path)).lines, start=1):
         if number == 1 and line.startswith(COLUMNS_HEADER):
             names = line.removeprefix(COLUMNS_HEADER).lower().split()
             return tuple("token" if name == "form" else name for name in names)
         if line.strip() and not line.startswith(("-DOCSTART-", "# ")):
-            n = len(line.split("\t") if "\t" in line else line.split())
+            n = len(cells_of(line))
             return _USUAL.get(n) or ("token", *(f"column{number}" for number in range(2, n)), "tag")
     return ()
+
+
+def cells_of(line: str) -> list[str]:
+    r"""Cut a line into cells: at tabs if it has one, else at runs of blanks and nowhere else.
+
+    Parameters
+    ----------
+    line : str
+        A line of a file of columns.
+
+    Returns
+    -------
+    list of str
+        The cells.
+
+    Examples
+    --------
+    >>> cells_of("New York\tB-LOC"), cells_of("Rome  NNP"), cells_of("form\x0cfeed")
+    (['New York', 'B-LOC'], ['Rome', 'NNP'], ['form\x0cfeed'])
+    """
+    return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]

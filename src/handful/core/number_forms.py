@@ -1,0 +1,264 @@
+"""Numbers as people write them: amounts, percentages, ranges, quantities with a unit, dates and times of day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Form: TypeAlias = Literal["plain", "amount", "decimal comma", "quantity", "range", "date", "day first", "time"]
+
+MISSING = frozenset(
+    {"", "?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing", "unknown", "not available"}
+)
+"""What stands in a column of numbers where there is none, in lower case."""
+
+_PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
+_CODE = re.compile(r"[+-]?0[0-9]+(\.[0-9]*)?")
+_CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|US\$)"
+_AMOUNT = re.compile(
+    rf"\(?[+-]?{_CURRENCY}?\s*[+-]?([0-9]{{1,3}}(?:[,' \u00a0][0-9]{{3}})+|[0-9]+)?(\.[0-9]*)?\s*(?:%|{_CURRENCY})?\)?"
+)
+_COMMA = re.compile(
+    rf"[+-]?{_CURRENCY}?\s*([0-9]{{1,3}}(?:[.' \u00a0][0-9]{{3}})+|[0-9]+)(?:,([0-9]+))?\s*(?:%|{_CURRENCY})?"
+)
+_SIGNS = re.compile(rf"{_CURRENCY}|[%,'()\s\u00a0]")
+_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?"
+_RANGE = re.compile(rf"({_NUMBER})\s*(?:-|\u2013|to|\.\.)\s*({_NUMBER})\s*([A-Za-z]*)")
+_QUANTITY = re.compile(rf"(<=?|>=?|≤|≥|~|under|over|about)?\s*({_NUMBER})(\s*\+)?(\s*)([A-Za-z°]+\.?)?(\s*\+)?")
+_ATTACHED = frozenset(
+    re.findall(r"\S+", "g kg mg lb lbs oz km m cm mm mi ft in h hr hrs min s sec ms kb mb gb tb k l ml yrs yr °c °f")
+)
+_MONTHS = {m: n for n, m in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), start=1)}
+_TIME = r"(?:[T ,]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?\s*([AaPp][Mm])?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+_DATES = (
+    (re.compile(rf"([0-9]{{4}})[-/.]([0-9]{{1,2}})[-/.]([0-9]{{1,2}}){_TIME}"), "ymd"),
+    (re.compile(rf"([0-9]{{1,2}})[-/.]([0-9]{{1,2}})[-/.]([0-9]{{4}}|[0-9]{{2}}){_TIME}"), "mdy"),
+    (re.compile(rf"([0-9]{{1,2}})[- ]?([A-Za-z]{{3,9}})[- ,]*([0-9]{{4}}|[0-9]{{2}}){_TIME}"), "dmy"),
+    (re.compile(rf"([A-Za-z]{{3,9}})\.? ([0-9]{{1,2}}),? ([0-9]{{4}}){_TIME}"), "mdy"),
+    (re.compile(r"([A-Za-z]{3,9})[- ]([0-9]{4}|[0-9]{2})"), "my"),
+)
+_CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?\s*([AaPp][Mm])?")
+_EPOCH = date(1970, 1, 1).toordinal()
+_PIVOT = 30  # two-digit years above it belong to the last century
+
+
+def guess_form(cells: Iterable[str]) -> Form | None:
+    """Tell in which form all cells of a column are numbers.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        The different values of a column; those in `MISSING` are passed over.
+
+    Returns
+    -------
+    str or None
+        The first form that reads them all; None if none does, or there are no values.
+
+    Notes
+    -----
+    Whole numbers with a leading zero are codes, not numbers. A column in which every comma has three digits after it
+    is read as thousands (``1,234``), one in which any has not, or a zero before it, with decimal commas (``1,5``).
+    Dates are read month first unless a day above 12 or dots speak for day first.
+
+    Examples
+    --------
+    >>> guess_form(["$67,349", "$0"]), guess_form(["8.90%", "?"]), guess_form(["< 1 year", "10+ years"])
+    ('amount', 'amount', 'quantity')
+    >>> guess_form(["735-739", "670-674"]), guess_form(["1,5", "2"]), guess_form(["Oct-2016"])
+    ('range', 'decimal comma', 'date')
+    >>> guess_form(["red", "1"]) is None
+    True
+    """
+    values = [cell.strip() for cell in cells]
+    values = [cell for cell in values if cell.lower() not in MISSING]
+    if not values or any(map(_CODE.fullmatch, values)):
+        return None
+    for form in get_args(Form):
+        parse = _PARSERS[form]
+        if all(parse(cell) is not None for cell in values) and _is_apt(form, values):
+            return form  # type: ignore[no-any-return]
+    return None
+
+
+def _is_apt(form: Form, values: list[str]) -> bool:
+    """Tell whether a form that can read all values is also what they mean."""
+    if form == "amount" and any("," in cell for cell in values) and not any("." in cell for cell in values):
+        # 0,125 is no thousand; without any sign of it, a group of three digits is one.
+        return not any(re.match(r"[+-]?0,", cell) for cell in values)
+    if form in ("quantity", "range"):
+        units = {_unit(cell) for cell in values} - {""}
+        return len(units) <= 1
+    # Dots are the way of countries that write the day first.
+    return form != "date" or not any(re.match(r"[0-9]{1,2}\.[0-9]{1,2}\.", cell) for cell in values)
+
+
+def _unit(cell: str) -> str:
+    match = _RANGE.fullmatch(cell)
+    text = match[3] if match else (_QUANTITY.fullmatch(cell) or [""] * 6)[5]
+    unit = (text or "").lower().rstrip(".")
+    return unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
+
+
+def to_number(cell: str, form: Form) -> float | None:
+    """Return the number that a cell stands for in a form.
+
+    Parameters
+    ----------
+    cell : str
+        As written; of a range it is the middle, of a date the days since 1970, of a time of day the hours. ``< 1`` is
+        one half, ``10+`` is ten.
+    form : str
+        What `guess_form` told of its column.
+
+    Returns
+    -------
+    float or None
+        None if it cannot be read in that form, or is missing.
+
+    Examples
+    --------
+    >>> to_number("($1,250.50)", "amount"), to_number("735-739", "range"), to_number("1970-01-03", "date")
+    (-1250.5, 737.0, 2.0)
+    """
+    cell = cell.strip()
+    return None if cell.lower() in MISSING else _PARSERS[form](cell)
+
+
+def to_numbers(series: pl.Series, form: Form = "plain") -> np.ndarray:
+    """Return a column as numbers.
+
+    Parameters
+    ----------
+    series : polars.Series
+        Numbers, or text in the given form.
+    form : str
+        What `guess_form` told of the column.
+
+    Returns
+    -------
+    ndarray of float64
+        NaN where a cell is missing, cannot be read or is infinite.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> to_numbers(pl.Series(["5%", "?", "7.5%"]), "amount").tolist()
+    [5.0, nan, 7.5]
+    """
+    import polars as pl
+
+    if series.dtype.is_temporal() and series.dtype != pl.Duration:
+        series = series.cast(pl.String)
+    if form == "plain" or series.dtype != pl.String:
+        if series.dtype == pl.String:
+            series = series.str.strip_chars()
+        cells = series.cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
+    else:
+        values, codes = np.unique(series.fill_null("").to_numpy().astype(object), return_inverse=True)
+        numbers = [to_number(value, form) for value in values]
+        cells = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)[codes]
+    return np.where(np.isfinite(cells), cells, np.nan)
+
+
+def _plain(cell: str) -> float | None:
+    return float(cell) if _PLAIN.fullmatch(cell) else None
+
+
+def _amount(cell: str) -> float | None:
+    if not _AMOUNT.fullmatch(cell):
+        return None
+    bare = _SIGNS.sub("", cell)
+    if not bare.strip("+-."):
+        return None
+    is_negative = cell.startswith("(") and cell.endswith(")")
+    try:
+        return -float(bare) if is_negative else float(bare)
+    except ValueError:
+        return None
+
+
+def _decimal_comma(cell: str) -> float | None:
+    match = _COMMA.fullmatch(cell)
+    if not match:
+        return None
+    whole = re.sub(r"[.'\s\u00a0]", "", match[1])
+    sign = -1.0 if cell.startswith("-") else 1.0
+    return sign * float(f"{whole}.{match[2] or 0}")
+
+
+def _quantity(cell: str) -> float | None:
+    match = _QUANTITY.fullmatch(cell)
+    if not match:
+        return None
+    below, number, _, blank, unit, _ = match.groups()
+    if unit and not blank and not match[3] and unit.lower() not in _ATTACHED:
+        return None
+    return float(number) / 2 if below in ("<", "under") else float(number)
+
+
+def _range(cell: str) -> float | None:
+    match = _RANGE.fullmatch(cell)
+    if match:
+        low, high = float(match[1]), float(match[2])
+        return (low + high) / 2 if low <= high else None
+    return _quantity(cell)
+
+
+def _date(cell: str, *, day_first: bool = False) -> float | None:
+    for pattern, order in _DATES:
+        match = pattern.fullmatch(cell)
+        if match:
+            return _days(match, "dmy" if day_first and order == "mdy" and match[1].isdigit() else order)
+    return None
+
+
+def _days(match: re.Match[str], order: str) -> float | None:
+    cells = dict(zip(order, match.groups(), strict=False))
+    month = cells["m"]
+    try:
+        number = int(month) if month.isdigit() else _MONTHS[month[:3].lower()]
+        day = date(_year(cells["y"]), number, int(cells.get("d", 1))).toordinal() - _EPOCH
+    except (ValueError, KeyError):
+        return None
+    rest = match.groups()[len(order) :]
+    if rest and rest[0] is not None:
+        hours = _hours(rest[0], rest[1], rest[2], rest[3])
+        return None if hours is None else day + hours / 24
+    return float(day)
+
+
+def _year(text: str) -> int:
+    year = int(text)
+    return year if len(text) == 4 else year + (1900 if year > _PIVOT else 2000)
+
+
+def _hours(hour: str, minute: str, second: str | None, half: str | None) -> float | None:
+    h, m, s = int(hour), int(minute), float(second or 0)
+    if half:
+        h = h % 12 + 12 * (half.lower() == "pm")
+    return h + m / 60 + s / 3600 if h < 24 and m < 60 and s < 61 else None
+
+
+def _time(cell: str) -> float | None:
+    match = _CLOCK.fullmatch(cell)
+    return _hours(match[1], match[2], match[3], match[4]) if match else None
+
+
+_PARSERS: dict[Form, Callable[[str], float | None]] = {
+    "plain": _plain,
+    "amount": _amount,
+    "decimal comma": _decimal_comma,
+    "quantity": _quantity,
+    "range": _range,
+    "date": _date,
+    "day first": lambda cell: _date(cell, day_first=True),
+    "time": _time,
+}

@@ -1,0 +1,90 @@
+"""Parquet: typed columns, packed."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from handful.core.errors import FormatError
+from handful.corpora.formats.format import Format, Head
+from handful.corpora.formats.frames import BATCH, MAX_CELLS, read_bounded, refuse_nested, refuse_size
+from handful.corpora.formats.header import refuse_nameless
+from handful.corpora.opening import FilePath, as_source, write_bytes
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    bounded : bool
+        Whether to read it into memory as a whole, and to refuse what is too large for that.
+
+    Yields
+    ------
+    polars.DataFrame
+        Rows; at least one frame.
+    """
+    import polars as pl
+    from polars.exceptions import PanicException, PolarsError
+
+    source = as_source(path)
+    is_file = not source.is_packed and not source.is_stream
+    try:
+        lazy = (
+            pl.scan_parquet(Path(source))
+            if is_file and not bounded
+            else pl.scan_parquet(io.BytesIO(read_bounded(source)))
+        )
+        schema = lazy.collect_schema()
+        refuse_nameless(path, schema)
+        refuse_nested(path, schema)
+        n_rows = lazy.select(pl.len()).collect().item() if len(schema) else 0
+        # A few bytes of Parquet can stand for any number of equal cells.
+        if bounded and n_rows * len(schema) > MAX_CELLS:
+            refuse_size(path, None, f"{MAX_CELLS:,} cells")
+        size = max(n_rows, 1) if bounded else BATCH
+        for start in range(0, max(n_rows, 1), size):
+            yield lazy.slice(start, size).collect()
+    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(path, None, "the Parquet data is damaged. Copy or write the file again.") from None
+
+
+def write_parquet(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
+    """Write frames as Parquet.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes.
+    frames : iterable of polars.DataFrame
+        Rows; held in memory until all of them are there.
+    """
+    write_whole(path, frames, lambda frame, buffer: frame.write_parquet(buffer))
+
+
+def write_whole(path: FilePath, frames: Iterable[pl.DataFrame], write: Any) -> None:
+    """Write all frames as one, in a format that cannot be written row by row."""
+    import polars as pl
+
+    buffer = io.BytesIO()
+    write(pl.concat(list(frames), how="vertical_relaxed"), buffer)
+    with write_bytes(path) as file:
+        file.write(buffer.getbuffer())
+
+
+def is_parquet(head: Head) -> bool:
+    """Tell Parquet by its mark, or by its name, so that a damaged file is told as such."""
+    return head.data.startswith(b"PAR1") or head.suffix == ".parquet"
+
+
+FORMAT = Format("parquet", "table", is_parquet, read_parquet, write_parquet, (".parquet",), is_text=False)

@@ -1,0 +1,92 @@
+"""Text of a table in large pieces that end at line ends, in UTF-8 whatever the file is written in."""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Generator
+
+from handful.core.errors import FormatError
+from handful.corpora.opening import MAX_LINE, Source, decoded, first_chunk, refuse_lone_returns
+
+BLOCK = 2**22
+"""Bytes of a piece, about."""
+
+
+def text_blocks(source: Source) -> Generator[tuple[int, str]]:
+    r"""Read the text of a table.
+
+    Parameters
+    ----------
+    source : Source
+        The file: UTF-8, UTF-16 with its mark, or Windows-1252, which a note then tells.
+
+    Yields
+    ------
+    (int, str)
+        Number of the first line, and whole lines with ``\n`` ends; the last may lack its end.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_bytes("x,y\r\n1,é\r\n".encode("cp1252"))
+    >>> source = Source(target)
+    >>> list(text_blocks(source)), len(source.notes)
+    ([(1, 'x,y\n1,é\n')], 1)
+    """
+    decode = _Decoder(source)
+    number = 1
+    with source.open() as file:
+        wide = codecs.getincrementaldecoder("utf-16")() if decode.is_wide else None
+        rest = b""
+        is_first = True
+        while True:
+            chunk = file.read(BLOCK)
+            if is_first:
+                chunk = chunk if wide else first_chunk(source, io.BytesIO(chunk), BLOCK)
+                refuse_lone_returns(source, b"" if wide else chunk)
+            is_first = False
+            if wide:
+                chunk = wide.decode(chunk, final=not chunk).encode("utf-8", errors="replace") if chunk else b""
+            if not chunk:
+                break
+            rest += chunk
+            end = rest.rfind(b"\n") + 1
+            if end:
+                text = decode(number, rest[:end])
+                yield number, text
+                number += text.count("\n")
+                rest = rest[end:]
+            elif len(rest) > MAX_LINE:
+                raise FormatError(source, number, f"expected a line of at most {MAX_LINE:,} bytes, got a longer one.")
+        if rest:
+            yield number, decode(number, rest).removesuffix("\r")
+
+
+class _Decoder:
+    """Decides on an encoding at the first line that is not plain ASCII."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._legacy: bool | None = None
+        self.is_wide = source.head.startswith((b"\xff\xfe", b"\xfe\xff")) and not source.head.startswith(
+            b"\xff\xfe\0\0"
+        )
+
+    def __call__(self, number: int, data: bytes) -> str:
+        if self._legacy is None and not data.isascii():
+            self._legacy = _is_legacy(data)
+            if self._legacy:
+                self._source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
+        text = data.decode("cp1252", errors="replace") if self._legacy else decoded(self._source, number, data)
+        return text.replace("\r\n", "\n")
+
+
+def _is_legacy(data: bytes) -> bool:
+    """Tell whether the first character that is not ASCII is none in UTF-8 either, so that nothing speaks for UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data[: error.start].isascii() and b"\0" not in data
+    return False

@@ -1,0 +1,148 @@
+"""What each column of a table is: numbers (in which form), names, or text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from handful.core.errors import FormatError
+from handful.core.number_forms import MISSING, Form, guess_form
+from handful.core.records import Kind
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import FilePath
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NO_NAME = ("", "?", "na", "n/a", "#n/a", "nan", "null")
+"""What stands in a column of names where there is none, in lower case; ``none`` and ``unknown`` may be names."""
+
+_BLOCK = 256  # columns that one query treats; more queries cost time, fewer cost memory
+_FEW_STRANGERS = 3  # different values that are no numbers, which a column of numbers may have
+_STRANGE_SHARE = 0.2
+_LEADING_ZERO = r"^[+-]?0[0-9]+(\.[0-9]*)?$"
+_CODE_NAME = re.compile(r"\b(zip|postal|postcode|plz|phone|telephone|fax)(\b|_)", re.IGNORECASE)
+_ENOUGH_PADDED = 10
+
+
+class Column(NamedTuple):
+    """A feature column with what it is."""
+
+    cells: pl.Series
+    kind: Kind
+    form: Form = "plain"
+    note: str = ""
+
+
+def judge_columns(
+    path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind], *, as_they_stand: bool = False
+) -> list[Column]:
+    """Tell what each column is.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the cells came from, for errors.
+    frame : polars.DataFrame
+        Raw cells of the feature columns.
+    wanted : mapping of str to kind
+        Kinds that are given.
+    as_they_stand : bool
+        Whether ``?`` and the like are values in columns of names, and only plain numbers are numbers.
+
+    Returns
+    -------
+    list of Column
+        In the order of the frame. Plain numbers become numbers; numbers in another form stay text.
+    """
+    columns: list[Column] = []
+    for start in range(0, frame.width, _BLOCK):
+        block = frame[:, start : start + _BLOCK]
+        columns.extend(_judge_block(path, block, wanted, as_they_stand))
+    return columns
+
+
+def _judge_block(path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind], as_they_stand: bool) -> list[Column]:
+    """Judge some hundred columns at once, since every query has a price."""
+    import polars as pl
+    import polars.selectors as cs
+
+    texts = frame.select((~cs.numeric()).cast(pl.String).str.strip_chars(" \t"))
+    texts = texts.select(pl.when(pl.all() != "").then(pl.all()))
+    bare = texts.select(pl.all().str.strip_chars())
+    bare = bare.select(pl.when(~pl.all().str.to_lowercase().is_in(list(MISSING))).then(pl.all()))
+    named = (
+        texts
+        if as_they_stand
+        else texts.select(pl.when(~pl.all().str.to_lowercase().is_in(list(NO_NAME))).then(pl.all()))
+    )
+    codes = {name for name in _where(bare, pl.all().str.contains(_LEADING_ZERO).any()) if not _is_padded(bare[name])}
+    codes |= {name for name in texts.columns if _CODE_NAME.search(name)}
+    long = set(_where(named, _is_long(pl.all().drop_nulls())))
+    columns = []
+    for name in frame.columns:
+        kind = wanted.get(name)
+        if name not in texts.columns:
+            cells = frame[name] if kind in (None, "numeric") else frame[name].cast(pl.String)
+            columns.append(Column(cells, kind or "numeric"))
+            continue
+        numbers = _as_numbers(bare[name], as_they_stand, tolerant=kind is None) if kind in (None, "numeric") else None
+        if numbers is not None and (kind == "numeric" or name not in codes):
+            columns.append(numbers)  # codes are names, though they look like numbers
+        elif kind == "numeric":
+            strange = bare[name].filter(bare[name].cast(pl.Float64, strict=False).is_null() & bare[name].is_not_null())
+            raise FormatError(path, None, f"expected numbers in column {shown(name)}, got {shown(strange[0])}.")
+        else:
+            columns.append(Column(named[name], kind or ("text" if name in long else "nominal")))
+    return columns
+
+
+def _is_padded(cells: pl.Series) -> bool:
+    """Tell numbers that are filled up with zeros to one width, as 00202, from codes such as 02139."""
+    values = cells.drop_nulls().unique()
+    values = values.filter(values != "0")
+    widths = values.str.len_chars().unique()
+    if len(widths) != 1 or len(values) < _ENOUGH_PADDED or not values.str.contains(r"^[0-9]+$").all():
+        return False
+    return bool(widths[0] == 2 or values.str.starts_with("00").sum() >= 0.8 * len(values))
+
+
+def _is_long(filled: pl.Expr) -> pl.Expr:
+    """Three or more words on average, and more than half of the cells different."""
+    n_words = filled.str.count_matches(r"\S+").sum()
+    return (n_words >= 3 * filled.len()) & (2 * filled.n_unique() > filled.len())
+
+
+def _where(frame: pl.DataFrame, condition: pl.Expr) -> list[str]:
+    """Columns for which an expression of one value is true."""
+    return [column.name for column in frame.select(condition).get_columns() if column[0]]
+
+
+def _as_numbers(cells: pl.Series, plain_only: bool, *, tolerant: bool) -> Column | None:
+    """Return a column of numbers, if it is one."""
+    import polars as pl
+
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = cells.cast(dtype, strict=False)
+        if numbers.null_count() == cells.null_count():
+            return Column(numbers, "numeric")
+    if plain_only:
+        return None
+    form = guess_form(cells.drop_nulls().unique().to_list())
+    if form is not None:
+        return Column(cells, "numeric", form)
+    return _with_strangers(cells, numbers) if tolerant else None
+
+
+def _with_strangers(cells: pl.Series, numbers: pl.Series) -> Column | None:
+    """Return numbers among which a few cells say something else, such as ``varies``."""
+    strange = cells.filter(numbers.is_null() & cells.is_not_null())
+    n_filled = len(cells) - cells.null_count()
+    values = strange.unique().sort().to_list()
+    many_numbers = numbers.drop_nulls().n_unique() >= 10
+    if not many_numbers or len(values) > _FEW_STRANGERS or len(strange) > _STRANGE_SHARE * n_filled:
+        return None
+    told = ", ".join(map(shown, values))
+    note = f"Column {cells.name!r} is read as numbers; {len(strange):,} cells that say {told} count as missing."
+    return Column(numbers, "numeric", note=note)

@@ -1,0 +1,234 @@
+"""Which cells of a label column are labels, and which mean that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from handful.core.errors import DataError
+from handful.core.number_forms import guess_form
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SURE_MARKS = frozenset(
+    {"?", "na", "n/a", "#n/a", "nan", "null", "unknown", "unlabeled", "unlabelled", "missing", "nil"}
+)
+"""Cells that mean "no label" wherever two other classes are left, in lower case."""
+
+DOUBTFUL_MARKS = frozenset({"none", "-", "--"})
+"""Cells that mean it unless they are as frequent as a class, since they may be names of classes too."""
+
+_INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
+_FEWEST_NUMBERS = 20
+
+
+class Labels(NamedTuple):
+    """Labels of rows, None where there is none, and what to tell about them."""
+
+    cells: pl.Series
+    notes: tuple[str, ...] = ()
+
+
+def judge_labels(
+    series: pl.Series, marks: Sequence[str] = (), keep: Collection[str] = (), *, as_they_stand: bool = False
+) -> Labels:
+    """Tell labels from cells that mean "no label".
+
+    Parameters
+    ----------
+    series : polars.Series
+        Cells of the label column.
+    marks : sequence of str
+        Cells that mean "no label" in any case.
+    keep : collection of str
+        Cells that are labels in any case.
+    as_they_stand : bool
+        Whether all filled cells but ``NaN`` and the marks are labels.
+
+    Returns
+    -------
+    Labels
+        Labels that are all whole numbers are integers; others stay as they stand.
+
+    Raises
+    ------
+    DataError
+        If the labels are many different numbers: a quantity, not classes.
+
+    Notes
+    -----
+    An empty cell and ``NaN`` are no labels. Other usual marks (``?``, ``NA``, ``unknown``, and -1 beside names) are none
+    if at least two classes are left without them; ``None`` and ``-`` only if, besides, they are rarer or more frequent
+    than every class.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> judge_labels(pl.Series("y", ["a", "b", "N/A", "unknown"])).cells.to_list()
+    ['a', 'b', None, None]
+    >>> judge_labels(pl.Series("y", ["+", "-", "+", ""])).cells.to_list()
+    ['+', '-', '+', None]
+    """
+    import polars as pl
+
+    notes: list[str] = []
+    cells = _plain(series)
+    for mark in marks:
+        cells = cells.set(cells.cast(pl.String) == mark, None)
+    if not as_they_stand:
+        unlabeled = unlabeled_marks(cells, keep)
+        if unlabeled:
+            texts = cells.cast(pl.String)
+            counts = {mark: int((texts == mark).sum()) for mark in unlabeled}
+            notes.append(note_of_marks(series.name, counts))
+            cells = cells.set(texts.is_in(list(unlabeled)), None)
+    cells = _integers(cells)
+    if not as_they_stand:
+        refuse_quantity(cells)
+        notes.extend(_several_labels(cells))
+    return Labels(cells, tuple(notes))
+
+
+def _plain(series: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if series.dtype.is_float() or series.dtype.is_decimal():
+        return series.cast(pl.Float64).fill_nan(None)
+    if series.dtype in (pl.Categorical, pl.Enum) or series.dtype.is_temporal():
+        series = series.cast(pl.String)
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+        series = series.set(series.is_in(["", "NaN", "nan"]), None)
+    return series
+
+
+def _integers(cells: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if cells.dtype == pl.String:
+        filled = cells.drop_nulls()
+        if len(filled) and filled.str.contains(_INTEGER).all():
+            return cells.cast(pl.Int64)
+    elif cells.dtype.is_float() and ((cells == cells.round()) & (cells.abs() < 2**53)).all():
+        return cells.cast(pl.Int64)
+    return cells
+
+
+def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:
+    """Return the cells that mean "no label" by the rule of `judge_labels`.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Cells of the label column; missing ones do not count.
+    keep : collection of str
+        Cells that are labels in any case.
+
+    Returns
+    -------
+    list of str
+        As they stand in the column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> unlabeled_marks(pl.Series(["good", "none", "best", "good"])), unlabeled_marks(pl.Series(["a", "b", "-1"]))
+    ([], ['-1'])
+    """
+    import polars as pl
+
+    if cells.dtype != pl.String:
+        return []
+    counts = dict(cells.drop_nulls().value_counts().iter_rows())
+    usual = {cell for cell in counts if cell.lower() in SURE_MARKS | DOUBTFUL_MARKS and cell not in keep}
+    names = [cell for cell in counts if cell not in usual and cell != "-1"]
+    if "-1" in counts and "-1" not in keep and guess_form(names) is None:
+        usual.add("-1")
+    elif "-1" in counts:
+        names.append("-1")
+    sizes = [counts[name] for name in names] or [0]
+    marks = [
+        cell for cell in usual if cell.lower() not in DOUBTFUL_MARKS or not min(sizes) <= counts[cell] <= max(sizes)
+    ]
+    return sorted(marks) if len(counts) - len(marks) >= 2 else []
+
+
+def note_of_marks(name: str, counts: Mapping[str, int]) -> str:
+    """Return what to tell about cells that count as unlabeled.
+
+    Examples
+    --------
+    >>> note_of_marks("y", {"?": 3})
+    "3 cells of 'y' count as unlabeled: '?' (3). If one of them is a class, say so with --keep-label '?' (keep_labels=['?'])."
+    """
+    total = sum(counts.values())
+    marks = ", ".join(f"{mark!r} ({n:,})" for mark, n in counts.items())
+    first = next(iter(counts))
+    return (
+        f"{total:,} cells of {name!r} count as unlabeled: {marks}. "
+        f"If one of them is a class, say so with --keep-label {first!r} (keep_labels=[{first!r}])."
+    )
+
+
+def refuse_quantity(cells: pl.Series) -> None:
+    """Raise if labels are many different numbers, as prices are.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Labels; missing ones do not count.
+
+    Raises
+    ------
+    DataError
+        If they are more than 20 different numbers that are no running numbers of classes and hardly repeat.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> refuse_quantity(pl.Series("digit", [0, 1, 2, 3] * 10))
+    """
+    from handful.core.number_forms import to_numbers
+
+    filled = cells.drop_nulls()
+    values = filled.unique()
+    if len(values) <= _FEWEST_NUMBERS:
+        return
+    form = "plain" if filled.dtype.is_numeric() else guess_form(values.cast(str).to_list())
+    if form is None:
+        return
+    numbers = to_numbers(values, form)
+    runs = (numbers == numbers.round()).all() and len(values) >= 0.8 * (numbers.max() - numbers.min() + 1)
+    if runs or 5 * len(values) < len(filled):
+        return
+    raise DataError(
+        f"column {cells.name!r}: labels must be classes, got {len(values):,} different numbers in {len(filled):,} labels, "
+        "which looks like a quantity. Cut it into classes first (such as low and high), or write the numbers as names."
+    )
+
+
+def _several_labels(cells: pl.Series) -> list[str]:
+    import polars as pl
+
+    if cells.dtype != pl.String:
+        return []
+    values = cells.drop_nulls().unique()
+    listed = [value for value in values if value.startswith("[") and value.endswith("]") and "," in value]
+    split = {
+        value: [
+            part.strip(" '\"[]") for part in value.replace("|", ";").replace(",", ";" if listed else ",").split(";")
+        ]
+        for value in values
+    }
+    several = [parts for parts in split.values() if len(parts) > 1]
+    known = {part for parts in split.values() if len(parts) == 1 for part in parts}
+    parts_again = [part for parts in several for part in parts]
+    repeats = len(parts_again) > len(set(parts_again)) or any(part in known for part in parts_again)
+    if len(several) < 2 or not repeats:
+        return []
+    example = next(value for value, parts in split.items() if len(parts) > 1)
+    return [
+        f"Column {cells.name!r} seems to hold several labels in a cell, such as {example!r}; each combination counts as a "
+        "class of its own. Make one column for each label if they should be told apart."
+    ]

@@ -1,0 +1,173 @@
+"""Rows of a table of any size: those with labels, and a sample of the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from handful.core.records import Kind, Table
+from handful.corpora.opening import FilePath, as_source
+from handful.corpora.tables.labels import DOUBTFUL_MARKS, SURE_MARKS, note_of_marks, unlabeled_marks
+from handful.corpora.tables.reading import check_column, table_frames, table_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ORDER = "\0order"
+
+
+class Rows(NamedTuple):
+    """A table with the rows that were kept, and how many there were."""
+
+    table: Table
+    n_rows_read: int
+
+
+@dataclass
+class _Sample:
+    """Rows chosen at random from a stream, at most so many."""
+
+    limit: int
+    rng: np.random.Generator
+    frames: list[Any] = field(default_factory=list)
+    keys: list[np.ndarray] = field(default_factory=list)
+    seen: int = 0
+    held: int = 0
+
+    def add(self, frame: pl.DataFrame) -> None:
+        self.seen += frame.height
+        if not frame.height:
+            return
+        self.frames.append(frame)
+        self.keys.append(self.rng.random(frame.height))
+        self.held += frame.height
+        if self.held > 2 * self.limit + 50_000:
+            self.shrink()
+
+    def shrink(self) -> None:
+        import polars as pl
+
+        if not self.frames:
+            return
+        whole, keys = pl.concat(self.frames, how="diagonal_relaxed"), np.concatenate(self.keys)
+        if len(keys) > self.limit:
+            kept = np.sort(np.argpartition(keys, self.limit)[: self.limit])
+            whole, keys = whole[kept], keys[kept]
+        self.frames, self.keys, self.held = [whole], [keys], len(keys)
+
+
+def read_rows(
+    path: FilePath,
+    target: str,
+    *,
+    kinds: Mapping[str, Kind] | None = None,
+    skip: Collection[str] = (),
+    marks: Sequence[str] = (),
+    keep_labels: Collection[str] = (),
+    limits: tuple[int, int] = (50_000, 5_000),
+    seed: int = 0,
+) -> Rows:
+    """Read a table in one pass and bounded memory: its labeled rows, and a sample of the unlabeled ones.
+
+    Parameters
+    ----------
+    path : path-like
+        As for `handful.corpora.tables.read_table`.
+    target : str
+        The label column.
+    kinds : mapping of str to kind, optional
+        Kinds of columns that override the rule.
+    skip : collection of str
+        Columns to leave out.
+    marks, keep_labels
+        Cells of the label column that are no labels, or are labels, whatever the rule of `judge_labels` says.
+    limits : (int, int)
+        Labeled and unlabeled rows that are kept at most, chosen at random.
+    seed : int
+        Seed of that choice.
+
+    Returns
+    -------
+    Rows
+        The table, in the order of the file, and the number of rows read.
+    """
+    import polars as pl
+
+    source = as_source(path)
+    rng = np.random.default_rng(seed)
+    # Whether a usual mark is a class is known only at the end of the file.
+    samples = {
+        "labeled": _Sample(limits[0], rng),
+        "unlabeled": _Sample(limits[1], rng),
+        "doubtful": _Sample(limits[0], rng),
+    }
+    usual: Counter[str] = Counter()
+    order = 0
+    frame = pl.DataFrame()
+    for frame in table_frames(source):
+        if frame.height:
+            for name in (target, *(kinds or {}), *skip):
+                check_column(source, frame, name)
+        numbered = frame.with_columns(pl.int_range(order, order + frame.height).alias(_ORDER))
+        order += frame.height
+        state = _states(
+            frame[target] if target in frame.columns else pl.Series([], dtype=pl.String), marks, keep_labels
+        )
+        for name, sample in samples.items():
+            sample.add(numbered.filter(state == name))
+        usual.update(
+            frame.filter(state == "doubtful").get_column(target).cast(pl.String).str.strip_chars().to_list()
+            if target in frame.columns
+            else []
+        )
+    for sample in samples.values():
+        sample.shrink()
+    none, classes = _settle(samples, target, keep_labels)
+    notes = [
+        f"{sample.limit:,} of {sample.seen:,} {kind} rows were taken at random."
+        for kind, sample in samples.items()
+        if sample.seen > sample.limit
+    ]
+    if none:
+        notes.append(note_of_marks(target, {mark: usual[mark] for mark in none}))
+    parts = [part for sample in samples.values() for part in sample.frames]
+    whole = pl.concat(parts, how="diagonal_relaxed").sort(_ORDER).drop(_ORDER) if parts else frame
+    table = table_of(source, whole.drop(skip), target, kinds, [*marks, *none], keep_labels={*keep_labels, *classes})
+    return Rows(replace(table, notes=(*notes, *table.notes)), order)
+
+
+def _states(cells: pl.Series, marks: Sequence[str], keep: Collection[str]) -> pl.Series:
+    import polars as pl
+
+    texts = cells.cast(pl.String).str.strip_chars()
+    lower = texts.str.to_lowercase()
+    empty = texts.is_null() | lower.is_in(["", "nan"]) | texts.is_in(list(marks))
+    usual = (lower.is_in(list(SURE_MARKS | DOUBTFUL_MARKS)) | (texts == "-1")) & ~texts.is_in(list(keep))
+    words = pl.select(
+        pl.when(empty).then(pl.lit("unlabeled")).when(usual).then(pl.lit("doubtful")).otherwise(pl.lit("labeled"))
+    )
+    return words.to_series()
+
+
+def _settle(samples: dict[str, _Sample], target: str, keep: Collection[str]) -> tuple[list[str], list[str]]:
+    """Send rows with a usual mark to where they belong; return the marks that are no labels, and those that are."""
+    import polars as pl
+
+    doubtful = samples.pop("doubtful")
+    if not doubtful.frames:
+        return [], []
+    parts = [*samples["labeled"].frames, *doubtful.frames]
+    cells = pl.concat([part[target].cast(pl.String).str.strip_chars() for part in parts])
+    none = unlabeled_marks(cells, keep)
+    rows = doubtful.frames[0]
+    texts = rows[target].cast(pl.String).str.strip_chars()
+    is_none = texts.is_in([*none, "-1"])
+    samples["unlabeled"].add(rows.filter(is_none))
+    samples["labeled"].add(rows.filter(~is_none))
+    for sample in samples.values():
+        sample.shrink()
+    return none, texts.filter(~is_none).unique().to_list()

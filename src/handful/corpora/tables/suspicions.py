@@ -1,0 +1,170 @@
+"""What is odd about a table, so that a score on it may not mean what it seems to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from handful.core.number_forms import Form, to_numbers
+from handful.core.records import Kind
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RARE_SHARE = 0.1
+"""A class with a smaller share of the labels is rare."""
+
+_ENOUGH = 30  # labels that must agree before a column is said to give them away
+_SURE = 0.995
+
+
+def suspicions(
+    frame: pl.DataFrame,
+    kinds: Mapping[str, Kind],
+    codes: np.ndarray,
+    classes: Any,
+    forms: Mapping[str, Form] | None = None,
+) -> list[str]:
+    """Return a sentence for each thing that a user should look at before trusting a score.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Feature columns.
+    kinds : mapping of str to kind
+        Kinds of those that are used.
+    codes : ndarray of int
+        Class of each row, -1 where unlabeled.
+    classes : sequence
+        Label of each code.
+    forms : mapping of str to str, optional
+        Forms of numbers that are written as text.
+
+    Returns
+    -------
+    list of str
+        About columns filled only where labels are, columns that give the label away, rows that are on both sides, and
+        rare classes.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"outcome": ["paid", "due"] * 20, "size": list(range(40))})
+    >>> print(*suspicions(rows, {"outcome": "nominal", "size": "numeric"}, np.arange(40) % 2, ["a", "b"]))
+    Column 'outcome' alone tells the label of all 40 labeled rows. Was it known before the label?
+    If not, leave it out with --columns outcome=skip.
+    """
+    notes: list[str] = []
+    for name, kind in kinds.items():
+        cells = frame[name]
+        if kind != "text":
+            notes.extend(_given_away(name, kind, cells, codes, (forms or {}).get(name, "plain")))
+        notes.extend(_filled_only_where_labeled(name, cells, codes))
+    notes.extend(_on_both_sides(frame.select(list(kinds)), codes))
+    rare = rare_classes(codes, classes)
+    if rare:
+        told = ", ".join(f"{str(label)!r} ({n:,} labels)" for label, n in list(rare.items())[:3])
+        notes.append(
+            f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them; "
+            "balanced accuracy or F1 does."
+        )
+    return notes
+
+
+def rare_classes(codes: np.ndarray, classes: Any) -> dict[Any, int]:
+    """Return the classes with less than a tenth of the labels that they would have in a balanced table of two classes.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Class of each row, -1 where unlabeled.
+    classes : sequence
+        Label of each code.
+
+    Returns
+    -------
+    dict of label to int
+        Number of labels of each rare class, the rarest first.
+
+    Examples
+    --------
+    >>> rare_classes(np.array([0] * 19 + [1]), ["fair", "fraud"])
+    {'fraud': 1}
+    """
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    # With many classes a tenth of all labels is plenty; what counts is the share of an even one.
+    least = RARE_SHARE * 2 * counts.sum() / max(len(classes), 2)
+    order = np.argsort(counts, kind="stable")
+    return {classes[code]: int(counts[code]) for code in order if 0 < counts[code] < least}
+
+
+def _filled_only_where_labeled(name: str, cells: pl.Series, codes: np.ndarray) -> Iterator[str]:
+    filled = cells.is_not_null().to_numpy()
+    labeled = codes >= 0
+    n_unlabeled = int((~labeled).sum())
+    if n_unlabeled >= 10 and labeled.any() and not filled[~labeled].any() and filled[labeled].mean() > 0.5:
+        yield (
+            f"Column {name!r} is filled only where there is a label, so it cannot help with the other rows. "
+            f"Leave it out with --columns {name}=skip."
+        )
+
+
+def _given_away(name: str, kind: Kind, cells: pl.Series, codes: np.ndarray, form: Form) -> Iterator[str]:
+    labeled = np.flatnonzero(codes >= 0)
+    if len(labeled) < _ENOUGH or np.bincount(codes[labeled])[np.unique(codes[labeled])].min() < 5:
+        return
+    right = codes[labeled]
+    if kind == "numeric":
+        share = _best_runs(to_numbers(cells[labeled], form), right)
+    else:
+        share = _best_names(cells[labeled].cast(str).fill_null("").to_numpy(), right)
+    if share >= _SURE:
+        told = "all" if share == 1 else f"{share:.1%} of the"
+        yield (
+            f"Column {name!r} alone tells the label of {told} {len(labeled):,} labeled rows. Was it known before the label? "
+            f"If not, leave it out with --columns {name}=skip."
+        )
+
+
+def _best_names(names: np.ndarray, right: np.ndarray) -> float:
+    """Share of rows that the most frequent class of their name gets right; 0 where names hardly repeat."""
+    values, places = np.unique(names.astype(str), return_inverse=True)
+    if 5 * len(values) > len(right):
+        return 0.0
+    counts = np.zeros((len(values), int(right.max()) + 1), dtype=np.int64)
+    np.add.at(counts, (places, right), 1)
+    return float(counts.max(axis=1).sum() / len(right))
+
+
+def _best_runs(numbers: np.ndarray, right: np.ndarray) -> float:
+    """Share of rows that as many intervals as there are classes get right (missing cells are one more)."""
+    known = ~np.isnan(numbers)
+    if not known.any():
+        return 0.0
+    n_unknown = int((~known).sum())
+    n_right = int(np.bincount(right[~known]).max()) if n_unknown else 0
+    if n_right < _SURE * n_unknown:
+        return 0.0
+    order = np.argsort(numbers[known], kind="stable")
+    values, codes = numbers[known][order], right[known][order]
+    changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+    if len(changes) > len(np.unique(codes)) or (values[changes] == values[changes - 1]).any():
+        return 0.0
+    return (n_right + len(values)) / len(right)
+
+
+def _on_both_sides(frame: pl.DataFrame, codes: np.ndarray) -> Iterator[str]:
+    if frame.width < 2 or not (codes < 0).any() or not (codes >= 0).any():
+        return
+    hashes = frame.hash_rows(seed=0).to_numpy()
+    # In a table of few possible rows, equal ones are nothing odd.
+    if len(np.unique(hashes)) < 0.5 * len(hashes):
+        return
+    copies = int(np.isin(hashes[codes < 0], hashes[codes >= 0]).sum())
+    if copies >= max(2, 0.01 * (codes < 0).sum()):
+        yield (
+            f"{copies:,} unlabeled rows are copies of labeled ones. If the same happens between rows that are learned from "
+            "and rows that are tested, scores flatter: drop the copies."
+        )
