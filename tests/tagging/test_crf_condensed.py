@@ -145,7 +145,7 @@ def test_scores_on_original_features_are_those_on_condensed_ones(order):
     model = features.fold(w)
     by_condensed = features.transform(sentences, tags) @ w
     for number, (words, mine) in enumerate(zip(sentences, tags, strict=True)):
-        chain = next(model._chunks([words]))
+        chain = next(model.chains([words]))
         ids, amounts = chain.parts(np.searchsorted(model.classes_, mine))
         assert by_condensed[number] == pytest.approx(amounts @ model.weights_[ids], abs=1e-9)
 

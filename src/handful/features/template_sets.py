@@ -44,7 +44,17 @@ def _chunk() -> list[str]:
     return ["u", "b", *words, *double, *tags, *mixed, *spelling]
 
 
-_SETS = {"pos": _pos, "chunk": _chunk, "ner": _ner}
+def _general() -> list[str]:
+    """List templates for any tags, in any language: words, affixes and kinds of characters around a token."""
+    words = ["word[0]", *(f"word.lower[{k}]" for k in _NEAR)]
+    affixes = [f"word.lower.{side}{n}[0]" for side in ("prefix", "suffix") for n in range(1, 6)]
+    spelling = [f"word.shape[{k}]" for k in (-1, 0, 1)] + [f"word.type[{k}]" for k in _NEAR]
+    columns = [f"pos[{k}]" for k in _NEAR] + [f"pos[{k}]|pos[{k + 1}]" for k in (-1, 0)]
+    columns += [f"chunk[{k}]" for k in (-1, 0, 1)]
+    return ["u", "b", *words, *affixes, *spelling, "word.digits[0]", "word.hyphen[0]", *columns]
+
+
+_SETS = {"pos": _pos, "chunk": _chunk, "ner": _ner, "general": _general}
 
 
 def ready_set(name: str) -> list[str]:
@@ -52,8 +62,9 @@ def ready_set(name: str) -> list[str]:
 
     Parameters
     ----------
-    name : {"pos", "chunk", "ner"}
-        The task. ``chunk`` and ``ner`` read a column ``pos`` where the sentences have one.
+    name : {"pos", "chunk", "ner", "general"}
+        The task; ``general`` is meant for a few hundred sentences of any. All but ``pos`` read a column ``pos`` where the
+        sentences have one.
 
     Returns
     -------

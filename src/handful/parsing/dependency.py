@@ -208,7 +208,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         if progress is not None:
             progress(Step("features", 1, 1))
         weights = self._learn(
-            self._structure(features, SentenceFeatures(features, sentences, CACHE_BYTES)),
+            self.structure(features, SentenceFeatures(features, sentences, CACHE_BYTES)),
             features,
             heads,
             progress,
@@ -267,7 +267,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
                 n_words += len(known[stop])
                 stop += 1
             some = known[start:stop]
-            structure = self._structure(self._features, SentenceFeatures(self._features, some))
+            structure = self.structure(self._features, SentenceFeatures(self._features, some))
             found = structure.best(self.weights_)
             if self._hanger is not None:
                 found = self._hanger.hang(some, found)
@@ -383,8 +383,21 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             raise DataError("CondensedFeatures: the stored vocabulary lacks features of the base model.")
         return TreeSpace(self, self._features.with_keys(keys))
 
-    def _with(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
-        """Return a parser that differs in features and weights alone."""
+    def with_features(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
+        """Return a parser that differs in features and weights alone.
+
+        Parameters
+        ----------
+        features : TreeFeatures
+            The features.
+        weights : ndarray of float64
+            Their weights.
+
+        Returns
+        -------
+        DependencyParser
+            Fitted.
+        """
         other = DependencyParser(**self.get_params(deep=False))
         kept = ("columns_", "templates_", "values_", "marks_", "labels_", "n_lifted_", "n_iter_", "_hanger", "_labeler")
         for name in kept:
@@ -393,7 +406,27 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         other.n_active_ = len(weights)
         return other
 
-    def _structure(self, features: TreeFeatures, found: SentenceFeatures) -> TreeStructure:
+    @property
+    def features(self) -> TreeFeatures:
+        """The features that have a weight."""
+        check_is_fitted(self)
+        return self._features
+
+    def structure(self, features: TreeFeatures, found: SentenceFeatures) -> TreeStructure:
+        """Return sentences as trees under the rules of this parser.
+
+        Parameters
+        ----------
+        features : TreeFeatures
+            The features.
+        found : SentenceFeatures
+            Those of the sentences.
+
+        Returns
+        -------
+        TreeStructure
+            Ready to be decoded or trained on.
+        """
         n_jobs = self.n_jobs or 1
         return TreeStructure(
             found.offsets,

@@ -52,7 +52,7 @@ class TreeSpace:
     @classmethod
     def of(cls, model: Any, trees: Iterable[Tree] | None) -> TreeSpace:
         """Return the space of a model's own features and those of some right trees."""
-        mine: TreeFeatures = model._features
+        mine: TreeFeatures = model.features
         if trees is None:
             return cls(model, mine)
         known, heads, _ = read_trees(trees, projective=model.projective, single_root=model.single_root)
@@ -63,7 +63,7 @@ class TreeSpace:
 
     def keys_chosen(self, inputs: Any) -> np.ndarray:
         """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
-        mine: TreeFeatures = self.model._features
+        mine: TreeFeatures = self.model.features
         heads = self._structure(mine, inputs, 0).best(self.model.weights_)
         sentences = with_columns(read_sentences(inputs), self.model.columns_)
         return np.concatenate([np.empty(0, dtype=np.int64), *mine.tree_keys(sentences, heads)])
@@ -144,9 +144,9 @@ class TreeSpace:
 
     def build(self, ids: np.ndarray, weights: np.ndarray) -> Any:
         """Return a parser with these weights; labels are those of the base model."""
-        return self.model._with(self.features.keep(ids), weights)
+        return self.model.with_features(self.features.keep(ids), weights)
 
     def _structure(self, features: TreeFeatures, inputs: Any, cache_bytes: int) -> TreeStructure:
         sentences = with_columns(read_sentences(inputs), self.model.columns_)
-        found: TreeStructure = self.model._structure(features, SentenceFeatures(features, sentences, cache_bytes))
+        found: TreeStructure = self.model.structure(features, SentenceFeatures(features, sentences, cache_bytes))
         return found

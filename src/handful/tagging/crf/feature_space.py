@@ -71,7 +71,7 @@ class ChainSpace:
         self.n_basis = even.n_classes * (extractor.n_predicates + 1)
         self._name_types()
         self._base_number = np.full(extractor.n_predicates + 1, -1, dtype=np.int32)
-        places = numbers_in(model._extractor, extractor)
+        places = numbers_in(model.extractor, extractor)
         if (places < 0).any():
             raise DataError("CondensedFeatures: the stored vocabulary lacks observations of the base model.")
         self._base_number[places] = np.arange(len(places))
@@ -80,7 +80,7 @@ class ChainSpace:
     @classmethod
     def of(cls, model: Any, sentences: Sequence[Tokens] | None) -> ChainSpace:
         """Return the space of a model's own observations and those of some sentences."""
-        known = model._extractor
+        known = model.extractor
         if sentences is None or known.hash_bits is not None:
             return cls(model, known)
         sentences, _ = check_sentences(sentences, "CondensedFeatures")
@@ -113,7 +113,7 @@ class ChainSpace:
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
         model = self.model
         mine = _renumbered(observed, self._base_number)
-        codes = model._chain(model._extractor, model._layout, mine).best(model.weights_).astype(np.int64)
+        codes = model.chain(model.extractor, model.layout, mine).best(model.weights_).astype(np.int64)
         before = labels_before(observed.offsets, codes)
         pair = self._legal_rank[np.where(before >= 0, before * self.n_labels + codes, -1)]
         node, edge, pairs, triples = (chosen[a:b] for a, b in pairwise(self.starts))
@@ -184,7 +184,7 @@ class ChainSpace:
         """Return the sentences with some features alone."""
         inputs, _ = check_sentences(inputs, "CondensedFeatures")
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
-        return self.model._chain(self.extractor, self.layout(ids), observed)  # type: ignore[no-any-return]
+        return self.model.chain(self.extractor, self.layout(ids), observed)  # type: ignore[no-any-return]
 
     def steps(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> ChainSteps:
         """Return the sentences one at a time."""
@@ -192,12 +192,12 @@ class ChainSpace:
 
     def encode(self, inputs: Sequence[Tokens], outputs: Any) -> np.ndarray:
         """Return tags as codes."""
-        return self.model._codes(inputs, outputs)  # type: ignore[no-any-return]
+        return self.model.encode(inputs, outputs)  # type: ignore[no-any-return]
 
     def base_weights(self, ids: np.ndarray) -> np.ndarray:
         """Return weights of the base model."""
-        layout: ChainLayout = self.model._layout
-        places = numbers_in(self.model._extractor, self.extractor)
+        layout: ChainLayout = self.model.layout
+        places = numbers_in(self.model.extractor, self.extractor)
         predicate, target = layout.predicate_of(), layout.targets()
         full = np.empty(layout.n_features, dtype=np.int64)
         a, b, c, d, _ = layout.starts
@@ -214,7 +214,7 @@ class ChainSpace:
         """Return a CRF with these weights."""
         hashed = self.extractor.hash_bits is not None
         layout, left = self.layout(ids).keep(np.ones(len(ids), dtype=bool), all_predicates=hashed)
-        return self.model._with(self.extractor.keep(left), layout, weights)
+        return self.model.with_features(self.extractor.keep(left), layout, weights)
 
     def layout(self, ids: np.ndarray) -> ChainLayout:
         """Return the numbering of some features, which rise, for `Chain`."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from handful.core.errors import DataError
+from handful.core.errors import DataError, ParameterError
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
@@ -26,6 +26,9 @@ from handful.tagging.crf.constraints import Constraints, allowed_pairs, seen_pai
 from handful.tagging.crf.feature_space import ChainSpace
 from handful.tagging.recipes import train_crf
 
+OUTSIDE = "O"
+"""Label of tokens outside all spans."""
+
 _CHUNK_TOKENS = 100_000
 _MAX_ITERATIONS, _MAX_PASSES = 1000, 15
 
@@ -38,7 +41,7 @@ class CRF(ProbabilisticTagger):
 
     Parameters
     ----------
-    templates : {"pos", "chunk", "ner"} or list of str, default="pos"
+    templates : {"pos", "chunk", "ner", "general"} or list of str, default="pos"
         What is observed at a token: a ready set, or templates (see `handful.features.language`). A ready set leaves out
         templates of columns that the sentences do not have.
     penalty : {"l2", "l1"}, default="l2"
@@ -77,6 +80,9 @@ class CRF(ProbabilisticTagger):
     bags : int, default=0
         If above 0, split the templates this many times into two random halves, train on every half alone, and average
         the weights. May help on text unlike the training text; costs about `bags` trainings.
+    outside_bias : float, default=0.0
+        Added to the weight of the label ``O`` after training. Taggers of spans that have seen few sentences leave too many
+        tokens outside; below 0 they find more spans, of which more are wrong. `handful.tagging.crf.tuning` chooses it.
     random_state : int, default=0
         Seed of the order in which ``pa`` and ``fobos`` see the sentences, and of the splits of `bags`.
 
@@ -116,7 +122,7 @@ class CRF(ProbabilisticTagger):
 
     def __init__(
         self,
-        templates: Literal["pos", "chunk", "ner"] | Sequence[str] = "pos",
+        templates: Literal["pos", "chunk", "ner", "general"] | Sequence[str] = "pos",
         *,
         penalty: Literal["l2", "l1"] = "l2",
         strength: Positive = 1.0,
@@ -133,6 +139,7 @@ class CRF(ProbabilisticTagger):
         encoding: Literal["iob2", "iobes"] | None = None,
         all_labels: bool = False,
         bags: Annotated[int, AtLeast(0)] = 0,
+        outside_bias: Annotated[float, Range(-50, 50)] = 0.0,
         random_state: Annotated[int, AtLeast(0)] = 0,
     ) -> None:
         self.templates = templates
@@ -151,6 +158,7 @@ class CRF(ProbabilisticTagger):
         self.encoding = encoding
         self.all_labels = all_labels
         self.bags = bags
+        self.outside_bias = outside_bias
         self.random_state = random_state
 
     def fit(
@@ -205,13 +213,15 @@ class CRF(ProbabilisticTagger):
             allowed=self.allowed_,
         )
         if self.bags == 0:
-            weights = self._learn(self._chain(extractor, layout, observed), codes, progress, checkpoint)
+            weights = self._learn(self.chain(extractor, layout, observed), codes, progress, checkpoint)
         else:
             weights = np.zeros(layout.n_features)
             for number, half in enumerate(template_halves(extractor, self.bags, self.random_state), start=1):
                 file = None if checkpoint is None else f"{os.fspath(checkpoint)}.{number}"
-                chain = self._chain(extractor, layout, observed.only(half))
+                chain = self.chain(extractor, layout, observed.only(half))
                 weights += self._learn(chain, codes, progress, file) / (2 * self.bags)
+        if self.outside_bias:
+            weights[self.outside_feature(extractor, layout)] += self.outside_bias
         active = weights != 0.0
         layout, left = layout.keep(active, all_predicates=self.hash_bits is not None)
         self._keep(extractor.keep(left), layout, weights[active])
@@ -231,7 +241,7 @@ class CRF(ProbabilisticTagger):
             One tag a token.
         """
         out: list[list[str]] = []
-        for chain in self._chunks(sentences):
+        for chain in self.chains(sentences):
             tags = self.classes_[chain.best(self.weights_)].tolist()
             out.extend(tags[a:b] for a, b in pairwise(chain.offsets))
         if self.encoding is not None:
@@ -252,7 +262,7 @@ class CRF(ProbabilisticTagger):
             One array a sentence; columns are `classes_`.
         """
         out: list[np.ndarray] = []
-        for chain in self._chunks(sentences):
+        for chain in self.chains(sentences):
             out.extend(np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1]))
         return out
 
@@ -295,6 +305,47 @@ class CRF(ProbabilisticTagger):
         heaviest = mine[np.argsort(-node_weights[mine], kind="stable")[:n]]
         predicates = np.searchsorted(self._layout.node_offsets, heaviest, side="right") - 1
         return list(zip(self._extractor.names(predicates), node_weights[heaviest].tolist(), strict=True))
+
+    def outside_feature(self, extractor: Extractor, layout: ChainLayout) -> int:
+        """Return the number of the feature that is nothing but the label ``O``.
+
+        Parameters
+        ----------
+        extractor : Extractor
+            Knows the observations.
+        layout : ChainLayout
+            Numbering of the features.
+
+        Returns
+        -------
+        int
+            Its number.
+        """
+        code = np.flatnonzero(self.classes_ == OUTSIDE)
+        if not len(code) or () not in extractor.slots:
+            raise ParameterError(
+                "CRF: outside_bias needs tags of spans with the label O, and the template 'u'. Leave it at 0."
+            )
+        predicate = int(extractor.starts[extractor.slots.index(())])
+        first, last = layout.node_offsets[predicate : predicate + 2]
+        place = np.flatnonzero(layout.node_targets[first:last] == code[0])
+        if not len(place):
+            raise ParameterError(
+                "CRF: outside_bias needs a weight of the label O, which training left out. Lower strength."
+            )
+        return int(first + place[0])
+
+    @property
+    def extractor(self) -> Extractor:
+        """Knows the observations that have a weight."""
+        check_is_fitted(self)
+        return self._extractor
+
+    @property
+    def layout(self) -> ChainLayout:
+        """Numbering of the features that have a weight."""
+        check_is_fitted(self)
+        return self._layout
 
     @property
     def templates_(self) -> list[str]:
@@ -355,8 +406,23 @@ class CRF(ProbabilisticTagger):
         """
         return ChainSpace(self, Extractor.from_state(state["vocabulary"], self.lookups))
 
-    def _with(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> CRF:
-        """Return a tagger with the same labels and rules, but other features."""
+    def with_features(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> CRF:
+        """Return a tagger with the same labels and rules, but other features.
+
+        Parameters
+        ----------
+        extractor : Extractor
+            Knows the observations.
+        layout : ChainLayout
+            Numbering of the features.
+        weights : ndarray of float64
+            Their weights.
+
+        Returns
+        -------
+        CRF
+            Fitted.
+        """
         other = CRF(**self.get_params(deep=False))
         other.classes_, other.allowed_, other.allowed_first_ = self.classes_, self.allowed_, self.allowed_first_
         if self.encoding is not None:
@@ -371,8 +437,21 @@ class CRF(ProbabilisticTagger):
         self.layout_ = layout.state()
         self._extractor, self._layout = extractor, layout
 
-    def _codes(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> np.ndarray:
-        """Return tags as codes of the labels that are known."""
+    def encode(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> np.ndarray:
+        """Return tags as codes of the labels that are known.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of lists of str
+            One tag per token.
+
+        Returns
+        -------
+        ndarray of int32
+            Codes of all tokens, one sentence after the other.
+        """
         _, offsets = check_sentences(sentences, "CRF")
         codes, labels = encode_tags(offsets, self._inner(tags), "CRF")
         unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()))
@@ -417,7 +496,23 @@ class CRF(ProbabilisticTagger):
             )
         return legal, legal_first
 
-    def _chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> Chain:
+    def chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> Chain:
+        """Return observed sentences as chains under the rules of this tagger.
+
+        Parameters
+        ----------
+        extractor : Extractor
+            Knows which observations go with labels, and which with label pairs.
+        layout : ChainLayout
+            Numbering of the features.
+        observed : Predicates
+            What was observed in the sentences.
+
+        Returns
+        -------
+        Chain
+            Ready to be decoded or trained on.
+        """
         n_jobs = self.n_jobs or 1
         return Chain(
             layout,
@@ -463,7 +558,19 @@ class CRF(ProbabilisticTagger):
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
         return fitted.weights
 
-    def _chunks(self, sentences: Sequence[Tokens]) -> Iterator[Chain]:
+    def chains(self, sentences: Sequence[Tokens]) -> Iterator[Chain]:
+        """Yield sentences, some thousands at a time, ready to be decoded with weights of this tagger.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Yields
+        ------
+        Chain
+            The next sentences.
+        """
         check_is_fitted(self)
         sentences, offsets = check_sentences(sentences, "CRF")
         start = 0
@@ -471,7 +578,7 @@ class CRF(ProbabilisticTagger):
             stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_TOKENS, side="right"))
             stop = max(start + 1, min(stop, len(sentences)))
             observed = self._extractor.transform(sentences[start:stop], who="CRF")
-            yield self._chain(self._extractor, self._layout, observed)
+            yield self.chain(self._extractor, self._layout, observed)
             start = stop
 
     def _check_state(self) -> None:
