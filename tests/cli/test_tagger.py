@@ -129,3 +129,29 @@ def test_training_goes_on_from_a_checkpoint(capsys, corpus, tmp_path, monkeypatc
     code, _, err = run(capsys, "fit", "tagger", corpus, *options)
     assert code == 130
     assert "interrupted; the same command goes on from the checkpoint." in err
+
+
+@pytest.mark.parametrize("method", ["crf", "two-pass", "stacked", "prototypes", "condensed"])
+def test_every_method_is_fitted_and_predicts(capsys, method, corpus, tmp_path):
+    raw, model = tmp_path / "raw.txt", tmp_path / "m.handful"
+    raw.write_text("the bird sleeps\na dog barks\n" * 10)
+    options = "--method", method, "--unlabeled", raw, "--iterations", 20, "--n-clusters", 4, "--jobs", 1
+    code, out, err = run(capsys, "fit", "tagger", corpus, *options, "--dev", corpus, "--model", model, "--json")
+    assert code == 0, err
+    assert json.loads(out)["dev"]["accuracy"] > 0.9
+    code, out, err = run(capsys, "predict", model, raw)
+    assert code == 0, err
+    assert [line.split("\t")[1] for line in out.splitlines()[:3]] == ["D", "N", "V"]
+
+
+def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
+    clusters = tmp_path / "clusters.txt"
+    clusters.write_text("0\tthe\t3\n10\tdog\t2\n11\tbarks\t2\n")
+    for options, says in [
+        (("--method", "stacked"), "learns from raw text too: name some with --unlabeled"),
+        (("--method", "two-pass", "--clusters", clusters), "are for --method crf"),
+        (("--clusters", clusters, "--unlabeled", corpus), "exclude each other"),
+    ]:
+        code, _, err = run(capsys, "fit", "tagger", corpus, *options)
+        assert (code, says in " ".join(err.split())) == (2, True), err
+    assert run(capsys, "fit", "tagger", corpus, "--clusters", clusters, "--iterations", 5)[0] == 0

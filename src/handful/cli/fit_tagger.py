@@ -1,4 +1,4 @@
-"""``handful fit tagger``: a CRF from tagged sentences."""
+"""``handful fit tagger``: a tagger from tagged sentences."""
 
 from __future__ import annotations
 
@@ -8,75 +8,78 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Names, check_output, command_line
+from handful.cli.options import Names, Run, check_output, command_line, run_options
+from handful.cli.parameters import parameters_of
+from handful.core.catalogue import get_card, names
+from handful.tagging.recipes import TaggerSetup
+
+# Short names of methods, where the catalogue has longer ones.
+_SHORT = {
+    "two-pass": "two-pass-tagger",
+    "stacked": "crf+stacked-condensed-nn",
+    "condensed": "crf+condensed-features",
+}
 
 
 @click.command("tagger")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences to be scored on.")
 @click.option(
-    "--templates", type=click.Choice(["pos", "chunk", "ner"]), help="What is observed; guessed from the tags."
+    "--method",
+    type=click.Choice([*_SHORT, *(name for name in names("sentences") if name not in ("stacked-tagger",))]),
+    default="crf",
+    show_default=True,
+    help="How it learns; 'handful methods' says more of each.",
 )
 @click.option("--layout", type=Names(), help="Names of the columns, such as token,pos,chunk,tag.")
 @click.option("--tag", metavar="COLUMN", help="Column of tags; the last one by default, upos in CoNLL-U.")
-@click.option("--penalty", type=click.Choice(["l2", "l1"]), default="l2", show_default=True, help="l1 makes it small.")
 @click.option(
-    "--strength", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, help="Of the penalty."
+    "--unlabeled",
+    type=click.Path(path_type=Path),
+    help="Raw text. A CRF reads clusters of its words; other methods use it in their own way.",
 )
 @click.option(
-    "--encoding",
-    type=click.Choice(["iob2", "iobes"]),
-    help="Learn span tags (B-X, I-X, O) in this encoding; iobes is slower and often better.",
+    "--clusters", type=click.Path(path_type=Path), help="File of 'handful clusters' for a CRF, in place of --unlabeled."
 )
-@click.option("--iterations", type=click.IntRange(min=1), help="Iterations of training at most.")
-@click.option("--model", type=click.Path(path_type=Path, dir_okay=False), help="Where to save it.")
+@parameters_of(TaggerSetup, aliases={"max_iter": "--iterations"}, into="settings")
 @click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to go on from if stopped.")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1 uses every core.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_options("model", "seed", "as_json", jobs={"default": -1})
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     data: Path,
     dev: Path | None,
-    templates: str | None,
+    method: str,
     layout: tuple[str, ...] | None,
     tag: str | None,
-    penalty: str,
-    strength: float,
-    encoding: str | None,
-    iterations: int | None,
-    model: Path | None,
-    checkpoint: Path | None,
-    jobs: int,
-    as_json: bool,
+    run: Run,
+    **options: Any,
 ) -> None:
-    """Fit a tagger to DATA: one token and its tag a line, a blank line after each sentence; or CoNLL-U."""
+    """Fit a tagger to DATA: one token and its tag per line, a blank line after each sentence; or CoNLL-U.
+
+    By default a CRF, whose settings for spans (B-X, I-X, O) are chosen by cross-validation.
+    """
     from handful.core.version import __version__
-    from handful.corpora.tagged import read_tagged
-    from handful.experiment.tagged import fit_tagger, model_path, read_held_out, score_tags
+    from handful.corpora.tagged import check_columns, read_tagged
+    from handful.experiment.tagged import model_path, score_tags
     from handful.methods import save
 
-    where = model if model is not None else Path(model_path(data))
-    check_output(where, data, dev, checkpoint)
-    check_output(checkpoint, data, dev)
+    where = run.model if run.model is not None else Path(model_path(data))
+    checkpoint, read = options["checkpoint"], (data, dev, options["unlabeled"], options["clusters"])
+    check_output(where, *read, checkpoint)
+    check_output(checkpoint, *read)
     train = read_tagged(data, layout or (), tag)
-    held = None if dev is None else read_held_out(dev, train, templates)
+    columns = tuple(train.sentences[0].columns)
+    held = None if dev is None else read_tagged(dev, train.layout, train.tag)
+    if dev is not None and held is not None:
+        check_columns(dev, held.sentences[0], [name for name in ("pos",) if name in columns])
+    setup = TaggerSetup(**options.pop("settings"), columns=columns, n_jobs=run.jobs, random_state=run.seed)
     with progress_bar() as progress:
-        tagger = fit_tagger(
-            train,
-            templates,
-            progress=progress,
-            checkpoint=checkpoint,
-            n_jobs=jobs,
-            penalty=penalty,
-            strength=strength,
-            encoding=encoding,
-            max_iter=iterations,
-        )
+        tagger = _fit(setup, train, _SHORT.get(method, method), progress=progress, **options)
     scores: dict[str, float] = {}
     if held is not None:
-        found = tagger.predict(list(held.sentences))
-        scores = score_tags(held.tags, found, train.has_spans)
+        scores = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
     tagger.training_ = {
         "data": data.name,
         "layout": list(train.layout),
@@ -87,28 +90,68 @@ def command(
         **{f"dev {name}": value for name, value in scores.items()},
     }
     save(tagger, where)
+    labels = sorted({tag for row in train.tags for tag in row})
     facts: dict[str, Any] = {
         "model": str(where),
         "sentences": len(train.sentences),
-        "tags": tagger.classes_.tolist(),
-        "features": int(tagger.n_active_),
+        "tags": labels,
+        "features": int(getattr(tagger, "n_active_", 0)),
         "dev": scores,
         "bytes": where.stat().st_size,
     }
-    if as_json:
+    if run.as_json:
         emit_json(facts)
-        return
+    else:
+        _tell(facts, tagger)
+
+
+def _fit(
+    setup: TaggerSetup,
+    train: Any,
+    method: str,
+    *,
+    unlabeled: Path | None,
+    clusters: Path | None,
+    checkpoint: Path | None,
+    progress: Any,
+) -> Any:
+    """Return the fitted tagger; what a method cannot use is refused."""
+    from handful.corpora.sentences import read_sentences
+    from handful.representations.brown import BrownClusters
+
+    if method != "crf" and (checkpoint is not None or clusters is not None):
+        raise click.UsageError("--checkpoint and --clusters are for --method crf.")
+    if clusters is not None and unlabeled is not None:
+        raise click.UsageError("--clusters and --unlabeled exclude each other: clusters are learned from raw text.")
+    raw = [] if unlabeled is None else list(read_sentences(unlabeled))
+    tags = [list(row) for row in train.tags]
+    if method == "crf":
+        lookups = None
+        if clusters is not None or raw:
+            paths = BrownClusters.load(clusters).paths_ if clusters is not None else setup.clusters(raw).paths_
+            lookups = {"brown": paths}
+        return setup.fit_crf(train.sentences, tags, lookups, progress=progress, checkpoint=checkpoint)
+    card = get_card(method, "sentences")
+    if "raw text" in card.resources and not raw:
+        raise click.UsageError(f"--method {method} learns from raw text too: name some with --unlabeled.")
+    assert card.train is not None
+    return card.train(setup, train.sentences, tags, raw)
+
+
+def _tell(facts: dict[str, Any], tagger: Any) -> None:
     from handful.reports import words
 
     out = console()
-    told = "".join(f", {name} {words.percent(value)}" for name, value in scores.items())
+    told = "".join(f", {name} {words.percent(value)}" for name, value in facts["dev"].items())
+    n_features = f", {facts['features']:,} features" if facts["features"] else ""
+    where = facts["model"]
     out.print(
-        f"{len(train.sentences):,} sentences, {len(tagger.classes_)} tags, {tagger.n_active_:,} features{told}: {where} "
-        f"({words.size(where.stat().st_size)})",
+        f"{facts['sentences']:,} sentences, {len(facts['tags'])} tags{n_features}{told}: {where} "
+        f"({words.size(facts['bytes'])})",
         markup=False,
         soft_wrap=True,
     )
     # Raw text is enough only where nothing but the words is read.
-    others = tagger.columns_[1:]
+    others = getattr(tagger, "columns_", ["word"])[1:]
     form = f"FILE.tsv, with the columns {', '.join(['token', *others])}" if others else "TEXT.txt"
     out.print(f"Next: handful predict {where} {form}", markup=False, soft_wrap=True)

@@ -51,7 +51,9 @@ class TaggedArena:
         self.templates = templates
         self.seed = seed
         self.spans = data.has_spans
-        self.setup = TaggerSetup(cast(Any, templates), tuple(data.sentences[0].columns), seed)
+        self.setup = TaggerSetup(
+            cast(Any, templates), "as-is", 0.0, columns=tuple(data.sentences[0].columns), random_state=seed
+        )
 
     @property
     def metric(self) -> str:

@@ -252,6 +252,13 @@ class StackedTagger(Tagger):
                 f"which {type(self.classifier).__name__} has not. Set min_share to 0."
             )
 
+    @property
+    def columns_(self) -> list[str]:
+        """Columns of a sentence that are read, ``word`` first."""
+        check_is_fitted(self, "classifier_")
+        columns: list[str] = getattr(self._base(), "columns_", ["word"])
+        return columns
+
     def _state(self) -> dict[str, Any]:
         # The fitted parts say all that their patterns say, and an unfitted model cannot be stored.
         check_is_fitted(self, "classifier_")

@@ -19,6 +19,7 @@ from handful.corpora.formats.iob import spans
 from handful.features.columns import Tokens
 from handful.tagging.base import Tagger, add_columns, check_sentences, encode_tags
 from handful.tagging.crf import CRF
+from handful.tagging.recipes import train_two_pass
 
 _WHO = "TwoPassTagger"
 _TEMPLATES = ["same_near[0]", "same_near[-1]", "same_near[1]", "same_near[0]|same_far[0]"]
@@ -94,7 +95,7 @@ def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
     return kinds
 
 
-@method("two-pass-tagger", paper=None, takes="sentences")
+@method("two-pass-tagger", paper=None, takes="sentences", cost="slow", train=train_two_pass)
 class TwoPassTagger(Tagger):
     """Tag a text twice: the second time knowing what the same words were tagged as elsewhere in it.
 
@@ -209,6 +210,13 @@ class TwoPassTagger(Tagger):
         tokens = [s.tokens if isinstance(s, Sentence) else s for s in sentences]
         more = agreement_columns(tokens, tags, self.window)
         return [add_columns(sentence, columns) for sentence, columns in zip(sentences, more, strict=True)]
+
+    @property
+    def columns_(self) -> list[str]:
+        """Columns of a sentence that are read, ``word`` first."""
+        check_is_fitted(self, "second_")
+        columns: list[str] = self.first_.columns_
+        return columns
 
     def _state(self) -> dict[str, Any]:
         # The fitted first tagger says all that its pattern says.

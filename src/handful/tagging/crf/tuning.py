@@ -37,6 +37,7 @@ def choose_span_settings(
     tags: Sequence[Sequence[str]],
     *,
     encodings: Sequence[str | None] = ("iob2", "iobes"),
+    biases: Sequence[float] = BIASES,
     n_folds: int = 3,
     progress: Progress | None = None,
 ) -> SpanSettings:
@@ -52,6 +53,8 @@ def choose_span_settings(
         Tags of spans.
     encodings : sequence of {"iob2", "iobes", None}
         Values of `encoding` to try.
+    biases : sequence of float
+        Values of `outside_bias` to try, falling.
     n_folds : int
         Every so many-th sentence makes a fold.
     progress : callable, optional
@@ -79,35 +82,40 @@ def choose_span_settings(
     best = SpanSettings(encodings[0], 0.0, -1.0)
     done, total = 0, n_folds * len(encodings)
     for encoding in encodings:
-        counts = np.zeros((len(BIASES), 3))
+        counts = np.zeros((len(biases), 3))
         for fold in range(n_folds):
             rough = clone(tagger).set_params(encoding=encoding, outside_bias=0.0, **_ROUGH)
-            counts += _fold_counts(rough, sentences, tags, fold, n_folds)
+            counts += _fold_counts(rough, sentences, tags, biases, (fold, n_folds))
             done += 1
             if progress is not None:
                 progress(Step("choose settings", done, total, {}))
         f1 = 2.0 * counts[:, 0] / np.maximum(counts[:, 1] + counts[:, 2], 1.0)
         smooth = np.convolve(np.pad(f1, 1, mode="edge"), _SMOOTHING, "valid")
-        place = int(np.lexsort((np.abs(BIASES), -smooth))[0])
+        place = int(np.lexsort((np.abs(biases), -smooth))[0])
         if smooth[place] > best.f1:
-            best = SpanSettings(encoding, BIASES[place], float(smooth[place]))
+            best = SpanSettings(encoding, biases[place], float(smooth[place]))
     return best
 
 
 def _fold_counts(
-    tagger: CRF, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]], fold: int, n_folds: int
+    tagger: CRF,
+    sentences: Sequence[Tokens],
+    tags: Sequence[Sequence[str]],
+    biases: Sequence[float],
+    part: tuple[int, int],
 ) -> np.ndarray:
     """Return for every bias how many spans of a fold are right, were predicted, and are there."""
+    fold, n_folds = part
     held, rest = [[n for n in range(len(tags)) if (n % n_folds == fold) == wanted] for wanted in (True, False)]
     try:
         tagger.fit([sentences[n] for n in rest], [tags[n] for n in rest])
     except DataError:  # nothing but O in these sentences
-        return np.zeros((len(BIASES), 3))
+        return np.zeros((len(biases), 3))
     gold = [set(spans(tags[n])) for n in held]
     chains = list(tagger.chains([sentences[n] for n in held]))
     place = tagger.outside_feature(tagger.extractor, tagger.layout)
-    counts = np.zeros((len(BIASES), 3))
-    for row, bias in enumerate(BIASES):
+    counts = np.zeros((len(biases), 3))
+    for row, bias in enumerate(biases):
         weights = tagger.weights_.copy()
         weights[place] += bias
         predicted = [s for chain in chains for s in _spans_of(chain, tagger.classes_, weights)]

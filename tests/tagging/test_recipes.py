@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from handful.core.errors import ParameterError
+from handful.corpora.formats.iob import spans
+from handful.tagging import CRF
+from handful.tagging.crf.tuning import choose_span_settings
+from handful.tagging.recipes import TaggerSetup, has_spans
+
+NAMES = ["Rome", "Bonn", "Oslo", "Lima", "Cairo", "Quito", "Paris", "Delhi", "Tunis", "Sofia", "Kyiv", "Doha"]
+
+
+@pytest.fixture
+def news():
+    """Sentences in which a name is seen once, so that a tagger is too careful with new ones."""
+    rng = np.random.default_rng(1)
+    fillers = ["he", "went", "then", "slowly", "home", "again", "and", "slept", "there"]
+    sentences, tags = [], []
+    for name in NAMES:
+        words = [*rng.choice(fillers, 6), str(rng.choice(["in", "near", "he"])), name]
+        sentences.append([str(w) for w in words])
+        tags.append(["O"] * 7 + ["B-LOC"])
+    return sentences, tags
+
+
+def test_a_bias_changes_nothing_but_how_many_spans_are_found(news):
+    sentences, tags = news
+    plain = CRF("general", strength=1.0, encoding="iob2").fit(sentences, tags)
+    found = []
+    for bias in (20.0, 0.0, -20.0):
+        model = CRF("general", strength=1.0, encoding="iob2", outside_bias=bias).fit(sentences, tags)
+        assert np.count_nonzero(model.weights_ != plain.weights_) == (bias != 0)
+        found.append(sum(len(spans(row)) for row in model.predict(sentences)))
+    assert found[0] == 0
+    assert found[0] <= found[1] < found[2]
+
+
+def test_a_bias_needs_the_label_outside():
+    with pytest.raises(ParameterError, match="outside_bias needs tags of spans"):
+        CRF(outside_bias=1.0).fit([["a", "b"]], [["D", "N"]])
+
+
+def test_the_bias_with_the_best_f1_of_held_out_sentences_is_chosen(news):
+    sentences, tags = news
+    careful = CRF("general", strength=30.0)
+    chosen = choose_span_settings(careful, sentences, tags, encodings=["iob2"])
+    assert chosen.outside_bias < 0
+    scores = {}
+    for bias in (0.0, chosen.outside_bias):
+        right = n_found = 0
+        for fold in range(3):
+            rest = [n for n in range(len(tags)) if n % 3 != fold]
+            model = CRF("general", strength=30.0, encoding="iob2", outside_bias=bias)
+            model.fit([sentences[n] for n in rest], [tags[n] for n in rest])
+            predicted = [set(spans(row)) for row in model.predict(sentences[fold::3])]
+            right += sum(len(a & set(spans(b))) for a, b in zip(predicted, tags[fold::3], strict=True))
+            n_found += sum(map(len, predicted))
+        scores[bias] = 2 * right / (n_found + len(tags))
+    assert scores[chosen.outside_bias] > scores[0.0]
+
+
+def test_folds_without_spans_are_no_obstacle():
+    sentences, tags = [["a", "b"]] * 8, [["O", "B-X"], *[["O", "O"]] * 7]
+    assert choose_span_settings(CRF("general"), sentences, tags).f1 >= 0
+
+
+def test_settings_are_chosen_for_spans_alone(news):
+    sentences, tags = news
+    setup = TaggerSetup()
+    assert setup.tuned_crf(sentences, tags).encoding in ("iob2", "iobes")
+    fixed = TaggerSetup("general", "iobes", -1.0).tuned_crf(sentences, tags)
+    assert (fixed.encoding, fixed.outside_bias) == ("iobes", -1.0)
+    plain = setup.tuned_crf(sentences, [["T"] * len(s) for s in sentences])
+    assert (plain.encoding, plain.outside_bias) == (None, 0.0)
+    mixed = [["O", "E-X", "I-X", "B-X"]]  # keeps to no scheme
+    assert not has_spans(mixed)
+
+
+def test_clusters_of_raw_text_are_read(news):
+    sentences, tags = news
+    setup = TaggerSetup(n_clusters=4)
+    raw = [["to", name, "and", "back"] for name in [*NAMES, "Ulm", "Ulm"]] * 3
+    tagger = setup.fit_crf(sentences, tags, {"brown": setup.clusters(raw).paths_})
+    assert any(t.startswith("u:brown.prefix4[0]") for t in tagger.templates_)
+    assert setup.clusters(raw) is setup.clusters(raw)
