@@ -80,7 +80,7 @@ def test_a_tagged_corpus_needs_no_target(capsys, corpus, monkeypatch, tmp_path):
     assert code == 0
     assert {row["name"] for row in found["rows"]} == {"frequent-tag", "crf"}
     assert found["facts"]["untagged sentences"] == 20
-    assert "Plan: " in err
+    assert "trials: " in err
     table = tmp_path / "t.csv"
     table.write_text("x,y\n1,a\n2,b\n")
     code, _, err = run(capsys, "compare", table)
@@ -114,7 +114,7 @@ def test_options_that_a_tagger_has_no_use_for_are_refused(capsys, corpus, tmp_pa
 def test_training_goes_on_from_a_checkpoint(capsys, corpus, tmp_path, monkeypatch):
     from handful.tagging import CRF
 
-    checkpoint = tmp_path / "run.npz"
+    checkpoint = tmp_path / "run"
     options = "--iterations", "10", "--checkpoint", checkpoint
     assert run(capsys, "fit", "tagger", corpus, *options)[0] == 0
     once = (tmp_path / "train.handful").read_bytes()
@@ -149,7 +149,7 @@ def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
     clusters.write_text("0\tthe\t3\n10\tdog\t2\n11\tbarks\t2\n")
     for options, says in [
         (("--method", "stacked"), "learns from raw text too: name some with --unlabeled"),
-        (("--method", "two-pass", "--clusters", clusters), "are for --method crf"),
+        (("--method", "two-pass", "--clusters", clusters), "--clusters is for --method crf"),
         (("--clusters", clusters, "--unlabeled", corpus), "exclude each other"),
     ]:
         code, _, err = run(capsys, "fit", "tagger", corpus, *options)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Names, Run, check_output, command_line, run_options
+from handful.cli.options import Names, Run, check_output, command_line, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.core.catalogue import get_card, names
 from handful.tagging.recipes import TaggerSetup
@@ -42,8 +42,7 @@ _SHORT = {
     "--clusters", type=click.Path(path_type=Path), help="File of 'handful clusters' for a CRF, in place of --unlabeled."
 )
 @parameters_of(TaggerSetup, aliases={"max_iter": "--iterations"}, into="settings")
-@click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to go on from if stopped.")
-@run_options("model", "seed", "as_json", jobs={"default": -1})
+@run_options("model", "checkpoint", "seed", "as_json", jobs={"default": -1})
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -62,13 +61,14 @@ def command(
     """
     from handful.core.version import __version__
     from handful.corpora.tagged import check_columns, read_tagged
-    from handful.experiment.tagged import model_path, score_tags
+    from handful.experiment.tagged import score_tags
     from handful.methods import save
 
-    where = run.model if run.model is not None else Path(model_path(data))
-    checkpoint, read = options["checkpoint"], (data, dev, options["unlabeled"], options["clusters"])
-    check_output(where, *read, checkpoint)
-    check_output(checkpoint, *read)
+    where = model_file(run, data)
+    check_output(where, data, dev, options["unlabeled"], options["clusters"], run.checkpoint)
+    if run.checkpoint is not None and method != "crf":
+        raise click.UsageError("--checkpoint is for --method crf.")
+    state = training_state(run)
     train = read_tagged(data, layout or (), tag)
     columns = tuple(train.sentences[0].columns)
     held = None if dev is None else read_tagged(dev, train.layout, train.tag)
@@ -76,7 +76,7 @@ def command(
         check_columns(dev, held.sentences[0], [name for name in ("pos",) if name in columns])
     setup = TaggerSetup(**options.pop("settings"), columns=columns, n_jobs=run.jobs, random_state=run.seed)
     with progress_bar() as progress:
-        tagger = _fit(setup, train, _SHORT.get(method, method), progress=progress, **options)
+        tagger = _fit(setup, train, _SHORT.get(method, method), progress=progress, checkpoint=state, **options)
     scores: dict[str, float] = {}
     if held is not None:
         scores = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
@@ -119,8 +119,8 @@ def _fit(
     from handful.corpora.sentences import read_sentences
     from handful.representations.brown import BrownClusters
 
-    if method != "crf" and (checkpoint is not None or clusters is not None):
-        raise click.UsageError("--checkpoint and --clusters are for --method crf.")
+    if method != "crf" and clusters is not None:
+        raise click.UsageError("--clusters is for --method crf.")
     if clusters is not None and unlabeled is not None:
         raise click.UsageError("--clusters and --unlabeled exclude each other: clusters are learned from raw text.")
     raw = [] if unlabeled is None else list(read_sentences(unlabeled))
