@@ -15,6 +15,7 @@ import numpy as np
 
 from handful.core.errors import ModelFileError
 from handful.core.few_values import few_values
+from handful.core.forests import FORESTS, forest_from, forest_state
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
 
@@ -29,10 +30,12 @@ _SKLEARN = {
     "KNeighborsClassifier": "sklearn.neighbors",
     "LabelPropagation": "sklearn.semi_supervised",
     "LabelSpreading": "sklearn.semi_supervised",
+    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
     "LinearSVC": "sklearn.svm",
     "LogisticRegression": "sklearn.linear_model",
     "MinMaxScaler": "sklearn.preprocessing",
     "MultinomialNB": "sklearn.naive_bayes",
+    "NearestCentroid": "sklearn.neighbors",
     "Perceptron": "sklearn.linear_model",
     "RidgeClassifier": "sklearn.linear_model",
     "SGDClassifier": "sklearn.linear_model",
@@ -137,6 +140,8 @@ class Encoder:
         if card is not None:
             return {_TAG: "method", "kind": card.name, "state": self.encode_state(value._state())}
         name, module = type(value).__name__, type(value).__module__
+        if name in FORESTS and module.startswith(FORESTS[name][0]):
+            return {_TAG: "forest", "kind": name, "state": self.encode_state(forest_state(value))}
         if name in _SKLEARN and module.startswith(_SKLEARN[name]):
             return {_TAG: "sklearn", "kind": name, "state": self.encode_state(vars(value))}
         raise ModelFileError(f"save: {where} is a {name}, which a model file cannot hold.")
@@ -210,6 +215,8 @@ class Decoder:
                 return self.model(coded["kind"], coded["state"])
             case "sklearn":
                 return self._sklearn(coded)
+            case "forest":
+                return self._forest(coded)
         raise ModelFileError("it holds a value of an unknown kind.")
 
     def _attributes(self, state: Mapping[str, Any]) -> dict[str, Any]:
@@ -245,6 +252,11 @@ class Decoder:
         matrix = build(tuple(parts), shape=tuple(coded["shape"]))
         matrix.check_format(full_check=True)
         return matrix
+
+    def _forest(self, coded: Mapping[str, Any]) -> Any:
+        if coded["kind"] not in FORESTS:
+            raise ModelFileError("it holds a forest of a kind that is not admitted.")
+        return forest_from(coded["kind"], self._attributes(coded["state"]))
 
     def _sklearn(self, coded: Mapping[str, Any]) -> Any:
         from importlib import import_module

@@ -1,0 +1,282 @@
+"""A team: the answers of several methods, put together."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, cast, get_args
+
+import numpy as np
+
+from handful.core.catalogue import get_card
+from handful.core.errors import DataError, ParameterError
+from handful.core.params import Count, Share, check_params
+from handful.core.registry import method
+from handful.methods.row_classifier import RowClassifier
+from handful.methods.views import TableViews, ViewName, dense_rows
+
+TABLE_TEAM = (
+    "extra-trees",
+    "extra-trees@rank",
+    "random-forest",
+    "logistic-regression@clip C=0.1",
+    "kernel-ridge",
+    "kernel-ridge@rank",
+    "shrunk-bayes",
+    "shrunk-lda@rank",
+    "self-training@clip",
+    "self-training@rank",
+)
+"""Members for tables, chosen on tables with five labels per class; see docs/benchmarks.md."""
+
+_FLOOR = 0.02  # added to every share before the logarithm, so that no member can veto a class
+_SHARE_STEPS = 3
+_SHARE_KEPT = 0.1
+_MOST_POOL = 2_000
+_DENSE_CELLS = 30_000_000
+_COMPONENTS = 100
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of a team: a method, the view of the rows that it gets, and its parameters.
+
+    Examples
+    --------
+    >>> Member.parse("logistic-regression@clip C=0.1")
+    Member(name='logistic-regression', view='clip', params={'C': 0.1})
+    """
+
+    name: str
+    view: ViewName = "plain"
+    params: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> Member:
+        """Read ``name@view parameter=value ...``; the view and parameters may be left out."""
+        head, *settings = text.split()
+        name, _, view = head.partition("@")
+        params = {}
+        for part in settings:
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise ParameterError(f"Team: settings of a member must be like C=0.1, got {part!r}.")
+            params[key] = _value(value)
+        if view and view not in get_args(ViewName):
+            raise ParameterError(f"Team: a view must be one of {', '.join(get_args(ViewName))}, got {view!r}.")
+        return cls(get_card(name, "table").name, cast(ViewName, view or "plain"), params)
+
+
+@method("team", takes="table", learns_from=("labels", "unlabeled"), cost="fair")
+class Team(RowClassifier):
+    """Ask several methods on several views of the rows, and take the mean of their answers.
+
+    Use it when labels are few: which single method is the best cannot be told then, and a team is hardly ever far from
+    it. Where labels were picked class by class, the shares of the classes among the unlabeled rows are estimated too.
+
+    Parameters
+    ----------
+    members : sequence of str, optional
+        Methods for tables by name, each with a view and parameters if wanted: ``"logistic-regression@clip C=0.1"``. None
+        is a team that suits most tables.
+    share_power : float, default=0.7
+        How far estimated shares of the classes move the answers: 0 is not at all, 1 fully.
+    n_trees : int, default=300
+        Trees of each forest in the default team.
+    random_state : int, default=0
+        Seed of the members.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    members_ : list of str
+        Members that could be fitted.
+    estimators_ : list of estimators
+        The fitted members, whose classes are positions in ``classes_``.
+    shift_ : ndarray of shape (n_classes,)
+        What is added to the log-share of each class.
+    views_ : dict
+        What was learned about the columns.
+
+    Notes
+    -----
+    Shares are put together by the mean of their logarithms, each share raised by 0.02 before, so that a member that is
+    sure and wrong does not outvote the others.
+
+    Labels look picked class by class if at least half of the classes, and two, have the same, largest number of them. Then the
+    shares q of the classes are estimated three times over from the answers to unlabeled rows, weighted by their margin: a
+    class that is never answered with confidence is rare. With p the shares among the labels, answers are moved by
+    ``share_power * log(q / p)``.
+
+    A member that cannot be fitted (for want of labels, say) stays out. Cost: that of the members; forests take most.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> team = Team(["k-nn", "shrunk-bayes"]).fit(X, ["low", None, None, "high"])
+    >>> team.predict(X).tolist()
+    ['low', 'low', 'high', 'high']
+    """
+
+    def __init__(
+        self,
+        members: Sequence[str] | None = None,
+        *,
+        share_power: Share = 0.7,
+        n_trees: Count = 300,
+        random_state: int | None = 0,
+    ) -> None:
+        self.members = members
+        self.share_power = share_power
+        self.n_trees = n_trees
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the members, and estimate how frequent the classes are.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows, labeled or not.
+        y : array-like of shape (n_rows,)
+            Labels; None, NaN, or -1 among integers, for an unlabeled row.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self)
+        given = self._rows(X, reset=True)
+        labels = self._labels(y, given.shape[0])
+        self.projection_ = _projection(given)
+        rows = self._dense(given)
+        self._views = TableViews.learn(rows)
+        self.views_ = self._views.state
+        codes = labels.codes.astype(np.int64)
+        self._fit_members(rows, codes)
+        self.shift_ = np.zeros(len(self.classes_))
+        if len(labels.unlabeled) and _picked_by_class(codes[labels.labeled], len(self.classes_)):
+            prior = np.bincount(codes[labels.labeled], minlength=len(self.classes_)) + 0.5
+            prior /= prior.sum()
+            shares = _class_shares(self._odds(rows[labels.unlabeled]), prior, self.share_power)
+            self.shift_ = self.share_power * np.log(shares / prior)
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of each class, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares.
+        """
+        from scipy.special import softmax
+
+        rows = self._dense(self._rows(X))
+        return np.asarray(softmax(self._odds(rows) + self.shift_, axis=1))
+
+    def _fit_members(self, rows: np.ndarray, codes: np.ndarray) -> None:
+        self.members_: list[str] = []
+        self.estimators_: list[Any] = []
+        failures = []
+        pool = self._pool(codes)
+        for text in TABLE_TEAM if self.members is None else self.members:
+            member = Member.parse(text)
+            card = get_card(member.name, "table")
+            params = dict(member.params)
+            if self.members is None and member.name in ("extra-trees", "random-forest"):
+                params["n_estimators"] = self.n_trees
+            used = pool if card.uses_unlabeled else np.flatnonzero(codes >= 0)
+            view = self._views.transform(rows[used], member.view)
+            estimator = card.make(view.shape[1], self.random_state or 0, params)
+            try:
+                with warnings.catch_warnings():
+                    # What a single member complains of (no unlabeled rows, slow convergence) is no matter for a team.
+                    warnings.simplefilter("ignore")
+                    estimator.fit(view, codes[used]).predict_proba(view[:1])
+            except (ValueError, np.linalg.LinAlgError) as error:
+                failures.append(f"{text}: {error}")
+                continue
+            self.members_.append(text)
+            self.estimators_.append(estimator)
+        if not self.members_:
+            raise DataError(f"Team: at least one member must be able to learn from these rows ({failures[0]}).")
+
+    def _pool(self, codes: np.ndarray) -> np.ndarray:
+        """Return all labeled rows, and so many unlabeled ones that no member takes too long."""
+        spare = np.random.default_rng(self.random_state).permutation(np.flatnonzero(codes < 0))[:_MOST_POOL]
+        return np.sort(np.concatenate([np.flatnonzero(codes >= 0), spare]))
+
+    def _odds(self, rows: np.ndarray) -> np.ndarray:
+        """Return the mean of the logarithms of the members' shares."""
+        total = np.zeros((len(rows), len(self.classes_)))
+        seen: dict[str, np.ndarray] = {}
+        for text, estimator in zip(self.members_, self.estimators_, strict=True):
+            view = Member.parse(text).view
+            if view not in seen:
+                seen[view] = self._views.transform(rows, view)
+            shares = np.zeros_like(total)
+            shares[:, np.asarray(estimator.classes_).astype(np.int64)] = estimator.predict_proba(seen[view])
+            total += np.log(shares + _FLOOR)
+        return total / len(self.members_)
+
+    def _dense(self, rows: Any) -> np.ndarray:
+        return dense_rows(rows) if self.projection_ is None else np.asarray(rows @ self.projection_)
+
+    def _check_state(self) -> None:
+        self._views = TableViews(self.views_)
+        n_classes = len(self.classes_)
+        fine = (
+            self._views.is_whole()
+            and len(self.members_) == len(self.estimators_) > 0
+            and self.shift_.shape == (n_classes,)
+            and (self.projection_ is None or self.projection_.shape == (self.n_features_in_, self.views_["width"]))
+            and (self.projection_ is not None or self.views_["width"] == self.n_features_in_)
+            and all(set(np.asarray(e.classes_).tolist()) <= set(range(n_classes)) for e in self.estimators_)
+        )
+        if not fine:
+            raise DataError("Team: the members must agree about rows and classes, but those of the file do not.")
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _projection(rows: Any) -> np.ndarray | None:
+    """Return leading directions of rows with too many columns to look at one by one; None for others."""
+    if rows.shape[0] * rows.shape[1] <= _DENSE_CELLS or not hasattr(rows, "toarray"):
+        return None
+    from sklearn.utils.extmath import randomized_svd
+
+    _, _, directions = randomized_svd(rows, min(_COMPONENTS, min(rows.shape) - 1), random_state=0)
+    return np.ascontiguousarray(directions.T)
+
+
+def _picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
+    counts = np.bincount(codes, minlength=n_classes)
+    counts = counts[counts > 0]
+    largest = counts == counts.max()
+    return bool(counts.max() >= 2 and largest.sum() >= 2 and largest.mean() >= 0.5)
+
+
+def _class_shares(odds: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
+    from scipy.special import softmax
+
+    shares = prior.copy()
+    for _ in range(_SHARE_STEPS):
+        answers = softmax(odds + power * np.log(shares / prior), axis=1)
+        top = np.sort(answers, axis=1)
+        margin = top[:, -1] - top[:, -2] + 1e-9 if answers.shape[1] > 1 else np.ones(len(answers))
+        shares = (1 - _SHARE_KEPT) * (answers * margin[:, None]).sum(axis=0) / margin.sum() + _SHARE_KEPT * prior
+    return np.asarray(shares)

@@ -1,0 +1,92 @@
+"""scikit-learn's contract, and ours, for every table method of the catalogue."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import handful
+from handful.core.catalogue import cards, get_card, names
+
+# Settings under which a method is quick to check; the method stays the same.
+QUICK = {"team": {"n_trees": 3}}
+
+# Every check that contradicts the unlabeled convention, with the reason.
+EXPECTED = {
+    "check_classifiers_classes": "fits labels {-1, +1}, which are ambiguous here: -1 also marks an unlabeled row",
+}
+
+
+def made(name, n_features=3):
+    return get_card(name, "table").make(n_features, 0, QUICK.get(name, {}))
+
+
+OURS = [made(card.name) for card in cards("table") if card.cls is not None]
+
+
+@pytest.mark.filterwarnings("ignore::handful.neighbors.rows.ScalingWarning")
+@parametrize_with_checks(OURS, expected_failed_checks=lambda _: EXPECTED)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def problem():
+    rng = np.random.default_rng(5)
+    truth = np.arange(60) % 3
+    X = rng.normal(size=(60, 3)) + 3 * truth[:, None]
+    return np.abs(X), np.where(np.arange(60) < 15, truth, -1), truth
+
+
+def fitted(name, X, y):
+    rows = slice(None) if get_card(name, "table").uses_unlabeled else y >= 0
+    return made(name, X.shape[1]).fit(X[rows], y[rows])
+
+
+@pytest.mark.parametrize("name", names("table"))
+def test_it_learns_inputs_stay_and_a_second_fit_gives_the_same(name):
+    X, y, truth = problem()
+    X_before, y_before = X.copy(), y.copy()
+    model = fitted(name, X, y)
+    assert (model.predict(X) == truth).mean() > 0.6
+    first = model.predict_proba(X)
+    np.testing.assert_allclose(first.sum(axis=1), 1.0)
+    assert np.array_equal(model.classes_[first.argmax(axis=1)], model.predict(X))
+    assert np.array_equal(X, X_before)
+    assert np.array_equal(y, y_before)
+    assert np.array_equal(fitted(name, X, y).predict_proba(X), first)
+
+
+@pytest.mark.parametrize("name", [card.name for card in cards("table") if card.cls is not None])
+def test_names_of_labels_do_not_matter(name):
+    X, y, _ = problem()
+    other = np.array(["10", "11", "12", None], dtype=object)  # in the same order
+    plain, renamed = made(name).fit(X, y), made(name).fit(X, other[y])
+    assert other[plain.predict(X)].tolist() == renamed.predict(X).tolist()
+
+
+@pytest.mark.parametrize("name", names("table"))
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_saved_and_loaded_it_answers_the_same(name, convert, tmp_path):
+    from handful.methods.team import Team
+
+    X, y, _ = problem()
+    # A classifier of scikit-learn is saved inside a method of the house.
+    own = get_card(name, "table").cls is not None
+    model = fitted(name, convert(X), y) if own else Team([name]).fit(X, y)
+    handful.save(model, tmp_path / "model.handful")
+    loaded = handful.load(tmp_path / "model.handful")
+    np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), rtol=1e-12)  # memory order may differ
+    assert loaded.get_params().keys() == model.get_params().keys()
+
+
+@pytest.mark.parametrize("name", ["semi-supervised-condensed-nn", "ordinal-knn", "tri-training"])
+def test_given_labels_never_change(name):
+    X, y, _ = problem()
+    y[:3] = [1, 2, 0]  # wrong on purpose
+    model = made(name).fit(X, y)
+    assert model.transduction_[:15].tolist() == y[:15].tolist()
+    assert (model.labeled_iter_[:15] == 0).all()
+    assert (model.labeled_iter_[15:] != 0).all()
+    assert set(model.transduction_) <= set(model.classes_)

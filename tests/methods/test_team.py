@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+import handful
+from handful.core.errors import DataError, ModelFileError, ParameterError
+from handful.methods.team import Team
+from handful.methods.views import TableViews, find_blocks
+
+
+def wine(per_class=4, seed=0):
+    X, y = load_wine(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    rng = np.random.default_rng(seed)
+    kept = np.concatenate([rng.choice(np.flatnonzero(y == c), per_class, replace=False) for c in range(3)])
+    few = np.full(len(y), -1)
+    few[kept] = y[kept]
+    return X, few, y
+
+
+def test_a_team_is_the_mean_of_the_logarithms_of_its_members():
+    X, few, _ = wine()
+    team = Team(["kernel-ridge", "shrunk-lda@rank", "logistic-regression@clip C=0.1"], share_power=0.0).fit(X, few)
+    odds = [Team([name], share_power=0.0).fit(X, few)._odds(X) for name in team.members_]
+    expected = np.exp(np.mean(odds, axis=0))
+    np.testing.assert_allclose(team.predict_proba(X), expected / expected.sum(axis=1, keepdims=True))
+    assert not team.shift_.any()
+
+
+def test_rare_classes_are_answered_less_where_labels_were_picked_by_class():
+    rng = np.random.default_rng(1)
+    y = (rng.random(400) < 0.1).astype(int)
+    X = rng.normal(size=(400, 3)) + 1.2 * y[:, None]
+    few = np.full(400, -1)
+    for c in (0, 1):
+        few[np.flatnonzero(y == c)[:5]] = c
+    members = ["kernel-ridge", "shrunk-bayes"]
+    moved, even = Team(members).fit(X, few), Team(members, share_power=0.0).fit(X, few)
+    assert moved.shift_[1] < 0 < moved.shift_[0]
+    assert (moved.predict(X) == y).mean() > (even.predict(X) == y).mean()
+    # labels as they come tell the shares themselves
+    few = np.where(np.arange(400) < 40, y, -1)
+    assert not Team(members).fit(X, few).shift_.any()
+
+
+def test_the_default_team_beats_chance_by_far_and_survives_a_file(tmp_path):
+    X, few, y = wine()
+    team = Team(n_trees=20).fit(X, few)
+    assert (team.predict(X) == y)[few < 0].mean() > 0.9
+    assert len(team.members_) == 10
+    handful.save(team, tmp_path / "team.handful")
+    assert np.array_equal(handful.load(tmp_path / "team.handful").predict_proba(X), team.predict_proba(X))
+
+
+def test_members_that_cannot_learn_stay_out():
+    X, _, y = wine()
+    few = np.full(len(y), -1)
+    few[[0, 60, 150]] = y[[0, 60, 150]]  # one label per class is too few for a covariance
+    team = Team(["shrunk-lda", "kernel-ridge"]).fit(X, few)
+    assert team.members_[-1] == "kernel-ridge"
+    with pytest.raises(DataError, match="at least one member must be able to learn"):
+        Team(["logistic-regression"]).fit(X[:5], ["a", "a", None, None, None])
+
+
+def test_wrong_members_are_told():
+    X, few, _ = wine()
+    with pytest.raises(ParameterError, match="Did you mean 'extra-trees'"):
+        Team(["extra-tree"]).fit(X, few)
+    with pytest.raises(ParameterError, match="a view must be one of plain, clip, rank, got 'ranks'"):
+        Team(["k-nn@ranks"]).fit(X, few)
+    with pytest.raises(ParameterError, match=r"must be like C=0\.1, got 'C'"):
+        Team(["k-nn C"]).fit(X, few)
+
+
+def test_blocks_are_told_from_values():
+    rng = np.random.default_rng(0)
+    one, two = np.eye(3)[rng.integers(0, 3, 50)], np.eye(4)[rng.integers(0, 4, 50)]
+    X = np.hstack([rng.normal(size=(50, 2)), 0.7 * one, 0.7 * two, rng.normal(size=(50, 1))])
+    blocks = find_blocks(X)
+    assert blocks.numeric.tolist() == [0, 1, 9]
+    assert [b.tolist() for b in blocks.nominal] == [[2, 3, 4], [5, 6, 7, 8]]
+
+
+def test_views_of_new_rows_follow_those_of_the_old():
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.lognormal(size=(200, 1)), np.eye(3)[rng.integers(0, 3, 200)]])
+    views = TableViews.learn(X)
+    rank, clip = views.transform(X, "rank"), views.transform(X, "clip")
+    np.testing.assert_allclose(rank[:, 0].std(), 1.0)
+    assert abs(rank[:, 0]).max() < 4 > clip[:, 0].max()
+    assert (np.argsort(rank[:, 0]) == np.argsort(X[:, 0])).all()
+    np.testing.assert_allclose(clip[:, 1:].var(axis=0).sum(), 1.0)
+    far = views.transform(np.array([[1e9, 0, 0, 0]]), "rank")
+    assert far[0, 0] == rank[:, 0].max()
+
+
+@pytest.mark.parametrize("change", ["feature", "left_child", "right_child", "sizes"])
+def test_a_forest_that_could_not_have_been_grown_is_refused(change):
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    from handful.core.forests import forest_from, forest_state
+
+    X, _, y = wine()
+    forest = ExtraTreesClassifier(3, random_state=0).fit(X, y)
+    state = forest_state(forest)
+    again = forest_from("ExtraTreesClassifier", state)
+    assert np.array_equal(again.predict_proba(X), forest.predict_proba(X))
+    inner = int(np.flatnonzero(state["left_child"] >= 0)[1])
+    state[change] = state[change].copy()
+    state[change][1 if change == "sizes" else inner] = {"feature": 99, "sizes": 0}.get(change, 0)
+    with pytest.raises(ModelFileError, match=r"could not have been grown|cut off"):
+        forest_from("ExtraTreesClassifier", state)
