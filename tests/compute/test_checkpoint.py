@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 
 from handful.compute import map_parts, map_reduce
-from handful.compute.identity import part_identity
-from handful.compute.summaries import pack_arrays, unpack_arrays
+from handful.compute.content_keys import part_identity
 from handful.core.errors import FileError, ParameterError, PartError
+from handful.core.packed_arrays import pack_arrays, unpack_arrays
 from handful.core.records import Sentence
 
 

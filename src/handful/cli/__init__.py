@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
-import traceback
-import warnings
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import click
 
-from handful.core.errors import HandfulError, ParameterError
+from handful.cli.ending import ReaderLeft, exit_code
 from handful.core.version import __version__
 
 # Name of a command to its one-line help; the module of the same name in this package is imported when it is used.
@@ -64,6 +63,15 @@ class LazyGroup(click.Group):
             ctx.fail(f"There is no command '{args[0]}'.{hint}")
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; click would make a failure of a reader that has enough."""
+        try:
+            outcome = super().invoke(ctx)
+            sys.stdout.flush()  # here, where a full disk and a closed pipe can still be told
+            return outcome
+        except BrokenPipeError:
+            raise ReaderLeft from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing them."""
         with formatter.section("Commands"):
@@ -80,8 +88,8 @@ def group(debug: bool) -> None:
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line.
 
-    Exit code 0 on success, 2 on wrong use, 1 on failure with one line on stderr, 130 when interrupted; a traceback only
-    with ``--debug``, which may stand anywhere.
+    Exit code 0 on success, 2 on wrong use, 1 on failure with one line on stderr, 130 when interrupted, 143 when ended by
+    SIGTERM; a traceback only with ``--debug``, which may stand anywhere.
 
     Parameters
     ----------
@@ -95,43 +103,4 @@ def main(args: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still gets the rest
-    warnings.showwarning = _one_line_warning
-    sys.exit(_run(arguments, debug))
-
-
-def _run(arguments: list[str], debug: bool) -> int:
-    try:
-        outcome: Any = group.main(arguments, prog_name="handful", standalone_mode=False)
-        return outcome if isinstance(outcome, int) else 0
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        kept = any(a.partition("=")[0] == "--checkpoint" for a in arguments)
-        more = "; the same command goes on from the checkpoint." if kept else "."
-        return _fail(f"interrupted{more}", 130, debug)
-    except click.UsageError as error:
-        error.show()
-        return 2
-    except click.ClickException as error:
-        return _fail(error.format_message(), 1, debug)
-    except ParameterError as error:
-        return _fail(str(error), 2, debug)
-    except HandfulError as error:
-        return _fail(str(error), 1, debug)
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone; there is nobody left to tell
-        return 1
-    except Exception as error:
-        text = f"unexpected {type(error).__name__}: {error}".rstrip()
-        return _fail(f"{text} (run again with --debug for the traceback)", 1, debug)
-
-
-def _fail(message: str, code: int, debug: bool) -> int:
-    if debug:
-        traceback.print_exc()
-    click.echo(f"handful: {' '.join(message.split())}", err=True)
-    return code
-
-
-def _one_line_warning(message: Any, category: Any, filename: str, lineno: int, *_: Any, **__: Any) -> None:
-    click.echo(f"handful: warning: {' '.join(str(message).split())}", err=True)
+    sys.exit(exit_code(partial(group.main, arguments, "handful", standalone_mode=False), arguments, debug=debug))

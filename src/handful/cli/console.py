@@ -15,6 +15,7 @@ import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from handful.core.progress import Progress, Step
 
@@ -47,6 +48,13 @@ def console(*, stderr: bool = False) -> Console:
     made = VisibleConsole(stderr=stderr, highlight=False)
     # In a pipe there is no width to keep to; cut-off names would be of no use there.
     return made if made.is_terminal else VisibleConsole(stderr=stderr, highlight=False, width=200)
+
+
+def cell(text: str) -> Text:
+    """Return a text from data as a cell of a table, taken literally, with control characters written out."""
+    from rich.text import Text
+
+    return Text(visible(text))
 
 
 def say(text: str, *, stderr: bool = False, style: str | None = None) -> None:

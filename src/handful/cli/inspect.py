@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import cell, console, emit_json
 from handful.cli.options import run_option
 
 
@@ -26,13 +26,12 @@ def command(model: Path, top: int, as_json: bool) -> None:
         emit_json(facts)
         return
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, Text(_words(value)))
+        table.add_row(name, cell(_words(value)))
     console().print(table)
 
 

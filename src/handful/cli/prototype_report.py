@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from handful.cli.console import console
+from handful.cli.console import cell, console, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,7 @@ def show_suggestions(suggestions: Suggestions) -> None:
     """Print words worth adding to a list, label by label."""
     table = _table("label", "words like its prototypes (similarity)")
     for label, near in suggestions.near.items():
-        table.add_row(Text(label), Text("  ".join(f"{word} {share:.2f}" for word, share, _ in near) or "-"))
+        table.add_row(cell(label), cell("  ".join(f"{word} {share:.2f}" for word, share, _ in near) or "-"))
     out = console()
     out.print(table)
     _list(
@@ -43,11 +43,11 @@ def show_coverage(coverage: Coverage) -> None:
     )
     for reach in coverage.labels:
         table.add_row(
-            Text(reach.label),
-            Text("  ".join(f"{word} ({n:,})" for word, n in reach.prototypes)),
+            cell(reach.label),
+            cell("  ".join(f"{word} ({n:,})" for word, n in reach.prototypes)),
             f"{100 * reach.prototype_share:.1f}",
             f"{100 * reach.linked_share:.1f}",
-            Text("  ".join(reach.like) or "-"),
+            cell("  ".join(reach.like) or "-"),
         )
     out.print(table)
     _list(out, "Not in the text", (f"{k}: {' '.join(v)}" for k, v in coverage.missing.items()))
@@ -60,7 +60,7 @@ def show_coverage(coverage: Coverage) -> None:
     table = _table("unsure of", "tokens", "bits", "wavers between", right=(1, 2))
     for doubt in coverage.unsure:
         between = "  ".join(f"{label} {share:.0%}" for label, share in doubt.labels)
-        table.add_row(Text(doubt.word), f"{doubt.count:,}", f"{doubt.bits:.1f}", Text(between))
+        table.add_row(cell(doubt.word), f"{doubt.count:,}", f"{doubt.bits:.1f}", cell(between))
     out.print()
     out.print(table)
 
@@ -71,7 +71,7 @@ def show_mistakes(accuracy: float, confusions: Sequence[tuple[str, str, int, flo
     out.print(f"\n{accuracy:.1%} of the tokens are tagged correctly", style="bold")
     table = _table("correct", "taken for", "tokens", "% of mistakes", right=(2, 3))
     for true, given, count, share in confusions:
-        table.add_row(Text(true), Text(given), f"{count:,}", f"{100 * share:.1f}")
+        table.add_row(cell(true), cell(given), f"{count:,}", f"{100 * share:.1f}")
     if confusions:
         out.print(table)
 
@@ -87,4 +87,4 @@ def _list(out: Console, title: str, entries: Iterable[str]) -> None:
     told = list(entries)
     if told:
         out.print()
-        out.print(Text(f"{title}: ", style="bold").append("   ".join(told), style="not bold"))
+        out.print(Text(f"{title}: ", style="bold").append(visible("   ".join(told)), style="not bold"))

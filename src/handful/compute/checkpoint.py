@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from handful.compute.identity import part_identity
-from handful.compute.summaries import unpack_arrays
+from handful.compute.content_keys import part_identity
 from handful.core.errors import FileError
 from handful.core.files import atomic_writer
+from handful.core.packed_arrays import unpack_arrays
 
 
 class Checkpoint:
@@ -33,7 +33,7 @@ class Checkpoint:
     Examples
     --------
     >>> import tempfile
-    >>> from handful.compute.summaries import pack_arrays
+    >>> from handful.core.packed_arrays import pack_arrays
     >>> checkpoint = Checkpoint(tempfile.mkdtemp(), "version 1")
     >>> key = checkpoint.key("a part")
     >>> checkpoint.save(key, pack_arrays({"n": 3}))

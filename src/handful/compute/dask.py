@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from handful.compute.work import Failed, pack, run, unpack
+from handful.compute.transport import Failed, pack, run, unpack
 from handful.core.errors import ParameterError
 from handful.core.optional import require
 
@@ -85,7 +85,7 @@ def _connected(distributed: Any, address: str) -> Iterator[Any]:
 
 
 class DaskPool:
-    """Workers of a cluster that summarize parts; see `handful.compute.pools.Pool`."""
+    """Workers of a cluster that summarize parts; see `handful.compute.in_order.Pool`."""
 
     def __init__(self, client: Any, summarize: Callable[[Any], Any], as_arrays: bool) -> None:
         self._client = client

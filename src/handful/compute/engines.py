@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
-from handful.compute.local import jobs_of
+from handful.compute.processes import jobs_of
 from handful.core.errors import ParameterError
 
 Engine: TypeAlias = Any

@@ -2,43 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
 from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any
 
-from handful.compute.pools import LostWorkers
-from handful.compute.work import Failed, pack, run, unpack
-from handful.core.params import Jobs, check_value
-
-
-def jobs_of(n_jobs: int | None) -> int:
-    """Return the number of processes: 1 for None, every core for -1.
-
-    Examples
-    --------
-    >>> jobs_of(None), jobs_of(3)
-    (1, 3)
-    """
-    check_value("map_reduce", "n_jobs", Jobs, n_jobs)
-    if n_jobs is None:
-        return 1
-    if n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return n_jobs
+from handful.compute.in_order import LostWorkers
+from handful.compute.processes import start_processes
+from handful.compute.transport import Failed, pack, run, unpack
 
 
 class LocalPool:
-    """Processes that summarize parts; see `handful.compute.pools.Pool`."""
+    """Processes that summarize parts; see `handful.compute.in_order.Pool`."""
 
     def __init__(self, summarize: Callable[[Any], Any], jobs: int, as_arrays: bool) -> None:
-        # loky (part of joblib, which scikit-learn needs anyway) starts clean processes: no fork of running threads, and
-        # functions defined in a notebook work. A pool of our own: joblib does not share its reusable one.
-        from joblib.externals.loky.process_executor import ProcessPoolExecutor
-
         self._jobs = jobs
         self._as_arrays = as_arrays
-        self._executor = ProcessPoolExecutor(max_workers=jobs, initializer=_start, initargs=(pack(summarize),))
+        self._executor = start_processes(jobs, _start, (pack(summarize),))
         self._futures: set[Any] = set()
 
     def room(self) -> int:
@@ -57,7 +36,7 @@ class LocalPool:
 
     def outcome(self, future: Any) -> bytes | Failed:
         """Return what became of a part that is done."""
-        from joblib.externals.loky.process_executor import BrokenProcessPool
+        from loky import BrokenProcessPool
 
         self._futures.discard(future)
         try:

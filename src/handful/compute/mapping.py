@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from handful.compute.checkpoint import Checkpoint
 from handful.compute.engines import Engine, open_engine
-from handful.compute.local import LocalPool, jobs_of
-from handful.compute.pools import Pool, in_order
-from handful.compute.summaries import pack_arrays, unpack_arrays
-from handful.compute.work import failure, reason
+from handful.compute.in_order import Pool, in_order
+from handful.compute.local import LocalPool
+from handful.compute.processes import jobs_of
+from handful.compute.transport import failure, reason
 from handful.core.errors import ParameterError
+from handful.core.packed_arrays import pack_arrays, unpack_arrays
 from handful.core.params import check_value
 from handful.core.progress import Progress, Step
 

@@ -1,4 +1,4 @@
-"""Summaries as bytes that never run code: a SHA-256, then numpy arrays and JSON in one ``.npz``."""
+"""Arrays and JSON values as bytes that never run code: a SHA-256, then one ``.npz``; the format of all checkpoints."""
 
 from __future__ import annotations
 

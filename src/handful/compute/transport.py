@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from handful.compute.summaries import pack_arrays
 from handful.core.errors import HandfulError, ParameterError, PartError
+from handful.core.packed_arrays import pack_arrays
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ def pack(value: Any) -> bytes:
     >>> unpack(pack(lambda x: x + 1))(1)
     2
     """
-    from joblib.externals.loky.cloudpickle_wrapper import dumps  # where every version of joblib has it
+    from cloudpickle import dumps
 
     try:
         packed: bytes = dumps(value)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from handful.compute.checkpoint import Checkpoint
-from handful.compute.summaries import unpack_arrays
-from handful.compute.work import Failed, failure, pack, reason, unpack
+from handful.compute.transport import Failed, failure, pack, reason, unpack
 from handful.core.errors import HandfulError, PartError
+from handful.core.packed_arrays import unpack_arrays
 
 
 class LostWorkers(Exception):  # noqa: N818 (never leaves the room)
@@ -77,10 +77,10 @@ def in_order(pool: Pool, parts: Iterable[Any], checkpoint: Checkpoint | None) ->
     more = True
     while True:
         while more and len(waiting) < pool.room():
-            found = next(source, None)
-            more = found is not None
-            if found is not None:
-                waiting.append(_begin(pool, checkpoint, *found))
+            numbered = next(source, None)
+            more = numbered is not None
+            if numbered is not None:
+                waiting.append(_begin(pool, checkpoint, *numbered))
         if not waiting:
             return
         while waiting[0].pending:

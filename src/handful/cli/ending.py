@@ -1,0 +1,138 @@
+"""How a command ends: its exit code, and one line on stderr where something is wrong."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
+
+import click
+
+from handful.cli.console import visible
+from handful.core.errors import HandfulError, ParameterError
+
+_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
+
+
+class ReaderLeft(Exception):  # noqa: N818 (no error)
+    """Nobody reads our output any more: its reader, such as `head`, has what it wanted."""
+
+
+class Stopped(BaseException):
+    """The process was told to end by a signal; whoever holds a file or a worker lets it go on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def exit_code(command: Callable[[], Any], arguments: list[str], *, debug: bool = False) -> int:
+    """Run a command and return its exit code.
+
+    Parameters
+    ----------
+    command : callable
+        The command.
+    arguments : list of str
+        What it was given, for the last sentence of a run that is interrupted.
+    debug : bool
+        Whether a failure shows a traceback.
+
+    Returns
+    -------
+    int
+        0 on success, 2 on wrong use, 1 on failure, 130 when interrupted, 128 + n when ended by signal n (143 for SIGTERM).
+    """
+    warnings.showwarning = _one_line_warning
+    try:
+        with _signals_raise():
+            outcome = command()
+        return outcome if isinstance(outcome, int) else 0
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except ReaderLeft:
+        _forget_output()
+        return 0
+    except Stopped as stopped:
+        _end_workers()
+        return _fail(f"ended by {signal.Signals(stopped.number).name}{_hint(arguments)}", 128 + stopped.number)
+    except BaseException as error:
+        code, message = _judged(error, arguments)
+        if debug:
+            traceback.print_exc()
+        return _fail(message, code) if message else code
+
+
+def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
+    """Return the exit code of an error and the sentence that tells it; an empty one has been told already."""
+    if isinstance(error, click.Abort | KeyboardInterrupt):
+        return 130, f"interrupted{_hint(arguments)}"
+    if isinstance(error, click.UsageError):
+        usage = io.StringIO()
+        error.show(usage)
+        click.echo(visible(usage.getvalue()), err=True, nl=False)
+        return 2, ""
+    if isinstance(error, click.ClickException):
+        return 1, error.format_message()
+    if isinstance(error, HandfulError):
+        return 2 if isinstance(error, ParameterError) else 1, str(error)
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
+        _forget_output()
+        return 1, f"the output cannot be written ({os.strerror(error.errno)}). Make room, or name another place."
+    if not isinstance(error, Exception):
+        raise error
+    text = f"unexpected {type(error).__name__}: {error}".rstrip()
+    return 1, f"{text} (run again with --debug for the traceback)"
+
+
+def _forget_output() -> None:
+    """Let what is still in the buffer of stdout go nowhere; or the end of the process would try to write it once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _hint(arguments: list[str]) -> str:
+    kept = any(argument.partition("=")[0] == "--checkpoint" for argument in arguments)
+    return "; the same command goes on from the checkpoint." if kept else "."
+
+
+@contextmanager
+def _signals_raise() -> Iterator[None]:
+    """Let the signals that ask a process to end unwind the stack, as an interrupt does."""
+
+    def stop(number: int, _: Any) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)  # one request is enough; the way out is not to be cut short
+        raise Stopped(number)
+
+    before = {}
+    with suppress(ValueError):  # signals belong to the main thread; elsewhere whoever runs it deals with them
+        before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is stop:
+                signal.signal(number, handler)
+
+
+def _end_workers() -> None:
+    from handful.compute.processes import end_children
+
+    end_children()
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(f"handful: {visible(' '.join(message.split()))}", err=True)
+    return code
+
+
+def _one_line_warning(message: Any, category: Any, filename: str, lineno: int, *_: Any, **__: Any) -> None:
+    click.echo(f"handful: warning: {visible(' '.join(str(message).split()))}", err=True)

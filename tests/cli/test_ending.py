@@ -1,0 +1,150 @@
+"""How commands end when they are killed, when nobody reads on, when the disk is full, and when data tries to steer a terminal."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+HANDFUL = [sys.executable, "-m", "handful"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("ending")
+    lines = [f"the cat{number % 7000} sees a dog{number % 5000} in house{number % 9000}" for number in range(400_000)]
+    (place / "long.txt").write_text("\n".join(lines) + "\n")
+    return place
+
+
+@pytest.fixture
+def clusters(folder, tmp_path):
+    """Start a run with two workers, and wait until they work."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [*HANDFUL, "clusters", str(folder / "long.txt"), "-o", str(tmp_path / "c.paths"), "--jobs", "2"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    parent = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield parent, working_children(parent), temporary
+    finally:
+        parent.kill()
+        parent.communicate()
+
+
+def working_children(parent):
+    process, patience = psutil.Process(parent.pid), time.monotonic() + 120
+    while not (len(process.children()) > 1 and any(child.cpu_times().user > 0.5 for child in process.children())):
+        assert parent.poll() is None, parent.communicate()
+        assert time.monotonic() < patience, process.children()
+        time.sleep(0.05)
+    return process.children(recursive=True)
+
+
+def test_sigterm_ends_workers_and_leaves_no_files(clusters):
+    parent, children, temporary = clusters
+    parent.send_signal(signal.SIGTERM)
+    _, err = parent.communicate(timeout=30)
+    assert (parent.returncode, err) == (143, "handful: ended by SIGTERM.\n")
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert [path for path in temporary.rglob("*") if path.is_file()] == []
+
+
+def test_workers_end_soon_after_their_parent_was_killed(clusters):
+    parent, children, _ = clusters
+    parent.kill()
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+    # nobody holds the other end of its pipes open any more
+    assert parent.communicate(timeout=10)[0] == ""
+
+
+def run_shell(line: str, folder) -> subprocess.CompletedProcess[str]:
+    command = ["bash", "-o", "pipefail", "-c", f"{sys.executable} -m {line}"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_reader_that_has_enough_is_no_failure(tmp_path):
+    (tmp_path / "tags.tsv").write_text("the\tD\ndog\tN\n\n" * 4)
+    (tmp_path / "text.txt").write_text("the dog\n" * 30_000)
+    assert run_shell("handful fit tagger tags.tsv --model t.handful", tmp_path).returncode == 0
+    done = run_shell("handful predict t.handful text.txt | head -n 1", tmp_path)
+    assert (done.returncode, done.stdout[:4], done.stderr) == (0, "the\t", "")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
+def test_a_full_disk_is_one_sentence(tmp_path):
+    done = run_shell("handful methods > /dev/full", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("handful: the output cannot be written (No space left on device).")
+    assert done.stderr.count("\n") == 1
+
+
+def on_terminal(*command: str, cwd) -> bytes:
+    """Run a command whose stdout and stderr are a terminal, and return what arrives there."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*HANDFUL, *command], cwd=cwd, stdout=theirs, stderr=theirs, env={**os.environ, "NO_COLOR": "1"}
+    )
+    os.close(theirs)
+    arrived = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # the other side is closed
+            break
+        arrived += piece
+    process.wait()
+    os.close(ours)
+    return arrived
+
+
+STEER = "\x1b]0;mine\x07"
+
+
+def test_control_characters_of_data_do_not_reach_a_terminal(tmp_path):
+    (tmp_path / "list.tsv").write_text(f"D{STEER}\tthe a\nN\tdog\n")
+    (tmp_path / "text.txt").write_text(f"the dog\na dog{STEER}\n" * 20)
+    arrived = on_terminal("prototypes", "suggest", "list.tsv", "text.txt", cwd=tmp_path)
+    assert STEER.encode() not in arrived
+    assert rb"D\x1b]0;mine\x07" in arrived
+    (tmp_path / "tags.tsv").write_text(f"the\tD\ndog{STEER}\tN\n\n" * 4)
+    arrived = on_terminal("prototypes", "extract", "tags.tsv", cwd=tmp_path)
+    assert STEER.encode() not in arrived
+    assert rb"dog\x1b]0;mine\x07" in arrived
+    arrived = on_terminal("similar", f"no{STEER}file", "--word", "x", cwd=tmp_path)
+    assert STEER.encode() not in arrived
+    assert rb"no\x1b]0;mine\x07file" in arrived
+
+
+def test_json_has_no_control_characters_and_stays_json(tmp_path, capsys):
+    from handful.cli.console import emit_json
+
+    value = {"label": "a\x1b[31m\x9b\x7f\u202e", "umlaut": "ä"}
+    emit_json(value)
+    out = capsys.readouterr().out
+    assert json.loads(out) == value
+    assert "ä" in out
+    assert all(character == "\n" or character.isprintable() for character in out)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\tb\nc", "a\tb\nc"),
+        ("\x1b[2J", "\\x1b[2J"),
+        ("\x9b", "\\x9b"),
+        ("\u202eevil", "\\u202eevil"),
+        ("naïve 語", "naïve 語"),
+    ],
+)
+def test_what_is_no_text_is_written_out(text, shown):
+    from handful.cli.console import visible
+
+    assert visible(text) == shown
