@@ -227,3 +227,24 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, _, err = run(capsys, "budget", table, "--target", "kind")
     assert code == 1
     assert "labels must" in err or "at least" in err
+
+
+def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
+    model = table.parent / "m.handful"
+    assert run(capsys, "fit", "table", table, "--target", "kind", "--method", "k-nn", "--model", model)[0] == 0
+    code, out, err = run(capsys, "why", model, table, "--row", 2)
+    assert (code, err) == (0, "")
+    assert out.startswith("p (")
+    assert "near a training row, p," in out
+    code, out, _ = run(capsys, "why", model, table, "--row", 50, "--json")
+    facts = json.loads(out)
+    assert facts["explanations"][0]["label"] == "q"
+    code, _, err = run(capsys, "why", model, table, "--row", 500)
+    assert code == 1
+    assert "--row must be one of the 120 rows, got 500" in err
+    tagger = table.parent / "t.handful"
+    assert run(capsys, "fit", "tagger", corpus, "--model", tagger)[0] == 0
+    code, out, _ = run(capsys, "why", tagger, corpus, "--row", 3)
+    assert code == 0
+    assert "Rome: B-LOC" in out
+    assert run(capsys, "why", tagger, corpus, "--row", 99)[0] == 1

@@ -22,6 +22,8 @@ from handful.features.tables import TableEncoder
 if TYPE_CHECKING:
     import polars as pl
 
+    from handful.core.explanation import Explanation
+
 _BATCH = 8_192
 
 
@@ -165,6 +167,35 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """
         check_is_fitted(self)
         return self._encoder.unreadable(as_frame(X))
+
+    def explain(self, row: Any) -> Explanation:
+        """Tell why a row gets its label.
+
+        Parameters
+        ----------
+        row : mapping of str to value, or data frame or array of one row
+            The row.
+
+        Returns
+        -------
+        Explanation
+            Cells and words that speak for the answer, and the deciding rows of a method that votes by nearness.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0]})
+        >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
+        >>> told = model.explain({"size": 7.5})
+        >>> told.label, told.near[0].cells
+        ('large', {'size': 9.0})
+        """
+        from handful.methods.explaining import explain_row
+
+        check_is_fitted(self)
+        if isinstance(row, Mapping):
+            row = {name: [cell] for name, cell in row.items()}
+        return explain_row(self, as_frame(row), self._encoder)
 
     def _shares(self, frame: pl.DataFrame) -> np.ndarray:
         found = np.zeros((frame.height, len(self.classes_)))

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError, ParameterError
+from handful.core.explanation import Explanation
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
@@ -24,6 +25,7 @@ from handful.tagging.base import ProbabilisticTagger, check_sentences, encode_ta
 from handful.tagging.crf.bagging import template_halves
 from handful.tagging.crf.constraints import Constraints, allowed_pairs, seen_pairs
 from handful.tagging.crf.feature_space import ChainSpace
+from handful.tagging.explaining import explain_crf
 from handful.tagging.recipes import train_crf
 
 OUTSIDE = "O"
@@ -281,6 +283,11 @@ class CRF(ProbabilisticTagger):
         """
         check_is_fitted(self)
         return set(self.classes_.tolist()).issuperset(self._inner([tags])[0])
+
+    def explain(self, sentence: Tokens) -> list[Explanation]:
+        """Tell why the tokens of a sentence get their tags; see `handful.tagging.explaining.explain_crf`."""
+        check_is_fitted(self)
+        return explain_crf(self, sentence)
 
     def top_features(self, label: str, n: int = 10) -> list[tuple[str, float]]:
         """Return the observations that speak most for a label.

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
+from handful.core.explanation import Explanation
 from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
@@ -20,6 +21,7 @@ from handful.features.columns import Tokens as Sentences
 from handful.features.columns import read_column
 from handful.linear import minimize
 from handful.tagging.base import ProbabilisticTagger, check_sentences
+from handful.tagging.explaining import explain_prototypes
 from handful.tagging.prototypes.chains import Tokens
 from handful.tagging.prototypes.checks import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
 from handful.tagging.prototypes.features import feature_table, link_words, word_predicates
@@ -301,6 +303,11 @@ class PrototypeTagger(ProbabilisticTagger):
             shares = field.marginals(self.weights_, tokens, self.n_jobs or 1)
             out.extend(np.split(shares, np.cumsum(lengths)[:-1]))
         return out
+
+    def explain(self, sentence: Sentences) -> list[Explanation]:
+        """Tell why the tokens of a sentence get their tags; see `handful.tagging.explaining.explain_prototypes`."""
+        check_is_fitted(self)
+        return explain_prototypes(self, sentence)
 
     def _lexicon(
         self, lists: Mapping[str, Sequence[str]], words: Sequence[str], ids: np.ndarray, fixed: np.ndarray

@@ -1,0 +1,91 @@
+"""``handful why``: why a model gave a row, or the tokens of a sentence, their labels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.cli.console import console, emit_json
+from handful.core.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.core.explanation import Explanation
+
+
+@click.command("why")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--row", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Row or sentence, counted from 1."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+def command(model: Path, data: Path, number: int, as_json: bool) -> None:
+    """Tell why MODEL labels one row (or sentence) of DATA as it does.
+
+    Models that vote by nearness show the deciding rows and where their labels come from, linear ones the features that
+    speak, others what leaving out each cell or word changes; taggers show the observations of each token, and prototype
+    taggers the prototypes that words are linked to.
+    """
+    from handful.methods import load
+    from handful.methods.table_model import TableModel
+
+    fitted = load(model)
+    if isinstance(fitted, TableModel):
+        told = [fitted.explain(_row(data, number))]
+    elif hasattr(fitted, "explain"):
+        told = fitted.explain(_sentence(data, number))
+    else:
+        raise ParameterError(f"{model}: a model for tables, a CRF or a prototype tagger is needed, got another.")
+    if as_json:
+        emit_json({"model": str(model), "data": str(data), "row": number, "explanations": [asdict(t) for t in told]})
+        return
+    for explanation in told:
+        _show(explanation)
+
+
+def _row(data: Path, number: int) -> pl.DataFrame:
+    from handful.corpora.formats.streams import table_frames
+
+    before = 0
+    for frame in table_frames(data):
+        if number <= before + frame.height:
+            return frame[number - 1 - before : number - before]
+        before += frame.height
+    raise DataError(f"{data}: --row must be one of the {before:,} rows, got {number}.")
+
+
+def _sentence(data: Path, number: int) -> Any:
+    from handful.corpora.sentences import read_sentences
+
+    sentences = list(islice(read_sentences(data), number))
+    if len(sentences) < number:
+        raise DataError(f"{data}: --row must be one of the {len(sentences):,} sentences, got {number}.")
+    return sentences[-1]
+
+
+def _show(told: Explanation) -> None:
+    from rich.text import Text
+
+    out = console()
+    sure = "" if told.confidence is None else f" ({told.confidence:.0%})"
+    rather = "" if told.runner_up is None else f", rather than {told.runner_up}"
+    subject = f"{told.subject}: " if told.subject else ""
+    out.print(Text(f"{subject}{told.label}{sure}{rather}", style="bold"))
+    for near in told.near:
+        name = "a training row" if near.row is None else f"training row {near.row + 1}"
+        held = ", ".join(f"{column} {cell}" for column, cell in list(near.cells.items())[:8])
+        passed = "".join(f" <- {row + 1}" for row in near.lineage)
+        origin = f"; its label was passed on by rows{passed}" if near.lineage else ""
+        out.print(Text(f"  near {name}, {near.label}, {near.distance:.3g} away: {held}{origin}"))
+    if told.links:
+        out.print(Text(f"  linked to {', '.join(told.links)}"))
+    for item in told.evidence:
+        out.print(Text(f"  {item.weight:+.3f}  {item.what}"))
+    if told.evidence and not told.subject:
+        out.print(Text(f"  ({told.how})", style="dim"))

@@ -1,0 +1,200 @@
+"""Why a model for tables gave a row its label: cells and words that speak, deciding rows, and where labels come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.core.explanation import Evidence, Explanation, NearRow
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.features.tables import TableEncoder
+    from handful.methods.table_model import TableModel
+
+_MOST = 10
+_MOST_WORDS = 60
+_LEFT_OUT = "change of the answer's probability when it is left out"
+_WEIGHTS = "weight times value, for the answer rather than the runner-up"
+
+
+def explain_row(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> Explanation:
+    """Explain the answer for one row.
+
+    Parameters
+    ----------
+    model : TableModel
+        A fitted model.
+    frame : polars.DataFrame
+        One row.
+    encoder : TableEncoder
+        The model's encoder.
+
+    Returns
+    -------
+    Explanation
+        Linear models show weights; others what leaving out a cell or word changes. Models that vote by nearness add the
+        deciding rows.
+    """
+    if frame.height != 1:
+        raise DataError(f"explain: one row is needed, got {frame.height}.")
+    labels, sure = model.predict_with_confidence(frame)
+    label, confidence = labels[:1].tolist()[0], None if np.isnan(sure[0]) else float(sure[0])
+    runner_up = _runner_up(model, frame, label)
+    linear = _linear(model)
+    evidence: list[Evidence] = []
+    how = _WEIGHTS
+    if linear is not None and runner_up is not None:
+        evidence = _weights(linear, model, encoder, frame, label, runner_up)
+    elif hasattr(model.estimator_, "predict_proba"):
+        evidence, how = _left_out(model, frame, encoder, label), _LEFT_OUT
+    evidence.sort(key=lambda item: (-abs(item.weight), item.what))
+    return Explanation(label, confidence, runner_up, tuple(evidence[:_MOST]), how, _near(model, frame, encoder))
+
+
+def _runner_up(model: TableModel, frame: pl.DataFrame, label: Any) -> Any:
+    if not hasattr(model.estimator_, "predict_proba"):
+        return None
+    ranked = model.classes_[np.argsort(-model.predict_proba(frame)[0], kind="stable")].tolist()
+    return next((other for other in ranked if other != label), None)
+
+
+def _linear(model: TableModel) -> Any:
+    """Return the linear classifier inside, if the whole answer is its own."""
+    inner = model.estimator_
+    inner = getattr(inner, "estimator_", inner)
+    known = hasattr(inner, "coef_") and hasattr(inner, "classes_")
+    return inner if known and not hasattr(model.estimator_, "estimators_") else None
+
+
+def _weights(
+    linear: Any, model: TableModel, encoder: TableEncoder, frame: pl.DataFrame, label: Any, runner_up: Any
+) -> list[Evidence]:
+    lines = np.atleast_2d(linear.coef_)
+    lines = np.vstack([-lines[0], lines[0]]) if len(lines) == 1 else lines
+    place = {model.classes_[int(code)].item(): at for at, code in enumerate(linear.classes_)}
+    encoded = encoder.transform(frame)
+    values = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)[0]
+    parts = values * (lines[place[label]] - lines[place[runner_up]])
+    names = encoder.names
+    shown = np.flatnonzero(parts)
+    return [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in shown]
+
+
+def _named(name: str, encoder: TableEncoder, frame: pl.DataFrame) -> str:
+    return f"{name} = {frame[name][0]}" if encoder.kinds.get(name) == "numeric" else name.replace("~", ": ", 1)
+
+
+def _left_out(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder, label: Any) -> list[Evidence]:
+    """Ask again without each cell, and without each word of a text."""
+    import polars as pl
+
+    names, others = [], []
+    for column, kind in encoder.kinds.items():
+        cell = frame[column][0]
+        if cell is None or cell == "":
+            continue
+        if kind == "text":
+            words = str(cell).split()
+            for word in list(dict.fromkeys(words))[:_MOST_WORDS]:
+                names.append(f"{column}: {word}")
+                others.append(frame.with_columns(pl.lit(" ".join(w for w in words if w != word)).alias(column)))
+        else:
+            names.append(f"{column} = {cell}")
+            others.append(frame.with_columns(pl.lit(None, dtype=frame.schema[column]).alias(column)))
+    if not others:
+        return []
+    code = model.classes_.tolist().index(label)
+    shares = model.predict_proba(pl.concat([frame, *others]))[:, code]
+    return [
+        Evidence(name, float(shares[0] - share))
+        for name, share in zip(names, shares[1:], strict=True)
+        if shares[0] != share
+    ]
+
+
+def _near(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> tuple[NearRow, ...]:
+    """Return the stored rows that vote."""
+    inner = model.estimator_
+    if hasattr(inner, "stored_numbers_") and hasattr(inner, "stored_codes_"):
+        stored, codes = inner.stored_numbers_, np.asarray(inner.classes_)[inner.stored_codes_]
+        k = int(inner.n_neighbors_)
+        rows = _stored_rows(inner)
+    elif hasattr(inner, "kneighbors") and hasattr(inner, "_fit_X"):
+        stored, codes = inner._fit_X, np.asarray(inner.classes_)[np.asarray(inner._y)]
+        k, rows = int(inner.n_neighbors), None
+    else:
+        return ()
+    encoded = encoder.transform(frame)
+    dense = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)
+    from sklearn.metrics import pairwise_distances
+
+    if stored.shape[1] != dense.shape[1]:
+        return ()  # the method keeps rows in a space of its own
+    distances = pairwise_distances(dense, stored)[0]
+    told = []
+    for at in np.argsort(distances, kind="stable")[:k].tolist():
+        line = stored[at : at + 1]
+        cells = decoded_cells(encoder, np.asarray(line.toarray() if hasattr(line, "toarray") else line)[0])
+        row = None if rows is None else int(rows[at])
+        lineage = inner.provenance(row).lineage if row is not None and hasattr(inner, "provenance") else ()
+        label = model.classes_[int(codes[at])].item()
+        told.append(NearRow(row, label, float(distances[at]), cells, tuple(lineage)))
+    return tuple(told)
+
+
+def _stored_rows(inner: Any) -> np.ndarray | None:
+    """Return the row of the fit that each stored row was, if the method tells."""
+    if hasattr(inner, "kept_"):
+        return np.asarray(inner.kept_)
+    if hasattr(inner, "labeled_iter_"):
+        steps = np.asarray(inner.labeled_iter_)
+        later = np.flatnonzero(steps > 0)
+        rows = np.concatenate([np.flatnonzero(steps == 0), later[np.argsort(steps[later])]])
+        return rows if len(rows) == len(inner.stored_codes_) else None
+    return None
+
+
+def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
+    """Turn an encoded row back into what it held, as far as it can be told.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        What encoded it.
+    vector : ndarray
+        The row.
+
+    Returns
+    -------
+    dict of str to value
+        Numbers, names, and the heaviest words of texts.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from handful.features.tables import TableEncoder
+    >>> frame = pl.DataFrame({"size": [1.0, 3.0], "color": ["red", "blue"]})
+    >>> encoder = TableEncoder.learn(frame, {"size": "numeric", "color": "nominal"})
+    >>> decoded_cells(encoder, encoder.transform(frame)[1])
+    {'size': 3.0, 'color': 'blue'}
+    """
+    cells: dict[str, Any] = {}
+    start = 0
+    state: Mapping[str, Mapping[str, Any]] = encoder.state()
+    for name, column in state.items():
+        if column["kind"] == "numeric":
+            cells[name] = round(float(vector[start] * column["scale"] + column["center"]), 6)
+            start += 1
+            continue
+        values = column["values"] if column["kind"] == "nominal" else column["words"]
+        part = vector[start : start + len(values)]
+        start += len(values)
+        heaviest = [values[j] for j in np.argsort(-part, kind="stable")[:6] if part[j] > 0]
+        if heaviest:
+            cells[name] = heaviest[0] if column["kind"] == "nominal" else " ".join(heaviest)
+    return cells

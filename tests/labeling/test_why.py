@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from handful.core.errors import DataError
+from handful.methods.table_model import TableModel
+from handful.tagging import CRF, PrototypeTagger
+
+ROWS = pl.DataFrame({"size": [1.0, 2.0, 9.0, 8.0, 1.5, 8.5], "color": ["red", "red", "blue", "blue", "red", "blue"]})
+
+
+def test_linear_models_show_the_features_that_speak():
+    model = TableModel("logistic-regression").fit(ROWS, ["s", "s", "l", "l", None, None])
+    told = model.explain({"size": 9.5, "color": "blue"})
+    assert (told.label, told.runner_up) == ("l", "s")
+    assert {item.what for item in told.evidence} == {"size = 9.5", "color=blue"}
+    assert all(item.weight > 0 for item in told.evidence)
+    against = model.explain({"size": 9.5, "color": "red"})
+    assert {item.what: item.weight < 0 for item in against.evidence} == {"size = 9.5": False, "color=red": True}
+
+
+def test_linear_weights_add_up_to_the_decision():
+    model = TableModel("logistic-regression").fit(ROWS, ["s", "s", "l", "l", None, None])
+    told = model.explain(ROWS[2:3])
+    linear = model.estimator_
+    decision = abs(linear.decision_function(model._encoder.transform(ROWS[2:3]))[0] - linear.intercept_[0])
+    assert sum(item.weight for item in told.evidence) == pytest.approx(2 * decision)
+
+
+def test_neighbors_show_the_deciding_rows():
+    model = TableModel("k-nn", params={"n_neighbors": 2}).fit(ROWS, ["s", "s", "l", "l", None, None])
+    told = model.explain({"size": 8.2, "color": "blue"})
+    assert [near.label for near in told.near] == ["l", "l"]
+    assert told.near[0].cells == {"size": 8.0, "color": "blue"}
+    assert told.near[0].distance <= told.near[1].distance
+
+
+def test_a_pseudo_label_is_traced_to_a_given_one():
+    rows = pl.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 20.0, 21.0]})
+    model = TableModel("ordinal-knn").fit(rows, ["a", None, None, None, "b", None])
+    told = model.explain({"x": 3.1})
+    assert told.label == "a"
+    assert told.near[0].row == 3
+    assert told.near[0].lineage[-1] == 0
+    assert model.explain({"x": 0.0}).near[0].lineage == ()
+
+
+def test_words_speak_for_texts_in_any_model():
+    texts = pl.DataFrame({"text": ["bad film really bad", "good film really good"] * 6})
+    kinds = {"text": "text"}
+    model = TableModel("k-nn", kinds=kinds).fit(texts, ["-", "+"] * 6)
+    told = model.explain({"text": "a good film"})
+    assert told.label == "+"
+    assert told.evidence[0].what == "text: good"
+    linear = TableModel("logistic-regression", kinds=kinds).fit(texts, ["-", "+"] * 6)
+    assert "good" in linear.explain({"text": "a good film"}).evidence[0].what
+
+
+def test_one_row_is_explained_at_a_time():
+    model = TableModel("k-nn").fit(ROWS, ["s", "s", "l", "l", None, None])
+    with pytest.raises(DataError, match="one row is needed, got 6"):
+        model.explain(ROWS)
+
+
+def test_a_crf_shows_observations_and_the_tag_before():
+    sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 3
+    tagger = CRF(strength=0.1).fit(sentences, [["D", "N", "V"]] * 6)
+    told = tagger.explain(["the", "cat", "barks"])
+    assert [t.subject for t in told] == ["the", "cat", "barks"]
+    assert [t.label for t in told] == ["D", "N", "V"]
+    for explanation in told:
+        assert explanation.runner_up != explanation.label
+        assert explanation.evidence
+        weights = [abs(item.weight) for item in explanation.evidence]
+        assert weights == sorted(weights, reverse=True)
+    assert any(item.what == "after D" and item.weight > 0 for item in told[1].evidence) or len(told[1].evidence) == 6
+    assert np.isclose(told[0].confidence, tagger.predict_proba([["the", "cat", "barks"]])[0][0].max())
+
+
+def test_a_prototype_tagger_shows_links():
+    text = [s.split() for s in ["the dog barks", "a dog sleeps", "the cat sleeps", "a cat barks", "the cat runs"]]
+    tagger = PrototypeTagger({"D": ["the", "a"], "N": ["dog"], "V": ["barks"]}, order=1).fit(text)
+    tagger.links_ = {"cat": ["dog"]}
+    told = tagger.explain(["the", "cat"])
+    assert told[0].links == ("itself a prototype of D",)
+    assert told[1].links == ("dog (N)",)
