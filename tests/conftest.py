@@ -23,3 +23,12 @@ def data_folder() -> Path:
     if not folder:
         pytest.skip("HANDFUL_DATA is not set")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def development_data() -> Path:
+    """Return the folder of tables and texts that people have, or skip the test where there is none."""
+    folder = os.environ.get("HANDFUL_DEVDATA")
+    if not folder:
+        pytest.skip("HANDFUL_DEVDATA is not set")
+    return Path(folder)

@@ -1,0 +1,224 @@
+"""Real tables with all their traps are read rightly, column by column.
+
+Needs a folder of tables as people have them (HANDFUL_DEVDATA); each test states what every column of one table is.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from handful.core.labels import encode_labels
+from handful.corpora.tables import left_out, read_table, suspicions
+
+pytestmark = pytest.mark.corpus
+
+# Columns by kind; "date", "amount" and so on are numbers in another form than plain ones, "out" can teach nothing.
+TABLES = {
+    "titanic.csv": (
+        "Survived",
+        {0: 549, 1: 342},
+        {
+            "out": "PassengerId",
+            "numeric": "Pclass Age SibSp Parch Fare",
+            "text": "Name",
+            "nominal": "Sex Ticket Cabin Embarked",
+        },
+    ),
+    "adult.data.csv": (
+        "column15",
+        {"<=50K": 7588, ">50K": 2412},
+        {
+            "numeric": "column1 column3 column5 column11 column12 column13",
+            "nominal": "column2 column4 column6 column7 column8 column9 column10 column14",
+        },
+    ),
+    "penguins_raw.csv": (
+        "Species",
+        {
+            "Adelie Penguin (Pygoscelis adeliae)": 152,
+            "Gentoo penguin (Pygoscelis papua)": 124,
+            "Chinstrap penguin (Pygoscelis antarctica)": 68,
+        },
+        {
+            "out": "Region|Stage",
+            "nominal": "studyName|Island|Individual ID|Clutch Completion|Sex|Comments",
+            "date": "Date Egg|",
+            "numeric": "Sample Number|Culmen Length (mm)|Culmen Depth (mm)|Flipper Length (mm)|Body Mass (g)|"
+            "Delta 15 N (o/oo)|Delta 13 C (o/oo)",
+        },
+    ),
+    "bank.csv": (
+        "y",
+        {"no": 4000, "yes": 521},
+        {
+            "numeric": "age balance day duration campaign pdays previous",
+            "nominal": "job marital education default housing loan contact month poutcome",
+        },
+    ),
+    "horse-colic.csv": (
+        "column23",
+        {1: 178, 2: 77, 3: 44},
+        {
+            "numeric": " ".join(f"column{n}" for n in range(1, 29) if n not in (23, 25, 26, 27)),
+            "nominal": "column25 column26 column27",
+        },
+    ),
+    "heart-cleveland.csv": (
+        "(num) (the predicted attribute)",
+        {0: 164, 1: 55, 2: 36, 3: 35, 4: 13},
+        {
+            "numeric": "(age) (sex) (cp) (trestbps) (chol) (fbs) (restecg) (thalach) (exang) (oldpeak) (slope) (ca) (thal)"
+        },
+    ),
+    "telco-churn.csv": (
+        "Churn",
+        {"No": 5174, "Yes": 1869},
+        {
+            "out": "customerID",
+            "numeric": "SeniorCitizen tenure MonthlyCharges TotalCharges",
+            "nominal": "gender Partner Dependents PhoneService MultipleLines InternetService OnlineSecurity OnlineBackup "
+            "DeviceProtection TechSupport StreamingTV StreamingMovies Contract PaperlessBilling PaymentMethod",
+        },
+    ),
+    "ecommerce-churn.xlsx": (
+        "Churn",
+        {0: 4682, 1: 948},
+        {
+            "out": "CustomerID",
+            "numeric": "Tenure CityTier WarehouseToHome HourSpendOnApp NumberOfDeviceRegistered SatisfactionScore "
+            "NumberOfAddress Complain OrderAmountHikeFromlastYear CouponUsed OrderCount DaySinceLastOrder CashbackAmount",
+            "nominal": "PreferredLoginDevice PreferredPaymentMode Gender PreferedOrderCat MaritalStatus",
+        },
+    ),
+    "raisin.xlsx": (
+        "Class",
+        {"Kecimen": 450, "Besni": 450},
+        {"numeric": "Area MajorAxisLength MinorAxisLength Eccentricity ConvexArea Extent Perimeter"},
+    ),
+    "car-insurance-claim.csv": (
+        "CLAIM_FLAG",
+        {0: 7556, 1: 2746},
+        {
+            "out": "ID",
+            "numeric": "KIDSDRIV AGE HOMEKIDS YOJ TRAVTIME TIF CLM_FREQ MVR_PTS CAR_AGE",
+            "amount": "INCOME HOME_VAL BLUEBOOK OLDCLAIM CLM_AMT",
+            "date": "BIRTH",
+            "nominal": "PARENT1 MSTATUS GENDER EDUCATION OCCUPATION CAR_USE CAR_TYPE RED_CAR REVOKED URBANICITY",
+        },
+    ),
+    "loans-percent.csv": (
+        "Home.Ownership",
+        {"MORTGAGE": 1148, "RENT": 1146, "OWN": 200, "OTHER": 5},  # one NONE, rarer than any class, counts as unlabeled
+        {
+            "numeric": "Amount.Requested Amount.Funded.By.Investors Monthly.Income Open.CREDIT.Lines "
+            "Revolving.CREDIT.Balance Inquiries.in.the.Last.6.Months",
+            "amount": "Interest.Rate Debt.To.Income.Ratio",
+            "quantity": "Loan.Length Employment.Length",
+            "range": "FICO.Range",
+            "nominal": "Loan.Purpose State",
+        },
+    ),
+    "cfpb-complaints.csv": (
+        "Submitted via",
+        None,
+        {
+            "out": "Complaint ID|",
+            "date": "Date received|Date sent to company",
+            "nominal": "Product|Sub-product|Issue|Sub-issue|Company public response|Company|State|ZIP code|Tags|"
+            "Consumer consent provided?|Company response to consumer|Timely response?|Consumer disputed?",
+        },
+    ),
+    "credit-a.csv": (
+        "class",
+        {"-": 383, "+": 307},
+        {"numeric": "A2 A3 A8 A11 A14 A15", "nominal": "A1 A4 A5 A6 A7 A9 A10 A12 A13"},
+    ),
+    "german-credit.csv": (
+        "class",
+        {"good": 700, "bad": 300},
+        {
+            "numeric": "duration credit_amount installment_commitment residence_since age existing_credits num_dependents",
+            "nominal": "checking_status credit_history purpose savings_status employment personal_status other_parties "
+            "property_magnitude other_payment_plans housing job own_telephone foreign_worker",
+        },
+    ),
+    "hypothyroid.csv": (
+        "Class",
+        {"negative": 3481, "compensated_hypothyroid": 194, "primary_hypothyroid": 95, "secondary_hypothyroid": 2},
+        {
+            "out": "TBG measured|TBG",
+            "numeric": "age|TSH|T3|TT4|T4U|FTI",
+            "nominal": "sex|on thyroxine|query on thyroxine|on antithyroid medication|sick|pregnant|thyroid surgery|"
+            "I131 treatment|query hypothyroid|query hyperthyroid|lithium|goitre|tumor|hypopituitary|psych|TSH measured|"
+            "T3 measured|TT4 measured|T4U measured|FTI measured|referral source",
+        },
+    ),
+    "eucalyptus.csv": (
+        "Utility",
+        {"good": 214, "none": 180, "average": 130, "low": 107, "best": 105},
+        {
+            "numeric": "Rep Altitude Rainfall Frosts Year PMCno DBH Ht Surv Vig Ins_res Stem_Fm Crown_Fm Brnch_Fm",
+            "nominal": "Abbrev Locality Map_Ref Latitude Sp",
+        },
+    ),
+    "vote.csv": ("Class", {"democrat": 267, "republican": 168}, None),
+    "zoo.csv": ("type", None, None),
+    "splice.csv": ("Class", {"N": 1655, "IE": 768, "EI": 767}, None),
+}
+
+
+def names(text):
+    return [name for name in text.split("|") if name] if "|" in text else text.split()
+
+
+def kinds_of(table):
+    reasons = left_out(table)
+    return {name: "out" if name in reasons else table.forms.get(name, kind) for name, kind in table.kinds.items()}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_is_what_it_is(development_data, name):
+    target, counts, wanted = TABLES[name]
+    table = read_table(development_data / "tables" / name, target)
+    if counts is not None:
+        labels = [label for label in table.labels.tolist() if label is not None]
+        assert {label: labels.count(label) for label in set(labels)} == counts
+    if wanted is not None:
+        assert kinds_of(table) == {column: kind for kind, text in wanted.items() for column in names(text)}
+
+
+def test_many_columns_of_loans(development_data):
+    table = read_table(development_data / "tables" / "lending-club-sample.csv", "loan_status")
+    kinds = kinds_of(table)
+    assert len(kinds) == 149
+    expected = {
+        "id": "out",
+        "member_id": "out",
+        "url": "out",
+        "next_pymnt_d": "out",
+        "policy_code": "out",
+        "term": "quantity",
+        "emp_length": "quantity",
+        "issue_d": "date",
+        "earliest_cr_line": "date",
+        "last_pymnt_d": "date",
+        "desc": "text",
+        "grade": "nominal",
+        "zip_code": "nominal",
+        "int_rate": "numeric",
+        "loan_amnt": "numeric",
+    }
+    assert {name: kinds[name] for name in expected if name in kinds} == {
+        n: k for n, k in expected.items() if n in kinds
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "column"),
+    [("car-insurance-claim.csv", "CLAIM_FLAG", "CLM_AMT")],
+)
+def test_a_column_that_gives_the_label_away_is_told(development_data, name, target, column):
+    table = read_table(development_data / "tables" / name, target)
+    codes = encode_labels(table.labels, who="test")
+    notes = suspicions(table.frame, table.kinds, codes.codes, codes.classes, table.forms)
+    assert [note.split("'")[1] for note in notes if "alone tells the label" in note] == [column]

@@ -1,0 +1,302 @@
+"""Tables as people have them: every trap with a little table of its own."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from handful.core.errors import DataError, FileError, FormatError
+from handful.core.number_forms import guess_form, to_number
+from handful.core.records import Table
+from handful.corpora.formats import all_formats, format_for, format_of
+from handful.corpora.formats.text_blocks import BLOCK
+from handful.corpora.opening import Source
+from handful.corpora.tables import (
+    judge_labels,
+    left_out,
+    rare_classes,
+    read_rows,
+    read_table,
+    suspicions,
+    table_frames,
+    write_frames,
+    write_table,
+)
+
+
+@pytest.fixture
+def put(tmp_path):
+    def write(text, name="a.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+FORMS = [
+    (["$67,349", "$0", ""], "amount", [67349.0, 0.0, None]),
+    (["8.90%", "10%"], "amount", [8.9, 10.0]),
+    (["1,234", "12,345,678"], "amount", [1234.0, 12345678.0]),
+    (["($1,000.50)", "€5"], "amount", [-1000.5, 5.0]),
+    (["0,125", "0,250"], "decimal comma", [0.125, 0.25]),
+    (["1.234,50", "-3,2", "7"], "decimal comma", [1234.5, -3.2, 7.0]),
+    (["735-739", "670-674"], "range", [737.0, 672.0]),
+    (["18-29", "30-44", "65+"], "range", [23.5, 37.0, 65.0]),
+    ([" 36 months", " 60 months"], "quantity", [36.0, 60.0]),
+    (["< 1 year", "1 year", "10+ years", "n/a"], "quantity", [0.5, 1.0, 10.0, None]),
+    (["5 kg", "7.5 kg"], "quantity", [5.0, 7.5]),
+    (["1970-01-02", "1969-12-31"], "date", [1.0, -1.0]),
+    (["1970-01-01 12:00:00", "1970-01-02T06:00"], "date", [0.5, 1.25]),
+    (["16MAR39", "01JAN70"], "date", [-11249.0, 0.0]),
+    (["Jan-1970", "Feb-70"], "date", [0.0, 31.0]),
+    (["01/31/1970", "02/01/1970"], "date", [30.0, 31.0]),
+    (["31/01/1970", "01/02/1970"], "day first", [30.0, 31.0]),
+    (["01.02.1970"], "day first", [31.0]),
+    (["10:30", "9:15 PM"], "time", [10.5, 21.25]),
+]
+
+
+@pytest.mark.parametrize(("cells", "form", "numbers"), FORMS)
+def test_numbers_as_people_write_them(cells, form, numbers):
+    assert guess_form(cells) == form
+    assert [to_number(cell, form) for cell in cells] == pytest.approx(numbers)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["330XX", "12345"],
+        ["A11", "A12"],
+        ["3 dogs", "2 cats"],
+        ["2019-20", "2020-21"],
+        ["red", "1"],
+        ["007", "12"],
+        ["?"],
+    ],
+)
+def test_what_only_looks_like_numbers_stays_names(cells):
+    assert guess_form(cells) is None
+
+
+def test_marks_of_missing_cells(put):
+    rows = "x,z,none\n1,a,none\n?,?,yes\nNA,NA,no\n , ,yes\nNone,N/A,no\n-,null,yes\n2,b,none\n"
+    table = read_table(put(rows))
+    assert table.kinds == {"x": "numeric", "z": "nominal", "none": "nominal"}
+    assert table.frame["x"].to_list() == [1, None, None, None, None, None, 2]
+    assert table.frame["z"].to_list() == ["a", None, None, None, None, None, "b"]
+    assert table.frame["none"].to_list()[0] == "none", "may be a value in a column of names"
+    raw = read_table(put(rows), as_they_stand=True)
+    assert raw.frame["z"].to_list() == ["a", "?", "NA", None, "N/A", "null", "b"]
+
+
+def test_a_few_strangers_among_numbers_are_missing_and_told(put):
+    table = read_table(put("hours\n" + "".join(f"{i}\n" for i in range(20)) + "varies\nvaries\n"))
+    assert table.kinds == {"hours": "numeric"}
+    assert table.notes == ("Column 'hours' is read as numbers; 2 cells that say 'varies' count as missing.",)
+    assert read_table(put("hours\n1\n2\nvaries\n")).kinds == {"hours": "nominal"}, "three cells tell nothing"
+
+
+def test_codes_and_padded_numbers(put):
+    zips = "zip\n" + "".join(f"{n:05d}\n" for n in range(2100, 99_000, 3_000))
+    assert read_table(put(zips)).kinds == {"zip": "nominal"}
+    code = zips.replace("zip", "code")
+    assert read_table(put(code)).kinds == {"code": "nominal"}
+    padded = "amount\n" + "".join(f"{n:05d}\n" for n in range(7, 700, 7))
+    assert read_table(put(padded)).kinds == {"amount": "numeric"}
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_separators_and_encodings(put, separator, encoding):
+    rows = [["größe", "farbe", "label"], ["1.5", "rötlich", "a"], ["2", "blau", "b"]]
+    source = Source(put("\r\n".join(separator.join(row) for row in rows).encode(encoding)))
+    assert format_of(source).yields == "table"
+    table = read_table(source, "label")
+    assert table.kinds == {"größe": "numeric", "farbe": "nominal"}
+    assert table.frame["farbe"].to_list() == ["rötlich", "blau"]
+    assert [note for note in table.notes if "Windows-1252" in note] == list(table.notes)
+    assert len(table.notes) == (encoding == "cp1252")
+
+
+def test_semicolons_with_decimal_commas_and_no_header(put):
+    table = read_table(put("1,5;2,5;a\n2,5;3,5;b\n3,5;4,5;a\n"))
+    assert table.features == ["column1", "column2", "column3"]
+    assert table.numeric().tolist() == [[1.5, 2.5], [2.5, 3.5], [3.5, 4.5]]
+
+
+def test_polars_and_the_slow_way_read_the_same(put):
+    plain = "a,b\n" + "".join(f'{i},"x, {i}"\n' for i in range(1_000))
+    odd = plain.replace('999,"x, 999"', '999,x" 999')
+    fast, slow = (pl.concat(list(table_frames(put(text, name)))) for text, name in ((plain, "f.csv"), (odd, "s.csv")))
+    assert fast[:999].equals(slow[:999])
+    assert slow["b"][999] == 'x" 999'
+    long = put("a,b\n" + "1,2\n" * (BLOCK // 4 + 10) + "1,2,3\n", "long.csv")
+    with pytest.raises(FormatError, match=f":{BLOCK // 4 + 12}: expected 2 columns as in the header, got 3"):
+        list(table_frames(long))
+
+
+LABELS = [
+    (["a", "b", "NA", "n/a", "null", "?", "unknown", "", "-1"], ["a", "b", *[None] * 7]),
+    (["+", "-", "+", "-"], ["+", "-", "+", "-"]),
+    (["a", "a", "b", "b", "None", "None"], ["a", "a", "b", "b", "None", "None"]),
+    (["a", "b", "None", "None", "None"], ["a", "b", None, None, None]),
+    (["yes", "unknown", "yes"], ["yes", "unknown", "yes"]),
+    (["0", "1", "-1"], [0, 1, -1]),
+    (["1", "2", "?"], [1, 2, None]),
+]
+
+
+@pytest.mark.parametrize(("cells", "labels"), LABELS)
+def test_labels_that_mean_none(cells, labels):
+    judged = judge_labels(pl.Series("y", cells))
+    assert judged.cells.to_list() == labels
+    n_lost = sum(label is None and cell != "" for cell, label in zip(cells, labels, strict=True))
+    assert [note.split(" cells")[0] for note in judged.notes] == ([str(n_lost)] if n_lost else [])
+
+
+def test_labels_can_be_kept_and_taken_as_they_stand():
+    cells = pl.Series("y", ["a", "b", "unknown", "N/A"])
+    assert judge_labels(cells, keep=["unknown"]).cells.to_list() == ["a", "b", "unknown", None]
+    assert judge_labels(cells, as_they_stand=True).cells.to_list() == ["a", "b", "unknown", "N/A"]
+    assert judge_labels(cells, ["a"]).cells.to_list() == [None, "b", "unknown", "N/A"], "one class would be left"
+
+
+def test_a_quantity_is_no_class():
+    prices = pl.Series("price", [f"{100 + 37 * i % 1_000}" for i in range(60)])
+    with pytest.raises(DataError, match=r"column 'price': labels must be classes, got .* which looks like a quantity"):
+        judge_labels(prices)
+    with pytest.raises(DataError, match="looks like a quantity"):
+        judge_labels(pl.Series("price", [f"${i * 1.5:.2f}" for i in range(40)]))
+    assert judge_labels(pl.Series("y", list(range(40)))).cells.n_unique() == 40, "running numbers of classes"
+    assert judge_labels(pl.Series("y", [i * 7 % 10 for i in range(60)])).cells.n_unique() == 10
+
+
+def test_several_labels_in_a_cell_are_told():
+    notes = judge_labels(pl.Series("y", ["a;b", "b;c", "a", "c"])).notes
+    assert notes[0].startswith("Column 'y' seems to hold several labels in a cell, such as ")
+    assert judge_labels(pl.Series("y", ["['a', 'b']", "['a']", "['b', 'c']"])).notes
+    assert judge_labels(pl.Series("y", ["x;y", "u;v", "a", "b"])).notes == ()
+    assert judge_labels(pl.Series("y", ["Loans, cards", "Loans, houses", "None of these"])).notes == ()
+
+
+def test_columns_that_teach_nothing():
+    n = 40
+    frame = pl.DataFrame(
+        {
+            "id": [7 * i for i in range(n)],
+            "row": list(range(n)),
+            "code": [f"c{i}" for i in range(n)],
+            "empty": [None] * n,
+            "same": ["x"] * n,
+            "year": [2000 + i % 20 for i in range(n)],
+            "only": [None, *["x"] * (n - 1)],
+        }
+    )
+    kinds = {"id": "numeric", "row": "numeric", "code": "nominal", "empty": "nominal", "same": "nominal"}
+    table = Table(frame, {**kinds, "year": "numeric", "only": "nominal"})
+    assert list(left_out(table)) == ["id", "row", "code", "empty", "same"]
+    assert list(left_out(table, chosen=["id", "same", "empty"])) == ["row", "code", "empty"]
+
+
+def test_suspicions():
+    n = 60
+    rng = np.random.default_rng(0)
+    codes = np.where(np.arange(n) < 40, np.arange(n) % 2, -1)
+    frame = pl.DataFrame(
+        {
+            "x": rng.normal(size=n),
+            "leak": ["paid" if i % 2 else "due" for i in range(n)],
+            "amount": [0.0 if i % 2 else 5.0 + i for i in range(n)],
+            "later": [f"{i % 5}" if i < 40 else None for i in range(n)],
+        }
+    )
+    kinds = {"x": "numeric", "leak": "nominal", "amount": "numeric", "later": "nominal"}
+    notes = suspicions(frame, kinds, codes, ["a", "b"])
+    assert [note.split("'")[1] for note in notes] == ["leak", "amount", "later"]
+    assert "is filled only where there is a label" in notes[2]
+    twice = pl.concat([frame[:40, ["x", "amount"]], frame[:20, ["x", "amount"]]])
+    assert suspicions(twice, {"x": "numeric", "amount": "numeric"}, codes, ["a", "b"])[-1].startswith(
+        "20 unlabeled rows are copies of labeled ones"
+    )
+    few = np.array([0, 1] * 5 + [-1] * 50)
+    assert not [n for n in suspicions(frame, kinds, few, ["a", "b"]) if "alone" in n], "ten labels prove nothing"
+
+
+def test_rare_classes_are_told():
+    codes = np.array([0] * 198 + [1] * 2)
+    assert rare_classes(codes, ["fair", "fraud"]) == {"fraud": 2}
+    assert rare_classes(np.arange(50) % 10, list(range(10))) == {}
+    frame = pl.DataFrame({"x": np.arange(200.0) % 7})
+    assert "'fraud' (2 labels) of 200" in suspicions(frame, {"x": "numeric"}, codes, ["fair", "fraud"])[-1]
+
+
+def test_marks_are_settled_over_the_whole_file(put):
+    rows = "".join(f"{i},{'unknown' if i % 50 else 'ab'[i // 50 % 2]}\n" for i in range(2_000))
+    found = read_rows(put(f"x,y\n{rows}"), "y", limits=(1_000, 30))
+    labels = found.table.labels.tolist()
+    assert (labels.count("a"), labels.count("b"), labels.count(None)) == (20, 20, 30)
+    assert found.n_rows_read == 2_000
+    assert "1,960 cells of 'y' count as unlabeled: 'unknown' (1,960)" in found.table.notes[1]
+    kept = read_rows(put(f"x,y\n{rows}"), "y", keep_labels=["unknown"]).table
+    assert kept.labels.tolist().count("unknown") == 1_960
+
+
+@pytest.mark.parametrize("suffix", [s for f in all_formats() if f.yields == "table" for s in f.suffixes])
+def test_every_kind_of_table_is_written_and_read_back(tmp_path, suffix):
+    frame = pl.DataFrame({"x": [1.5, 2.0, None], "z": ["a", None, "ü"], "y": ["p", "q", None]})
+    path = tmp_path / f"a{suffix}"
+    write_table(path, Table(frame, {"x": "numeric", "z": "nominal"}, "y"))
+    assert format_of(path) is format_for(path, "table")
+    again = read_table(path, "y")
+    assert again.kinds == {"x": "numeric", "z": "nominal"}
+    assert again.frame.select("x", "z", "y").equals(frame)
+    write_frames(path, [frame[:1], frame[1:]])
+    assert read_table(path, "y").frame["z"].to_list() == ["a", None, "ü"]
+
+
+def test_a_workbook_may_have_notes_around_its_table(tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    path = tmp_path / "a.xlsx"
+    with xlsxwriter.Workbook(str(path)) as book:
+        book.add_worksheet("notes").write(0, 0, "made in spring")
+        sheet = book.add_worksheet("data")
+        for number, row in enumerate([["size", "label"], [1.5, "a"], [2, "b"]]):
+            sheet.write_row(2 + number, 1, row)
+    table = read_table(path, "label")
+    assert table.frame.rows() == [(1.5, "a"), (2.0, "b")]
+    assert table.notes == ("The workbook has 2 sheets; 'data', the largest, was read.",)
+    path.write_bytes(b"PK\x03\x04 no workbook")
+    with pytest.raises(FormatError, match="the workbook is damaged"):
+        read_table(path)
+
+
+class Stdin(io.TextIOWrapper):
+    def __init__(self, data):
+        super().__init__(io.BytesIO(data))
+
+
+def test_the_standard_input_is_read_once(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(b"x,label\n1,a\n2,b\n"))
+    source = Source("-")
+    assert format_of(source).yields == "table"
+    assert read_table(source, "label").labels.tolist() == ["a", "b"]
+    with pytest.raises(FileError, match="standard input: can be read only once"):
+        source.open()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl"])
+def test_a_file_is_opened_once(tmp_path, monkeypatch, name):
+    path = tmp_path / name
+    write_table(path, Table(pl.DataFrame({"x": [1, 2], "y": ["a", "b"]}), {"x": "numeric"}, "y"))
+    opened = []
+    from handful.corpora.opening import source as source_module
+
+    real = source_module._open
+    monkeypatch.setattr(source_module, "_open", lambda p: opened.append(p) or real(p))
+    read_table(path, "y")
+    assert len(opened) == 1
