@@ -7,6 +7,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from handful.core.params import Jobs, check_value
@@ -99,6 +101,27 @@ def _is_tracker(child: Any) -> bool:
         return False
 
 
+@dataclass(frozen=True)
+class Watched:
+    """A function whose worker process ends with the process that made this; for pools that are not ours, as joblib's.
+
+    Examples
+    --------
+    >>> Watched(len)("four")
+    4
+    """
+
+    function: Callable[..., Any]
+    parent: int = field(default_factory=os.getpid)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call the function, in a worker under watch."""
+        if os.getpid() != self.parent:
+            end_with_parent(self.parent)
+        return self.function(*args, **options)
+
+
+@cache
 def end_with_parent(parent: int) -> None:
     """Watch the parent from now on, in a thread, and end this process when the parent is gone."""
     threading.Thread(target=_watch, args=(parent,), daemon=True, name="handful-parent-watch").start()

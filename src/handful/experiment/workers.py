@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
+from handful.compute.processes import start_processes
 from handful.core.errors import ParameterError
 from handful.experiment.trial import Cost, Outcome, Pilot, Task
 
@@ -124,7 +125,7 @@ class Elsewhere:
         """Return what was finished, after so many seconds at the latest."""
         from concurrent.futures import FIRST_COMPLETED, wait
 
-        from joblib.externals.loky.process_executor import BrokenProcessPool
+        from loky import BrokenProcessPool
 
         if not self._waiting and not any(future.done() for future in self._starting):
             # Starting a process takes seconds: meanwhile the first methods, which are cheap, are tried here.
@@ -171,15 +172,7 @@ class Elsewhere:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _start(self) -> Any:
-        from joblib.externals.loky import ProcessPoolExecutor
-
-        pool = ProcessPoolExecutor(
-            self.n_jobs,
-            initializer=_begin,
-            initargs=(self._limit,),
-            env=dict.fromkeys(_THREADS, "1"),
-            timeout=600,
-        )
+        pool = start_processes(self.n_jobs, _begin, (self._limit,), env=dict.fromkeys(_THREADS, "1"), timeout=600)
         # Imports go on while this process prepares the data.
         self._starting = [pool.submit(_warm_up) for _ in range(self.n_jobs)]
         return pool

@@ -1,20 +1,16 @@
-"""State of a training run on disk, written whole or not at all."""
+"""State of a training run on disk, written whole or not at all, in the one format of checkpoints."""
 
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from handful.core.errors import DataError, FileError
 from handful.core.files import atomic_writer
-
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+from handful.core.packed_arrays import pack_arrays, unpack_arrays
 
 
 def write_state(path: str | os.PathLike[str], problem: str, arrays: Mapping[str, np.ndarray]) -> None:
@@ -30,8 +26,7 @@ def write_state(path: str | os.PathLike[str], problem: str, arrays: Mapping[str,
         What the next step needs.
     """
     with atomic_writer(path) as file:
-        content: dict[str, Any] = {"problem": np.array(problem), **arrays}
-        np.savez(file, **content)
+        file.write(pack_arrays({"problem": problem, **arrays}))
 
 
 def read_state(path: str | os.PathLike[str], problem: str, names: Sequence[str]) -> dict[str, np.ndarray] | None:
@@ -61,15 +56,15 @@ def read_state(path: str | os.PathLike[str], problem: str, names: Sequence[str])
     >>> read_state(target, "a", ["weights"])
     {'weights': array([1., 1.])}
     """
-    if not Path(path).exists():
-        return None
     try:
-        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
-            written_for, found = str(file["problem"]), {name: file[name] for name in names}
-    except _DAMAGE:
+        kept = unpack_arrays(Path(path).read_bytes())
+        written_for, state = kept["problem"], {name: kept[name] for name in names}
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError):
         raise FileError(
             f"{path}: is not a checkpoint of a training run, or a damaged one. Remove it to start anew."
         ) from None
     if written_for != problem:
         raise DataError(f"{path}: is the checkpoint of another training run. Remove it to start anew.")
-    return found
+    return state

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from handful.compute.processes import jobs_of
 from handful.core.errors import DataError, ParameterError
 from handful.core.params import AtLeast, Count, Jobs, Positive, check_params
 from handful.core.progress import Progress, Step
@@ -427,7 +428,6 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         TreeStructure
             Ready to be decoded or trained on.
         """
-        n_jobs = self.n_jobs or 1
         return TreeStructure(
             found.offsets,
             found,
@@ -435,7 +435,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             order=self.order,
             projective=self.projective,
             single_root=self.single_root,
-            n_jobs=n_jobs if n_jobs > 0 else os.cpu_count() or 1,
+            n_jobs=jobs_of(self.n_jobs),
         )
 
     def _learn(

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from handful.compute.processes import Watched
 from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params
@@ -167,7 +168,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         words = sorted(labeled)
         settings = self.settings_of(self.method)
         tasks = Parallel(n_jobs=self.n_jobs or 1, return_as="generator")(
-            delayed(_train)(self.method, settings, labeled[word], rest[word], self.window, self.weights)
+            delayed(Watched(_train))(self.method, settings, labeled[word], rest[word], self.window, self.weights)
             for word in words
         )
         self.models_: dict[str, WordModel] = {}

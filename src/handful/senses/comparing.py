@@ -10,6 +10,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+from handful.compute.processes import Watched
 from handful.core.catalogue import names
 from handful.core.errors import DataError
 from handful.core.progress import Progress, Step
@@ -107,7 +108,7 @@ def compare_methods(
     if missing is not None:
         raise DataError(f"compare_methods: every test word must have training contexts, got none of {missing!r}.")
     jobs = Parallel(n_jobs=n_jobs or 1, return_as="generator")(
-        delayed(_answer_word)(model, methods, *[group.get(word, []) for group in groups]) for word in words
+        delayed(Watched(_answer_word))(model, methods, *[group.get(word, []) for group in groups]) for word in words
     )
     found: dict[str, MethodAnswers] = {name: MethodAnswers(name) for name in methods}
     for done, answered in enumerate(jobs, start=1):

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from handful.compute.processes import jobs_of
 from handful.core.errors import DataError, ParameterError
 from handful.core.explanation import Explanation
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
@@ -520,7 +521,6 @@ class CRF(ProbabilisticTagger):
         Chain
             Ready to be decoded or trained on.
         """
-        n_jobs = self.n_jobs or 1
         return Chain(
             layout,
             observed.only(extractor.predicates_with(pairs=False)),
@@ -528,7 +528,7 @@ class CRF(ProbabilisticTagger):
             allowed=self.allowed_,
             allowed_first=self.allowed_first_,
             order=self.order,
-            n_jobs=n_jobs if n_jobs > 0 else os.cpu_count() or 1,
+            n_jobs=jobs_of(self.n_jobs),
         )
 
     def _learn(

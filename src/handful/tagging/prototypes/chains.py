@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from handful.compute.processes import jobs_of
 from handful.kernels.chain import forward_backward, viterbi
 from handful.kernels.chain_pairs import pair_viterbi
 from handful.kernels.clamped_pairs import PairCounts, PairPotentials, clamped_pair_sums
@@ -298,7 +298,7 @@ def _add_ends(node: np.ndarray, block: _Block, start: np.ndarray, stop: np.ndarr
 
 
 def _run(work: Callable[[Shard], T], shards: Sequence[Shard], n_jobs: int) -> list[T]:
-    n_threads = min(n_jobs if n_jobs > 0 else os.cpu_count() or 1, len(shards))
+    n_threads = min(jobs_of(n_jobs), len(shards))
     if n_threads <= 1:
         return [work(shard) for shard in shards]
     with ThreadPoolExecutor(n_threads) as pool:
