@@ -127,3 +127,23 @@ def test_importers_are_counted_once_per_module(house, tmp_path):
     assert importers[package / "a.py"] == {"handful.b", "handful.c"}
     assert importers[package / "b.py"] == {"handful.c"}
     assert importers[package / "c.py"] == set()
+
+
+def test_every_room_is_an_attribute_of_the_package():
+    rooms = sorted(path.parent.name for path in (ROOT / "src" / "handful").glob("*/__init__.py"))
+    rooms.remove("cli")
+    code = f"import handful\nfor room in {rooms}:\n    assert getattr(handful, room).__name__ == 'handful.' + room"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_lazy_names_are_there_and_cost_nothing_before_their_use():
+    code = (
+        "import sys, handful, handful.neighbors, handful.tagging, handful.senses, handful.evaluation\n"
+        "assert not {'numba', 'sklearn', 'polars', 'scipy'} & set(sys.modules), 'heavy'\n"
+        "for room in (handful.neighbors, handful.tagging, handful.senses, handful.evaluation, handful.representations):\n"
+        "    for name in room.__all__: assert getattr(room, name).__name__ == name\n"
+        "assert handful.compare.__name__ == 'compare' and 'compare' in dir(handful)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

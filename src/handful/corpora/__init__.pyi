@@ -1,0 +1,10 @@
+from .catalog import Corpus as Corpus
+from .catalog import CorpusFile as CorpusFile
+from .catalog import all_corpora as all_corpora
+from .catalog import corpus as corpus
+from .checking import CheckReport as CheckReport
+from .checking import check as check
+from .fetch import download as download
+from .folder import data_folder as data_folder
+from .folder import find as find
+from .loading import load as load

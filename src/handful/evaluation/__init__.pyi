@@ -1,0 +1,10 @@
+from .chunks import ChunkReport as ChunkReport
+from .chunks import chunk_f1 as chunk_f1
+from .draws import LabeledKFold as LabeledKFold
+from .draws import few_labels as few_labels
+from .draws import labeled_scorer as labeled_scorer
+from .significance import corrected_interval as corrected_interval
+from .significance import corrected_paired_t as corrected_paired_t
+from .significance import error_reduction as error_reduction
+from .significance import holm as holm
+from .significance import mcnemar as mcnemar

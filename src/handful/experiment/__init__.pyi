@@ -1,0 +1,2 @@
+from .compare import Comparison as Comparison
+from .compare import compare as compare

@@ -1,0 +1,5 @@
+from .crf import CRF as CRF
+from .prototypes import PrototypeTagger as PrototypeTagger
+from .stacked import StackedTagger as StackedTagger
+from .tag_column import TagColumn as TagColumn
+from .two_pass import TwoPassTagger as TwoPassTagger
