@@ -74,3 +74,19 @@ def test_what_was_learned_can_be_carried_over():
     assert np.array_equal(again.transform(frame), encoder.transform(frame))
     with pytest.raises(DataError, match="got none named 'x'"):
         again.transform(frame.drop("x"))
+
+
+def test_numbers_keep_the_form_that_they_were_learned_in():
+    frame = pl.DataFrame({"price": ["$1,000", "$3,000", "?"], "day": ["31/01/2020", "01/02/2020", None]})
+    encoder = TableEncoder.learn(frame, {"price": "numeric", "day": "numeric"})
+    assert encoder.transform(frame)[:2].round(6).tolist() == [[-1.0, -1.0], [1.0, 1.0]]
+    # Alone, the day could as well be the second of January.
+    new = pl.DataFrame({"price": ["$2,000"], "day": ["01/02/2020"]})
+    assert TableEncoder(encoder.state()).transform(new).round(6).tolist() == [[0.0, 1.0]]
+    assert encoder.unreadable(pl.DataFrame({"price": ["cheap", "n/a"], "day": ["soon", ""]})) == {"price": 1, "day": 1}
+
+
+def test_blanks_around_names_do_not_count():
+    encoder = TableEncoder.learn(pl.DataFrame({"z": ["a", "b"]}), {"z": "nominal"})
+    assert encoder.transform(pl.DataFrame({"z": [" a", "b ", " "]})).round(2).tolist() == [[0.71, 0], [0, 0.71], [0, 0]]
+    assert encoder.get_feature_names_out().tolist() == ["z=a", "z=b"]

@@ -185,6 +185,13 @@ def table_options(command: Command) -> Command:
         ),
         click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell."),
         click.option(
+            "--keep-label",
+            "keep_labels",
+            multiple=True,
+            metavar="TEXT",
+            help="A label that is one, though it looks like 'no label', such as unknown. May be given several times.",
+        ),
+        click.option(
             "--unlabeled-rows",
             type=click.IntRange(min=1),
             default=5_000,

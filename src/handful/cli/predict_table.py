@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from contextlib import nullcontext
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from handful.cli.console import console
 from handful.core.errors import ParameterError
@@ -31,7 +29,7 @@ def predict_table(
     data : Path
         The table.
     output : Path or None
-        Where to; None is stdout.
+        Where to, as the kind of table that its name asks for; None is CSV on stdout.
     abstain : float or None
         Answers less sure than this are left blank.
     names : tuple of str
@@ -39,15 +37,17 @@ def predict_table(
     """
     import polars as pl
 
-    from handful.corpora.opening import write_bytes
-    from handful.corpora.tables import table_frames
+    from handful.corpora.formats import format_for
+    from handful.corpora.tables import table_frames, write_frames
 
-    write = _writer(output)
+    if output is not None:
+        format_for(output, "table")  # refuses a name of no kind of table, before any work
     n_rows = n_blank = 0
     unreadable: Counter[str] = Counter()
-    target: Any = nullcontext(sys.stdout.buffer) if output is None else write_bytes(output)
-    with target as file:
-        for number, frame in enumerate(table_frames(data)):
+
+    def answered() -> Iterator[pl.DataFrame]:
+        nonlocal n_rows, n_blank
+        for frame in table_frames(data):
             _check_names(data, frame, names)
             labels, confidence = model.predict_with_confidence(frame)
             unreadable.update(model.unreadable(frame))
@@ -58,7 +58,14 @@ def predict_table(
                 n_blank += int(blank.sum())
             n_rows += frame.height
             shares = pl.Series(names[1], confidence).round(4).fill_nan(None)
-            write(frame.with_columns(answers, shares), file, number == 0)
+            # An empty cell stays as it was, without quotes.
+            yield frame.with_columns(pl.col(pl.String).replace({"": None})).with_columns(answers, shares)
+
+    if output is not None:
+        write_frames(output, answered())
+    else:
+        for number, frame in enumerate(answered()):
+            frame.write_csv(sys.stdout.buffer, include_header=number == 0)
     if unreadable:
         columns = ", ".join(f"{name!r} ({n:,})" for name, n in unreadable.most_common(5))
         note = f"{data}: cells of numeric columns that are no numbers count as empty: {columns}."
@@ -72,24 +79,3 @@ def _check_names(data: Path, frame: pl.DataFrame, names: tuple[str, str]) -> Non
     for name, option in zip(names, ("--column", "--confidence"), strict=True):
         if name in frame.columns:
             raise ParameterError(f"{data}: has a column {name!r} already. Choose another name with {option}.")
-
-
-def _writer(output: Path | None) -> Any:
-    from handful.corpora.opening import bare_suffix
-
-    suffix = ".csv" if output is None else bare_suffix(output)
-    if suffix not in (".csv", ".tsv", ".jsonl", ".ndjson"):
-        raise click.UsageError(f"{output}: the name of the output must end in .csv, .tsv or .jsonl.")
-
-    def write(frame: pl.DataFrame, file: IO[bytes], first: bool) -> None:
-        import polars as pl
-
-        frame = frame.with_columns(
-            pl.col(pl.String).replace({"": None})
-        )  # an empty cell stays as it was, without quotes
-        if suffix in (".csv", ".tsv"):
-            frame.write_csv(file, include_header=first, separator="," if suffix == ".csv" else "\t")
-        else:
-            frame.write_ndjson(file)
-
-    return write

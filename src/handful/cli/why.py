@@ -50,7 +50,7 @@ def command(model: Path, data: Path, number: int, as_json: bool) -> None:
 
 
 def _row(data: Path, number: int) -> pl.DataFrame:
-    from handful.corpora.formats.streams import table_frames
+    from handful.corpora.tables import table_frames
 
     before = 0
     for frame in table_frames(data):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,9 +26,10 @@ class TableEncoder:
     """Turn rows of a table into vectors, in a way learned from the training rows alone.
 
     A *numeric* column is shifted and scaled to mean 0 and standard deviation 1; a missing or unreadable cell becomes the
-    mean. A *nominal* column becomes one indicator for each of its hundred most frequent values, of such a height that two
-    rows that differ are 1 apart; other values and missing cells are all zeros. A *text* column becomes its words and word
-    pairs, the 16,384 most frequent ones of the training rows, weighted by inverse document frequency, at length 1.
+    mean. Numbers may be written as amounts, percentages, dates and the like (see `handful.core.number_forms`). A *nominal*
+    column becomes one indicator for each of its hundred most frequent values, of such a height that two rows that differ
+    are 1 apart; other values and missing cells are all zeros. A *text* column becomes its words and word pairs, the 16,384
+    most frequent ones of the training rows, weighted by inverse document frequency, at length 1.
 
     Parameters
     ----------
@@ -91,6 +92,10 @@ class TableEncoder:
                 found.extend(f"{name}~{word}" for word in column["words"])
         return found
 
+    def get_feature_names_out(self) -> np.ndarray:
+        """Return the name of each column of the matrix, as scikit-learn's transformers do."""
+        return np.array(self.names, dtype=object)
+
     @property
     def width(self) -> int:
         """Number of columns of the matrix."""
@@ -124,16 +129,28 @@ class TableEncoder:
                 f"TableEncoder: the rows must have the columns that the model was trained on, got none named "
                 f"{', '.join(map(repr, missing[:5]))}."
             )
-        blocks = []
+        if self.width <= _DENSE_WIDTH:
+            return self._dense(frame)
+        encoders = {"numeric": _encode_numbers, "nominal": _encode_values, "text": _encode_words}
+        blocks = [encoders[column["kind"]](frame[name], column) for name, column in self._columns.items()]
+        return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
+
+    def _dense(self, frame: pl.DataFrame) -> np.ndarray:
+        rows = np.zeros((frame.height, self.width))
+        start = 0
         for name, column in self._columns.items():
-            encode = {"numeric": _encode_numbers, "nominal": _encode_values, "text": _encode_words}[column["kind"]]
-            blocks.append(encode(frame[name], column))
-        if not blocks:
-            return np.zeros((frame.height, 0))
-        width = sum(block.shape[1] for block in blocks)
-        if width > _DENSE_WIDTH:
-            return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
-        return np.ascontiguousarray(np.hstack([b.toarray() if sparse.issparse(b) else b for b in blocks]))
+            if column["kind"] == "numeric":
+                rows[:, start : start + 1] = _encode_numbers(frame[name], column)
+                start += 1
+            elif column["kind"] == "nominal":
+                codes = _codes(frame[name], column["values"])
+                filled = np.flatnonzero(codes >= 0)
+                rows[filled, start + codes[filled]] = _HALF
+                start += len(column["values"])
+            else:
+                rows[:, start : start + len(column["words"])] = _encode_words(frame[name], column).toarray()
+                start += len(column["words"])
+        return rows
 
     def unreadable(self, frame: pl.DataFrame) -> dict[str, int]:
         """Count the cells of numeric columns that are neither empty nor a finite number; `transform` takes the mean.
@@ -200,32 +217,41 @@ def _encode_numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
     return np.asarray(np.nan_to_num(scaled, nan=0.0)[:, None])
 
 
-def _texts(series: pl.Series) -> list[str | None]:
+def _names(series: pl.Series) -> pl.Series:
+    """Cells as text without blanks around them, missing where nothing is left."""
     import polars as pl
 
-    return [cell or None for cell in series.cast(pl.String).to_list()]
+    texts = series.cast(pl.String).str.strip_chars(" \t")
+    return texts.set(texts == "", None)
 
 
 def _learn_values(series: pl.Series) -> dict[str, Any]:
-    from collections import Counter
-
-    counts = Counter(cell for cell in _texts(series) if cell is not None)
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    counts = _names(series).drop_nulls().value_counts(name="n rows")
+    ranked = sorted(counts.iter_rows(), key=lambda pair: (-pair[1], pair[0]))
     return {"values": [value for value, _ in ranked[:_MOST_VALUES]]}
 
 
+def _codes(series: pl.Series, values: Sequence[str]) -> np.ndarray:
+    """Return the place of each cell among the values, -1 where it is none of them."""
+    import polars as pl
+
+    if not len(values):
+        return np.full(len(series), -1)
+    places = list(range(len(values)))
+    return _names(series).replace_strict(list(values), places, default=-1, return_dtype=pl.Int64).to_numpy()
+
+
 def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
-    place = {value: number for number, value in enumerate(column["values"])}
-    codes = np.array([place.get(cell, -1) if cell is not None else -1 for cell in _texts(series)], dtype=np.int64)
+    codes = _codes(series, column["values"])
     rows = np.flatnonzero(codes >= 0)
     cells = (np.full(len(rows), _HALF), (rows, codes[rows]))
-    return sparse.csr_matrix(cells, shape=(len(codes), len(place)))
+    return sparse.csr_matrix(cells, shape=(len(codes), len(column["values"])))
 
 
 def _learn_words(series: pl.Series) -> dict[str, Any]:
     from sklearn.feature_extraction.text import CountVectorizer
 
-    texts = [cell for cell in _texts(series) if cell is not None]
+    texts = _names(series).drop_nulls().to_list()
     counter = CountVectorizer(ngram_range=(1, 2), max_features=_MOST_WORDS)
     try:
         counts = counter.fit_transform(texts)
@@ -243,5 +269,5 @@ def _encode_words(series: pl.Series, column: Mapping[str, Any]) -> Any:
     if not column["words"]:
         return sparse.csr_matrix((len(series), 0))
     counter = CountVectorizer(ngram_range=(1, 2), vocabulary=column["words"])
-    counts = counter.transform([cell or "" for cell in _texts(series)])
+    counts = counter.transform(_names(series).fill_null("").to_list())
     return normalize(sparse.csr_matrix(counts) @ sparse.diags(column["weights"]))
