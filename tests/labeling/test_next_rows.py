@@ -9,6 +9,7 @@ from oracles.typical import typical_rows
 from scipy import sparse
 
 from handful.core.errors import DataError, ParameterError
+from handful.corpora.tables import table_of
 from handful.labeling import LabelLoop, next_rows
 from handful.labeling.loop import AUDIT
 from handful.labeling.space import as_matrix, as_points, neighborhood, telling_columns
@@ -157,14 +158,14 @@ def test_texts_tables_and_sparse_rows_are_taken():
 def test_columns_that_tell_nothing_are_left_out():
     frame = pl.DataFrame(
         {
-            "size": list(range(30)),
+            "size": [i * 1.5 for i in range(30)],
             "same": ["x"] * 30,
             "name": [f"n{i}" for i in range(30)],
             "note": ["y", *[None] * 29],
             "color": ["red", "blue"] * 15,
         }
     )
-    assert telling_columns(frame) == {"size": "numeric", "note": "nominal", "color": "nominal"}
+    assert telling_columns(table_of("X", frame)) == {"size": "numeric", "note": "nominal", "color": "nominal"}
 
 
 def test_missing_and_endless_cells_become_the_mean():

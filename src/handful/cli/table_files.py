@@ -57,7 +57,7 @@ def as_table(
     kinds: Any = {name: kind for name, kind in chosen.items() if kind != "skip"}
     marks = [] if unlabeled_mark is None else [unlabeled_mark]
     table = table_of(path, cells.drop(skipped), target, kinds, marks)
-    return table, telling_columns(table.frame, dict(table.kinds)) | kinds
+    return table, telling_columns(table, tuple(kinds))
 
 
 def check_table_name(output: Path) -> None:

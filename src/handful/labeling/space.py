@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from handful.core.errors import DataError
-from handful.core.records import Kind
+from handful.core.records import Kind, Table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 _MOST_DIMENSIONS = 50
 _MOST_TOPICS = 100
 _CLIP = 3.0  # a few huge cells must not make a cluster each
-_LEAST_ROWS = 20  # in fewer rows, cells that all differ are no sign of an identifier
 
 
 def as_matrix(X: Any, *, who: str) -> Any:
@@ -51,42 +51,32 @@ def as_matrix(X: Any, *, who: str) -> Any:
             return _scaled(cells.astype(np.float64))
         except (TypeError, ValueError):
             pass  # names or mixed cells: a table
+    from handful.corpora.tables import table_of
     from handful.methods.table_model import as_frame
 
-    frame = as_frame(X)
-    return _encoded(frame, telling_columns(frame))
+    table = table_of("X", as_frame(X))
+    return _encoded(table.frame, telling_columns(table))
 
 
-def telling_columns(frame: pl.DataFrame, kinds: dict[str, Kind] | None = None) -> dict[str, Kind]:
-    """Return the columns that can tell rows apart, with their kinds: neither constant, nor empty, nor names of rows.
+def telling_columns(table: Table, chosen: Collection[str] = ()) -> dict[str, Kind]:
+    """Return the columns that can tell rows apart, with their kinds.
 
     Parameters
     ----------
-    frame : polars.DataFrame
-        Feature columns.
-    kinds : dict of str to kind, optional
-        Their kinds; told by the rule of `handful.corpora.formats.read_table` by default.
+    table : Table
+        Rows.
+    chosen : collection of str
+        Columns whose kind the user gave; these stay, unless they are empty.
 
     Returns
     -------
     dict of str to kind
-        The columns to use.
+        The columns to use; see `handful.corpora.tables.left_out` for the others.
     """
-    if kinds is None:
-        from handful.corpora.tables import table_of
+    from handful.corpora.tables import left_out
 
-        table = table_of("X", frame)
-        frame, kinds = table.frame, dict(table.kinds)
-    told: dict[str, Kind] = {}
-    for name, kind in kinds.items():
-        filled = frame[name].drop_nulls()
-        n_values = filled.n_unique()
-        names_rows = kind == "nominal" and n_values == frame.height >= _LEAST_ROWS
-        if n_values > 1 and not names_rows:
-            told[name] = kind
-        elif n_values == 1 and len(filled) < frame.height:
-            told[name] = kind  # filled or not is a difference
-    return told
+    without = left_out(table, chosen)
+    return {name: kind for name, kind in table.kinds.items() if name not in without}
 
 
 def _texts(texts: list[str | None]) -> pl.DataFrame:

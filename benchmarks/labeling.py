@@ -1,0 +1,365 @@
+"""The label loop held against chance and against scikit-activeml: which rows next, labels in doubt, forecasts, speed.
+
+Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``, ``forecast``, ``sentences``, ``speed``.
+Without ``--tables`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads ``NAME.csv`` for every
+``NAME:TARGET`` of ``--sets``; TARGET is a column, ``last``, or ``bare`` for a file without a header whose last column is the
+target; further columns to leave out follow after more colons. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz``
+with the columns text and label. ``sentences`` needs ``--tagged TRAIN TEST``. ``--seeds 20`` is the full run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from handful.corpora.tables import table_of
+from handful.features.tables import TableEncoder
+from handful.labeling import LabelLoop, doubtful_labels, label_budget, next_sentences
+from handful.labeling.space import telling_columns
+
+Rows = tuple[Any, np.ndarray]
+
+
+def own_tables() -> dict[str, Callable[[], tuple[pl.DataFrame, str]]]:
+    from sklearn import datasets
+
+    def as_frame(load: Any) -> Callable[[], tuple[pl.DataFrame, str]]:
+        def read() -> tuple[pl.DataFrame, str]:
+            X, y = load(return_X_y=True)
+            columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+            return pl.DataFrame({**columns, "target": [str(v) for v in y]}), "target"
+
+        return read
+
+    loads = {name: getattr(datasets, f"load_{name}") for name in ("iris", "wine", "breast_cancer", "digits")}
+    return {name: as_frame(load) for name, load in loads.items()}
+
+
+def folder_tables(folder: Path, sets: list[str]) -> dict[str, Callable[[], tuple[pl.DataFrame, str]]]:
+    def reader(name: str, target: str, skipped: list[str]) -> Callable[[], tuple[pl.DataFrame, str]]:
+        def read() -> tuple[pl.DataFrame, str]:
+            text = (folder / f"{name}.csv").read_text(encoding="latin1")
+            separator = max(",;\t", key=text.split("\n", 1)[0].count)
+            frame = pl.read_csv(
+                io.BytesIO(text.encode()),
+                separator=separator,
+                has_header=target != "bare",
+                infer_schema_length=0,
+                truncate_ragged_lines=True,
+            )
+            column = frame.columns[-1] if target in ("last", "bare") else target
+            frame = frame.drop([c for c in skipped if c in frame.columns])
+            return frame.filter(~pl.col(column).is_in(["?", ""]).fill_null(True)), column
+
+        return read
+
+    parts = [entry.split(":") for entry in sets]
+    return {name: reader(name, target, skipped) for name, target, *skipped in parts}
+
+
+def folder_texts(folder: Path, names: list[str]) -> dict[str, Callable[[], tuple[pl.DataFrame, str]]]:
+    def reader(name: str) -> Callable[[], tuple[pl.DataFrame, str]]:
+        def read() -> tuple[pl.DataFrame, str]:
+            path = folder / f"{name}.csv"
+            data = path.read_bytes() if path.exists() else gzip.decompress((folder / f"{name}.csv.gz").read_bytes())
+            frame = pl.read_csv(io.BytesIO(data), infer_schema_length=0).select("text", "label")
+            return frame.filter(pl.col("text").is_not_null() & pl.col("label").is_not_null()), "label"
+
+        return read
+
+    return {name: reader(name) for name in names}
+
+
+def encoded(frame: pl.DataFrame, target: str, n_rows: int, seed: int) -> Rows:
+    """Draw rows, and encode them as the methods of handful see them."""
+    rng = np.random.default_rng(seed)
+    frame = frame[rng.permutation(frame.height)[:n_rows]]
+    codes = np.unique(frame[target].cast(pl.String).to_numpy(), return_inverse=True)[1]
+    table = table_of("x", frame, target)
+    kinds = telling_columns(table)
+    return TableEncoder.learn(table.frame, kinds).transform(table.frame), codes
+
+
+# --- which rows next ---
+
+
+def learners() -> dict[str, Callable[[], Any]]:
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    return {
+        "logistic regression": lambda: LogisticRegression(max_iter=300),
+        "extra trees": lambda: ExtraTreesClassifier(50, random_state=0),
+    }
+
+
+def scores_of(X: Any, y: np.ndarray, rows: list[int], test: np.ndarray) -> list[float]:
+    if len(set(y[rows].tolist())) == 1:
+        return [float(np.mean(y[test] == y[rows[0]]))] * len(learners())
+    return [float(np.mean(make().fit(X[rows], y[rows]).predict(X[test]) == y[test])) for make in learners().values()]
+
+
+def by_handful(strategy: str) -> Callable[..., Iterator[list[int]]]:
+    def choose(X: Any, y: np.ndarray, pool: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
+        loop = LabelLoop(X[pool], random_state=seed)
+        while True:
+            picks = [pick.row for pick in loop.next(step, strategy)]
+            loop.update({row: int(y[pool[row]]) for row in picks})
+            yield [int(pool[row]) for row in picks]
+
+    return choose
+
+
+def by_activeml(name: str) -> Callable[..., Iterator[list[int]]]:
+    def choose(X: Any, y: np.ndarray, pool: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
+        from skactiveml.classifier import SklearnClassifier
+        from skactiveml.pool import TypiClust, UncertaintySampling
+        from sklearn.linear_model import LogisticRegression
+
+        from handful.labeling.space import as_points
+
+        rng = np.random.default_rng(seed)
+        points, known = as_points(X[pool], seed), np.full(len(pool), np.nan)
+        first = True
+        while True:
+            if name == "typiclust":
+                picks = TypiClust(random_state=seed).query(points, known, batch_size=step)
+            elif first:
+                picks = rng.choice(len(pool), step, replace=False)
+            else:
+                model = SklearnClassifier(LogisticRegression(max_iter=300), classes=np.unique(y))
+                strategy = UncertaintySampling(method="margin_sampling", random_state=seed)
+                picks = strategy.query(points, known, clf=model, batch_size=step)
+            first = False
+            known[picks] = y[pool[picks]]
+            yield [int(pool[row]) for row in picks]
+
+    return choose
+
+
+def run_next(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
+    choosers = {
+        "random": by_handful("random"),
+        "auto": by_handful("auto"),
+        "typical": by_handful("typical"),
+        "activeml margin": by_activeml("margin"),
+        "activeml typiclust": by_activeml("typiclust"),
+    }
+    figures: dict[str, Any] = {}
+    for name, read in sets.items():
+        frame, target = read()
+        told: dict[tuple[str, int], list[list[float]]] = {}
+        for seed in range(seeds):
+            X, y = encoded(frame, target, n_rows, seed)
+            n_classes = len(np.unique(y))
+            test, pool = np.arange(len(y) // 3), np.arange(len(y) // 3, len(y))
+            for chooser, choose in choosers.items():
+                rows: list[int] = []
+                batches = choose(X, y, pool, n_classes, seed)
+                while len(rows) < 8 * n_classes <= 0.8 * len(pool) or len(rows) < 4 * n_classes <= 0.8 * len(pool):
+                    rows += next(batches)
+                    if len(rows) in (4 * n_classes, 8 * n_classes):
+                        told.setdefault((chooser, len(rows) // n_classes), []).append(scores_of(X, y, rows, test))
+        means = {key: np.mean(values, axis=0) for key, values in told.items()}
+        for size in (4, 8):
+            if ("random", size) in means:
+                base = means["random", size]
+                gains = {c: (100 * (means[c, size] - base)).round(2).tolist() for c in choosers if c != "random"}
+                figures[f"{name} {size}"] = {"random": (100 * base).round(1).tolist(), **gains}
+                print(f"{name:22s} {size} per class  random {(100 * base).round(1)}  gains {gains}", flush=True)
+    for size in (4, 8):
+        chosen = [value for key, value in figures.items() if key.endswith(f" {size}")]
+        for chooser in list(choosers)[1:]:
+            gains = np.array([value[chooser] for value in chosen])
+            worst = gains.min(axis=0).round(1).tolist()
+            print(
+                f"{size} per class, {chooser}: mean {gains.mean(axis=0).round(2).tolist()} worst {worst} ({list(learners())})"
+            )
+    return figures
+
+
+# --- labels in doubt ---
+
+
+def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    figures: dict[str, Any] = {}
+    for name, read in sets.items():
+        frame, target = read()
+        ours, plain = [], []
+        for seed in range(seeds):
+            X, y = encoded(frame, target, n_rows, seed)
+            counts = np.bincount(y)
+            kept = np.flatnonzero(counts[y] >= 10)
+            X, y = X[kept], np.unique(y[kept], return_inverse=True)[1]
+            rng = np.random.default_rng(seed)
+            wrong = rng.choice(len(y), len(y) // 10, replace=False)
+            given = y.copy()
+            n_classes = int(y.max()) + 1
+            given[wrong] = (y[wrong] + rng.integers(1, n_classes, len(wrong))) % n_classes
+            told = doubtful_labels(X, given, n=len(wrong), random_state=seed)
+            ours.append(np.isin([doubt.row for doubt in told.doubts], wrong).mean())
+            folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+            shares = cross_val_predict(LogisticRegression(max_iter=500), X, given, cv=folds, method="predict_proba")
+            first = np.argsort(shares[np.arange(len(y)), given], kind="stable")[: len(wrong)]
+            plain.append(np.isin(first, wrong).mean())
+        figures[name] = {"handful": round(float(np.mean(ours)), 3), "logistic": round(float(np.mean(plain)), 3)}
+        print(f"{name:22s} precision at the number of flips {figures[name]}", flush=True)
+    for key in ("handful", "logistic"):
+        print(f"mean {key} {np.mean([value[key] for value in figures.values()]):.3f}")
+    return figures
+
+
+# --- forecasts ---
+
+
+def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
+    from handful.labeling.curves import answer_or_only, quick_answerers
+    from handful.labeling.space import as_matrix, as_points, neighborhood
+
+    held, told, refused = 0, 0, 0
+    for name, read in sets.items():
+        frame, target = read()
+        for n in (50, 100, 150):
+            for seed in range(seeds):
+                X, y = encoded(frame, target, n_rows, seed)
+                n_classes = len(np.unique(y))
+                if len(y) < 4 * n or n < 5 * n_classes:
+                    continue
+                labels = np.full(len(y), -1)
+                labels[:n] = y[:n]
+                found = label_budget(X, labels, random_state=seed)
+                if found.forecast is None:
+                    refused += 1
+                    continue
+                # The truth: the same method on twice as many labels, many times, scored on all other rows.
+                matrix = as_matrix(X, who="forecast")
+                points = as_points(matrix, seed)
+                answer = quick_answerers(matrix, points, neighborhood(points), n_classes, seed)[found.lines[0].method]
+                truth = []
+                for draw in range(10):
+                    order = np.random.default_rng([seed, draw]).permutation(len(y))
+                    train, test = order[: 2 * n], order[2 * n :]
+                    truth.append(np.mean(answer_or_only(answer, train, y[train], test) == y[test]))
+                told += 1
+                held += found.forecast.low[-1] <= float(np.mean(truth)) <= found.forecast.high[-1]
+        print(f"{name:22s} so far: {held} of {told} bands hold the truth, {refused} refused", flush=True)
+    return {"held": held, "told": told, "refused": refused}
+
+
+# --- sentences for a tagger ---
+
+
+def run_sentences(train: Path, test: Path, seeds: int, n_sentences: int) -> dict[str, Any]:
+    from handful.corpora.tagged import read_tagged
+    from handful.evaluation.chunks import chunk_f1
+    from handful.tagging import CRF
+
+    corpus, held = read_tagged(train), read_tagged(test)
+    test_sentences, test_tags = list(held.sentences[:1000]), [list(tags) for tags in held.tags[:1000]]
+    f1: dict[str, list[float]] = {"random": [], "auto": []}
+    tokens: dict[str, list[int]] = {"random": [], "auto": []}
+    for seed in range(seeds):
+        order = np.random.default_rng(seed).permutation(len(corpus.sentences))[:3000].tolist()
+        for strategy in f1:
+            chosen = order[:20]
+            while len(chosen) < n_sentences:
+                tagger = CRF("ner", max_iter=60).fit(
+                    [corpus.sentences[i] for i in chosen], [list(corpus.tags[i]) for i in chosen]
+                )
+                left = [i for i in order if i not in set(chosen)]
+                picks = next_sentences(
+                    [corpus.sentences[i] for i in left], tagger, n=20, strategy=strategy, random_state=seed
+                )
+                chosen = chosen + [left[pick.sentence] for pick in picks]
+            tagger = CRF("ner").fit([corpus.sentences[i] for i in chosen], [list(corpus.tags[i]) for i in chosen])
+            f1[strategy].append(chunk_f1(test_tags, tagger.predict(test_sentences)).f1)
+            tokens[strategy].append(sum(len(corpus.sentences[i]) for i in chosen))
+        print({name: (round(100 * np.mean(f1[name]), 2), int(np.mean(tokens[name]))) for name in f1}, flush=True)
+    return {"f1": f1, "tokens": tokens}
+
+
+# --- speed ---
+
+
+def run_speed() -> dict[str, float]:
+    rng = np.random.default_rng(0)
+    centers = rng.normal(0, 2, (4, 20))
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        start, cpu = time.perf_counter(), time.process_time()
+        result = work()
+        seconds[name] = round(time.perf_counter() - start, 2)
+        print(f"{name}: {seconds[name]} s ({time.process_time() - cpu:.2f} s of processor)", flush=True)
+        return result
+
+    codes = rng.integers(0, 4, 100_000)
+    X = centers[codes] + rng.normal(size=(100_000, 20))
+    timed("next of 100,000 rows, 20 columns", lambda: LabelLoop(X).next(20))
+    words = np.array([f"word{i}" for i in range(3_000)])
+    topics = rng.integers(0, 8, 10_000)
+    texts = [" ".join(words[(rng.zipf(1.3, 12) * (topic + 1)) % 3_000]) for topic in topics]
+    timed("next of 10,000 short texts", lambda: LabelLoop(texts).next(20))
+    loop = timed("opening 10,000 rows", lambda: LabelLoop(X[:10_000]))
+    loop.update({pick.row: int(codes[pick.row]) for pick in loop.next(20)})
+
+    def step() -> None:
+        pick = loop.next(1)[0]
+        loop.label(pick.row, int(codes[pick.row]))
+
+    for number in range(3):
+        timed(f"step {number + 1} after a new label", step)
+    return seconds
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=["next", "doubt", "forecast", "sentences", "speed"], nargs="?", default="next")
+    parser.add_argument("--tables", type=Path)
+    parser.add_argument("--sets", default="", help="NAME:TARGET,... of the tables")
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--text-sets", default="", help="NAME,... of the texts")
+    parser.add_argument("--tagged", type=Path, nargs=2, metavar=("TRAIN", "TEST"))
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--rows", type=int, default=1_000)
+    parser.add_argument("--quick", action="store_true", help="two seeds, 400 rows")
+    parser.add_argument("--json", type=Path, help="file for all figures")
+    given = parser.parse_args()
+    if given.quick:
+        given.seeds, given.rows = 2, 400
+    warnings.simplefilter("ignore")
+    sets: dict[str, Any] = {}
+    if given.tables:
+        sets |= folder_tables(given.tables, [entry for entry in given.sets.split(",") if entry])
+    if given.texts:
+        sets |= folder_texts(given.texts, [entry for entry in given.text_sets.split(",") if entry])
+    sets = sets or own_tables()
+    if given.part == "speed":
+        figures: Any = run_speed()
+    elif given.part == "sentences":
+        if not given.tagged:
+            parser.error("sentences needs --tagged TRAIN TEST")
+        figures = run_sentences(*given.tagged, given.seeds, 100)
+    else:
+        figures = {"next": run_next, "doubt": run_doubt, "forecast": run_forecast}[given.part](
+            sets, given.seeds, given.rows
+        )
+    if given.json:
+        given.json.write_text(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()
