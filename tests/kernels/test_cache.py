@@ -10,7 +10,7 @@ from threading import Condition
 import pytest
 
 from handful import kernels
-from handful.kernels import distances
+from handful.kernels import cache, distances
 
 KERNELS = Path(kernels.__file__)
 PROGRAM = "from kernels.caller import twice; print(twice(3))"
@@ -19,7 +19,8 @@ PROGRAM = "from kernels.caller import twice; print(twice(3))"
 def test_a_change_in_a_called_kernel_is_noticed(tmp_path):
     package = tmp_path / "kernels"
     package.mkdir()
-    (package / "__init__.py").write_text(KERNELS.read_text())
+    for source in (KERNELS, Path(cache.__file__)):
+        (package / source.name).write_text(source.read_text())
     (package / "caller.py").write_text(
         "from kernels import njit\nfrom kernels.callee import one\n\n\n@njit(cache=True)\ndef twice(x):\n    return 2 * one(x)\n"
     )
@@ -58,7 +59,7 @@ def code(name):
 
 
 def writer(folder, name, turns):
-    files = kernels._KernelFile(str(folder), "kernel", "stamp")
+    files = cache.KernelFile(str(folder), "kernel", "stamp")
     for method in ("_load_index", "_save_index", "_save_data"):
         plain = getattr(files, method)
         setattr(files, method, lambda *a, _plain=plain: turns.take(name, lambda: _plain(*a)))
@@ -71,7 +72,7 @@ def test_two_processes_that_save_at_once_never_mix_their_code(tmp_path, first):
     with ThreadPoolExecutor(2) as pool:
         saved = [pool.submit(writer(tmp_path, name, turns).save, ("signature", name), code(name)) for name in "ab"]
         assert [future.result(timeout=20) for future in saved] == [None, None]
-    reader = kernels._KernelFile(str(tmp_path), "kernel", "stamp")
+    reader = cache.KernelFile(str(tmp_path), "kernel", "stamp")
     found = {name: reader.load(("signature", name)) for name in "ab"}
     assert found["a"] in (None, code("a"))
     assert found["b"] in (None, code("b"))
@@ -79,7 +80,7 @@ def test_two_processes_that_save_at_once_never_mix_their_code(tmp_path, first):
 
 
 def test_compiled_kernels_use_the_safe_files():
-    assert isinstance(distances.root._cache._cache_file, kernels._KernelFile)
+    assert isinstance(distances.root._cache._cache_file, cache.KernelFile)
 
 
 def test_no_kernel_asks_numba_itself_to_compile():
@@ -89,7 +90,8 @@ def test_no_kernel_asks_numba_itself_to_compile():
 def test_threads_are_started_for_a_kernel_that_calls_a_parallel_one_out_of_the_cache(tmp_path):
     package = tmp_path / "kernels"
     package.mkdir()
-    (package / "__init__.py").write_text(KERNELS.read_text())
+    for source in (KERNELS, Path(cache.__file__)):
+        (package / source.name).write_text(source.read_text())
     (package / "inner.py").write_text(
         "import numpy as np\nfrom numba import prange\nfrom kernels import njit\n\n\n"
         "@njit(cache=True, parallel=True)\ndef fill(out):\n    for i in prange(len(out)):\n        out[i] = i\n"
