@@ -25,8 +25,12 @@ check: $(VENV)/test.stamp
 bench: $(VENV)/bench.stamp
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
 
+docs: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache handful-demo docs/_build
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache handful-demo docs/_build docs/reference
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -41,6 +45,10 @@ $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/test.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[test,plots,dask]'
 	@touch $@ $(VENV)/core.stamp
+
+$(VENV)/docs.stamp: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[docs]'
+	@touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
 	$(PIP) --editable '.[bench]'

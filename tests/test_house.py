@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -147,3 +148,18 @@ def test_lazy_names_are_there_and_cost_nothing_before_their_use():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_every_verb_of_the_makefile_has_a_rule():
+    text = (ROOT / "Makefile").read_text()
+    verbs = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE).group(1).split()
+    assert [verb for verb in verbs if not re.search(rf"^{re.escape(verb)}:", text, re.MULTILINE)] == []
+    told = re.findall(r"`(?:\w+=\S+ )?make ([\w-]+)", (ROOT / "CONTRIBUTING.md").read_text())
+    assert set(told) <= set(verbs)
+
+
+def test_what_the_source_distribution_lists_is_there():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["sdist"][
+        "include"
+    ]
+    assert [entry for entry in listed if not list(ROOT.glob(entry.lstrip("/")))] == []

@@ -71,14 +71,14 @@ class CondensedNN(CondensedClassifier):
 
     Notes
     -----
-    ======  ================  ============================================
-    symbol  here              meaning
-    ======  ================  ============================================
-    T       labeled rows      training set
-    C       ``kept_``         condensed set
-    P_C     ``predict_proba``  normalised mass of the votes
+    ======  ==================  ============================================
+    symbol  here                meaning
+    ======  ==================  ============================================
+    T       labeled rows        training set
+    C       ``kept_``           condensed set
+    P_C     ``predict_proba``   normalised mass of the votes
     0.55    ``min_confidence``  threshold of the weakened rule
-    ======  ================  ============================================
+    ======  ==================  ============================================
 
     Unlabeled rows (None, NaN or -1) are left out. While fewer than k rows are stored, all of them vote. With "distance",
     rows at distance 0 outvote all others. A tied vote goes to the nearest voter's label among the tied; masses that differ

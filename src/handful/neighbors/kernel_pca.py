@@ -73,7 +73,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
     ----------
     classes_ : ndarray
         Labels, sorted.
-    eigenvalues_ : ndarray of shape (n_components_,)
+    eigenvalues_ : ndarray of shape (n_components,)
         Of the centred Gram matrix, falling.
     n_components_, n_neighbors_ : int
         As given, or as chosen.
@@ -85,7 +85,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         Those rows as the kernel sees them; None for a precomputed kernel.
     coefficients_, offset_ : ndarray
         The projection is ``k(x, basis_) @ coefficients_ - offset_``.
-    projected_ : ndarray of shape (n_labeled, n_components_)
+    projected_ : ndarray of shape (n_labeled, n_components)
         The labeled rows in the new space, in row order; ``codes_`` are their classes.
     cv_scores_ : dict
         Accuracy of each ``(n_components, n_neighbors)`` that was tried; empty without ``"cv"``.
@@ -213,7 +213,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
 
         Returns
         -------
-        ndarray of shape (n_rows, n_components_)
+        ndarray of shape (n_rows, n_components)
             Projected rows.
         """
         check_is_fitted(self)

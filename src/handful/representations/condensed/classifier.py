@@ -36,7 +36,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
 
     Parameters
     ----------
-    estimator : scikit-learn classifier with coef_, default=None
+    estimator : scikit-learn classifier with ``coef_``, default=None
         The first model, trained on the labeled rows; None is ``LogisticRegression(max_iter=1000)``.
     discount : float, default=1.0
         Features (a column with a label) whose sum over all rows differs from chance by no more than this are dropped.

@@ -74,7 +74,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     ----------
     n_condensed_ : int
         Condensed features, without phi.
-    condensed_types_, condensed_bins_, condensed_levels_ : ndarray of int64, shape (n_condensed_,)
+    condensed_types_, condensed_bins_, condensed_levels_ : ndarray of int64, shape (n_condensed,)
         Type (an index into `type_names_`), bin, and base weight in steps of `base_step` (0 without it) of each.
     type_names_ : list of str
         Feature types.
@@ -92,16 +92,16 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
 
     Notes
     -----
-    ========  ==================  ==================================================================
-    symbol    here                meaning
-    ========  ==================  ==================================================================
-    R, A      ``chosen, even``    count in the model's best outputs; count if outputs were picked evenly
-    C         ``discount``        see above
-    delta     ``resolution``      see above
-    V', V*    ``potency_, bins_`` potency after the discount; its bin
-    h_m       a (type, bin) pair  condensed feature: the sum of its members
-    phi       one a type          sum of all condensed features times their bin / delta
-    ========  ==================  ==================================================================
+    ========  ===================  ==================================================================
+    symbol    here                 meaning
+    ========  ===================  ==================================================================
+    R, A      ``chosen, even``     count in the model's best outputs; count if outputs were picked evenly
+    C         ``discount``         see above
+    delta     ``resolution``       see above
+    V', V*    ``potency_, bins_``  potency after the discount; its bin
+    h_m       a (type, bin) pair   condensed feature: the sum of its members
+    phi       one a type           sum of all condensed features times their bin / delta
+    ========  ===================  ==================================================================
 
     Choices where the paper is silent: one phi a type, illegal label pairs are no parts, features without labels (bare
     label, label pair) are types like others, R + C is at least 1e-6. A CRF forgets observations of weight 0
@@ -323,7 +323,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
 
         Returns
         -------
-        csr_array of shape (n_inputs, n_condensed_ + n_phi)
+        csr_array of shape (n_inputs, n_condensed + n_phi)
             How much of each condensed feature there is; the phi features stand last. With `base_step`: how much there is
             of each pair of type and bin, and the rounded base weights summed by type.
         """
