@@ -26,6 +26,7 @@ CATALOGUE: dict[Takes, dict[str, str]] = {
         "kernel-ridge": "handful.methods.kernel_ridge",
         "shrunk-bayes": "handful.methods.shrunk_bayes",
         "team": "handful.methods.team",
+        "text-team": "handful.methods.text_team",
         "condensed-nn": "handful.neighbors.condensed",
         "semi-supervised-condensed-nn": "handful.neighbors.semi_supervised_condensed",
         "ordinal-knn": "handful.neighbors.ordinal",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,6 +12,9 @@ from scipy import sparse
 from handful.core.errors import DataError
 from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
+from handful.features.rows import Rows
+from handful.features.texts import check_texts, encode_texts, learn_texts
+from handful.features.vectors import find_encoder, known_encoder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 _MOST_WORDS = 2**14
 _MOST_VALUES = 100
 _DENSE_WIDTH = 1_000
+_LEAST_TEXTS = 50
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
 
 
@@ -28,8 +32,11 @@ class TableEncoder:
     A *numeric* column is shifted and scaled to mean 0 and standard deviation 1; a missing or unreadable cell becomes the
     mean. Numbers may be written as amounts, percentages, dates and the like (see `handful.core.number_forms`). A *nominal*
     column becomes one indicator for each of its hundred most frequent values, of such a height that two rows that differ
-    are 1 apart; other values and missing cells are all zeros. A *text* column becomes its words and word pairs, the 16,384
-    most frequent ones of the training rows, weighted by inverse document frequency, at length 1.
+    are 1 apart; other values and missing cells are all zeros.
+
+    A *text* column becomes, by the view that is asked for, its words and word pairs (the 16,384 most frequent ones of the
+    training rows, weighted by inverse document frequency, at length 1), the leading directions of words and letters (see
+    `handful.features.texts`), or these and the vectors of an encoder (see `handful.features.vectors`).
 
     Parameters
     ----------
@@ -50,13 +57,15 @@ class TableEncoder:
     def __init__(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
         self._columns = {name: dict(column) for name, column in columns.items()}
         for name, column in self._columns.items():
-            if column["kind"] == "text":
+            if column["kind"] == "text" and column.get("view", "words") != "words":
+                check_texts(column)
+            elif column["kind"] == "text":
                 column["weights"] = np.asarray(column["weights"], dtype=np.float64)
                 if not len(set(column["words"])) == len(column["words"]) == len(column["weights"]):
                     raise DataError(f"TableEncoder: the words of column {name!r} must differ and have a weight each.")
 
     @classmethod
-    def learn(cls, frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> Self:
+    def learn(cls, frame: pl.DataFrame, kinds: Mapping[str, Kind], *, text: Any = "lsa") -> Self:
         """Learn scales, values and word weights.
 
         Parameters
@@ -65,13 +74,20 @@ class TableEncoder:
             The training rows.
         kinds : mapping of str to {"numeric", "nominal", "text"}
             The columns to use.
+        text : {"words", "lsa", "vectors"} or encoder, default="lsa"
+            View of text columns. An encoder has ``encode(list of str)``, which returns one vector for each text. Columns
+            with fewer than 50 texts come as words.
 
         Returns
         -------
         TableEncoder
             Ready to `transform`.
         """
-        learners = {"numeric": _learn_numbers, "nominal": _learn_values, "text": _learn_words}
+        learners: dict[str, Callable[[pl.Series], dict[str, Any]]] = {
+            "numeric": _learn_numbers,
+            "nominal": _learn_values,
+            "text": lambda series: _learn_texts(series, text),
+        }
         return cls({name: {"kind": kind, **learners[kind](frame[name])} for name, kind in kinds.items()})
 
     @property
@@ -88,6 +104,8 @@ class TableEncoder:
                 found.append(name)
             elif column["kind"] == "nominal":
                 found.extend(f"{name}={value}" for value in column["values"])
+            elif column.get("view", "words") != "words":
+                found.extend(f"{name}~{part} {i + 1}" for part, n in _parts(column).items() for i in range(n))
             else:
                 found.extend(f"{name}~{word}" for word in column["words"])
         return found
@@ -99,7 +117,7 @@ class TableEncoder:
     @property
     def width(self) -> int:
         """Number of columns of the matrix."""
-        return sum(len(c.get("values", c.get("words", " "))) for c in self._columns.values())
+        return len(self.names)
 
     def state(self) -> dict[str, dict[str, Any]]:
         """Return what was learned, as plain values and arrays."""
@@ -116,7 +134,8 @@ class TableEncoder:
         Returns
         -------
         ndarray or csr_matrix of shape (n_rows, n_names)
-            Sparse where there are more than a thousand columns, as of text.
+            Sparse where there are more than a thousand columns, as of words; `handful.features.rows.Rows`, which also
+            carry counts of words, where texts are not only words.
 
         Raises
         ------
@@ -129,11 +148,32 @@ class TableEncoder:
                 f"TableEncoder: the rows must have the columns that the model was trained on, got none named "
                 f"{', '.join(map(repr, missing[:5]))}."
             )
+        if any(column.get("view", "words") != "words" for column in self._columns.values()):
+            return self._with_texts(frame)
         if self.width <= _DENSE_WIDTH:
             return self._dense(frame)
         encoders = {"numeric": _encode_numbers, "nominal": _encode_values, "text": _encode_words}
         blocks = [encoders[column["kind"]](frame[name], column) for name, column in self._columns.items()]
         return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(block) for block in blocks]))
+
+    def _with_texts(self, frame: pl.DataFrame) -> Rows:
+        """Put the views of texts beside the other columns, and the counts of their words behind them."""
+        blocks: list[Any] = [np.zeros((frame.height, 0))]
+        spans: dict[str, tuple[int, int]] = {}
+        words = []
+        for name, column in self._columns.items():
+            if column.get("view", "words") == "words":
+                blocks.append(TableEncoder({name: column}).transform(frame))
+                continue
+            start = sum(block.shape[1] for block in blocks)
+            parts, counts = _encode_texts(frame[name], column)
+            words.append(counts)
+            for part, matrix in parts.items():
+                spans.setdefault(part, (start, start + matrix.shape[1]))
+                start += matrix.shape[1]
+                blocks.append(matrix)
+        dense = np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
+        return Rows.of(dense, spans, sparse.csr_matrix(sparse.hstack(words)))
 
     def _dense(self, frame: pl.DataFrame) -> np.ndarray:
         rows = np.zeros((frame.height, self.width))
@@ -246,6 +286,34 @@ def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
     rows = np.flatnonzero(codes >= 0)
     cells = (np.full(len(rows), _HALF), (rows, codes[rows]))
     return sparse.csr_matrix(cells, shape=(len(codes), len(column["values"])))
+
+
+def _learn_texts(series: pl.Series, text: Any) -> dict[str, Any]:
+    texts = [cell for cell in _texts(series) if cell is not None]
+    if isinstance(text, str) and text not in ("words", "lsa", "vectors"):
+        raise DataError(f"TableEncoder: text must be 'words', 'lsa', 'vectors' or an encoder, got {text!r}.")
+    if text == "words" or len(texts) < _LEAST_TEXTS:
+        return _learn_words(series)
+    learned = learn_texts(texts)
+    if text == "lsa":
+        return {"view": "lsa", **learned}
+    encoder = find_encoder(None if text == "vectors" else text)
+    return {"view": "vectors", **learned, "encoder": encoder.mark, "width": encoder.width}
+
+
+def _parts(column: Mapping[str, Any]) -> dict[str, int]:
+    """Return the spans of a text column that is more than words, with their widths."""
+    parts = {"lsa": column["directions"].shape[1], "letters": column["letter_directions"].shape[1]}
+    return {"vectors": column["width"], **parts} if column["view"] == "vectors" else parts
+
+
+def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], Any]:
+    texts = [cell or "" for cell in _texts(series)]
+    found = encode_texts(column, texts)
+    parts = {"lsa": found.lsa, "letters": found.letters}
+    if column["view"] == "vectors":
+        parts = {"vectors": known_encoder(column["encoder"]).encode(texts), **parts}
+    return parts, found.words
 
 
 def _learn_words(series: pl.Series) -> dict[str, Any]:

@@ -40,6 +40,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     kinds : mapping of str to {"numeric", "nominal", "text"}, optional
         Kind of each feature column; columns that are not named are left out. None tells them by the rule of
         `handful.corpora.formats.read_table`.
+    text : {"words", "lsa", "vectors"} or encoder, default="lsa"
+        As what text columns come to the method: weighted words, leading directions of words and letters learned from all
+        texts, or vectors of an encoder beside them. See `handful.features.tables` and `handful.features.vectors`.
     use_unlabeled : bool, default=True
         Whether rows without a label take part.
     random_state : int, default=0
@@ -73,12 +76,14 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         *,
         params: Mapping[str, Any] | None = None,
         kinds: Mapping[str, Kind] | None = None,
+        text: Any = "lsa",
         use_unlabeled: bool = True,
         random_state: int = 0,
     ) -> None:
         self.method = method
         self.params = params
         self.kinds = kinds
+        self.text = text
         self.use_unlabeled = use_unlabeled
         self.random_state = random_state
 
@@ -103,7 +108,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if frame.height != len(labels.codes):
             raise DataError(f"TableModel: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
         kinds = dict(self.kinds) if self.kinds is not None else dict(table_of("X", frame).kinds)
-        encoder = TableEncoder.learn(frame, kinds)
+        encoder = TableEncoder.learn(frame, kinds, text=self.text)
         rows = np.arange(frame.height) if chosen.uses_unlabeled and self.use_unlabeled else labels.labeled
         encoded = encoder.transform(frame[rows])
         self.classes_ = labels.classes
@@ -209,6 +214,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         shares = np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
         place = np.searchsorted(np.asarray(self.estimator_.classes_).astype(np.int64), codes)
         return np.asarray(shares[np.arange(len(codes)), place])
+
+    def _state(self) -> dict[str, Any]:
+        # An encoder is not stored: the columns name it.
+        return {**super()._state(), "text": self.text if isinstance(self.text, str) else "vectors"}
 
     def _check_state(self) -> None:
         self._encoder = TableEncoder(self.columns_)

@@ -15,6 +15,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, Share, check_params
 from handful.core.registry import method
 from handful.methods.row_classifier import RowClassifier
+from handful.methods.text_team import TextTeam
 from handful.methods.views import TableViews, ViewName, dense_rows
 
 TABLE_TEAM = (
@@ -100,6 +101,10 @@ class Team(RowClassifier):
         What is added to the log-share of each class.
     views_ : dict
         What was learned about the columns.
+    text_ : TextTeam or None
+        Who reads the texts, where rows have any and `members` is None; the others then see the other columns.
+    kept_columns_ : ndarray of int64
+        Columns that the members see.
 
     Notes
     -----
@@ -151,6 +156,11 @@ class Team(RowClassifier):
         check_params(self)
         given = self._rows(X, reset=True)
         labels = self._labels(y, given.shape[0])
+        self.text_ = self._text_part(X, labels.codes)
+        self.kept_columns_ = np.arange(given.shape[1]) if self.text_ is None else _other_columns(X, given.shape[1])
+        if not len(self.kept_columns_):
+            return self
+        given = given[:, self.kept_columns_]
         self.projection_ = _projection(given)
         rows = self._dense(given)
         self._views = TableViews.learn(rows)
@@ -180,8 +190,18 @@ class Team(RowClassifier):
         """
         from scipy.special import softmax
 
-        rows = self._dense(self._rows(X))
-        return np.asarray(softmax(self._odds(rows) + self.shift_, axis=1))
+        given = self._rows(X)
+        odds = []
+        if self.text_ is not None:
+            odds.append(np.log(self.text_.predict_proba(X) + _FLOOR))
+        if len(self.kept_columns_):
+            odds.append(self._odds(self._dense(given[:, self.kept_columns_])) + self.shift_)
+        return np.asarray(softmax(np.mean(odds, axis=0), axis=1))
+
+    def _text_part(self, X: Any, codes: np.ndarray) -> TextTeam | None:
+        if self.members is not None or not getattr(X, "spans", {}):
+            return None  # members that were named see all columns, as they are
+        return TextTeam().fit(X, codes.astype(np.int64))
 
     def _fit_members(self, rows: np.ndarray, codes: np.ndarray) -> None:
         self.members_: list[str] = []
@@ -232,14 +252,20 @@ class Team(RowClassifier):
         return dense_rows(rows) if self.projection_ is None else np.asarray(rows @ self.projection_)
 
     def _check_state(self) -> None:
-        self._views = TableViews(self.views_)
         n_classes = len(self.classes_)
+        if self.text_ is not None and len(self.text_.classes_) != n_classes:
+            raise DataError("Team: the members must agree about the classes, but those of the file do not.")
+        if not len(self.kept_columns_):
+            return
+        self._views = TableViews(self.views_)
+        n_columns = len(self.kept_columns_)
         fine = (
             self._views.is_whole()
             and len(self.members_) == len(self.estimators_) > 0
             and self.shift_.shape == (n_classes,)
-            and (self.projection_ is None or self.projection_.shape == (self.n_features_in_, self.views_["width"]))
-            and (self.projection_ is not None or self.views_["width"] == self.n_features_in_)
+            and (self.projection_ is None or self.projection_.shape == (n_columns, self.views_["width"]))
+            and (self.projection_ is not None or self.views_["width"] == n_columns)
+            and 0 <= self.kept_columns_.min() <= self.kept_columns_.max() < self.n_features_in_
             and all(set(np.asarray(e.classes_).tolist()) <= set(range(n_classes)) for e in self.estimators_)
         )
         if not fine:
@@ -261,6 +287,14 @@ def _projection(rows: Any) -> np.ndarray | None:
 
     _, _, directions = randomized_svd(rows, min(_COMPONENTS, min(rows.shape) - 1), random_state=0)
     return np.ascontiguousarray(directions.T)
+
+
+def _other_columns(X: Any, n_columns: int) -> np.ndarray:
+    """Return the columns that hold no text."""
+    text = np.zeros(n_columns, dtype=bool)
+    for start, stop in getattr(X, "spans", {}).values():
+        text[start:stop] = True
+    return np.flatnonzero(~text)
 
 
 def _picked_by_class(codes: np.ndarray, n_classes: int) -> bool:

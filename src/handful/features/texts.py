@@ -1,0 +1,166 @@
+"""Texts as vectors: latent semantic analysis of words and of letters, learned from all texts, labeled or not.
+
+Words and word pairs stand beside runs of two to five letters, weighted by inverse document frequency; the leading
+directions of both together, and of the letters alone, are what few labels can be learned from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from handful.core.errors import DataError
+
+DIMENSIONS, LETTER_DIMENSIONS = 100, 50
+_MOST_WORDS, _MOST_LETTERS = 20_000, 40_000
+_MOST_CHARACTERS = 3_000_000
+_SHORTEST, _LONGEST = 300, 3_000
+_ROUNDS = 3
+
+
+@dataclass(frozen=True)
+class TextMatrices:
+    """Texts in every form.
+
+    Parameters
+    ----------
+    lsa : ndarray of shape (n_texts, n_dimensions)
+        Words and letters, at length 1; zeros for a text without any.
+    letters : ndarray of shape (n_texts, n_letter_dimensions)
+        Letters alone, at length 1.
+    words : csr_matrix of shape (n_texts, n_words)
+        Counts of single words.
+    """
+
+    lsa: np.ndarray
+    letters: np.ndarray
+    words: Any
+
+
+def learn_texts(texts: Sequence[str]) -> dict[str, Any]:
+    """Learn vocabulary, weights and directions.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        All texts.
+
+    Returns
+    -------
+    dict of str to value
+        What `encode_texts` needs.
+    """
+    cut = int(np.clip(_MOST_CHARACTERS / max(len(texts), 1), _SHORTEST, _LONGEST))
+    words, word_counts = _vocabulary(texts, _MOST_WORDS, analyzer="word", ngram_range=(1, 2))
+    short = [text[:cut] for text in texts]
+    letters, letter_counts = _vocabulary(short, _MOST_LETTERS, analyzer="char_wb", ngram_range=(2, 5))
+    state: dict[str, Any] = {
+        "cut": cut,
+        "words": words,
+        "letters": letters,
+        "word_weights": _idf(word_counts),
+        "letter_weights": _idf(letter_counts),
+    }
+    weighted_letters = _weighted(letter_counts, state["letter_weights"])
+    both = sparse.csr_matrix(sparse.hstack([_weighted(word_counts, state["word_weights"]), weighted_letters]))
+    state["directions"] = _directions(both, DIMENSIONS)
+    state["letter_directions"] = _directions(weighted_letters, LETTER_DIMENSIONS)
+    return state
+
+
+def encode_texts(state: Mapping[str, Any], texts: Sequence[str]) -> TextMatrices:
+    """Return texts in every form.
+
+    Parameters
+    ----------
+    state : mapping
+        What `learn_texts` returned.
+    texts : sequence of str
+        Texts.
+
+    Returns
+    -------
+    TextMatrices
+        The matrices.
+    """
+    word_counts = _counts(texts, state["words"], analyzer="word", ngram_range=(1, 2))
+    short = [text[: state["cut"]] for text in texts]
+    letter_counts = _counts(short, state["letters"], analyzer="char_wb", ngram_range=(2, 5))
+    letters = _weighted(letter_counts, state["letter_weights"])
+    words = _weighted(word_counts, state["word_weights"])
+    n_words = words.shape[1]
+    directions = np.asarray(state["directions"], dtype=np.float32)
+    lsa = words @ directions[:n_words] + letters @ directions[n_words:]
+    alone = letters @ np.asarray(state["letter_directions"], dtype=np.float32)
+    single = np.array([" " not in word for word in state["words"]], dtype=bool)
+    return TextMatrices(_unit(lsa), _unit(alone), sparse.csr_matrix(word_counts[:, np.flatnonzero(single)]))
+
+
+def check_texts(state: Mapping[str, Any]) -> None:
+    """Refuse what `learn_texts` could not have returned."""
+    n_words, n_letters = len(state["words"]), len(state["letters"])
+    fine = (
+        state["word_weights"].shape == (n_words,)
+        and state["letter_weights"].shape == (n_letters,)
+        and state["directions"].shape[0] == n_words + n_letters
+        and state["letter_directions"].shape[0] == n_letters
+        and len(set(state["words"].tolist())) == n_words
+        and len(set(state["letters"].tolist())) == n_letters
+    )
+    if not fine:
+        raise DataError("TableEncoder: the words of a text column must differ and have a weight each.")
+
+
+def _vocabulary(texts: Sequence[str], most: int, **analysis: Any) -> tuple[np.ndarray, Any]:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    for least in (2, 1):
+        counter = CountVectorizer(min_df=min(least, len(texts)), max_features=most, dtype=np.float32, **analysis)
+        try:
+            counts = counter.fit_transform(texts)
+        except ValueError:  # nothing that is frequent enough, or nothing at all
+            continue
+        return np.array(counter.get_feature_names_out(), dtype=np.str_), counts
+    return np.zeros(0, dtype=np.str_), sparse.csr_matrix((len(texts), 0), dtype=np.float32)
+
+
+def _counts(texts: Sequence[str], vocabulary: np.ndarray, **analysis: Any) -> Any:
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    if not len(vocabulary):
+        return sparse.csr_matrix((len(texts), 0), dtype=np.float32)
+    return CountVectorizer(vocabulary=vocabulary.tolist(), dtype=np.float32, **analysis).transform(texts)
+
+
+def _idf(counts: Any) -> np.ndarray:
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    return np.asarray(np.log((1 + counts.shape[0]) / (1 + frequency)) + 1.0, dtype=np.float32)
+
+
+def _weighted(counts: Any, weights: np.ndarray) -> Any:
+    """Return log counts times inverse document frequencies, at length 1."""
+    from sklearn.preprocessing import normalize
+
+    weighted = sparse.csr_matrix(counts, copy=True)
+    weighted.data = (1.0 + np.log(weighted.data)) * weights[weighted.indices]
+    return normalize(weighted, copy=False)
+
+
+def _directions(matrix: Any, n: int) -> np.ndarray:
+    """Return the leading right singular vectors as columns, rounded to what a file should hold."""
+    from sklearn.utils.extmath import randomized_svd
+
+    n = min(n, min(matrix.shape) - 1)
+    if n < 1:
+        return np.zeros((matrix.shape[1], 0), dtype=np.float16)
+    _, _, directions = randomized_svd(matrix, n, n_iter=_ROUNDS, random_state=0)
+    return np.ascontiguousarray(directions.T, dtype=np.float16)
+
+
+def _unit(matrix: np.ndarray) -> np.ndarray:
+    length = np.linalg.norm(matrix, axis=1, keepdims=True)
+    return np.asarray(matrix / np.maximum(length, 1e-9), dtype=np.float64)
