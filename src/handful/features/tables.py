@@ -289,7 +289,7 @@ def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
 
 
 def _learn_texts(series: pl.Series, text: Any) -> dict[str, Any]:
-    texts = [cell for cell in _texts(series) if cell is not None]
+    texts = _names(series).drop_nulls().to_list()
     if isinstance(text, str) and text not in ("words", "lsa", "vectors"):
         raise DataError(f"TableEncoder: text must be 'words', 'lsa', 'vectors' or an encoder, got {text!r}.")
     if text == "words" or len(texts) < _LEAST_TEXTS:
@@ -308,7 +308,7 @@ def _parts(column: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], Any]:
-    texts = [cell or "" for cell in _texts(series)]
+    texts = _names(series).fill_null("").to_list()
     found = encode_texts(column, texts)
     parts = {"lsa": found.lsa, "letters": found.letters}
     if column["view"] == "vectors":
