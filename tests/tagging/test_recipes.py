@@ -6,8 +6,8 @@ import pytest
 from handful.core.errors import ParameterError
 from handful.corpora.formats.iob import spans
 from handful.tagging import CRF
-from handful.tagging.crf.tuning import choose_span_settings
-from handful.tagging.recipes import TaggerSetup, has_spans
+from handful.tagging.crf.tuning import choose_tagger, has_spans
+from handful.tagging.recipes import TaggerSetup
 
 NAMES = ["Rome", "Bonn", "Oslo", "Lima", "Cairo", "Quito", "Paris", "Delhi", "Tunis", "Sofia", "Kyiv", "Doha"]
 
@@ -44,8 +44,9 @@ def test_a_bias_needs_the_label_outside():
 
 def test_the_bias_with_the_best_f1_of_held_out_sentences_is_chosen(news):
     sentences, tags = news
-    careful = CRF("general", strength=30.0)
-    chosen = choose_span_settings(careful, sentences, tags, encodings=["iob2"])
+    careful = CRF("general", strength=30.0, encoding="iob2")
+    chosen = choose_tagger([careful], sentences, tags).tagger
+    assert careful.outside_bias == 0
     assert chosen.outside_bias < 0
     scores = {}
     for bias in (0.0, chosen.outside_bias):
@@ -63,13 +64,13 @@ def test_the_bias_with_the_best_f1_of_held_out_sentences_is_chosen(news):
 
 def test_folds_without_spans_are_no_obstacle():
     sentences, tags = [["a", "b"]] * 8, [["O", "B-X"], *[["O", "O"]] * 7]
-    assert choose_span_settings(CRF("general"), sentences, tags).f1 >= 0
+    assert choose_tagger([CRF("general")], sentences, tags).score >= 0
 
 
 def test_settings_are_chosen_for_spans_alone(news):
     sentences, tags = news
     setup = TaggerSetup()
-    assert setup.tuned_crf(sentences, tags).encoding in ("iob2", "iobes")
+    assert setup.tuned_crf(sentences, tags).encoding == "iobes"
     fixed = TaggerSetup("general", "iobes", -1.0).tuned_crf(sentences, tags)
     assert (fixed.encoding, fixed.outside_bias) == ("iobes", -1.0)
     plain = setup.tuned_crf(sentences, [["T"] * len(s) for s in sentences])

@@ -49,12 +49,17 @@ def _general() -> list[str]:
     words = ["word[0]", *(f"word.lower[{k}]" for k in _NEAR)]
     affixes = [f"word.lower.{side}{n}[0]" for side in ("prefix", "suffix") for n in range(1, 6)]
     spelling = [f"word.shape[{k}]" for k in (-1, 0, 1)] + [f"word.type[{k}]" for k in _NEAR]
-    window = ["word.lower[-4..-1]", "word.lower[1..4]"]
     columns = [f"pos[{k}]" for k in _NEAR] + [f"pos[{k}]|pos[{k + 1}]" for k in (-1, 0)]
-    return ["u", "b", *words, *window, *affixes, *spelling, "word.digits[0]", "word.hyphen[0]", *columns]
+    return ["u", "b", *words, *affixes, *spelling, "word.digits[0]", "word.hyphen[0]", *columns]
 
 
-_SETS = {"pos": _pos, "chunk": _chunk, "ner": _ner, "general": _general}
+def _wide() -> list[str]:
+    """List the general templates, pairs of words, and words further away, wherever they stand."""
+    pairs = ["word.lower[-1]|word.lower[0]", "word.lower[0]|word.lower[1]"]
+    return [*_general(), *pairs, "word.lower[-4..-1]", "word.lower[1..4]"]
+
+
+_SETS = {"pos": _pos, "chunk": _chunk, "ner": _ner, "general": _general, "wide": _wide}
 
 
 def ready_set(name: str) -> list[str]:
@@ -62,9 +67,9 @@ def ready_set(name: str) -> list[str]:
 
     Parameters
     ----------
-    name : {"pos", "chunk", "ner", "general"}
-        The task; ``general`` is meant for a few hundred sentences of any. All but ``pos`` read a column ``pos`` where the
-        sentences have one.
+    name : {"pos", "chunk", "ner", "general", "wide"}
+        The task; ``general`` and ``wide`` are meant for a few hundred sentences of any. All but ``pos`` read a column
+        ``pos`` where the sentences have one.
 
     Returns
     -------

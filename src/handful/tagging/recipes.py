@@ -6,18 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from handful.core.errors import DataError
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range
 from handful.core.progress import Progress
 from handful.core.records import Sentence
 from handful.core.registry import Card, add_card
-from handful.corpora.formats.iob import detect_scheme
 
 _ITERATIONS = 150
 _PREFIXES = (4, 6, 10, 20)
 _RESOLUTION = 16.0
 _MOST_CLUSTERS = 500
 _FEWEST_TUNED, _MOST_TUNED = 6, 3_000
+_FEW = 400
+_TRIED = ("general", "wide")
+_STRENGTH = 0.03
 
 Sentences = Sequence[Sentence]
 Tags = Sequence[Sequence[str]]
@@ -28,17 +29,16 @@ class TaggerSetup:
 
     Parameters
     ----------
-    templates : {"general", "pos", "chunk", "ner"}, default="general"
-        What a CRF observes around a token.
+    templates : {"auto", "general", "wide", "pos", "chunk", "ner"}, default="auto"
+        What a CRF observes around a token. auto takes the better of general and wide in cross-validation.
     encoding : {"auto", "as-is", "iob2", "iobes"}, default="auto"
-        How tags of spans (B-X, I-X, O) are written for training. auto takes the better of iob2 and iobes in
-        cross-validation, and as-is for tags that are no spans.
+        How tags of spans (B-X, I-X, O) are written for training; auto is iobes. Other tags are left as they are.
     outside_bias : float or "auto", default="auto"
         Added to the weight of the label O of spans; auto takes the value with the best F1 in cross-validation.
     penalty : {"l2", "l1"}, default="l2"
         Penalty on the weights; l1 makes a small model.
-    strength : float, default=0.05
-        Strength of the penalty.
+    strength : float or None, default=None
+        Strength of the penalty; by default 0.03, and more for wide where there are many sentences.
     extra_l2 : float, default=0.0
         With penalty l1, an additional L2 penalty.
     n_clusters : int or None, default=None
@@ -54,7 +54,7 @@ class TaggerSetup:
 
     Notes
     -----
-    Beyond 3,000 sentences auto is iobes and a bias of 0 without a try: with so many, nothing else was ever much better.
+    Beyond 3,000 sentences nothing is tried: auto is then wide and a bias of 0.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class TaggerSetup:
 
     def __init__(
         self,
-        templates: Literal["general", "pos", "chunk", "ner"] = "general",
+        templates: Literal["auto", "general", "wide", "pos", "chunk", "ner"] = "auto",
         encoding: Literal["auto", "as-is", "iob2", "iobes"] = "auto",
         outside_bias: Annotated[float, Range(-50, 50)] | Literal["auto"] = "auto",
         *,
         penalty: Literal["l2", "l1"] = "l2",
-        strength: Positive = 0.05,
+        strength: Positive | None = None,
         extra_l2: Annotated[float, AtLeast(0)] = 0.0,
         n_clusters: Annotated[int, AtLeast(2)] | None = None,
         max_iter: Count | None = None,
@@ -91,20 +91,22 @@ class TaggerSetup:
         self.random_state = random_state
         self._clusters: tuple[Sentences, Any] | None = None
 
-    def crf(self, lookups: Mapping[str, Any] | None = None) -> Any:
+    def crf(self, lookups: Mapping[str, Any] | None = None, templates: str | None = None, n_sentences: int = 0) -> Any:
         """Return a new CRF that leaves tags as they are, with templates that read the lookups."""
         from handful.features import lookup_templates, ready_set
         from handful.tagging.crf import CRF
 
-        texts: Any = self.templates
+        name = templates or (_TRIED[0] if self.templates == "auto" else self.templates)
+        strength = self.strength or (_wide_strength(n_sentences) if name == "wide" else _STRENGTH)
+        texts: Any = name
         if lookups is not None:
             absent = {"pos", "chunk"} - set(self.columns)
-            texts = [text for text in ready_set(self.templates) if not _mentions(text, absent)]
+            texts = [text for text in ready_set(name) if not _mentions(text, absent)]
             texts += lookup_templates("brown", _PREFIXES)
         return CRF(
             texts,
             penalty=self.penalty,
-            strength=self.strength,
+            strength=strength,
             extra_l2=self.extra_l2,
             max_iter=self.max_iter or _ITERATIONS,
             lookups=lookups,
@@ -119,25 +121,27 @@ class TaggerSetup:
         lookups: Mapping[str, Any] | None = None,
         progress: Progress | None = None,
     ) -> Any:
-        """Return a new CRF whose settings for spans, where they are auto, are chosen by these sentences."""
-        from handful.tagging.crf.tuning import BIASES, choose_span_settings
+        """Return a new CRF whose settings, where they are auto, are chosen by these sentences."""
+        from handful.tagging.crf.tuning import BIASES, choose_tagger, has_spans
 
-        tagger = self.crf(lookups)
-        if not has_spans(tags):
-            return tagger
-        if self.encoding == "auto" and len(sentences) > _MOST_TUNED:
-            encodings: list[str | None] = ["iobes"]
-        else:
-            one = None if self.encoding == "as-is" else self.encoding
-            encodings = ["iob2", "iobes"] if self.encoding == "auto" else [one]
-        biases = (self.outside_bias,) if isinstance(self.outside_bias, float | int) else BIASES
-        if self.outside_bias == "auto" and len(sentences) > _MOST_TUNED:
-            biases = (0.0,)
-        if len(encodings) * len(biases) == 1 or len(sentences) < _FEWEST_TUNED:
-            bias = biases[0] if len(biases) == 1 else 0.0
-            return tagger.set_params(encoding=encodings[0], outside_bias=float(bias))
-        chosen = choose_span_settings(tagger, sentences, tags, encodings=encodings, biases=biases, progress=progress)
-        return tagger.set_params(encoding=chosen.encoding, outside_bias=chosen.outside_bias)
+        with_spans, many = has_spans(tags), len(sentences) > _MOST_TUNED
+        names: list[str] = [self.templates]
+        if self.templates == "auto":
+            names = [_TRIED[-1]] if many else list(_TRIED)
+        taggers = [self.crf(lookups, name, len(sentences)) for name in names]
+        biases: tuple[float, ...] = (0.0,)
+        if with_spans:
+            encoding = "iobes" if self.encoding == "auto" else self.encoding
+            for tagger in taggers:
+                tagger.set_params(encoding=None if encoding == "as-is" else encoding)
+            if self.outside_bias != "auto":
+                biases = (float(self.outside_bias),)
+            elif not many:
+                biases = BIASES
+        if len(taggers) * len(biases) == 1 or len(sentences) < _FEWEST_TUNED:
+            return taggers[0].set_params(outside_bias=biases[0] if len(biases) == 1 else 0.0)
+        n_folds = 3 if len(sentences) <= _FEW else 2
+        return choose_tagger(taggers, sentences, tags, biases=biases, n_folds=n_folds, progress=progress).tagger
 
     def fit_crf(
         self,
@@ -163,22 +167,9 @@ class TaggerSetup:
         return self._clusters[1]
 
 
-def has_spans(tags: Tags) -> bool:
-    """Tell whether tags are those of spans in one scheme, such as ``B-X``, ``I-X`` and ``O``.
-
-    Examples
-    --------
-    >>> has_spans([["B-PER", "O"]]), has_spans([["NN", "VB"]]), has_spans([["O", "O"]])
-    (True, False, False)
-    """
-    kinds = {tag for row in tags for tag in row}
-    if "O" not in kinds or len(kinds) < 2 or any(tag != "O" and tag[1:2] != "-" for tag in kinds):
-        return False
-    try:
-        detect_scheme(tags)
-    except DataError:
-        return False
-    return True
+def _wide_strength(n_sentences: int) -> float:
+    """Return the strength of the penalty that went best with wide templates at 50, 200 and 1,000 sentences."""
+    return min(0.4, max(0.05, n_sentences / 2500))
 
 
 def train_crf(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:

@@ -44,7 +44,7 @@ class CRF(ProbabilisticTagger):
 
     Parameters
     ----------
-    templates : {"pos", "chunk", "ner", "general"} or list of str, default="pos"
+    templates : {"pos", "chunk", "ner", "general", "wide"} or list of str, default="pos"
         What is observed at a token: a ready set, or templates (see `handful.features.language`). A ready set leaves out
         templates of columns that the sentences do not have.
     penalty : {"l2", "l1"}, default="l2"
@@ -125,7 +125,7 @@ class CRF(ProbabilisticTagger):
 
     def __init__(
         self,
-        templates: Literal["pos", "chunk", "ner", "general"] | Sequence[str] = "pos",
+        templates: Literal["pos", "chunk", "ner", "general", "wide"] | Sequence[str] = "pos",
         *,
         penalty: Literal["l2", "l1"] = "l2",
         strength: Positive = 1.0,

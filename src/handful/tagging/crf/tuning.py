@@ -1,4 +1,4 @@
-"""How a tagger of spans is set up, chosen by cross-validation: the encoding, and how readily it leaves a token outside."""
+"""Which of several taggers suits the sentences, and how readily it leaves a token outside, by cross-validation."""
 
 from __future__ import annotations
 
@@ -11,50 +11,65 @@ from sklearn.base import clone
 
 from handful.core.errors import DataError
 from handful.core.progress import Progress, Step
-from handful.corpora.formats.iob import spans
+from handful.corpora.formats.iob import detect_scheme, spans
 from handful.features.columns import Tokens
 from handful.tagging.base import check_sentences
-from handful.tagging.crf.model import CRF
+from handful.tagging.crf.model import CRF, OUTSIDE
 
 BIASES = (0.5, 0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0)
 """Values of `outside_bias` that are tried."""
 
 _ROUGH = {"tol": 1e-3, "max_iter": 60}  # enough to compare settings
+_NEXT_TO_NOTHING = 1e-9
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 
 
-class SpanSettings(NamedTuple):
-    """What was chosen, and the F1 of spans that it had in cross-validation."""
+class Choice(NamedTuple):
+    """A tagger, not fitted yet, and the F1 of spans (or share of right tags) that it had in cross-validation."""
 
-    encoding: str | None
-    outside_bias: float
-    f1: float
+    tagger: CRF
+    score: float
 
 
-def choose_span_settings(
-    tagger: CRF,
+def has_spans(tags: Sequence[Sequence[str]]) -> bool:
+    """Tell whether tags are those of spans in one scheme, such as ``B-X``, ``I-X`` and ``O``.
+
+    Examples
+    --------
+    >>> has_spans([["B-PER", "O"]]), has_spans([["NN", "VB"]]), has_spans([["O", "O"]])
+    (True, False, False)
+    """
+    kinds = {tag for row in tags for tag in row}
+    if OUTSIDE not in kinds or len(kinds) < 2 or any(tag != OUTSIDE and tag[1:2] != "-" for tag in kinds):
+        return False
+    try:
+        detect_scheme(tags)
+    except DataError:
+        return False
+    return True
+
+
+def choose_tagger(
+    taggers: Sequence[CRF],
     sentences: Sequence[Tokens],
     tags: Sequence[Sequence[str]],
     *,
-    encodings: Sequence[str | None] = ("iob2", "iobes"),
     biases: Sequence[float] = BIASES,
     n_folds: int = 3,
     progress: Progress | None = None,
-) -> SpanSettings:
-    """Choose encoding and outside bias of a tagger of spans by the F1 of cross-validation.
+) -> Choice:
+    """Choose among taggers, and the outside bias for tags of spans, by the score in cross-validation.
 
     Parameters
     ----------
-    tagger : CRF
-        All other settings.
+    taggers : sequence of CRF
+        The candidates.
     sentences : list of lists of str, or of Sentence
         The tokens.
     tags : list of lists of str
-        Tags of spans.
-    encodings : sequence of {"iob2", "iobes", None}
-        Values of `encoding` to try.
+        One tag per token.
     biases : sequence of float
-        Values of `outside_bias` to try, falling.
+        Values of `outside_bias` to try where tags are spans, falling.
     n_folds : int
         Every so many-th sentence makes a fold.
     progress : callable, optional
@@ -62,38 +77,40 @@ def choose_span_settings(
 
     Returns
     -------
-    SpanSettings
-        The best; among equals the encoding that comes first.
+    Choice
+        The best; among equals the candidate that comes first, and the bias next to 0.
 
     Notes
     -----
-    The F1 of all folds together is smoothed over neighboring biases before the best is taken: with few sentences single
-    values owe much to chance. A bias costs no training, since it changes one weight. A fold whose training sentences
-    have one tag only is left out. Cost: ``n_folds * len(encodings)`` trainings, each stopped early.
+    The score is the F1 of spans over all folds together, or the share of right tags where there are no spans. It is
+    smoothed over neighboring biases before the best is taken: with few sentences single values owe much to chance. A bias
+    costs no training, since it changes one weight. A fold whose training sentences have one tag only is left out.
+    Cost: ``n_folds * len(taggers)`` trainings, each stopped early.
 
     Examples
     --------
     >>> text = [["in", "Rome"], ["in", "Bonn"], ["to", "Rome"], ["to", "Oslo"]] * 2
-    >>> chosen = choose_span_settings(CRF("general", strength=0.1), text, [["O", "B-LOC"]] * 8)
-    >>> chosen.encoding, round(chosen.f1, 2)
-    ('iob2', 1.0)
+    >>> chosen = choose_tagger([CRF("general"), CRF(["u", "b"])], text, [["O", "B-LOC"]] * 8)
+    >>> chosen.tagger.templates, round(chosen.score, 2)
+    ('general', 1.0)
     """
     sentences, _ = check_sentences(sentences, "CRF")
-    best = SpanSettings(encodings[0], 0.0, -1.0)
-    done, total = 0, n_folds * len(encodings)
-    for encoding in encodings:
+    with_spans = has_spans(tags)
+    biases = tuple(biases) if with_spans else (0.0,)
+    best = Choice(taggers[0], -1.0)
+    done, total = 0, n_folds * len(taggers)
+    for tagger in taggers:
         counts = np.zeros((len(biases), 3))
         for fold in range(n_folds):
-            rough = clone(tagger).set_params(encoding=encoding, outside_bias=0.0, **_ROUGH)
-            counts += _fold_counts(rough, sentences, tags, biases, (fold, n_folds))
+            counts += _fold_counts(tagger, sentences, tags, biases, range(fold, len(tags), n_folds), with_spans)
             done += 1
             if progress is not None:
                 progress(Step("choose settings", done, total, {}))
-        f1 = 2.0 * counts[:, 0] / np.maximum(counts[:, 1] + counts[:, 2], 1.0)
-        smooth = np.convolve(np.pad(f1, 1, mode="edge"), _SMOOTHING, "valid")
+        scores = 2.0 * counts[:, 0] / np.maximum(counts[:, 1] + counts[:, 2], 1.0)
+        smooth = np.convolve(np.pad(scores, 1, mode="edge"), _SMOOTHING, "valid")
         place = int(np.lexsort((np.abs(biases), -smooth))[0])
-        if smooth[place] > best.f1:
-            best = SpanSettings(encoding, biases[place], float(smooth[place]))
+        if smooth[place] > best.score:
+            best = Choice(clone(tagger).set_params(outside_bias=biases[place]), float(smooth[place]))
     return best
 
 
@@ -102,28 +119,33 @@ def _fold_counts(
     sentences: Sequence[Tokens],
     tags: Sequence[Sequence[str]],
     biases: Sequence[float],
-    part: tuple[int, int],
+    held: range,
+    with_spans: bool,
 ) -> np.ndarray:
-    """Return for every bias how many spans of a fold are right, were predicted, and are there."""
-    fold, n_folds = part
-    held, rest = [[n for n in range(len(tags)) if (n % n_folds == fold) == wanted] for wanted in (True, False)]
-    try:
-        tagger.fit([sentences[n] for n in rest], [tags[n] for n in rest])
-    except DataError:  # nothing but O in these sentences
-        return np.zeros((len(biases), 3))
-    gold = [set(spans(tags[n])) for n in held]
-    chains = list(tagger.chains([sentences[n] for n in held]))
-    place = tagger.outside_feature(tagger.extractor, tagger.layout)
+    """Return for every bias how many spans (or tags) of a fold are right, were predicted, and are there."""
     counts = np.zeros((len(biases), 3))
+    rest = [n for n in range(len(tags)) if n not in held]
+    # a weight of exactly 0 would not be kept, and then there is nothing to add a bias to
+    rough = clone(tagger).set_params(outside_bias=_NEXT_TO_NOTHING if with_spans else 0.0, **_ROUGH)
+    try:
+        rough.fit([sentences[n] for n in rest], [tags[n] for n in rest])
+    except DataError:  # nothing but one tag in these sentences
+        return counts
+    gold = [_units(tags[n], with_spans) for n in held]
+    chains = list(rough.chains([sentences[n] for n in held]))
     for row, bias in enumerate(biases):
-        weights = tagger.weights_.copy()
-        weights[place] += bias
-        predicted = [s for chain in chains for s in _spans_of(chain, tagger.classes_, weights)]
+        weights = rough.weights_.copy()
+        if bias:
+            weights[rough.outside_feature(rough.extractor, rough.layout)] += bias
+        predicted = []
+        for chain in chains:
+            labels = rough.classes_[chain.best(weights)].tolist()
+            predicted += [_units(labels[a:b], with_spans) for a, b in pairwise(chain.offsets)]
         right = sum(len(a & b) for a, b in zip(predicted, gold, strict=True))
         counts[row] = right, sum(map(len, predicted)), sum(map(len, gold))
     return counts
 
 
-def _spans_of(chain: Any, classes: np.ndarray, weights: np.ndarray) -> list[set[Any]]:
-    labels = classes[chain.best(weights)].tolist()
-    return [set(spans(labels[a:b])) for a, b in pairwise(chain.offsets)]
+def _units(tags: Sequence[str], with_spans: bool) -> set[Any]:
+    """Return what is counted: spans, or tags at their places."""
+    return set(spans(tags)) if with_spans else set(enumerate(tags))
