@@ -90,9 +90,9 @@ def _compare_rows(data: Path, given: dict[str, Any], session: Session) -> Result
 
 
 def _compare_taggers(data: Path, given: dict[str, Any], session: Session) -> Result:
-    from handful.corpora.formats import detect
+    from handful.corpora.formats import format_of
 
-    if detect(data) not in ("conll", "conllu"):
+    if format_of(data).yields not in ("sentences", "trees"):
         raise click.UsageError("--target is missing: which column of the table holds the labels?")
     from handful.experiment.compare_tagged import compare_tagged
 

@@ -43,14 +43,14 @@ def command(
     run: Run,
 ) -> None:
     """Learn the senses of every word of SAMPLE, a Senseval lexical sample in XML."""
-    from handful.corpora.formats import read_senseval
+    from handful.corpora.occurrences import read_occurrences
     from handful.corpora.sentences import read_sentences
     from handful.methods import save
     from handful.senses import harvest
 
     target = model_file(run, sample)
     check_output(target, sample, key, dtd, tagger, *unlabeled)
-    occurrences = list(read_senseval(sample, key=key, dtd=dtd))
+    occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
     tags = None if tagger is None else load_tagger(tagger)
     settings["method"] = settings["method"] or ("composite-kernel-pca" if unlabeled else "kernel-pca")
     model = SenseClassifier(**settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)

@@ -20,9 +20,9 @@ def predict_senses(model: Any, data: Path, output: Path | None) -> None:
     output : Path or None
         Where to; None is stdout.
     """
-    from handful.corpora.formats import read_senseval
+    from handful.corpora.occurrences import read_occurrences
 
-    occurrences = list(read_senseval(data))
+    occurrences = list(read_occurrences(data))
     senses = model.predict(occurrences)
     with answers_to(output) as file:
         for occurrence, sense in zip(occurrences, senses, strict=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,14 +50,13 @@ def fit_text(
     engine, checkpoint
         See `handful.compute.map_reduce`.
     """
-    from handful.corpora.formats import detect
-    from handful.corpora.opening import open_bytes
+    from handful.corpora.formats import format_of
+    from handful.corpora.opening import Source
     from handful.corpora.sentences import read_sentences
     from handful.representations import text_parts
 
-    with open_bytes(path) as file:
-        plain = isinstance(file.raw, io.FileIO)
-    if plain and detect(path) == "text":
+    source = Source(path)
+    if format_of(source).name == "text" and not source.is_packed and not source.is_stream:
         model.fit_parts(text_parts(path), engine=engine, checkpoint=checkpoint, progress=progress)
     else:
-        model.fit(read_sentences(path), engine=engine, checkpoint=checkpoint, progress=progress)
+        model.fit(read_sentences(source), engine=engine, checkpoint=checkpoint, progress=progress)

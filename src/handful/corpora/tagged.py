@@ -170,9 +170,10 @@ def read_untagged(
     format = format_of(source)
     # Lines of text may happen to have as many words each; the name of the file then tells.
     if format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited")):
-        for sentence in read_text(source):
+        read = format.read if format.yields == "text" else read_text
+        for sentence in read(source):
             check_columns(path, sentence, columns)
-            yield sentence, ("token",)
+            yield sentence, ("token", *sentence.columns)
         return
     if format.name not in ("conll", "delimited", "prototypes"):
         records = format.read(source)

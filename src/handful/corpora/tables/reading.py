@@ -110,6 +110,8 @@ def table_frames(path: FilePath, *, bounded: bool = False) -> Iterator[pl.DataFr
     """
     source = as_source(path)
     format = format_of(source) if source.head else format_named("delimited")
+    if format.yields in ("sentences", "trees") and source.head.lstrip()[:1] in (b"{", b"["):
+        raise FormatError(path, None, f"expected a table, got {format.yields} ({format.name}).")
     if format.yields != "table":
         # What is no table by its looks may be one by intent; reading it then tells the line of the trouble.
         format = format_named("delimited")

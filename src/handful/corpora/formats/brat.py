@@ -1,0 +1,59 @@
+"""BRAT standoff: spans in an ``.ann`` file, the text in the ``.txt`` file of the same name beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from handful.core.errors import FormatError
+from handful.core.records import Sentence
+from handful.corpora.formats.format import Format, Head
+from handful.corpora.formats.offsets import Stretch, tagged_sentences
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import FilePath, as_source, open_bytes, read_lines
+
+_SPAN = re.compile(r"T[0-9]+\t(\S+) ([0-9]+) ([0-9;\s]*?)([0-9]+)(\t.*)?")
+_LINE = re.compile(r"([TREAMN][0-9]+|#[0-9]+|\*)\t.*")
+
+
+def read_brat(path: FilePath) -> Iterator[Sentence]:
+    """Read an annotated text.
+
+    Parameters
+    ----------
+    path : path-like
+        The ``.ann`` file; relations, events and notes in it are passed over, and a span in several parts is taken as one.
+
+    Yields
+    ------
+    Sentence
+        With the columns ``tag``, ``start`` and ``end``.
+
+    Raises
+    ------
+    FormatError
+        If the text does not lie beside it.
+    """
+    source = as_source(path)
+    stretches = []
+    for number, line in read_lines(source):
+        if line.startswith("T"):
+            match = _SPAN.fullmatch(line)
+            if match is None:
+                raise FormatError(source, number, f"expected a span such as 'T1 LOC 0 4 Rome', got {shown(line)}.")
+            stretches.append(Stretch(int(match[2]), int(match[4]), match[1]))
+    beside = Path(source).with_suffix(".txt")
+    if not beside.exists():
+        raise FormatError(source, None, f"expected the text in {beside.name} beside it, got none.")
+    with open_bytes(beside) as file:
+        text = file.read().decode("utf-8", errors="replace").replace("\r\n", "\n")
+    yield from tagged_sentences(source, None, text, stretches)
+
+
+def is_brat(head: Head) -> bool:
+    """Tell a standoff file by its name, or by lines that start with the number of an annotation."""
+    return bool(head.filled) and head.suffix in ("", ".ann") and all(map(_LINE.fullmatch, head.filled))
+
+
+FORMAT = Format("brat", "sentences", is_brat, read_brat)

@@ -1,0 +1,130 @@
+"""Spans by character offsets: from a text with labeled spans to tagged sentences, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from handful.core.errors import FormatError
+from handful.core.records import Sentence
+from handful.corpora.formats.iob import from_spans, spans
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import FilePath, Source
+from handful.corpora.raw_text import Token, sentences
+
+
+class Stretch(NamedTuple):
+    """Characters ``start`` up to but not including ``end`` of a text, with a label."""
+
+    start: int
+    end: int
+    label: str
+
+
+def tagged_sentences(path: FilePath, number: int | None, text: str, stretches: Iterable[Stretch]) -> Iterator[Sentence]:
+    """Cut a text into sentences and turn its spans into tags.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    number : int or None
+        Line of the text.
+    text : str
+        The text.
+    stretches : iterable of Stretch
+        Labeled spans; of two that overlap the longer stays, which a note tells.
+
+    Yields
+    ------
+    Sentence
+        With the columns ``tag`` (IOB2), ``start`` and ``end`` (offsets in the text). Tokens are cut where spans start
+        and end, so a span is always whole tokens.
+
+    Examples
+    --------
+    >>> [s["tag"] for s in tagged_sentences("a.jsonl", 1, "Rome fell.", [Stretch(0, 4, "LOC")])]
+    [('B-LOC', 'O', 'O')]
+    """
+    kept = _apart(path, number, text, stretches)
+    cuts = [border for stretch in kept for border in stretch[:2]]
+    # A span keeps its sentence together: a point inside it ends nothing.
+    for part in _joined(list(sentences(text, cuts)), kept):
+        found = []
+        for start, end, label in kept:
+            inside = [place for place, token in enumerate(part) if start <= token.start and token.end <= end]
+            if inside:
+                found.append((inside[0], inside[-1] + 1, label))
+        columns = {
+            "tag": tuple(from_spans(found, len(part))),
+            "start": tuple(str(token.start) for token in part),
+            "end": tuple(str(token.end) for token in part),
+        }
+        yield Sentence(tuple(token.text for token in part), columns)
+
+
+def _joined(parts: list[list[Token]], kept: list[Stretch]) -> Iterator[list[Token]]:
+    held: list[Token] = []
+    for part in parts:
+        held = [*held, *part]
+        if not any(stretch.start < held[-1].end < stretch.end for stretch in kept):
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+def _apart(path: FilePath, number: int | None, text: str, stretches: Iterable[Stretch]) -> list[Stretch]:
+    kept: list[Stretch] = []
+    for stretch in sorted(stretches, key=lambda s: (s.start - s.end, s.start)):
+        start, end, label = stretch
+        if not 0 <= start < end <= len(text):
+            raise FormatError(
+                path,
+                number,
+                f"expected spans within the text (0 to {len(text)}), got {start} to {end} for {shown(label)}.",
+            )
+        # Offsets of people often take a blank along.
+        start += len(text[start:end]) - len(text[start:end].lstrip())
+        end = start + len(text[start:end].rstrip())
+        if start == end:
+            continue
+        if any(start < other.end and other.start < end for other in kept):
+            if isinstance(path, Source):
+                note = "Spans that overlap a longer one were left out."
+                path.notes.extend([note] if note not in path.notes else [])
+            continue
+        kept.append(Stretch(start, end, label))
+    return sorted(kept)
+
+
+def text_and_stretches(sentence: Sentence) -> tuple[str, list[Stretch]]:
+    """Return a sentence as text, with its spans by offsets.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        With a column ``tag`` and, if the text is to look as it was, ``start`` and ``end``; else blanks stand between
+        tokens.
+
+    Returns
+    -------
+    text : str
+        The text; what stood between tokens are blanks.
+    stretches : list of Stretch
+        Its spans.
+
+    Examples
+    --------
+    >>> text_and_stretches(Sentence(("New", "York", "!"), {"tag": ("B-LOC", "I-LOC", "O")}))
+    ('New York !', [Stretch(start=0, end=8, label='LOC')])
+    """
+    places: list[tuple[int, int]] = []
+    text = ""
+    first = int(sentence["start"][0]) if "start" in sentence.columns else 0
+    for number, token in enumerate(sentence.tokens):
+        start = int(sentence["start"][number]) - first if "start" in sentence.columns else len(text) + bool(text)
+        text += " " * (start - len(text)) + token
+        places.append((start, start + len(token)))
+    tags = sentence.columns.get("tag", ("O",) * len(sentence))
+    return text, [Stretch(places[span.start][0], places[span.end - 1][1], span.type) for span in spans(tags)]

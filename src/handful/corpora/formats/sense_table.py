@@ -1,0 +1,115 @@
+"""Words in context as a table: a text, the word or its place, and its sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from handful.core.errors import FormatError
+from handful.core.records import Occurrence
+from handful.corpora.formats.delimited import is_delimited, read_delimited
+from handful.corpora.formats.format import Format, Head
+from handful.corpora.formats.shown import shown
+from handful.corpora.opening import FilePath, as_source, write_text_file
+from handful.corpora.raw_text import tokenize
+
+_TEXT = ("text", "sentence", "context")
+_WORD = ("word", "target", "lemma")
+_PLACE = ("target_index", "index", "position", "token_index")
+_SENSE = ("sense", "senses", "sense_id")
+
+
+def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
+    r"""Read words in context from separated columns with a header.
+
+    Parameters
+    ----------
+    path : path-like
+        Columns ``text`` (or sentence, context), ``word`` (or target, lemma), ``sense`` (empty where it is not known) and, if
+        wanted, the place of the word: ``target_index`` (position of the token, text cut at blanks) or ``start`` and ``end``
+        (characters). Without a place the word is looked for in the text.
+
+    Yields
+    ------
+    Occurrence
+        In the order of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("text\tword\tsense\nthe river bank\tbank\tshore\n")
+    >>> [(o.word, o.tokens, o.target, o.senses) for o in read_sense_table(target)]
+    [('bank', ('the', 'river', 'bank'), 2, ('shore',))]
+    """
+    source = as_source(path)
+    number = 0
+    for frame in read_delimited(source, bounded=False):
+        names = {name.lower(): name for name in frame.columns}
+        for row in frame.iter_rows(named=True):
+            number += 1
+            yield _occurrence(source, number, {low: str(row[name]).strip() for low, name in names.items()})
+
+
+def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
+    text, word = _cell(row, _TEXT), _cell(row, _WORD)
+    senses = tuple(part for part in _cell(row, _SENSE).replace("|", " ").split() if part)
+    place = _cell(row, _PLACE)
+    line = number + 1
+    if place:
+        tokens = tuple(text.split())
+        if not place.isdigit() or int(place) >= len(tokens):
+            raise FormatError(
+                path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}."
+            )
+        target = int(place)
+    else:
+        start = int(row["start"]) if row.get("start", "").isdigit() else _find(path, line, text, word)
+        cut = tokenize(text)
+        tokens = tuple(token.text for token in cut)
+        target = next((i for i, token in enumerate(cut) if token.start <= start < token.end), -1)
+        if target < 0:
+            raise FormatError(path, line, f"expected a word at character {start} of the text, got none.")
+    return Occurrence(word, row.get("id") or f"{word}.{number}", tokens, target, senses)
+
+
+def _find(path: FilePath, line: int, text: str, word: str) -> int:
+    bare = word.split(".")[0].lower()
+    cut = tokenize(text)
+    # The very word comes before a form of it.
+    ranked = sorted(cut, key=lambda token: token.text.lower() != bare)
+    for token in ranked:
+        if bare and token.text.lower().startswith(bare):
+            return token.start
+    raise FormatError(path, line, f"expected the word {shown(word)} in the text, got it nowhere.")
+
+
+def _cell(row: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((row[name] for name in names if name in row), "")
+
+
+def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None:
+    """Write words in context as columns between tabs.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes.
+    occurrences : iterable of Occurrence
+        What to write; tokens with blanks between them.
+    """
+    with write_text_file(path) as file:
+        file.write("id\ttext\tword\ttarget_index\tsense\n")
+        for item in occurrences:
+            cells: list[Any] = [item.id, " ".join(item.tokens), item.word, item.target, " ".join(item.senses)]
+            file.write("\t".join(map(str, cells)) + "\n")
+
+
+def is_sense_table(head: Head) -> bool:
+    """Tell a table whose header names a text, a word and a sense."""
+    first = head.filled[0].lower() if head.filled else ""
+    names = {name.strip(' "') for name in first.replace("\t", ",").replace(";", ",").split(",")}
+    return all(names & set(wanted) for wanted in (_TEXT, _WORD, _SENSE)) and is_delimited(head)
+
+
+FORMAT = Format("sense-table", "occurrences", is_sense_table, read_sense_table, write_sense_table, (".tsv",))

@@ -1,0 +1,48 @@
+"""Words in context out of whatever file a user has: a Senseval sample, or a table of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handful.core.errors import FormatError, ParameterError
+from handful.core.records import Occurrence
+from handful.corpora.formats import format_of, read_senseval
+from handful.corpora.opening import FilePath, as_source
+
+
+def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath | None = None) -> Iterator[Occurrence]:
+    r"""Read words in context, told apart by content.
+
+    Parameters
+    ----------
+    path : path-like
+        Senseval XML, or separated columns with text, word and sense (see
+        `handful.corpora.formats.sense_table.read_sense_table`).
+    key, dtd : path-like or None
+        Answer key and declarations that go with Senseval XML.
+
+    Returns
+    -------
+    iterator of Occurrence
+        In the order of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_text("text,word,sense\nthe river bank,bank,shore\n")
+    >>> [item.senses for item in read_occurrences(target)]
+    [('shore',)]
+    """
+    source = as_source(path)
+    format = format_of(source)
+    if format.name == "senseval":
+        return read_senseval(source, key=key, dtd=dtd)
+    if format.yields != "occurrences":
+        raise FormatError(
+            path, None, f"expected Senseval XML, or a table with the columns text, word and sense, got {format.name}."
+        )
+    if key is not None or dtd is not None:
+        raise ParameterError(f"{path}: a key and a DTD go with Senseval XML, got a {format.name}.")
+    occurrences: Iterator[Occurrence] = format.read(source)
+    return occurrences

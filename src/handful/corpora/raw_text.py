@@ -1,0 +1,153 @@
+"""Raw text cut into tokens and sentences, with the place of every token in the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from handful.core.errors import DataError
+
+_APOSTROPHE = "['\u2019]"
+_TOKEN = re.compile(
+    r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']"  # addresses
+    r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|[@#]\w+"
+    r"|(?:[^\W\d_]\.){2,}"  # U.S.
+    r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?!\w)"
+    rf"|[^\W_]+?(?=n{_APOSTROPHE}t\b)|n{_APOSTROPHE}t\b|{_APOSTROPHE}(?:s|re|ve|d|ll|m)\b"  # did n't, it 's
+    rf"|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu){_APOSTROPHE}(?=\w)"  # l' homme
+    r"|\w+(?:[-&_]\w+)*"
+    r"|\.{2,}|-{2,}|\u2026"
+    r"|\S",
+    re.IGNORECASE,
+)
+_ABBREVIATION = re.compile(
+    r"(?:mr|mrs|ms|dr|prof|st|jr|sr|inc|corp|co|ltd|no|vs|etc|gen|sen|rep|gov|fig|al|approx|e\.g|i\.e|bzw|ca|usw|nr|"
+    r"str|m|mme|mlle|[a-z])",
+    re.IGNORECASE,
+)
+_ENDS = frozenset({".", "!", "?", "\u2026", "...", "..", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964"})
+_CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_UNSPACED = (
+    ("Chinese or Japanese", re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")),
+    ("Thai", re.compile(r"[\u0e00-\u0e7f]")),
+    ("Lao", re.compile(r"[\u0e80-\u0eff]")),
+    ("Burmese", re.compile(r"[\u1000-\u109f]")),
+    ("Khmer", re.compile(r"[\u1780-\u17ff]")),
+)
+
+
+class Token(NamedTuple):
+    """A token with the characters ``start`` up to but not including ``end`` of its text."""
+
+    text: str
+    start: int
+    end: int
+
+
+def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
+    """Cut text into tokens.
+
+    Parameters
+    ----------
+    text : str
+        Any text. Words are cut at Unicode word boundaries, keep their hyphens, and lose English (``n't``, ``'s``) and French
+        (``l'``) contractions; every other sign is a token of its own.
+    cuts : iterable of int
+        Places at which a token must end, such as the borders of labeled spans.
+
+    Returns
+    -------
+    list of Token
+        From left to right; ``text[start:end]`` is the token, and all between tokens is white space.
+
+    Examples
+    --------
+    >>> [token.text for token in tokenize("It didn't cost $3.50, l'homme!")]
+    ['It', 'did', "n't", 'cost', '$', '3.50', ',', "l'", 'homme', '!']
+    """
+    borders = sorted(set(cuts))
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        inside = [cut for cut in borders if start < cut < end] if borders else []
+        for low, high in zip([start, *inside], [*inside, end], strict=True):
+            tokens.append(Token(text[low:high], low, high))
+    return tokens
+
+
+def sentences(text: str, cuts: Iterable[int] = ()) -> Iterator[list[Token]]:
+    """Cut text into sentences of tokens.
+
+    Parameters
+    ----------
+    text : str
+        Any text; a blank line ends a sentence in any case.
+    cuts : iterable of int
+        As for `tokenize`.
+
+    Yields
+    ------
+    list of Token
+        A sentence ends after ``.``, ``!`` or ``?`` and what closes quotes or brackets, unless an abbreviation stands before
+        the point or a small letter follows.
+
+    Examples
+    --------
+    >>> [[token.text for token in part] for part in sentences("Dr. Low left. Why?")]
+    [['Dr', '.', 'Low', 'left', '.'], ['Why', '?']]
+    """
+    tokens = tokenize(text, cuts)
+    breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
+    part: list[Token] = []
+    for place, token in enumerate(tokens):
+        part.append(token)
+        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        if after is None or any(token.end <= border <= after.start for border in breaks) or _ends(tokens, place, after):
+            yield part
+            part = []
+
+
+def _ends(tokens: list[Token], place: int, after: Token) -> bool:
+    if after.text in _CLOSING or after.text in _ENDS or after.text[:1].islower():
+        return False
+    last = place
+    while last > 0 and tokens[last].text in _CLOSING:
+        last -= 1
+    token = tokens[last]
+    if token.text not in _ENDS:
+        return False
+    if token.text != "." or last == 0:
+        return True
+    before = tokens[last - 1]
+    return before.end != token.start or _ABBREVIATION.fullmatch(before.text) is None
+
+
+def refuse_unspaced(who: str, text: str) -> None:
+    """Raise if text is mostly of a script without blanks between words.
+
+    Parameters
+    ----------
+    who : str
+        Where the text came from, for the message.
+    text : str
+        The text.
+
+    Raises
+    ------
+    DataError
+        That names the script.
+
+    Examples
+    --------
+    >>> refuse_unspaced("a.txt", "Rome fell.")
+    """
+    n_letters = sum(map(str.isalpha, text)) or 1
+    for script, pattern in _UNSPACED:
+        if len(pattern.findall(text)) > n_letters / 2:
+            raise DataError(
+                f"{who}: text must have blanks between words, got {script}, which has none. "
+                "Cut it into words first, with a tool for that language."
+            )

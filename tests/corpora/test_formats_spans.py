@@ -1,0 +1,177 @@
+"""Spans by offsets, rows of tokens, slashes, columns with names, senses in tables: read, written, read again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from handful.core.errors import DataError, FormatError
+from handful.core.records import Occurrence, Sentence
+from handful.corpora.formats import all_formats, format_named, format_of
+from handful.corpora.raw_text import refuse_unspaced, sentences, tokenize
+from handful.corpora.sentences import read_sentences
+from handful.corpora.tables import read_table
+from handful.corpora.tagged import read_tagged, read_untagged
+
+TEXT = "Mr. Low left New York City. Why? Nobody knows, didn't they say."
+CITY = {"start": 13, "end": 26, "label": "LOC"}
+TASK = {"data": {"text": TEXT}, "annotations": [{"result": [{"value": {"start": 13, "end": 26, "labels": ["LOC"]}}]}]}
+FILES = {
+    "prodigy": json.dumps({"text": TEXT, "spans": [CITY], "answer": "accept"}) + "\n",
+    "doccano": json.dumps({"text": TEXT, "label": [[13, 26, "LOC"]]}) + "\n",
+    "label-studio": json.dumps([TASK]),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_spans_become_tags_and_go_back(tmp_path, name):
+    path = tmp_path / "a.json"
+    path.write_text(FILES[name])
+    assert format_of(path).name == name
+    tagged = read_tagged(path)
+    assert [len(tags) for tags in tagged.tags] == [8, 2, 8]
+    assert tagged.tags[0] == ("O", "O", "O", "O", "B-LOC", "I-LOC", "I-LOC", "O")
+    found = list(format_named(name).read(path))
+    for sentence in found:
+        for token, start, end in zip(sentence.tokens, sentence["start"], sentence["end"], strict=True):
+            assert TEXT[int(start) : int(end)] == token
+    again = tmp_path / "b.jsonl"
+    format_named(name).write(again, found)
+    assert format_of(again).name == name
+    assert [(s.tokens, s["tag"]) for s in format_named(name).read(again)] == [(s.tokens, s["tag"]) for s in found]
+
+
+def test_spans_are_whole_tokens_even_inside_words(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [
+        {"text": "York-based firms", "spans": [{"start": 0, "end": 4, "label": "LOC"}]},
+        {"text": "a bad one", "spans": [], "answer": "reject"},
+        {
+            "text": "St. Louis. x",
+            "spans": [{"start": 0, "end": 9, "label": "LOC"}, {"start": 4, "end": 9, "label": "P"}],
+        },
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = list(format_named("prodigy").read(path))
+    assert found[0].tokens == ("York", "-based", "firms")
+    assert found[1]["tag"] == ("B-LOC", "I-LOC", "I-LOC", "O", "O"), "the longer of two that overlap"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"text": "Rome", "spans": [{"start": 0, "end": 9, "label": "X"}]}, r"within the text \(0 to 4\), got 0 to 9"),
+        ({"text": "Rome", "spans": [{"start": "0", "end": 4}]}, "as a whole number, got '0'"),
+        ({"text": 3, "spans": []}, "expected text under 'text', got 3"),
+        ({"text": "Rome", "spans": [7]}, "as a whole number, got None"),
+    ],
+)
+def test_wrong_spans_are_one_sentence(tmp_path, row, message):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": "a", "spans": []}) + "\n" + json.dumps(row) + "\n")
+    with pytest.raises(FormatError, match=rf"a\.jsonl:2: .*{message}"):
+        list(format_named("prodigy").read(path))
+
+
+SENTENCES = [
+    Sentence(("Rome", "fell"), {"pos": ("NNP", "VBD"), "tag": ("B-LOC", "O")}),
+    Sentence(("So", "what", "?"), {"pos": ("RB", "WP", "."), "tag": ("O", "O", "O")}),
+]
+
+
+@pytest.mark.parametrize("name", ["token-rows", "conllu-plus", "slashed"])
+def test_tagged_sentences_are_written_and_read_back(tmp_path, name):
+    path = tmp_path / "a"
+    format_named(name).write(path, SENTENCES)
+    assert format_of(path).name == name
+    found = list(read_sentences(path))
+    assert [s.tokens for s in found] == [s.tokens for s in SENTENCES]
+    assert [s["tag"] for s in found] == [s["tag"] for s in SENTENCES]
+    assert ("pos" in found[0].columns) == (name != "slashed")
+    assert read_tagged(path).tags == tuple(s["tag"] for s in SENTENCES)
+    assert [s.tokens for s, _ in read_untagged(path, ("token", "pos", "tag"), "tag")] == [s.tokens for s in SENTENCES]
+
+
+def test_brat_has_its_text_beside_it(tmp_path):
+    (tmp_path / "a.txt").write_text(TEXT)
+    path = tmp_path / "a.ann"
+    path.write_text("T1\tLOC 13 26\tNew York City\nR1\tIn Arg1:T1 Arg2:T1\n#1\tNote T1\tx\n")
+    assert format_of(path).name == "brat"
+    assert read_tagged(path).tags[0][4:7] == ("B-LOC", "I-LOC", "I-LOC")
+    (tmp_path / "a.txt").unlink()
+    with pytest.raises(FormatError, match=r"expected the text in a\.txt beside it"):
+        read_tagged(path)
+
+
+def test_senses_in_a_table(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text(
+        "text\tword\tsense\tstart\nThe banks of the river, a bank.\tbank\tshore\t\nMoney in a bank\tbank\t\t11\n"
+    )
+    assert format_of(path).name == "sense-table"
+    first, second = format_named("sense-table").read(path)
+    assert (first.tokens[first.target], first.senses, first.target) == ("bank", ("shore",), 7)
+    assert (second.tokens[second.target], second.senses) == ("bank", ())
+    again = tmp_path / "b.tsv"
+    format_named("sense-table").write(again, [first, second])
+    assert list(format_named("sense-table").read(again)) == [first, second]
+    assert read_table(path, "sense").n_rows == 2, "it is a table all the same"
+    path.write_text("text\tword\tsense\nnothing here\tbank\tshore\nx y\tx\ta\n")
+    with pytest.raises(FormatError, match=r":2: expected the word 'bank' in the text"):
+        list(format_named("sense-table").read(path))
+    assert isinstance(first, Occurrence)
+
+
+def test_raw_text_is_cut_into_tokens(tmp_path):
+    path = tmp_path / "a.txt"
+    text = "The mayor, Mr. Low, left. He said: no!\n\nWhy?\nNobody knows, they say.\n"
+    path.write_text(text)
+    assert (format_of(path).name, format_of(path).yields) == ("raw", "text")
+    found = list(read_sentences(path))
+    assert [len(s) for s in found] == [9, 5, 2, 6]
+    for sentence in found:
+        for token, start, end in zip(sentence.tokens, sentence["start"], sentence["end"], strict=True):
+            assert text[int(start) : int(end)] == token
+    with pytest.raises(FormatError, match="got plain text"):
+        read_tagged(path)
+
+
+def test_raw_text_and_words_are_no_tags(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("Rome fell in a day .\nSo what is that to you ?\n")
+    with pytest.raises(FormatError, match=r"expected one token and its tag on each line.* got plain text"):
+        read_tagged(path)
+    path.write_text("".join(f"word{i} other{i}\n\n" for i in range(80)))
+    with pytest.raises(FormatError, match="80 different ones on 80 tokens, as if they were words"):
+        read_tagged(path)
+    path.write_text('{"a": 1, "b": 2}\n\n{"a": 3, "b": 4}\n')
+    with pytest.raises(FormatError, match="got a table"):
+        read_tagged(path)
+
+
+def test_unspaced_scripts_are_told():
+    with pytest.raises(DataError, match="must have blanks between words, got Chinese or Japanese"):
+        refuse_unspaced("a.txt", "我们今天去北京。")
+    refuse_unspaced("a.txt", "Er sagte: 北京")
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=60), st.lists(st.integers(0, 60), max_size=4))
+def test_offsets_cut_out_exactly_the_token(text, cuts):
+    tokens = tokenize(text, cuts)
+    assert all(text[token.start : token.end] == token.text and token.text for token in tokens)
+    between = "".join(
+        text[a:b] for a, b in zip([0, *(t.end for t in tokens)], [*(t.start for t in tokens), len(text)], strict=True)
+    )
+    assert not between.strip()
+    assert [token for part in sentences(text, cuts) for token in part] == tokens
+    borders = {token.start for token in tokens} | {token.end for token in tokens}
+    inside = [cut for cut in cuts if 0 < cut < len(text) and not text[cut - 1].isspace() and not text[cut].isspace()]
+    assert borders.issuperset(inside)
+
+
+def test_every_format_has_a_name_of_its_own():
+    names = [format.name for format in all_formats()]
+    assert len(set(names)) == len(names)
