@@ -285,7 +285,7 @@ def run_sentences(train: Path, test: Path, seeds: int, n_sentences: int) -> dict
                 )
                 chosen = chosen + [left[pick.sentence] for pick in picks]
             tagger = CRF("ner").fit([corpus.sentences[i] for i in chosen], [list(corpus.tags[i]) for i in chosen])
-            f1[strategy].append(chunk_f1(test_tags, tagger.predict(test_sentences)).f1)
+            f1[strategy].append(chunk_f1(test_tags, tagger.predict(test_sentences)).overall.f1)
             tokens[strategy].append(sum(len(corpus.sentences[i]) for i in chosen))
         print({name: (round(100 * np.mean(f1[name]), 2), int(np.mean(tokens[name]))) for name in f1}, flush=True)
     return {"f1": f1, "tokens": tokens}

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from oracles.covering import covering_points
 from oracles.typical import typical_rows
 from scipy import sparse
 
@@ -13,7 +14,7 @@ from handful.corpora.tables import table_of
 from handful.labeling import LabelLoop, next_rows
 from handful.labeling.loop import AUDIT
 from handful.labeling.space import as_matrix, as_points, neighborhood, telling_columns
-from handful.labeling.strategies import choose_margin, choose_typical, margins
+from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness
 
 CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
 
@@ -33,12 +34,39 @@ def test_typical_choice_is_that_of_the_paper(rows, n):
     assert chosen == typical_rows(clusters, typicality, labeled, n)
 
 
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(1, 3), st.integers(0, 2)), min_size=1, max_size=8),
+    st.lists(st.integers(0, 7), max_size=3),
+    st.integers(1, 6),
+)
+def test_covering_choice_is_greedy_facility_location(points, labeled, n):
+    places, weights, free = (list(column) for column in zip(*points, strict=True))
+    # Powers of two add up exactly, so that ties are ties in both versions.
+    near = [[0.5 ** abs(a - b) for b in places] for a in places]
+    covered = [at for at in labeled if at < len(points)]
+    chosen = choose_covering(
+        np.array(near), np.array(weights, dtype=float), np.array(covered, dtype=int), np.array(free), n
+    )
+    assert chosen == covering_points(near, weights, covered, free, n)
+
+
+def test_nearness_falls_with_distance_and_equal_points_are_near():
+    near = nearness(np.array([[0.0], [1.0], [3.0]]))
+    assert near.diagonal().tolist() == [1.0, 1.0, 1.0]
+    assert near[0, 1] > near[1, 2] > near[0, 2]
+    assert near[1, 2] == pytest.approx(np.exp(-1))
+    assert nearness(np.ones((3, 2))).tolist() == [[1.0] * 3] * 3
+
+
 def test_without_labels_every_region_comes_first():
     X, codes = clouds()
     picks = next_rows(X, n=4)
     assert {codes[pick.row] for pick in picks} == {0, 1, 2, 3}
     assert all(pick.suggestion is None and pick.confidence is None for pick in picks)
-    assert all(pick.reason == "typical of a region without labels" for pick in picks)
+    assert {pick.reason for pick in picks} <= {"typical of a region without labels", "unlike the others"}
+    typical = next_rows(X, n=4, strategy="typical")
+    assert {codes[pick.row] for pick in typical} == {0, 1, 2, 3}
+    assert {pick.reason for pick in typical} == {"typical of a region without labels"}
 
 
 def test_the_region_without_a_label_is_chosen():

@@ -12,7 +12,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import encode_labels
 from handful.labeling.committee import committee_shares
 from handful.labeling.space import as_matrix, as_points, neighborhood
-from handful.labeling.strategies import choose_margin, choose_typical, margins, regions
+from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness, regions
 
 Strategy = Literal["auto", "typical", "margin", "random"]
 AUDIT_SHARE = 0.1
@@ -57,8 +57,8 @@ def next_rows(X: Any, y: Any = None, n: int = 20, strategy: Strategy = "auto", r
         How many rows.
     strategy : {"auto", "typical", "margin", "random"}, default="auto"
         *typical* takes the densest row of the largest clusters without a label; *margin* rows between two classes, unlike
-        each other; *random* any. *auto* is typical first and margin once there are two labels per class;
-        every tenth row is an audit, chosen at random, so that scores on those rows stay honest.
+        each other; *random* any. *auto* takes rows that together are near to as many others as can be, then *margin* once
+        there are two labels per class; every tenth row is an audit, chosen at random, so that scores on those stay honest.
     random_state : int, default=0
         Seed.
 
@@ -123,6 +123,7 @@ class LabelLoop:
         self._around = neighborhood(self._points)
         self._typicality = self._around.typicality
         self._small, self._centers, self._sizes = _small_clusters(self._points, random_state)
+        self._near: np.ndarray | None = None
         self._answer: tuple[np.ndarray, list[Any]] | None = None
 
     def _given(self, y: Any) -> dict[int, Any]:
@@ -213,11 +214,27 @@ class LabelLoop:
                 second, best = np.argsort(shares[at], kind="stable")[-2:]
                 reasons[int(self._pool[at])] = f"between {classes[best]} and {classes[second]}"
             return
+        rare = np.quantile(self._typicality, _UNLIKE_SHARE)
+        for at in self._typical(labeled, n) if strategy == "typical" else self._covering(labeled, n):
+            reasons[int(self._pool[at])] = UNLIKE if self._typicality[at] < rare else TYPICAL
+
+    def _typical(self, labeled: np.ndarray, n: int) -> list[int]:
         n_regions = min(int(labeled.sum()) + n, max(len(self._sizes) // 2, 1))
         clusters = regions(self._centers, self._sizes, n_regions, self._seed)[self._small]
-        rare = np.quantile(self._typicality, _UNLIKE_SHARE)
-        for at in choose_typical(clusters, self._typicality, labeled, n):
-            reasons[int(self._pool[at])] = UNLIKE if self._typicality[at] < rare else TYPICAL
+        return choose_typical(clusters, self._typicality, labeled, n)
+
+    def _covering(self, labeled: np.ndarray, n: int) -> list[int]:
+        """Choose small clusters that cover the others, and the most typical row of each."""
+        if self._near is None:
+            self._near = nearness(self._centers)
+        free = np.bincount(self._small[~labeled], minlength=len(self._sizes))
+        chosen: list[int] = []
+        taken = labeled.copy()
+        for cluster in choose_covering(self._near, self._sizes, self._small[labeled], free, n):
+            members = np.flatnonzero((self._small == cluster) & ~taken)
+            chosen.append(int(members[self._typicality[members].argmax()]))
+            taken[chosen[-1]] = True
+        return chosen
 
     def _labeled(self) -> np.ndarray:
         """Tell which rows of the pool have a label."""

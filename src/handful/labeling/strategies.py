@@ -85,6 +85,70 @@ def choose_typical(clusters: np.ndarray, typicality: np.ndarray, labeled: np.nda
     return chosen
 
 
+def nearness(points: np.ndarray) -> np.ndarray:
+    """Return how near points are to each other: ``exp(-d**2 / m)`` with m the median of all squared distances.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_dimensions)
+        Points.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Between 0 and 1.
+    """
+    squares = (points**2).sum(axis=1)
+    apart = np.maximum(squares[:, None] + squares[None, :] - 2 * points @ points.T, 0.0)
+    np.fill_diagonal(apart, 0.0)
+    wide = apart[apart > 1e-12]
+    return np.asarray(np.exp(-apart / (np.median(wide) if len(wide) else 1.0)))
+
+
+def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, free: np.ndarray, n: int) -> list[int]:
+    """Choose points that are together near to as many others as can be.
+
+    Parameters
+    ----------
+    near : ndarray of shape (n_points, n_points)
+        From `nearness`.
+    weights : ndarray
+        How many rows each point stands for.
+    covered : ndarray of int
+        Points that have a label; one may stand there several times.
+    free : ndarray of int
+        How many rows without a label each point stands for.
+    n : int
+        How many to choose.
+
+    Returns
+    -------
+    list of int
+        Points, in the order of choosing; a point may come as often as it has free rows.
+
+    Notes
+    -----
+    Greedy facility location: each choice adds most to the sum over all points of weight times nearness to the nearest
+    chosen or labeled point. Ties go to the earlier point.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [0.1], [0.2], [5.0]])
+    >>> choose_covering(nearness(points), np.ones(4), np.array([], dtype=int), np.ones(4, dtype=int), 2)
+    [2, 3]
+    """
+    left = free.copy()
+    best = near[:, covered].max(axis=1) if len(covered) else np.zeros(len(near))
+    chosen: list[int] = []
+    while len(chosen) < n and left.any():
+        gains = weights @ np.maximum(near - best[:, None], 0.0)
+        point = int(np.where(left > 0, gains, -1.0).argmax())
+        chosen.append(point)
+        left[point] -= 1
+        best = np.maximum(best, near[:, point])
+    return chosen
+
+
 def margins(shares: np.ndarray) -> np.ndarray:
     """Return the lead of the best class over the second best, for every row.
 
