@@ -76,6 +76,8 @@ def test_suggestions_go_to_the_nearest_label_and_leave_prototypes_out():
     assert found.near["empty"] == []
     assert found.uncovered == [("far", 3), ("new", 3)]
     assert suggest_prototypes(text, {"P": ["p"]}, plane, min_count=4).uncovered == []
+    padded = [*text, *[["p"] * 100] * 1000]  # now 20 tokens of 100,000 are too few
+    assert suggest_prototypes(padded, {"P": ["p"]}, plane).uncovered == []
 
 
 def test_the_report_adds_up():

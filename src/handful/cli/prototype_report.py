@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def show_suggestions(suggestions: Suggestions) -> None:
     """Print words worth adding to a list, label by label."""
-    table = _table("label", "words like its prototypes (similarity)")
+    table = _table("label", "words like its prototypes: similarity (tokens)")
     for label, near in suggestions.near.items():
-        table.add_row(cell(label), cell("  ".join(f"{word} {share:.2f}" for word, share, _ in near) or "-"))
+        table.add_row(cell(label), cell("  ".join(f"{word} {share:.2f} ({n:,})" for word, share, n in near) or "-"))
     out = console()
     out.print(table)
     _list(

@@ -13,6 +13,8 @@ from handful.core.errors import DataError
 from handful.core.params import Count, Share, check_value
 from handful.tagging.prototypes.checks import check_lists
 
+_LEAST_COUNT, _ONE_IN = 3, 5_000  # a good prototype is frequent
+
 
 def extract_prototypes(
     sentences: Iterable[Iterable[str]], tags: Iterable[Iterable[str]], n_words: Count = 3, *, min_share: Share = 0.5
@@ -88,7 +90,7 @@ def suggest_prototypes(
     *,
     n_words: Count = 10,
     threshold: float = 0.35,
-    min_count: Count = 3,
+    min_count: Count | None = None,
 ) -> Suggestions:
     """Suggest further prototypes from raw text.
 
@@ -104,8 +106,8 @@ def suggest_prototypes(
         How many words to suggest for each label, and of the uncovered ones.
     threshold : float, default=0.35
         Words less similar than this to every prototype are uncovered.
-    min_count : int, default=3
-        Rarer words are not suggested.
+    min_count : int, optional
+        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or stand there less than 3 times.
 
     Returns
     -------
@@ -126,7 +128,8 @@ def suggest_prototypes(
     counts = Counter(word for sentence in sentences for word in sentence)
     rows, vectors = similarity.vocabulary_, similarity.vectors_
     taken = {word for mine in lists.values() for word in mine}
-    words = [w for w, n in counts.most_common() if n >= min_count and w not in taken]
+    least = max(_LEAST_COUNT, counts.total() // _ONE_IN) if min_count is None else min_count
+    words = [w for w, n in counts.most_common() if n >= least and w not in taken]
     known = [w for w in words if w in rows]
     labels = [label for label, mine in lists.items() if any(w in rows for w in mine)]
     near: dict[str, list[tuple[str, float, int]]] = {label: [] for label in lists}
