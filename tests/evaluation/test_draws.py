@@ -89,3 +89,12 @@ def test_scorer_knows_the_classes_of_the_model(half_labeled):
 def test_too_few_labels_for_the_folds_are_refused():
     with pytest.raises(DataError, match=r"as many labeled rows as folds \(5\), got 2"):
         list(LabeledKFold(5).split(np.zeros((3, 1)), [0, 1, None]))
+
+
+@pytest.mark.parametrize("n_splits", [2, 3, 5])
+def test_every_class_is_dealt_evenly_over_the_folds(n_splits):
+    y = np.repeat([0, 1, 2, -1], [23, 10, 5, 12])
+    for seed in range(20):
+        folds = [test for _, test in LabeledKFold(n_splits, random_state=seed).split(None, y)]
+        counts = np.array([np.bincount(y[test], minlength=3) for test in folds])
+        assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()

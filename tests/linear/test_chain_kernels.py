@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from oracles.chain import enumerate_chain, score
@@ -115,3 +117,22 @@ def test_a_sentence_of_five_thousand_positions_keeps_its_probabilities():
     assert np.isfinite(log_partition).all()
     np.testing.assert_allclose(nodes.sum(axis=1), 1.0, rtol=1e-9)
     assert edges.sum() == pytest.approx(4999)
+
+
+@pytest.mark.parametrize("per_position", [False, True])
+def test_of_equally_good_labelings_viterbi_takes_the_lower_label_from_the_end_on(per_position):
+    rng = np.random.default_rng(3)
+    n_ties = 0
+    for _ in range(50):
+        node, edge, active, lengths = block(rng, 3, LENGTHS, 0.7, per_position)
+        node, edge = node.round(), edge.round()
+        labels, _ = chain.viterbi(node, edge, active)
+        for s, n in enumerate(lengths):
+            scores = {
+                path: score(node[:n, :, s], edges_of(edge, n, s), np.zeros((3, 3, 3)), path)
+                for path in product(range(3), repeat=n)
+            }
+            best = [path for path, value in scores.items() if value == max(scores.values())]
+            n_ties += len(best) > 1
+            assert tuple(labels[:n, s]) == min(best, key=lambda path: path[::-1])
+    assert n_ties > 50

@@ -6,6 +6,7 @@ Inside, labels are codes 0, 1, 2, ... and -1 is always "unlabeled".
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -30,8 +31,8 @@ class Labels:
 
     Examples
     --------
-    >>> found = encode_labels(["b", None, "a"])
-    >>> found.codes.tolist(), found.classes.tolist(), found.labeled.tolist()
+    >>> labels = encode_labels(["b", None, "a"])
+    >>> labels.codes.tolist(), labels.classes.tolist(), labels.labeled.tolist()
     ([1, -1, 0], ['a', 'b'], [0, 2])
     """
 
@@ -95,12 +96,59 @@ def encode_labels(y: Any, *, who: str = "fit", min_classes: int = 1) -> Labels:
             'Rename the classes, for example with numpy.where(y == 1, "yes", "no").'
         )
     rows, labels = _without_mark(present_rows, present)
-    classes, found = np.unique(labels, return_inverse=True)
+    classes, label_codes = np.unique(labels, return_inverse=True)
     if len(classes) < min_classes:
         raise DataError(_too_few(who, classes, len(values), min_classes))
     codes = np.full(len(values), UNLABELED, dtype=np.int32)
-    codes[rows] = found
+    codes[rows] = label_codes
     return Labels(codes, classes)
+
+
+def code_of(classes: Iterable[Any]) -> dict[Any, int]:
+    """Return the code of each class of a fitted model.
+
+    Parameters
+    ----------
+    classes : array-like or iterable
+        The classes, in the order of their codes.
+
+    Returns
+    -------
+    dict of label to int
+        Labels as Python has them, not as numpy does.
+
+    Examples
+    --------
+    >>> code_of(np.array(["no", "yes"]))
+    {'no': 0, 'yes': 1}
+    """
+    known = classes.tolist() if isinstance(classes, np.ndarray) else classes
+    return {label: code for code, label in enumerate(known)}
+
+
+def codes_among(labels: Any, classes: np.ndarray) -> np.ndarray:
+    """Return the code of each label among the classes of a fitted model, -1 for a label that is none of them.
+
+    Parameters
+    ----------
+    labels : array-like
+        Labels, of the type of the classes.
+    classes : ndarray
+        The classes, sorted.
+
+    Returns
+    -------
+    ndarray of int64
+        One code per label.
+
+    Examples
+    --------
+    >>> codes_among(["b", "c", "a"], np.array(["a", "b"])).tolist()
+    [1, -1, 0]
+    """
+    given = np.asarray(labels)
+    places = np.searchsorted(classes, given).clip(0, len(classes) - 1)
+    return np.where(classes[places] == given, places, UNLABELED)
 
 
 def labeled_part(y: Any, classes: Any, *, who: str) -> tuple[np.ndarray, np.ndarray]:

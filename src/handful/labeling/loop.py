@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from handful.core.errors import DataError, ParameterError
-from handful.core.labels import encode_labels
+from handful.core.labels import code_of, encode_labels
 from handful.labeling.committee import committee_shares
 from handful.labeling.space import as_matrix, as_points, neighborhood
 from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness, regions
@@ -273,11 +273,11 @@ class LabelLoop:
     def _shares(self) -> tuple[np.ndarray, list[Any]]:
         if self._answer is None:
             classes = self.classes
-            code_of = {label: code for code, label in enumerate(classes)}
+            codes_by_label = code_of(classes)
             codes = np.full(len(self._pool), -1)
             for row, label in self.labels.items():
                 if row in self._place:
-                    codes[self._place[row]] = code_of[label]
+                    codes[self._place[row]] = codes_by_label[label]
             shares = committee_shares(self._points, codes, len(classes), self._around, self._seed)
             self._answer = shares, classes
         return self._answer

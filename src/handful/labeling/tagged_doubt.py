@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError, ParameterError
+from handful.core.labels import code_of
 from handful.core.progress import Progress, Step
 from handful.labeling.confident import class_thresholds, confident_classes, held_out
 
@@ -110,17 +111,17 @@ def doubtful_tags(
             f"doubt: at least two sentences, each with tags, are needed, got {len(sentences)} and {len(tags)} of tags."
         )
     answers, shares, classes = _held_out_answers(sentences, tags, make or _crf(tags), random_state, progress)
-    code_of = {label: code for code, label in enumerate(classes)}
+    codes_by_label = code_of(classes)
     flat = np.concatenate(shares)
-    codes = np.array([code_of[tag] for line in tags for tag in line])
+    codes = np.array([codes_by_label[tag] for line in tags for tag in line])
     sure = confident_classes(flat, class_thresholds(flat, codes))
     offsets = np.cumsum([0, *map(len, tags)])
     doubts = []
     for number, (line, answer) in enumerate(zip(tags, answers, strict=True)):
         surely = sure[offsets[number] : offsets[number + 1]]
         for start, stop in _differing(line, answer):
-            given = [float(shares[number][i, code_of[line[i]]]) for i in range(start, stop)]
-            other = [float(shares[number][i, code_of[answer[i]]]) for i in range(start, stop)]
+            given = [float(shares[number][i, codes_by_label[line[i]]]) for i in range(start, stop)]
+            other = [float(shares[number][i, codes_by_label[answer[i]]]) for i in range(start, stop)]
             confident = any(surely[i] >= 0 and classes[surely[i]] != line[i] for i in range(start, stop))
             doubts.append(
                 TagDoubt(
@@ -155,14 +156,14 @@ def _held_out_answers(
     progress: Progress | None,
 ) -> tuple[list[list[str]], list[np.ndarray], list[str]]:
     classes = sorted({tag for line in tags for tag in line})
-    code_of = {label: code for code, label in enumerate(classes)}
+    codes_by_label = code_of(classes)
     folds = np.random.default_rng(seed).permutation(len(sentences)) % min(_N_FOLDS, len(sentences))
     answers: list[list[str]] = [[] for _ in sentences]
     shares: list[np.ndarray] = [np.zeros((0, len(classes))) for _ in sentences]
     for number, (train, test) in enumerate(held_out(folds), start=1):
         tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
         held = [sentences[i] for i in test]
-        columns = [code_of[str(label)] for label in tagger.classes_]
+        columns = [codes_by_label[str(label)] for label in tagger.classes_]
         for i, answer, lines in zip(test, tagger.predict(held), tagger.predict_proba(held), strict=True):
             answers[i] = answer
             shares[i] = np.zeros((len(lines), len(classes)))

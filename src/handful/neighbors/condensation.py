@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError
-from handful.core.labels import encode_labels
+from handful.core.labels import code_of, encode_labels
 from handful.kernels.condense import condense
 from handful.kernels.distances import Rows
 from handful.kernels.nearest import no_neighbors
@@ -210,7 +210,7 @@ class CondensedClassifier(StoredRowsClassifier):
 
     def _truth(self, y: Any) -> np.ndarray:
         """Encode labels by the classes of the fit; -1 is unlabeled, -2 a label that the fit has not seen."""
-        found = encode_labels(y, who=type(self).__name__)
-        place = {label: code for code, label in enumerate(self.classes_.tolist())}
-        translated = np.array([*(place.get(label, -2) for label in found.classes.tolist()), -1])
-        return np.asarray(translated[found.codes])
+        labels = encode_labels(y, who=type(self).__name__)
+        known = code_of(self.classes_)
+        translated = np.array([*(known.get(label, -2) for label in labels.classes.tolist()), -1])
+        return np.asarray(translated[labels.codes])

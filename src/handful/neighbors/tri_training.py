@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from handful.core.errors import DataError, ParameterError
+from handful.core.labels import codes_among
 from handful.core.params import check_params
 from handful.core.registry import method
 from handful.core.store import Storable
@@ -204,7 +205,7 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return copy.fit(X, self.classes_[codes])
 
     def _codes(self, estimator: Any, X: Any) -> np.ndarray:
-        return np.searchsorted(self.classes_, np.asarray(estimator.predict(X)))
+        return codes_among(estimator.predict(X), self.classes_)
 
     def _shares(self, X: Any) -> np.ndarray:
         votes = np.array([self._codes(h, X) for h in self.estimators_])

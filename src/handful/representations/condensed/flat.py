@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from handful.core.errors import DataError
+from handful.core.labels import codes_among
 from handful.linear import Flat, counts
 from handful.linear.subset import Subset
 
@@ -123,9 +124,9 @@ class FlatSpace:
     def encode(self, inputs: Any, outputs: Any) -> np.ndarray:
         """Return labels as codes."""
         labels = np.asarray(outputs)
-        codes = np.searchsorted(self.classes, labels).clip(0, self.n_labels - 1)
-        if (self.classes[codes] != labels).any():
-            odd = labels[self.classes[codes] != labels][0]
+        codes = codes_among(labels, self.classes)
+        if (codes < 0).any():
+            odd = labels[codes < 0][0]
             raise DataError(f"CondensedFeatures: labels must be those of the base model, got {odd!r}.")
         return codes
 

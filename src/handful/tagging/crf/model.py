@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from handful.compute.processes import jobs_of
 from handful.core.errors import DataError, ParameterError
 from handful.core.explanation import Explanation
+from handful.core.labels import codes_among
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
@@ -465,7 +466,7 @@ class CRF(ProbabilisticTagger):
         unknown = sorted(set(labels.tolist()) - set(self.classes_.tolist()))
         if unknown:
             raise DataError(f"CRF: tags must be those of the first training, got {unknown[0]!r} as well.")
-        return np.asarray(np.searchsorted(self.classes_, labels).astype(np.int32)[codes])
+        return np.asarray(codes_among(labels, self.classes_).astype(np.int32)[codes])
 
     def _inner(self, tags: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
         """Return tags in the encoding that is learned."""

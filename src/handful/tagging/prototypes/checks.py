@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError
+from handful.core.labels import UNLABELED, code_of
 
 Given = Sequence[Sequence[str | None] | None]
 
@@ -163,6 +164,5 @@ def flat_codes(given: Given | None, offsets: np.ndarray, classes: np.ndarray) ->
     >>> flat_codes([["D", None], None], np.array([0, 2, 3]), np.array(["D", "N"])).tolist()
     [0, -1, -1]
     """
-    numbers: dict[str | None, int] = {label: code for code, label in enumerate(classes.tolist())}
-    numbers[None] = -1
+    numbers = code_of(classes) | {None: UNLABELED}
     return np.array([numbers[tag] for tag in flat_tags(given, offsets)], dtype=np.int32)

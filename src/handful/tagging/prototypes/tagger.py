@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.explanation import Explanation
+from handful.core.labels import code_of
 from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
@@ -349,7 +350,7 @@ class PrototypeTagger(ProbabilisticTagger):
 
     def _field(self, words: Sequence[str], observed: Sequence[Sequence[str]]) -> PrototypeField:
         columns = {p: i for i, p in enumerate(self.predicates_)}
-        codes = {label: code for code, label in enumerate(self.classes_.tolist())}
+        codes = code_of(self.classes_)
         legal = np.ones((len(words), len(codes)), dtype=bool)
         for row, word in enumerate(words):
             if word in self.lexicon_:
