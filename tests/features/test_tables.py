@@ -90,3 +90,12 @@ def test_blanks_around_names_do_not_count():
     encoder = TableEncoder.learn(pl.DataFrame({"z": ["a", "b"]}), {"z": "nominal"})
     assert encoder.transform(pl.DataFrame({"z": [" a", "b ", " "]})).round(2).tolist() == [[0.71, 0], [0, 0.71], [0, 0]]
     assert encoder.get_feature_names_out().tolist() == ["z=a", "z=b"]
+
+
+def test_a_missing_text_counts_as_a_text_without_the_word():
+    frame = pl.DataFrame({"t": ["dog barks", None, "dog", None, "barks dog dog"]})
+    words = TableEncoder.learn(frame, {"t": "text"}).columns["t"]
+    weight = dict(zip(words["words"], words["weights"], strict=True))
+    # log((1 + rows) / (1 + rows with the word)) + 1, the formula of scikit-learn's TfidfTransformer, over all five rows
+    assert weight["dog"] == pytest.approx(np.log(6 / 4) + 1)
+    assert weight["barks"] == pytest.approx(np.log(6 / 3) + 1)
