@@ -63,8 +63,8 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
     >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
-    >>> found = read_tagged(target)
-    >>> found.tags, found.sentences[0].tokens
+    >>> tagged = read_tagged(target)
+    >>> tagged.tags, found.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
     source = as_source(path)

@@ -78,7 +78,7 @@ def _sentences(
     share = Sharing()
     before: list[str] = []
     rows: list[list[str]] = []
-    found = False
+    has_any = False
     first = 0
 
     def finished() -> Sentence:
@@ -105,14 +105,14 @@ def _sentences(
                 raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
             if not line.strip(_BLANKS):
                 if rows:
-                    found = True
+                    has_any = True
                     yield finished()
                 else:
                     before.append("")
                 continue
             if _is_document_mark(line):
                 if rows:
-                    found = True
+                    has_any = True
                     yield finished()
                 before.append(line)
                 continue
@@ -130,7 +130,7 @@ def _sentences(
         rows.append(line.split(separator))
     if rows:
         yield finished()
-    elif not found:
+    elif not has_any:
         raise FormatError(path, None, "expected sentences, one token a line, got none.")
     elif any(before):
         raise FormatError(path, number, "expected tokens after the document mark or comment, got the end of the file.")

@@ -67,7 +67,7 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     extras: list[tuple[int, str]] = []
     last_range = _NO_RANGE
     first = number = 0
-    found = False
+    has_any = False
     for number, line in read_lines(path):
         if max(len(before), len(rows), len(extras)) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence of at most {MAX_LINES:,} lines, got a longer one.")
@@ -84,7 +84,7 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
                 extras.append((len(rows), line))
         elif not line.strip(" \t"):
             if rows:
-                found = True
+                has_any = True
                 yield _tree(path, first, before, rows, extras, last_range, share)
                 before, rows, extras, last_range = [], [], [], _NO_RANGE
             elif extras:
@@ -102,7 +102,7 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
         yield _tree(path, first, before, rows, extras, last_range, share)
     elif extras or any(before):
         raise FormatError(path, number, "expected words after the comments, got the end of the file.")
-    elif not found:
+    elif not has_any:
         raise FormatError(path, None, "expected sentences in CoNLL-U, got only blank lines.")
 
 

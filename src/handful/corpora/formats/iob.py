@@ -55,21 +55,21 @@ def spans(tags: Sequence[str]) -> list[Span]:
     >>> spans(["I-PER", "I-PER", "B-PER", "O", "S-LOC"])
     [Span(start=0, end=2, type='PER'), Span(start=2, end=3, type='PER'), Span(start=4, end=5, type='LOC')]
     """
-    found: list[Span] = []
+    read_spans: list[Span] = []
     start = -1
     previous, previous_type = "O", ""
     for index, tag in enumerate(tags):
         mark, kind = _parse(tag, index)
         starts = mark != "O" and (mark in "BS" or previous in "OES" or kind != previous_type)
         if start >= 0 and (starts or mark == "O"):
-            found.append(Span(start, index, previous_type))
+            read_spans.append(Span(start, index, previous_type))
             start = -1
         if starts:
             start = index
         previous, previous_type = mark, kind
     if start >= 0:
-        found.append(Span(start, len(tags), previous_type))
-    return found
+        read_spans.append(Span(start, len(tags), previous_type))
+    return read_spans
 
 
 def _parse(tag: str, index: int) -> tuple[str, str]:
@@ -83,12 +83,12 @@ def _parse(tag: str, index: int) -> tuple[str, str]:
     return mark, kind
 
 
-def from_spans(found: Iterable[tuple[int, int, str]], length: int, scheme: Scheme = "IOB2") -> list[str]:
+def from_spans(items: Iterable[tuple[int, int, str]], length: int, scheme: Scheme = "IOB2") -> list[str]:
     """Tags of spans in a scheme.
 
     Parameters
     ----------
-    found : iterable of Span or of (int, int, str)
+    items : iterable of Span or of (int, int, str)
         From left to right, without overlap.
     length : int
         Number of tokens.
@@ -110,7 +110,7 @@ def from_spans(found: Iterable[tuple[int, int, str]], length: int, scheme: Schem
     _check_scheme("from_spans", scheme)
     tags = ["O"] * length
     last = Span(0, 0, "")
-    for item in found:
+    for item in items:
         span = _as_span(item)
         start, end, kind = span
         if not last.end <= start < end <= length:
@@ -160,14 +160,14 @@ def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
     ['B-PER', 'E-PER', 'O', 'S-LOC']
     """
     _check_scheme("convert", source)
-    found = spans(tags)
-    for index, (tag, clean) in enumerate(zip(tags, from_spans(found, len(tags), source), strict=True)):
+    read_spans = spans(tags)
+    for index, (tag, clean) in enumerate(zip(tags, from_spans(read_spans, len(tags), source), strict=True)):
         if tag != clean:
             raise DataError(
                 f"convert: tags must be {source}, which has {clean} for token {index}, got {tag}. "
                 f"Name the right scheme (detect_scheme finds it), or repair the tags with to_iob2."
             )
-    return from_spans(found, len(tags), target)
+    return from_spans(read_spans, len(tags), target)
 
 
 def to_iob2(tags: Sequence[str]) -> list[str]:
@@ -216,8 +216,8 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
     """
     possible: list[Scheme] = list(get_args(Scheme))
     for number, tags in enumerate(sentences, start=1):
-        found = spans(tags)
-        fitting = [scheme for scheme in possible if from_spans(found, len(tags), scheme) == list(tags)]
+        read_spans = spans(tags)
+        fitting = [scheme for scheme in possible if from_spans(read_spans, len(tags), scheme) == list(tags)]
         if not fitting:
             raise DataError(
                 f"detect_scheme: tags must keep to one of {', '.join(get_args(Scheme))} throughout, "

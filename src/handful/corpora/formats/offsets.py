@@ -50,13 +50,13 @@ def tagged_sentences(path: FilePath, number: int | None, text: str, stretches: I
     cuts = [border for stretch in kept for border in stretch[:2]]
     # A span keeps its sentence together: a point inside it ends nothing.
     for part in _joined(list(sentences(text, cuts)), kept):
-        found = []
+        whole_spans = []
         for start, end, label in kept:
             inside = [place for place, token in enumerate(part) if start <= token.start and token.end <= end]
             if inside:
-                found.append((inside[0], inside[-1] + 1, label))
+                whole_spans.append((inside[0], inside[-1] + 1, label))
         columns = {
-            "tag": tuple(from_spans(found, len(part))),
+            "tag": tuple(from_spans(whole_spans, len(part))),
             "start": tuple(str(token.start) for token in part),
             "end": tuple(str(token.end) for token in part),
         }

@@ -48,18 +48,18 @@ def read_text(path: FilePath) -> Iterator[Sentence]:
     """
     share = Sharing()
     empty: list[str] = []
-    found = False
+    has_any = False
     for number, line in read_lines(path):
         tokens = [token for token in line.replace("\t", " ").split(" ") if token]
         if tokens:
-            found = True
+            has_any = True
             yield Sentence(share(tokens), comments=tuple(empty))
             empty.clear()
         elif len(empty) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence after at most {MAX_LINES:,} empty lines, got none.")
         else:
             empty.append("")
-    if not found:
+    if not has_any:
         raise FormatError(path, None, "expected sentences, one a line, got only empty lines.")
 
 

@@ -77,13 +77,13 @@ def _parse_toml(path: FilePath) -> Any:
         ) from None
 
 
-def _checked(path: FilePath, found: Any) -> dict[str, list[str]]:
-    if not isinstance(found, dict):
-        raise FormatError(path, None, f"expected labels with lists of words, got {_kind(found)}.")
-    if not found:
+def _checked(path: FilePath, content: Any) -> dict[str, list[str]]:
+    if not isinstance(content, dict):
+        raise FormatError(path, None, f"expected labels with lists of words, got {_kind(content)}.")
+    if not content:
         raise FormatError(path, None, "expected labels with words, got none.")
     prototypes = {}
-    for label, words in found.items():
+    for label, words in content.items():
         if not label.strip():
             raise FormatError(path, None, "expected a label for every list of words, got an empty one.")
         if not isinstance(words, list):
@@ -97,9 +97,9 @@ def _checked(path: FilePath, found: Any) -> dict[str, list[str]]:
     return prototypes
 
 
-def _kind(found: Any) -> str:
+def _kind(content: Any) -> str:
     names = {dict: "a table", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
-    return names.get(type(found), "something else")
+    return names.get(type(content), "something else")
 
 
 def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) -> None:

@@ -68,7 +68,7 @@ def read_senseval(
     answers = key if isinstance(key, Mapping) else {} if key is None else read_key(key)
     parser = SensevalParser(path, answers, dtd, split)
     is_first = True
-    found = False
+    has_any = False
     with open_bytes(path) as file:
         while chunk := file.read(_CHUNK):
             if is_first and b"\0" in chunk and chunk[:2] not in (b"\xff\xfe", b"\xfe\xff"):
@@ -76,14 +76,14 @@ def read_senseval(
             is_first = False
             parser.feed(chunk)
             if parser.finished:
-                found = True
+                has_any = True
                 yield from parser.finished
                 parser.finished.clear()
     if is_first:
         raise FormatError(path, None, "the file is empty.")
     parser.feed(b"", final=True)
     yield from parser.finished
-    if not found and not parser.finished:
+    if not has_any and not parser.finished:
         raise FormatError(path, None, "expected <instance> elements of a Senseval lexical sample, got none.")
 
 

@@ -40,17 +40,17 @@ def parse_json(path: FilePath, line: int | None, text: str) -> Any:
     """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        content = dict(pairs)
+        if len(content) < len(pairs):
             twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
             raise FormatError(path, line, f"expected each key once, got {shown(twice)} again.")
-        return found
+        return content
 
     try:
-        found = json.loads(text, object_pairs_hook=once)
+        content = json.loads(text, object_pairs_hook=once)
         if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode()
-        return found
+            json.dumps(content, ensure_ascii=False).encode()
+        return content
     except json.JSONDecodeError as error:
         message = f"expected JSON, got an error at column {error.colno}: {error.msg}."
         raise FormatError(path, line or error.lineno, message) from None
