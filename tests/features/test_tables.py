@@ -94,7 +94,7 @@ def test_blanks_around_names_do_not_count():
 
 def test_a_missing_text_counts_as_a_text_without_the_word():
     frame = pl.DataFrame({"t": ["dog barks", None, "dog", None, "barks dog dog"]})
-    words = TableEncoder.learn(frame, {"t": "text"}).columns["t"]
+    words = TableEncoder.learn(frame, {"t": "text"}).state()["t"]
     weight = dict(zip(words["words"], words["weights"], strict=True))
     # log((1 + rows) / (1 + rows with the word)) + 1, the formula of scikit-learn's TfidfTransformer, over all five rows
     assert weight["dog"] == pytest.approx(np.log(6 / 4) + 1)
