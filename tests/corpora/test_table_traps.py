@@ -300,3 +300,16 @@ def test_a_file_is_opened_once(tmp_path, monkeypatch, name):
     monkeypatch.setattr(source_module, "_open", lambda p: opened.append(p) or real(p))
     read_table(path, "y")
     assert len(opened) == 1
+
+
+def test_tables_of_weka(put):
+    text = "% made by hand\n@RELATION 'a b'\n@attribute size REAL\n@attribute 'the color' {red, 'dark blue'}\n"
+    text += "@attribute class {p,q}\n@data\n1.5, red, p\n% no row\n?, 'dark blue', q\n2,?,?\n"
+    path = put(text, "a.arff")
+    assert format_of(path).name == "arff"
+    table = read_table(path, "class")
+    assert table.kinds == {"size": "numeric", "the color": "nominal"}
+    assert table.frame.rows() == [(1.5, "red", "p"), (None, "dark blue", "q"), (2.0, None, None)]
+    for row, message in (("{0 1.5}", "got a sparse row"), ("1,red", "expected 3 cells, one for each attribute")):
+        with pytest.raises(FormatError, match=f":11: .*{message}"):
+            read_table(put(text + row + "\n", "a.arff"))

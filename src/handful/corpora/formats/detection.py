@@ -22,6 +22,7 @@ MODULES = (
     "token_rows",
     "json_array",
     "json_lines",
+    "arff",
     "conllu_plus",
     "conllu",
     "brat",
