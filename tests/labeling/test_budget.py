@@ -91,6 +91,25 @@ def test_training_sets_are_nested_and_apart_from_the_test_rows():
     assert answer_or_only(answer, np.arange(2), np.array([1, 1]), np.arange(3)).tolist() == [1, 1, 1]
 
 
+@pytest.mark.parametrize(("after", "n_kept"), [(3, 3), (1, None)])
+def test_an_interruption_keeps_the_draws_that_are_done(after, n_kept):
+    codes = np.array([0, 1] * 30)
+
+    def stop(step):
+        if step.done == after:
+            raise KeyboardInterrupt
+
+    def run():
+        answer = {"zero": lambda train, labels, test: np.zeros(len(test), dtype=int)}
+        return learning_curves(codes, answer, n_draws=9, progress=stop)
+
+    if n_kept is None:
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    else:
+        assert len(run().scores["zero"]) == n_kept
+
+
 def test_the_stopping_rule_bounds_the_change():
     rng = np.random.default_rng(0)
     base = rng.integers(0, 3, 2000)

@@ -84,7 +84,11 @@ def _by_name(files: tuple[Path, ...], read: Any) -> dict[str, pl.DataFrame]:
 
 def _beside(data: Path) -> Path:
     """Return the name of a new file beside the data; an earlier one is not replaced."""
+    from handful.corpora.opening import bare_suffix
+
     stem, dot, suffix = data.name.partition(".")
+    if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):  # read here, but not written
+        dot, suffix = ".", "csv"
     where = data.with_name(f"{stem}.merged{dot}{suffix}")
     if where.exists():
         raise FileError(f"{where}: is there already. Name another file with -o, or replace DATA with --in-place.")

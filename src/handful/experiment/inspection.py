@@ -13,6 +13,7 @@ from handful.methods.table_model import TableModel
 
 _MOST_CLASSES = 20
 _MOST_COLUMNS = 30
+_MOST_WORDS = 12
 
 
 def inspect_model(path: str | os.PathLike[str], *, top: int = 8) -> dict[str, Any]:
@@ -52,7 +53,7 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         elif column["kind"] == "nominal":
             columns[name] = f"nominal, {len(column['values'])} values ({', '.join(column['values'][:5])})"
         else:
-            columns[name] = "text"
+            columns[name] = f"text, {len(column['words']):,} words ({', '.join(_frequent(column))})"
     if len(model.columns_) > _MOST_COLUMNS:
         columns["..."] = f"{len(model.columns_) - _MOST_COLUMNS} more"
     return {
@@ -64,6 +65,11 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         **_facts(model.estimator_, top, model),
         "how it was trained": model.training_,
     }
+
+
+def _frequent(column: Any) -> list[str]:
+    """Return the most frequent words of a text column: those of the least weight."""
+    return [column["words"][j] for j in np.argsort(np.asarray(column["weights"]), kind="stable")[:_MOST_WORDS]]
 
 
 def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from handful.labeling.space import Neighborhood
 Answer = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 _TEST_SHARE = 0.25
 _MOST_TEST = 2_000
+_LEAST_DRAWS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,21 +81,27 @@ def learning_curves(
     Returns
     -------
     LearningCurves
-        Accuracy on the held-out rows.
+        Accuracy on the held-out rows. An interruption ends the run with the draws that are done, if there are two.
     """
     n_test = min(max(round(_TEST_SHARE * len(codes)), 1), _MOST_TEST)
     sizes = curve_sizes(len(codes) - n_test, len(np.unique(codes)))
     scores = {name: np.zeros((n_draws, len(sizes))) for name in answerers}
-    for draw in range(n_draws):
-        order = np.random.default_rng([random_state, draw]).permutation(len(codes))
-        test, pool = order[:n_test], order[n_test:]
-        for at, size in enumerate(sizes):
-            train = pool[:size]
-            for name, answer in answerers.items():
-                scores[name][draw, at] = np.mean(answer_or_only(answer, train, codes[train], test) == codes[test])
-        if progress is not None:
-            progress(Step("learning curves", draw + 1, n_draws))
-    return LearningCurves(sizes, scores)
+    n_done = 0
+    try:
+        for draw in range(n_draws):
+            order = np.random.default_rng([random_state, draw]).permutation(len(codes))
+            test, pool = order[:n_test], order[n_test:]
+            for at, size in enumerate(sizes):
+                train = pool[:size]
+                for name, answer in answerers.items():
+                    scores[name][draw, at] = np.mean(answer_or_only(answer, train, codes[train], test) == codes[test])
+            n_done = draw + 1
+            if progress is not None:
+                progress(Step("learning curves", n_done, n_draws))
+    except KeyboardInterrupt:
+        if n_done < _LEAST_DRAWS:
+            raise
+    return LearningCurves(sizes, {name: part[:n_done] for name, part in scores.items()})
 
 
 def answer_or_only(answer: Answer, train: np.ndarray, codes: np.ndarray, test: np.ndarray) -> np.ndarray:
