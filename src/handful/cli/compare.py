@@ -30,7 +30,7 @@ _REPORTS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json"
 )
 @click.option("--methods", type=Names(), help="Methods to compare; all that fit by default (see 'handful methods').")
 @click.option(
-    "--draws", type=click.IntRange(min=2), default=20, show_default=True, help="Trials of one method at most."
+    "--draws", type=click.IntRange(min=2), default=30, show_default=True, help="Trials of one method at most."
 )
 @race_options
 @table_options

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from handful.evaluation.best_bet import Bet, place_bets
-from handful.evaluation.significance import corrected_interval, corrected_paired_t, holm
+from handful.evaluation.significance import (
+    corrected_interval,
+    corrected_paired_t,
+    crossed_mean,
+    holm,
+    mean_interval,
+    mean_test,
+)
 
 LEVEL = 0.05
 LEAST_DRAWS = 3
@@ -37,6 +45,8 @@ class Entry:
         False for an entry that is there only as another's twin.
     favorite : bool
         Whether it is the best bet before anything is measured.
+    right : mapping of int to ndarray of bool
+        Draw to which of the tested rows it was right on, where the score is their share.
     """
 
     name: str
@@ -46,6 +56,7 @@ class Entry:
     twin: str | None = None
     ranked: bool = True
     favorite: bool = False
+    right: Mapping[int, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,10 @@ class Setting:
         Number of labels in training.
     unlabeled, labels : str
         What they are called.
+    overlap : float
+        Share of its labels that a draw has in common with another one, on average.
+    tested : callable, optional
+        Gives the tested rows of a draw.
     """
 
     test_share: float
@@ -69,6 +84,18 @@ class Setting:
     n_labels: int
     unlabeled: str = "unlabeled rows"
     labels: str = "labels"
+    overlap: float = 0.75
+    tested: Callable[[int], np.ndarray] | None = None
+
+    @property
+    def bet_share(self) -> float:
+        """What `test_share` is worth where draws have few labels in common."""
+        return self.test_share * (0.4 + 0.6 * min(self.overlap / 0.75, 1.0))
+
+    @cached_property
+    def luck_correlation(self) -> float:
+        """Correlation of the luck of two draws with their labels; that of Nadeau and Bengio where all labels are used."""
+        return self.test_share / (1 + self.test_share) * min(self.overlap / 0.75, 1.0)
 
 
 @dataclass(frozen=True)
@@ -194,7 +221,10 @@ def rank(entries: Sequence[Entry], setting: Setting) -> Ranking:
     Notes
     -----
     The baseline is the plain method with the best mean, which makes it harder to beat than one chosen beforehand.
-    P-values are those of the corrected resampled t-test over the draws that both finished, adjusted by Holm's rule.
+    Differences are tested over the draws that both methods finished. Where it is known which rows a method was right
+    on, the variance has a part for rows and a part for draws (`handful.evaluation.significance.crossed_mean`);
+    otherwise it is that of the corrected resampled t-test. P-values are adjusted by Holm's rule for the number of
+    methods that are not plain; among the plain ones the best is taken as it is.
 
     Examples
     --------
@@ -208,7 +238,7 @@ def rank(entries: Sequence[Entry], setting: Setting) -> Ranking:
     favorite = next((entry.name for entry in ranked if entry.favorite), None)
     bets = place_bets(
         {entry.name: entry.scores for entry in ranked},
-        test_share=setting.test_share,
+        test_share=setting.bet_share,
         n_test=setting.n_test,
         favorite=favorite,
     )
@@ -267,6 +297,9 @@ def difference(one: Entry, other: Entry, setting: Setting) -> Gain | None:
     differences = _differences(one, other)
     if len(differences) < 2:
         return None
+    crossed = _crossed(one, other, setting)
+    if crossed is not None:
+        return Gain(other.name, crossed[0], *mean_interval(*crossed))
     least = _least_variance(differences, setting.test_share, setting.n_test)
     low, high = corrected_interval(differences, _MANY, round(_MANY * setting.test_share), least_variance=least)
     return Gain(other.name, float(differences.mean()), low, high)
@@ -317,12 +350,31 @@ def _p_values(ranked: Sequence[Entry], baseline: Entry | None, setting: Setting)
         return {}
     raw = {}
     for entry in ranked:
-        differences = _differences(entry, baseline)
-        if entry.name != baseline.name and len(differences) >= LEAST_DRAWS:
-            least = _least_variance(differences, setting.test_share, setting.n_test)
-            share = round(_MANY * setting.test_share)
-            raw[entry.name] = corrected_paired_t(differences, _MANY, share, least_variance=least)
-    return dict(zip(raw, holm(np.array(list(raw.values()))).tolist(), strict=True)) if raw else {}
+        if entry.name != baseline.name and len(set(entry.scores) & set(baseline.scores)) >= LEAST_DRAWS:
+            raw[entry.name] = _p_value(entry, baseline, setting)
+    rivals = [entry.name for entry in ranked if entry.name in raw and not entry.plain]
+    adjusted = holm(np.array([raw[name] for name in rivals])).tolist() if rivals else []
+    return {**raw, **dict(zip(rivals, adjusted, strict=True))}
+
+
+def _p_value(entry: Entry, baseline: Entry, setting: Setting) -> float:
+    crossed = _crossed(entry, baseline, setting)
+    if crossed is not None:
+        return mean_test(*crossed)
+    differences = _differences(entry, baseline)
+    least = _least_variance(differences, setting.test_share, setting.n_test)
+    return corrected_paired_t(differences, _MANY, round(_MANY * setting.test_share), least_variance=least)
+
+
+def _crossed(one: Entry, other: Entry, setting: Setting) -> tuple[float, float, int] | None:
+    """Return the mean difference, its variance and degrees of freedom, where it is known which rows were right."""
+    shared = sorted(set(one.right) & set(other.right))
+    if setting.tested is None or len(shared) < 2 or len(shared) < len(set(one.scores) & set(other.scores)):
+        return None
+    rows = np.concatenate([setting.tested(draw) for draw in shared])
+    draws = np.repeat(np.arange(len(shared)), [len(one.right[draw]) for draw in shared])
+    values = np.concatenate([one.right[draw].astype(float) - other.right[draw] for draw in shared])
+    return crossed_mean(values, rows, draws, setting.luck_correlation)
 
 
 def _n_tested(test_share: float, n_test: int) -> int:

@@ -7,6 +7,7 @@ import pickle
 import time
 import tracemalloc
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from handful.experiment.entrants import Entrant, choose_entrants
 from handful.experiment.problem import Problem
 from handful.experiment.search import search
 from handful.experiment.splits import Draws
-from handful.experiment.trial import Cost, Outcome, Pilot, Task, quiet_single_thread, score_of
+from handful.experiment.trial import Cost, Outcome, Pilot, Task, as_bits, quiet_single_thread, score_of
 from handful.features.tables import TableEncoder
 
 Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
@@ -80,7 +81,14 @@ class TableArena:
     @property
     def setting(self) -> Setting:
         """What the scores are scores of."""
-        return Setting(self.draws.pool_share, self.draws.n_test, self.draws.n_labels)
+        draws = self.draws
+        return Setting(
+            draws.pool_share,
+            draws.n_test,
+            draws.n_labels,
+            overlap=draws.overlap,
+            tested=cache(lambda draw: draws[draw].test) if self.metric == "accuracy" else None,
+        )
 
     def card(self, name: str) -> Card:
         """Return the card of a method."""
@@ -192,6 +200,7 @@ class TableArena:
         return Outcome(
             task,
             score_of(confusion, self.metric),
+            as_bits(answers == truth) if self.metric == "accuracy" else "",
             _brier(model, test, truth, n_classes),
             confusion.tolist() if n_classes <= 50 else [],
             params,

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from handful.evaluation.best_bet import Bet, place_bets
 from handful.evaluation.ranking import Entry, Gain, Ranking, Setting, rank
 from handful.experiment.entrants import Entrant
@@ -82,7 +84,7 @@ class Race:
     entrants: Sequence[Entrant]
     setting: Setting
     n_labels: int
-    draws: int = 20
+    draws: int = 30
     round_size: int = 5
     prove: bool = True
     curve: tuple[int, ...] = ()
@@ -93,6 +95,7 @@ class Race:
     def __post_init__(self) -> None:
         self._by_name = {entrant.name: entrant for entrant in self.entrants}
         self._scores: dict[str, dict[int, float]] = defaultdict(dict)
+        self._right: dict[str, dict[int, np.ndarray]] = defaultdict(dict)
         self._sizes: set[tuple[str, int, int]] = set()
         for outcome in self.outcomes:
             self._take(outcome)
@@ -127,7 +130,7 @@ class Race:
         """The best bet first."""
         scores = {e.name: self._scores[e.name] for e in self.active if self._scores[e.name]}
         favorite = next((e.name for e in self.active if e.favorite), None)
-        return place_bets(scores, test_share=self.setting.test_share, n_test=self.setting.n_test, favorite=favorite)
+        return place_bets(scores, test_share=self.setting.bet_share, n_test=self.setting.n_test, favorite=favorite)
 
     @property
     def ranking(self) -> Ranking:
@@ -195,13 +198,24 @@ class Race:
             self.left_out.setdefault(task.entry, outcome.error)
         elif outcome.score is not None:
             self._scores[task.entry][task.draw] = outcome.score
+            if outcome.right:
+                self._right[task.entry][task.draw] = np.frombuffer(outcome.right.encode(), dtype=np.uint8) == ord("1")
 
     def _task(self, entrant: Entrant, draw: int) -> Task:
         return Task(entrant.method, entrant.labels_only, draw, self.n_labels)
 
     def _entries(self) -> list[Entry]:
         return [
-            Entry(e.name, dict(self._scores[e.name]), e.uses_unlabeled, e.plain, e.twin, e.ranked, e.favorite)
+            Entry(
+                e.name,
+                self._scores[e.name],
+                e.uses_unlabeled,
+                e.plain,
+                e.twin,
+                e.ranked,
+                e.favorite,
+                self._right[e.name],
+            )
             for e in self.entrants
             if e.name not in self.left_out or not e.ranked
         ]

@@ -27,7 +27,7 @@ class Session:
         Stop after this time at the latest; None is no limit. Where `trials` is given, time does not count.
     trials : int, optional
         Stop after so many trials: a limit that does not depend on the clock, so that results can be made again.
-    draws : int, default=20
+    draws : int, default=30
         Trials of one method at most: how often labels and tested rows are drawn anew.
     memory_gb : float, optional
         Memory that all worker processes together may take.
@@ -62,7 +62,7 @@ class Session:
 
     minutes: float | None = USUAL_MINUTES
     trials: int | None = None
-    draws: int = 20
+    draws: int = 30
     memory_gb: float | None = None
     unlabeled_rows: int = 5_000
     seed: int = 0

@@ -123,6 +123,9 @@ class Draws:
         self.n_labels = self._count(1.0)
         self.sizes = sorted({size for size in map(self._size, self._curve()) if size is not None})
         self.pool_share = 1.0 / (self.n_folds - 1) if self.n_folds > 1 else 1.0
+        # Labels that two draws have in common: of n out of a pool, n / pool; all but two folds if none are hidden.
+        within = 1 - 1 / (self.n_folds - 1) if self.n_folds > 1 else 1.0
+        self.overlap = within * self.n_labels / max(int(self._left.sum()), 1)
         self.n_test = min(max(testable // self.n_folds, 1), max_test)
 
     def __getitem__(self, number: int) -> Draw:

@@ -61,6 +61,8 @@ class Outcome:
         The trial.
     score : float or None
         Score on the tested rows; None if it failed.
+    right : str
+        Which of the tested rows it was right on, as zeros and ones, where the score is their share.
     brier : float or None
         Mean squared error of the shares of the classes, if the method tells any: smoother than a score.
     confusion : list of lists of int
@@ -81,6 +83,7 @@ class Outcome:
 
     task: Task
     score: float | None
+    right: str = ""
     brier: float | None = None
     confusion: list[list[int]] = field(default_factory=list)
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -109,6 +112,17 @@ def entry_name(method: str, labels_only: bool) -> str:
     'ordinal-knn (labels only)'
     """
     return f"{method} (labels only)" if labels_only else method
+
+
+def as_bits(right: np.ndarray) -> str:
+    """Return which rows were right, as zeros and ones.
+
+    Examples
+    --------
+    >>> as_bits(np.array([True, False]))
+    '10'
+    """
+    return (right.astype(np.uint8) + ord("0")).tobytes().decode()
 
 
 @contextmanager
