@@ -62,9 +62,7 @@ class Simulation:
     def setting(self) -> Setting:
         draws = self.draws
         tested = functools.cache(lambda draw: draws[draw].test)
-        return Setting(
-            draws.pool_share, draws.n_test, draws.n_labels, overlap=draws.overlap, tested=tested
-        )
+        return Setting(draws.pool_share, draws.n_test, draws.n_labels, overlap=draws.overlap, tested=tested)
 
     def clock(self) -> float:
         return self.now
@@ -107,9 +105,7 @@ def _shifted(logits: np.ndarray, accuracy: float) -> np.ndarray:
 
 
 def compared(simulation: Simulation, minutes: float) -> dict[str, object]:
-    race = Race(
-        simulation.entrants, simulation.setting, simulation.draws.n_labels, round_size=simulation.draws.n_folds
-    )
+    race = Race(simulation.entrants, simulation.setting, simulation.draws.n_labels, round_size=simulation.draws.n_folds)
     session = Session(minutes=minutes, started=0.0)
     Runner(race, session, Here(simulation), clock=simulation.clock).run()
     verdict = judge(race.ranking, simulation.setting)

@@ -62,6 +62,14 @@ def test_the_time_is_kept_and_the_best_measured_is_recommended(minutes):
         assert state == "out of time"
 
 
+def test_the_favorite_is_measured_before_all_but_one():
+    made = entrants("plain-a", "plain-b", "good", "team", team={"favorite": True, "cost": "fair"})
+    arena = FakeArena({**MEANS, "team": 0.8}, seconds={"team": 5.0})
+    held(arena, new_race(entrants=made), minutes=0.1)
+    assert [task.entry for task in arena.log[:4]] == ["plain-a", "team", "plain-b", "good"]
+    assert arena.now <= 6 + 5.0
+
+
 def test_slow_methods_begin_only_if_a_pilot_says_that_they_fit():
     made = entrants("plain-a", "slow", "endless", slow={"cost": "slow"}, endless={"cost": "slow"})
     arena = FakeArena({"plain-a": 0.7, "slow": 0.8, "endless": 0.9}, seconds={"slow": 3.0, "endless": 500.0})

@@ -71,7 +71,6 @@ class TableArena:
         self._cards = dict(extra or {})
         self._everything: Any = None
         self._splits: dict[tuple[int, int], Matrices] = {}
-        self._warm: set[tuple[str, bool]] = set()
 
     @property
     def name(self) -> str:
@@ -187,7 +186,6 @@ class TableArena:
         if task.labels_only or not card.uses_unlabeled:
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = search(card, train, codes, self.seed)
-        self._warm_up(card, params, train, codes)
         model = card.make(train.shape[1], self.seed, params)
         began = time.perf_counter()
         model.fit(train, codes)
@@ -226,17 +224,6 @@ class TableArena:
         encoder = TableEncoder.learn(self.problem.frame[rows], self.problem.kinds)
         train, test = (encoder.transform(self.problem.frame[r]) for r in (rows, draw.test))
         return train, codes, test, truth
-
-    def _warm_up(self, card: Card, params: Mapping[str, Any], train: Any, codes: np.ndarray) -> None:
-        # Compiled kernels are compiled on first use; a clock that runs meanwhile would tell of the compiler.
-        key = (card.name, bool((codes < 0).any()))
-        if key in self._warm:
-            return
-        self._warm.add(key)
-        rows = np.concatenate([np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)[:20]])
-        if len(rows) <= 200:
-            model = card.make(train.shape[1], self.seed, params).fit(train[rows], codes[rows])
-            model.predict(train[rows[:2]])
 
     def _measure(
         self, card: Card, params: Mapping[str, Any], rows: Any, codes: np.ndarray, warm: bool

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from handful.core.progress import Step
+from handful.experiment.entrants import Entrant
 from handful.experiment.race import LEAST_DRAWS, Race, Standing
 from handful.experiment.session import Session
 from handful.experiment.trial import Cost, Outcome, Pilot, Task
@@ -106,8 +107,12 @@ class Runner:
         self._queue = wanted
 
     def _needs_pilot(self, task: Task) -> bool:
-        entrant = next(e for e in self.race.entrants if e.name == task.entry)
-        return entrant.cost in ("fair", "slow") and self.race.seconds(entrant.name) is None
+        entrant = self._entrant(task.entry)
+        takes_time = entrant.cost in ("fair", "slow") and not entrant.favorite
+        return takes_time and self.race.seconds(entrant.name) is None
+
+    def _entrant(self, name: str) -> Entrant:
+        return next(e for e in self.race.entrants if e.name == name)
 
     def _fits(self, task: Task) -> bool:
         seconds = self.race.seconds(task.entry)
@@ -132,7 +137,12 @@ class Runner:
             if isinstance(work, Task) and work.entry in self.race.left_out:
                 continue
             self._pending.append(work)
-            self.workers.submit(work)
+            self.workers.submit(work, self._is_cheap(work))
+
+    def _is_cheap(self, work: Work) -> bool:
+        entrant = self._entrant(work.entry)
+        # The favorite does not wait for a process to start either: where time is short, it should be measured.
+        return entrant.cost in ("instant", "quick") or entrant.favorite
 
     def _at_once(self) -> int:
         # One more than there are workers, so that nobody waits for the next trial to be handed over.

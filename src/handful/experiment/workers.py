@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import signal
 import tempfile
 import time
 import warnings
@@ -13,8 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
-from handful.compute.processes import start_processes
-from handful.core.errors import ParameterError
+from handful.compute.processes import jobs_of, start_processes
 from handful.experiment.trial import Cost, Outcome, Pilot, Task
 
 WORKER_BYTES = 350 * 2**20
@@ -43,8 +41,8 @@ class Workers(Protocol):
 
     n_jobs: int
 
-    def submit(self, work: Work) -> None:
-        """Take on a trial."""
+    def submit(self, work: Work, cheap: bool = True) -> None:
+        """Take on a trial; a cheap one may be made in this process."""
 
     def wait(self, seconds: float | None) -> list[Done]:
         """Return what was finished, after so many seconds at the latest."""
@@ -58,11 +56,7 @@ def count_jobs(n_jobs: int, memory: int | None = None) -> int:
     >>> count_jobs(3), count_jobs(3, memory=10**9)
     (3, 2)
     """
-    from joblib import effective_n_jobs
-
-    if n_jobs != -1 and n_jobs < 1:
-        raise ParameterError(f"compare: jobs must be at least 1, or -1 for every core, got {n_jobs}.")
-    jobs = int(effective_n_jobs(n_jobs)) if n_jobs == -1 else n_jobs
+    jobs = jobs_of(n_jobs, who="compare")
     return jobs if memory is None else max(min(jobs, memory // WORKER_BYTES), 1)
 
 
@@ -81,7 +75,7 @@ class Here:
         self._arena = arena
         self._queue: list[Work] = []
 
-    def submit(self, work: Work) -> None:
+    def submit(self, work: Work, cheap: bool = True) -> None:
         """Take on a trial."""
         self._queue.append(work)
 
@@ -113,13 +107,13 @@ class Elsewhere:
         self._folder: Path | None = None
         self._starting: list[Any] = []
         self._pool = self._start()
-        self._held: list[Work] = []  # until a process is there
+        self._held: list[tuple[Work, bool]] = []  # until a process is there
         self._waiting: dict[Any, Work] = {}
         self._suspects: list[Work] = []  # under way when a process died: each is tried once more, alone
 
-    def submit(self, work: Work) -> None:
-        """Take on a trial."""
-        self._held.append(work)
+    def submit(self, work: Work, cheap: bool = True) -> None:
+        """Take on a trial; a cheap one may be made in this process."""
+        self._held.append((work, cheap))
 
     def wait(self, seconds: float | None) -> list[Done]:
         """Return what was finished, after so many seconds at the latest."""
@@ -129,13 +123,13 @@ class Elsewhere:
 
         if not self._waiting and not any(future.done() for future in self._starting):
             # Starting a process takes seconds: meanwhile the first methods, which are cheap, are tried here.
-            task = next((work for work in self._held if isinstance(work, Task)), None)
+            task = next((work for work, cheap in self._held if cheap and isinstance(work, Task)), None)
             if task is not None:
-                self._held.remove(task)
+                self._held.remove((task, True))
                 return [(task, self._arena.run(task))]
         if self._suspects and not self._waiting:
-            self._held.append(self._suspects[-1])
-        for work in self._held:
+            self._held.append((self._suspects[-1], False))
+        for work, _ in self._held:
             self._waiting[self._pool.submit(_work, self._file(), work)] = work
         self._held.clear()
         finished, _ = wait(self._waiting, timeout=seconds, return_when=FIRST_COMPLETED)
@@ -221,7 +215,6 @@ _arena: tuple[str, Arena] | None = None
 
 
 def _begin(limit: int | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     if limit is not None:
         with contextlib.suppress(ImportError, ValueError, OSError):
             import resource
