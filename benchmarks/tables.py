@@ -1,0 +1,159 @@
+"""What ``handful fit`` recommends, against fixed choices, on tables that come with scikit-learn or are generated.
+
+Five labels per class, the same draws for all: ``python benchmarks/tables.py`` (``--draws``, ``--minutes``), ``--quick`` for
+three tables, one draw and ten seconds each. Accuracy on the rows whose labels were hidden; handful is asked by its command,
+with its defaults, and never sees them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn import datasets
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+from sklearn.svm import SVC
+
+QUICK = ("iris", "wine", "clouds of 2")
+_MOST_POOL = 3_000
+
+
+def tables() -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
+    """Return the tables by name: four real ones, and generated ones of several shapes."""
+    made: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
+        "iris": lambda: datasets.load_iris(return_X_y=True),
+        "wine": lambda: datasets.load_wine(return_X_y=True),
+        "breast cancer": lambda: datasets.load_breast_cancer(return_X_y=True),
+        "digits": lambda: datasets.load_digits(return_X_y=True),
+        "moons": lambda: datasets.make_moons(600, noise=0.25, random_state=0),
+        "circles": lambda: datasets.make_circles(600, noise=0.15, factor=0.4, random_state=0),
+    }
+    for n_classes in (2, 3, 5, 8):
+        for n_columns, spread in ((4, 1.5), (15, 3.0)):
+            settings = {"centers": n_classes, "n_features": n_columns, "cluster_std": spread, "random_state": n_classes}
+            name = f"clouds of {n_classes}" + (", wide" if n_columns > 4 else "")
+            made[name] = lambda settings=settings: datasets.make_blobs(800, **settings)
+        for share in (0.5, 0.8):
+            settings = {
+                **{"n_samples": 800, "n_features": 20, "n_informative": 8, "n_redundant": 4, "n_classes": n_classes},
+                **{"weights": [share] + [(1 - share) / (n_classes - 1)] * (n_classes - 1), "random_state": n_classes},
+            }
+            made[f"corners of {n_classes}, first {share:.0%}"] = lambda settings=settings: datasets.make_classification(
+                **settings
+            )
+    return made
+
+
+PLAIN: dict[str, Callable[[], Any]] = {
+    "extra trees": lambda: ExtraTreesClassifier(300, random_state=0),
+    "svm, C=10": lambda: SVC(C=10),
+    "random forest": lambda: RandomForestClassifier(300, random_state=0),
+    "logistic regression": lambda: LogisticRegression(max_iter=1_000),
+    "shrunk lda": lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+}
+
+
+def fixed_choices(X: np.ndarray, y: np.ndarray, few: np.ndarray, rest: np.ndarray) -> dict[str, float]:
+    """Return the accuracy of each fixed choice on the rows without a label."""
+    rows = StandardScaler().fit_transform(X)
+    scores = {
+        name: (make().fit(rows[few], y[few]).predict(rows[rest]) == y[rest]).mean() for name, make in PLAIN.items()
+    }
+    pool = np.random.default_rng(0).permutation(rest)[:_MOST_POOL]
+    known = np.concatenate([y[few], np.full(len(pool), -1)])
+    both = rows[np.concatenate([few, pool])]
+    spreading = LabelSpreading(gamma=4 / X.shape[1], max_iter=100).fit(both, known)
+    scores["label spreading"] = (spreading.transduction_[len(few) :] == y[pool]).mean()
+    training = SelfTrainingClassifier(LogisticRegression(max_iter=500)).fit(both, known)
+    scores["self-training"] = (training.predict(rows[pool]) == y[pool]).mean()
+    return {name: float(score) for name, score in scores.items()}
+
+
+def recommended(X: np.ndarray, y: np.ndarray, few: np.ndarray, rest: np.ndarray, minutes: float) -> dict[str, Any]:
+    """Return the accuracy of what ``handful fit`` saves, which method it was, and the time it took."""
+    labels = [None] * len(y)
+    for row in few:
+        labels[row] = f"class {y[row]}"
+    frame = pl.DataFrame({f"c{j}": X[:, j] for j in range(X.shape[1])}).with_columns(pl.Series("label", labels))
+    with tempfile.TemporaryDirectory() as folder:
+        data, model, answers = (str(Path(folder) / name) for name in ("t.csv", "m.handful", "p.csv"))
+        frame.write_csv(data)
+        start = time.perf_counter()
+        told = _handful("fit", data, "--target", "label", "--minutes", minutes, "--model", model, "--json")
+        seconds = time.perf_counter() - start
+        _handful("predict", model, data, "-o", answers)
+        given = pl.read_csv(answers)["predicted"].to_numpy()
+    right = np.array([f"class {label}" for label in y])
+    return {
+        "score": float((given[rest] == right[rest]).mean()),
+        "method": json.loads(told)["method"],
+        "seconds": seconds,
+    }
+
+
+def _handful(*words: object) -> str:
+    done = subprocess.run([sys.executable, "-m", "handful", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"handful {' '.join(map(str, words))}: {done.stderr.strip()[-300:]}")
+    return done.stdout
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--per-class", type=int, default=5)
+    parser.add_argument("--only", nargs="*")
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    draws, minutes = (1, 0.17) if given.quick else (given.draws, given.minutes)
+    names = given.only or (QUICK if given.quick else list(tables()))
+    ours: dict[str, float] = {}
+    theirs: dict[str, dict[str, float]] = {}
+    for name in names:
+        X, y = tables()[name]()
+        found, fixed = [], []
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            few = np.concatenate([rng.permutation(np.flatnonzero(y == c))[: given.per_class] for c in np.unique(y)])
+            rest = np.setdiff1d(np.arange(len(y)), few)
+            fixed.append(fixed_choices(X, y, few, rest))
+            found.append(recommended(X, y, few, rest, minutes))
+        ours[name] = float(np.mean([one["score"] for one in found]))
+        theirs[name] = {choice: float(np.mean([one[choice] for one in fixed])) for choice in fixed[0]}
+        best = max(theirs[name], key=theirs[name].__getitem__)
+        told = {
+            "table": name,
+            "handful": round(100 * ours[name], 1),
+            "methods": sorted({one["method"] for one in found}),
+            "seconds": round(float(np.mean([one["seconds"] for one in found])), 1),
+            "best fixed choice": f"{best} {100 * theirs[name][best]:.1f}",
+            "load": round(os.getloadavg()[0], 1),
+        }
+        print(json.dumps(told), flush=True)
+    means = {choice: 100 * float(np.mean([theirs[name][choice] for name in names])) for choice in theirs[names[0]]}
+    top = max(means, key=means.__getitem__)
+    mean = 100 * float(np.mean(list(ours.values())))
+    print(json.dumps({"mean of handful": round(mean, 2), **{k: round(v, 2) for k, v in means.items()}}))
+    print(json.dumps({"handful minus the best fixed choice": round(mean - means[top], 2), "which": top}))
+
+
+if __name__ == "__main__":
+    main()
