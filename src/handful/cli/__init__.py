@@ -33,6 +33,7 @@ COMMANDS = {
     "prototypes": "Find and check typical words for labels.",
     "score": "Score sense answers against a key.",
     "similar": "Name words that stand in the same contexts.",
+    "studio": "Label, teach and watch in the browser.",
     "why": "Tell why a row or token got its label.",
 }
 

@@ -11,7 +11,7 @@ import numpy as np
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import code_of, encode_labels
 from handful.labeling.committee import committee_shares
-from handful.labeling.space import as_matrix, as_points, neighborhood
+from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood
 from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness, regions
 
 Strategy = Literal["auto", "typical", "margin", "random"]
@@ -134,6 +134,31 @@ class LabelLoop:
             )
         rows = encoded.labeled
         return dict(zip(rows.tolist(), encoded.decode(encoded.codes[rows]).tolist(), strict=True))
+
+    @property
+    def pool(self) -> np.ndarray:
+        """The rows that are considered: all, or a sample of a long table."""
+        return self._pool
+
+    @property
+    def places(self) -> Mapping[int, int]:
+        """Where in the pool a row is."""
+        return self._place
+
+    @property
+    def points(self) -> np.ndarray:
+        """The rows of the pool as points in which near means alike."""
+        return self._points
+
+    @property
+    def around(self) -> Neighborhood:
+        """Who is near whom in the pool."""
+        return self._around
+
+    @property
+    def seed(self) -> int:
+        """Seed of all chance."""
+        return self._seed
 
     @property
     def classes(self) -> list[Any]:

@@ -39,7 +39,7 @@ class Journal:
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv.studio"
     >>> with Journal(path, "a.csv") as journal:
-    ...     journal.add({"do": "label", "set": {"labels": {"0": "cat"}}})
+    ...     _ = journal.add({"do": "label", "set": {"labels": {"0": "cat"}}})
     >>> with Journal(path, "a.csv") as journal:
     ...     journal.state["labels"]
     {'0': 'cat'}
@@ -65,21 +65,28 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def add(self, action: Mapping[str, Any]) -> None:
+    def add(self, action: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         """Write an action down, then let it count.
 
         Parameters
         ----------
         action : mapping
             See `State.check`.
+
+        Returns
+        -------
+        mapping of str to mapping
+            What was set; see `State.apply`.
         """
         self.state.check(action)
         self._append(action)
-        self.state.apply(action)
+        return self.state.apply(action)
 
     def close(self) -> None:
-        """Close the file and let others have it."""
-        os.close(self._file)
+        """Close the file and let others have it; once is enough."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
 
     def _lock(self) -> None:
         try:

@@ -26,9 +26,10 @@ class State:
     Examples
     --------
     >>> state = State()
-    >>> state.apply({"do": "label", "set": {"labels": {"3": "cat"}}})
-    >>> state.apply({"do": "label", "set": {"labels": {"3": "dog"}}})
+    >>> _ = state.apply({"do": "label", "set": {"labels": {"3": "cat"}}})
+    >>> _ = state.apply({"do": "label", "set": {"labels": {"3": "dog"}}})
     >>> state.apply(UNDO)
+    {'labels': {'3': 'cat'}}
     >>> state.maps["labels"]
     {'3': 'cat'}
     """
@@ -65,20 +66,27 @@ class State:
             if name not in MAPS or not isinstance(values, Mapping):
                 raise DataError(f"studio: an action sets {', '.join(MAPS)}, got {name!r}.")
 
-    def apply(self, action: Mapping[str, Any]) -> None:
+    def apply(self, action: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
         """Change the maps.
 
         Parameters
         ----------
         action : mapping
             See `check`.
+
+        Returns
+        -------
+        mapping of str to mapping
+            What was set in which map; None where a value was taken away.
         """
         self.check(action)
         self.n_actions += 1
         if action["do"] == "undo":
-            self._set(self._before.pop())
-        else:
-            self._before.append(self._set(action["set"]))
+            changes = self._before.pop()
+            self._set(changes)
+            return changes
+        self._before.append(self._set(action["set"]))
+        return action["set"]  # type: ignore[no-any-return]
 
     def _set(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         """Set values and return those that were there before."""

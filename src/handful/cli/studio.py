@@ -1,0 +1,111 @@
+"""``handful studio``: label, teach by prototypes and watch labels spread, in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from handful.cli.console import say
+from handful.cli.options import Columns, run_option
+from handful.core.errors import FileError, ParameterError
+
+
+@click.command("studio")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--target", metavar="COLUMN", help="Column of labels of a table; DATA is raw text without it.")
+@click.option("--prototypes", type=click.Path(path_type=Path), help="For text: a list of typical words to begin with.")
+@click.option("--tagged", type=click.Path(path_type=Path), help="For text: tagged sentences to begin with.")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where exports go; beside DATA.")
+@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
+@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; only this machine by default."
+)
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port; a free one by default.")
+@click.option("--browser/--no-browser", default=True, help="Whether to open the page.")
+@run_option("jobs", default=-1)
+@run_option("seed")
+def command(data: Path, host: str, port: int, browser: bool, **given: Any) -> None:
+    """Open DATA, a table with a --target or raw text, on a page of this machine.
+
+    Every action is kept in DATA.studio beside the data, so nothing is lost and the next call goes on from there; DATA
+    itself is never written. Only this machine can open the page, and only with the link that is printed.
+    """
+    import os
+
+    from handful.core.optional import require
+    from handful.studio.guard import is_loopback
+    from handful.studio.serving import serve
+
+    for module in ("starlette", "uvicorn", "jinja2"):
+        require(module, extra="studio", why="handful studio")
+    if not is_loopback(host):
+        say(
+            f"Warning: {host} can be reached by other machines. Whoever has the link can see and change everything; it "
+            "is sent without encryption.",
+            stderr=True,
+        )
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # steps are short: threads inside them cost more than they bring
+    studio = _studio(data, given)
+
+    def announce(link: str) -> None:
+        say(f"{data} is open at {link}\nEnd with Ctrl-C.")
+        if browser:
+            import webbrowser
+
+            webbrowser.open(link)
+
+    serve(studio, host=host, port=port, announce=announce)
+
+
+def _studio(data: Path, given: dict[str, Any]) -> Any:
+    folder = given["folder"] if given["folder"] is not None else data.parent
+    if not folder.is_dir():
+        raise FileError(f"{folder}: there is no such folder for exports. Make it first.")
+    if given["target"] is not None:
+        for name in ("prototypes", "tagged"):
+            if given[name] is not None:
+                raise ParameterError(f"--{name} is for raw text; a table has a --target.")
+        return _table(data, folder, given)
+    from handful.cli.studio_sentences import sentence_studio
+
+    return sentence_studio(data, folder, given)
+
+
+def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
+    from handful.cli.table_files import as_table, read_cells, with_target
+    from handful.studio.journal import Journal
+    from handful.studio.table_desk import TableDesk
+    from handful.studio.table_studio import TableStudio
+
+    cells, _ = with_target(data, read_cells(data), given["target"])
+    table, kinds = as_table(data, cells, given["target"], given["columns"], given["unlabeled_mark"])
+    labels = [None if label is None else str(label) for label in table.labels.tolist()]
+    journal = Journal(journal_path(data), f"{given['target']} {digest(data)}")
+    desk = TableDesk(
+        data.name,
+        cells,
+        table.frame.select(list(kinds)),
+        kinds,
+        given["target"],
+        labels,
+        journal,
+        folder,
+        given["seed"],
+    )
+    return TableStudio(desk, given["jobs"])
+
+
+def journal_path(data: Path) -> Path:
+    """Return the journal beside the data."""
+    return data.with_name(f"{data.name}.studio")
+
+
+def digest(data: Path) -> str:
+    """Return a name for the content of a file."""
+    import hashlib
+
+    with open(data, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()[:24]

@@ -1,0 +1,23 @@
+// Talk to the server, which is this machine. Addresses are relative: the token is in the address of the page.
+import { say } from "./dom.js";
+
+async function answer(promise) {
+  let reply;
+  try { reply = await promise; } catch { say("The studio does not answer. Start it again; nothing is lost."); return null; }
+  if (reply.status === 403) { say("This session has ended. Open the link that the command printed."); return null; }
+  const facts = await reply.json().catch(() => ({ error: `The studio refused that (${reply.status}).` }));
+  if (reply.ok) return facts;
+  say(facts.error);
+  return null;
+}
+export const ask = (what, query = {}) => answer(fetch(`ask/${what}?${new URLSearchParams(query)}`));
+export const post = (what, body) => answer(fetch(`do/${what}`, {
+  method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
+}));
+export function listen(onOpen, handlers) {
+  const source = new EventSource("events");
+  for (const [name, handle] of Object.entries(handlers)) {
+    source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
+  }
+  source.addEventListener("open", onOpen); // again after a break, in which something may have been missed
+}

@@ -1,0 +1,2 @@
+export function showMap() {}
+export function togglePlay() {}

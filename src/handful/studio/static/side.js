@@ -1,0 +1,70 @@
+// The side of a table: accuracy, learning curve with forecast, labels, doubts, and the full comparison.
+import { $, color, fill, h, many, percent, s } from "./dom.js";
+
+export function showSide(view, actions) {
+  showAudit(view.panel.audit);
+  showCurve(view.panel, view.goal);
+  const most = Math.max(1, ...view.labels.map((label) => label.count));
+  fill($("classes"), view.labels.length ? view.labels.map((label, n) => h("div", { class: "bar" },
+    h("span", {}, label.name),
+    s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true", height: 10 },
+      s("rect", { width: (100 * label.count) / most, height: 10, fill: color(n), rx: 2 })),
+    h("span", {}, many(label.count)))) : h("p", { class: "soft" }, "None yet."));
+  const n = view.panel.n_doubts;
+  fill($("doubts"), n === undefined ? h("p", { class: "soft" }, "Looked for once labels can be held against each other.")
+    : n === 0 ? h("p", {}, "None.")
+      : h("button", { type: "button", onclick: actions.doubtful }, `${many(n)} ${n === 1 ? "label" : "labels"} to look at`));
+  showContest(view.contest, view.panel.leader, actions);
+}
+
+function showAudit(audit) {
+  if (!audit) {
+    fill($("audit"), h("p", { class: "soft" }, "Every tenth row is chosen at random, to measure. Not enough of them have labels yet."));
+    return;
+  }
+  const x = (share) => 4 + 192 * share;
+  fill($("audit"), h("div", { class: "big" }, percent(audit.accuracy)),
+    s("svg", { viewBox: "0 0 200 14", role: "img", "aria-label": `between ${percent(audit.low)} and ${percent(audit.high)}` },
+      s("line", { x1: 4, x2: 196, y1: 7, y2: 7, class: "grid" }),
+      s("rect", { x: x(audit.low), width: x(audit.high) - x(audit.low), y: 3, height: 8, rx: 4, class: "band" }),
+      s("circle", { cx: x(audit.accuracy), cy: 7, r: 5, fill: color(0) })),
+    h("p", { class: "soft" }, `${percent(audit.low)} to ${percent(audit.high)}, on ${audit.n_rows} rows chosen at random`));
+}
+
+function showCurve(panel, goal) {
+  const { curve, forecast } = panel;
+  const words = [panel.goal, panel.refused].filter(Boolean).map((text) => h("p", {}, text));
+  if (!curve || !curve.n.length) {
+    fill($("curve"), words.length ? words : h("p", { class: "soft" }, "The curve comes after the first dozen labels."));
+    return;
+  }
+  const last = forecast ? forecast.n.at(-1) : curve.n.at(-1), first = Math.min(curve.n[0], last - 1);
+  const low = Math.min(...curve.low, ...(forecast ? forecast.low : [])), high = Math.max(goal, ...curve.high, ...(forecast ? forecast.high : []));
+  const x = (n) => 34 + (260 * (n - first)) / (last - first), y = (v) => 118 - (108 * (v - low)) / (high - low || 1);
+  const path = (line, key) => line.n.map((n, i) => `${x(n).toFixed(1)},${y(line[key][i]).toFixed(1)}`);
+  const band = (line) => s("polygon", { class: "band", points: [...path(line, "low"), ...path(line, "high").reverse()].join(" ") });
+  const draw = (line, more = "") => s("polyline", { class: `line ${more}`, points: path(line, "mean").join(" ") });
+  const told = `Accuracy ${percent(curve.mean[0])} with ${curve.n[0]} labels, ${percent(curve.mean.at(-1))} with ${curve.n.at(-1)}`
+    + (forecast ? `; ${percent(forecast.mean.at(-1))} expected with ${last}.` : ".");
+  fill($("curve"), s("svg", { viewBox: "0 0 300 140", role: "img", "aria-label": told },
+    s("line", { x1: 34, x2: 294, y1: y(goal), y2: y(goal), class: "reach" }),
+    [low, (low + high) / 2, high].map((v) => s("text", { x: 30, y: y(v) + 4, "text-anchor": "end" }, Math.round(100 * v))),
+    band(curve), draw(curve), forecast ? [band(forecast), draw(forecast, "ahead")] : null,
+    [curve.n[0], curve.n.at(-1), ...(forecast ? [last] : [])].map((n) => s("text", { x: x(n), y: 135, "text-anchor": "middle" }, n))),
+  words);
+}
+
+export function showContest(contest, leader, actions) {
+  const rows = (contest.bets || []).map((bet) => h("tr", {}, h("td", {}, bet.name), h("td", {}, percent(bet.score)),
+    h("td", {}, percent(bet.p_best))));
+  const running = contest.running;
+  fill($("contest"),
+    leader && !rows.length ? h("p", {}, "Quick leader: ", h("strong", {}, leader)) : null,
+    contest.error ? h("p", { class: "bad" }, contest.error) : null,
+    contest.text ? h("p", { id: "contest-text" }, contest.text) : null,
+    rows.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "method"), h("th", {}, "score"), h("th", {}, "best?"))),
+      h("tbody", {}, rows)) : null,
+    h("div", { class: "buttons" }, running
+      ? h("button", { type: "button", id: "stop", onclick: actions.stop }, "Stop")
+      : h("button", { type: "button", id: "compare", onclick: actions.compare }, "Compare all methods (1 minute)")));
+}

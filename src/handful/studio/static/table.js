@@ -1,0 +1,136 @@
+// The page of a table: the next row and one key for its label.
+import { ask, listen, post } from "./api.js";
+import { $, fill, h, many, percent, say } from "./dom.js";
+import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
+import { showMap, togglePlay } from "./map.js";
+import { refreshRows, startRows } from "./rows.js";
+import { showContest, showSide } from "./side.js";
+
+let view = null, looked = null; // looked: a row opened from the list, in place of the next one
+const item = () => looked || view?.item;
+
+async function load() {
+  const facts = await ask("view");
+  if (facts) show(facts);
+}
+
+function show(facts) {
+  view = facts;
+  $("count").textContent = `${many(view.n_labeled)} of ${many(view.n_items)} labeled`;
+  $("undo").disabled = !view.can_undo;
+  showItem();
+  showButtons();
+  showSide(view, actions);
+  if (!$("rows").hidden) refreshRows(view);
+}
+
+function showItem() {
+  const row = item();
+  $("item").dataset.row = row ? row.row : "none";
+  if (!row) {
+    fill($("item"), h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the doubtful ones."));
+    return;
+  }
+  const told = row.suggestion === null ? null : h("p", {}, "Models say ", h("strong", {}, row.suggestion), ` (${percent(row.confidence)})`,
+    " ", h("kbd", {}, "Enter"));
+  const has = row.label === null ? null : h("p", {}, "Labeled ", h("strong", {}, row.label),
+    row.rather ? h("span", { class: "bad" }, `, but the models would say ${row.rather}`) : null);
+  const filled = row.cells.filter(([, text]) => text !== "");
+  const long = filled.length === 1 || (filled.length <= 3 && filled.some(([, text]) => text.length > 80));
+  const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${many(more)} more letters`) : null];
+  fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, told,
+    long ? filled.map((one) => h("div", { class: "text", dir: "auto" }, cell(one)))
+      : filled.length > 12 ? h("dl", { class: "cells many" }, filled.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
+        : h("dl", { class: "cells" }, filled.map((one) => [h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one))])),
+    view.labels.length ? null : h("p", {}, "There is no label yet. Press ", h("kbd", {}, "n"), " and name the first one; the row gets it."));
+}
+
+function showButtons() {
+  fill($("buttons"), view.labels.map((label) => h("button", {
+    type: "button", class: item()?.suggestion === label.name ? "suggested" : "", "data-label": label.name, onclick: () => give(label.name),
+  }, label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
+}
+
+const act = oneAtATime(async (body, told) => {
+  const facts = await post("act", body);
+  if (!facts) return;
+  looked = null;
+  show(facts);
+  say(told);
+});
+const give = (label) => item() && act({ do: "label", items: [item().row], label }, `Row ${item().row + 1}: ${label}`);
+const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`);
+const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
+async function newLabel() {
+  const name = await askName();
+  if (name) await (item() && !item().label ? give(name) : act({ do: "name", name }, `New label: ${name}`));
+}
+
+async function alike() {
+  if (!item()) return;
+  const facts = await ask("alike", { row: item().row });
+  if (!facts) return;
+  const wanted = item().label || item().suggestion, rows = facts.rows;
+  $("alike-text").textContent = rows.length ? `${rows.length} rows are near row ${item().row + 1} and the models would say the same of them:`
+    : "No unlabeled row is so near that the models would say the same of it.";
+  fill($("alike-label"), view.labels.map((label) => h("option", { value: label.name, selected: label.name === wanted }, label.name)));
+  fill($("alike-rows"), rows.map((row) => h("label", {}, h("input", { type: "checkbox", checked: true, value: row.row }),
+    ` ${row.row + 1}: ${row.text}`)));
+  $("alike-ok").disabled = !rows.length || !view.labels.length;
+  const dialog = $("alike-dialog"), own = item().row;
+  dialog.returnValue = "no";
+  dialog.showModal();
+  dialog.addEventListener("close", () => {
+    const chosen = [...document.querySelectorAll("#alike-rows input:checked")].map((box) => Number(box.value));
+    if (dialog.returnValue !== "ok" || !chosen.length) return;
+    const label = $("alike-label").value;
+    act({ do: "label", items: [own, ...chosen], label }, `${chosen.length + 1} rows: ${label}`);
+  }, { once: true });
+}
+
+async function open(row) {
+  looked = await ask("row", { row });
+  if (looked) { toTab("label"); showItem(); showButtons(); $("work").focus(); }
+}
+
+const actions = {
+  compare: async () => { const facts = await post("compare", { minutes: 1 }); if (facts) onContest(facts); },
+  stop: async () => { await post("compare", { stop: true }); },
+  doubtful: () => { toTab("rows"); $("show").value = "doubtful"; refreshRows(view); },
+};
+const onContest = (facts) => { if (view) { view.contest = facts; showContest(facts, view.panel.leader, actions); } };
+const toTab = tabs((name) => {
+  if (!view) return;
+  if (name === "rows") refreshRows(view);
+  if (name === "map") showMap(view, open);
+});
+keys((key) => {
+  if (!view) return false;
+  if (key === "z") undo();
+  else if (key === "/") { toTab("rows"); $("query").focus(); }
+  else if (key === "p" && !$("map").hidden) togglePlay();
+  else if ($("label").hidden) return false;
+  else if (key === "s") mark("skip");
+  else if (key === "u") mark("unsure");
+  else if (key === "n") newLabel();
+  else if (key === "l") alike();
+  else if (key === "Escape" && looked) { looked = null; showItem(); showButtons(); }
+  else if (key === "Enter" && item()?.suggestion) give(item().suggestion);
+  else {
+    const label = view.labels.find((one) => one.key === key);
+    if (!label) return false;
+    give(label.name);
+  }
+  return true;
+});
+for (const [id, work] of Object.entries({ skip: () => mark("skip"), unsure: () => mark("unsure"), new: newLabel, alike, undo })) {
+  $(id).addEventListener("click", work);
+}
+$("goal").addEventListener("change", async () => { const facts = await post("goal", { goal: $("goal").value / 100 }); if (facts) view.goal = facts.goal; });
+startRows(open, () => view);
+exporting(post);
+listen(load, {
+  changed: (facts) => { if (view && facts.version > view.version) load(); },
+  panel: (panel) => { if (view) { view.panel = panel; showSide(view, actions); } },
+  contest: onContest,
+});

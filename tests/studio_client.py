@@ -1,0 +1,55 @@
+"""Studios on small data, with and without a network."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+pytest.importorskip("starlette")
+
+TOKEN = "a-token-for-tests"
+OWN = {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"}
+
+
+def small_table(n: int = 60) -> pl.DataFrame:
+    """Two clear groups of rows, with a hostile column."""
+    rows = [{"x": i % 2 * 5 + (i % 7) / 10, "y": i % 2 * 3 + (i % 5) / 10, "note": f"row {i}"} for i in range(n)]
+    rows[3]["note"] = "<script>alert(1)</script>"
+    rows[5]["note"] = '"><img src=x onerror=alert(1)> \u202eevil\u202c'
+    return pl.DataFrame(rows)
+
+
+@pytest.fixture
+def make_desk(tmp_path):
+    from handful.studio.journal import Journal
+    from handful.studio.table_desk import TableDesk
+
+    desks = []
+
+    def make(cells: pl.DataFrame | None = None, given: list[str | None] | None = None, name: str = "small.csv"):
+        cells = small_table() if cells is None else cells
+        journal = Journal(tmp_path / f"{name}.studio", "key")
+        labels = [None] * cells.height if given is None else given
+        frame = cells.select(pl.selectors.numeric())
+        kinds = dict.fromkeys(frame.columns, "numeric")
+        desks.append(TableDesk(name, cells, frame, kinds, "label", labels, journal, tmp_path))
+        return desks[-1]
+
+    yield make
+    for desk in desks:
+        desk.close()
+
+
+@pytest.fixture
+def client(make_desk):
+    """A client that is let in: the right host, origin and token."""
+    from starlette.testclient import TestClient
+
+    from handful.studio.table_studio import TableStudio
+
+    studio = TableStudio(make_desk(), n_jobs=1)
+    with_token = TestClient(studio.app(TOKEN), base_url=f"http://127.0.0.1:8000/{TOKEN}/", headers=OWN)
+    with_token.studio = studio
+    yield with_token
+    studio._side.end()
+    studio._side.join()
