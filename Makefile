@@ -4,17 +4,25 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check corpus-test bench docs clean
+.PHONY: demo test check corpus-test studio-browser studio-test bench docs clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
 
 test: $(VENV)/test.stamp
-	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 -m "not corpus"
+	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 -m "not corpus and not browser"
 
 corpus-test: $(VENV)/test.stamp
 	@test -n "$(HANDFUL_DATA)" || { echo "corpus-test: set HANDFUL_DATA to the folder of corpora"; exit 2; }
 	$(BIN)/python -m pytest -n 2 -m corpus tests
+
+# Chromium from the system's packages; root installs it, others are told how.
+studio-browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && { apt-get update && apt-get install -y chromium; } >/dev/null 2>&1; } || \
+	  { echo "studio-test: needs Chromium; install it with: apt-get install chromium"; exit 2; }
+
+studio-test: studio-browser $(VENV)/browser.stamp
+	$(BIN)/python -m pytest -q -m browser tests/studio
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
@@ -43,8 +51,12 @@ $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[test,plots,dask]'
+	$(PIP) --editable '.[test,plots,dask,studio]'
 	@touch $@ $(VENV)/core.stamp
+
+$(VENV)/browser.stamp: $(VENV)/test.stamp
+	$(PIP) --editable '.[browser]'
+	@touch $@
 
 $(VENV)/docs.stamp: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[docs]'

@@ -14,6 +14,7 @@ from . import parsing as parsing
 from . import reports as reports
 from . import representations as representations
 from . import senses as senses
+from . import studio as studio
 from . import tagging as tagging
 from .core.version import __version__ as __version__
 from .experiment.compare import compare as compare

@@ -69,9 +69,7 @@ def _studio(data: Path, given: dict[str, Any]) -> Any:
             if given[name] is not None:
                 raise ParameterError(f"--{name} is for raw text; a table has a --target.")
         return _table(data, folder, given)
-    from handful.cli.studio_sentences import sentence_studio
-
-    return sentence_studio(data, folder, given)
+    raise ParameterError("studio: name the column of labels with --target.")
 
 
 def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:

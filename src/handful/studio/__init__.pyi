@@ -1,0 +1,4 @@
+from .journal import Journal as Journal
+from .serving import serve as serve
+from .table_desk import TableDesk as TableDesk
+from .table_studio import TableStudio as TableStudio
