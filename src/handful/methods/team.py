@@ -22,7 +22,7 @@ TABLE_TEAM = (
     "extra-trees",
     "extra-trees@rank",
     "random-forest",
-    "logistic-regression@clip C=0.1",
+    "logistic-regression@clip C=0.1 class_weight=null",
     "kernel-ridge",
     "kernel-ridge@rank",
     "shrunk-bayes",

@@ -12,7 +12,7 @@ def build_logistic_regression(n_features: int, seed: int, params: Mapping[str, A
     """Return a new logistic regression."""
     from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(max_iter=1_000, **params)
+    return LogisticRegression(**{"max_iter": 1_000, "class_weight": "balanced", **params})
 
 
 add_card(
@@ -20,7 +20,7 @@ add_card(
         "logistic-regression",
         "table",
         summary="A linear model of the labeled rows (scikit-learn).",
-        grid={"C": (1.0, 0.1, 10.0)},
+        grid={"C": (1.0, 0.1, 10.0, 100.0), "class_weight": ("balanced", None)},
         cost="instant",
         baseline=True,
         build=build_logistic_regression,

@@ -12,7 +12,7 @@ from handful.methods.plain.logistic_regression import build_logistic_regression
 def _build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.semi_supervised import SelfTrainingClassifier
 
-    return SelfTrainingClassifier(build_logistic_regression(n_features, seed, {}), **params)
+    return SelfTrainingClassifier(build_logistic_regression(n_features, seed, {"class_weight": None}), **params)
 
 
 add_card(

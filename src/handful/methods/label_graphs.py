@@ -1,0 +1,196 @@
+"""Labels that flow along the graph of near rows, whose width follows the distances."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from handful.core.errors import DataError
+from handful.core.params import Above, Count, Positive, Range, check_params
+from handful.core.registry import method
+from handful.methods.row_classifier import RowClassifier
+from handful.methods.views import dense_rows
+
+_ROUNDS = 200
+
+
+class _LabelGraph(RowClassifier):
+    """What propagation and spreading share: the graph, and how new rows are answered."""
+
+    n_neighbors: int
+    sharpness: float
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Link the rows and let the labels flow.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_columns)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Labels; None, NaN, or -1 among integers, for an unlabeled row.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self)
+        rows = dense_rows(self._rows(X, reset=True))
+        labels = self._labels(y, len(rows))
+        self.rows_ = rows
+        distances, places = self._nearest(rows, own=True)
+        last = distances[:, -1]
+        self.width_ = float(np.median(last[last > 0])) if (last > 0).any() else 1.0
+        links = self._links(distances, places)
+        graph = links.maximum(links.T)
+        start = np.zeros((len(rows), len(self.classes_)))
+        start[labels.labeled, labels.codes[labels.labeled]] = 1.0
+        flow = self._flow(graph, start, labels.labeled)
+        # A row that no label reaches is answered as rows are on the whole.
+        lost = flow.sum(axis=1) <= 1e-12
+        flow[lost] = start.sum(axis=0)
+        self.shares_ = flow / flow.sum(axis=1, keepdims=True)
+        self.transduction_ = self.classes_[self.shares_.argmax(axis=1)]
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the share of each class, in the order of ``classes_``: the mean over the nearest training rows."""
+        links = self._links(*self._nearest(dense_rows(self._rows(X))))
+        shares = links @ self.shares_
+        total = np.asarray(links.sum(axis=1)).ravel()
+        shares[total <= 0] = self.shares_.mean(axis=0)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def _flow(self, graph: Any, start: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def _nearest(self, rows: np.ndarray, *, own: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        from sklearn.neighbors import NearestNeighbors
+
+        if len(self.rows_) < 2:
+            return np.zeros((len(rows), 1)), np.zeros((len(rows), 1), dtype=np.int64)
+        k = min(self.n_neighbors, len(self.rows_) - 1)
+        finder = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(self.rows_)
+        distances, places = finder.kneighbors(None if own else rows)
+        return distances, places
+
+    def _links(self, distances: np.ndarray, places: np.ndarray) -> Any:
+        """Return Gaussian weights; the nearest row of each has at least some, however far it is."""
+        squares = (distances**2 - distances.min(axis=1, keepdims=True) ** 2) + np.minimum(
+            distances.min(axis=1, keepdims=True) ** 2, 30 * self.width_**2
+        )
+        weights = np.exp(-self.sharpness * squares / self.width_**2)
+        n, k = places.shape
+        indptr = np.arange(0, n * k + 1, k)
+        links = sparse.csr_matrix((weights.ravel(), places.ravel(), indptr), shape=(n, len(self.rows_)))
+        links.sort_indices()
+        return links
+
+    def _check_state(self) -> None:
+        if self.rows_.shape[1:] != (self.n_features_in_,) or self.shares_.shape != (
+            len(self.rows_),
+            len(self.classes_),
+        ):
+            raise DataError(f"{type(self).__name__}: every stored row must have its shares.")
+
+
+@method("label-spreading", takes="table", learns_from=("labels", "unlabeled"), cost="quick", baseline=True)
+class LabelSpreading(_LabelGraph):
+    """Labels flow along the graph of near rows, and given ones may yield.
+
+    Parameters
+    ----------
+    alpha : float, default=0.8
+        Share of a row's label that comes from its neighbors.
+    n_neighbors : int, default=10
+        Rows that each row is linked to.
+    sharpness : float, default=1.0
+        Links weigh ``exp(-sharpness * d ** 2 / w ** 2)``, where w is the median distance to the last neighbor: the width
+        follows the distances, whatever the number of columns.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    transduction_ : ndarray
+        A label for every row of `X`.
+    width_ : float
+        The w above.
+
+    References
+    ----------
+    Zhou, D., Bousquet, O., Lal, T., Weston, J., Schölkopf, B. (2004). Learning with local and global consistency. NIPS.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
+    >>> LabelSpreading(n_neighbors=2).fit(X, ["low", None, None, None, "high"]).transduction_.tolist()
+    ['low', 'low', 'low', 'high', 'high']
+    """
+
+    def __init__(
+        self,
+        alpha: Annotated[float, Range(0, 1, open_low=True, open_high=True)] = 0.8,
+        n_neighbors: Count = 10,
+        sharpness: Positive = 1.0,
+    ) -> None:
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.sharpness = sharpness
+
+    def _flow(self, graph: Any, start: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+        root = np.asarray(graph.sum(axis=1)).ravel() ** 0.5
+        scale = sparse.diags(1.0 / np.maximum(root, 1e-150))
+        flow, shares = scale @ graph @ scale, start
+        for _ in range(_ROUNDS):
+            last, shares = shares, self.alpha * (flow @ shares) + (1 - self.alpha) * start
+            if np.abs(shares - last).max() < 1e-6:
+                break
+        return np.asarray(shares)
+
+
+@method("label-propagation", takes="table", learns_from=("labels", "unlabeled"), cost="quick", baseline=True)
+class LabelPropagation(_LabelGraph):
+    """Labels flow along the graph of near rows, and given ones stay.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Rows that each row is linked to.
+    sharpness : float, default=1.0
+        See `LabelSpreading`.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The labels.
+    transduction_ : ndarray
+        A label for every row of `X`.
+
+    References
+    ----------
+    Zhu, X., Ghahramani, Z. (2002). Learning from labeled and unlabeled data with label propagation. CMU-CALD-02-107.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
+    >>> LabelPropagation(n_neighbors=2).fit(X, ["low", None, None, None, "high"]).transduction_.tolist()
+    ['low', 'low', 'low', 'high', 'high']
+    """
+
+    def __init__(self, n_neighbors: Count = 10, sharpness: Annotated[float, Above(0)] = 1.0) -> None:
+        self.n_neighbors = n_neighbors
+        self.sharpness = sharpness
+
+    def _flow(self, graph: Any, start: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+        total = np.asarray(graph.sum(axis=1)).ravel()
+        walk = sparse.diags(1.0 / np.maximum(total, 1e-300)) @ graph
+        shares = start.copy()
+        for _ in range(_ROUNDS):
+            last, shares = shares, walk @ shares
+            shares[labeled] = start[labeled]
+            if np.abs(shares - last).max() < 1e-6:
+                break
+        return np.asarray(shares)
