@@ -144,7 +144,7 @@ def condensed_sets(bin_of, type_of):
 
 
 def condensed_vector(amounts, bin_of, type_of, resolution, global_phi=False):
-    """Return h_m(x, y) under ("h", type, value) and phi(x, y) under ("phi", type), one a type or one in all."""
+    """Return h_m(x, y) under ("h", type, value) and phi(x, y) under ("phi", type), one per type or one in all."""
     total = Counter()
     for (kind, value), members in condensed_sets(bin_of, type_of).items():
         amount = sum(amounts.get(name, 0) for name in members)

@@ -81,7 +81,7 @@ def test_types_keep_columns_apart():
     dropped = members.max()
     shared = set(members[types == 0].ravel()) & set(members[types == 1].ravel())
     assert shared <= {dropped, len(apart.condensed_weights_) - 1}
-    with pytest.raises(DataError, match="types must have one number a column"):
+    with pytest.raises(DataError, match="types must have one number per column"):
         CondensedFeatureClassifier(types=[0, 1]).fit(X, few)
 
 

@@ -30,7 +30,7 @@ def fitted(X, y, counted, **more):
 
 
 def design(features, X):
-    """Amounts of what is learned, for every row with every label: a number a (type, bin), then one a type."""
+    """Amounts of what is learned, for every row with every label: a number a (type, bin), then one per type."""
     bins = features.bins_.reshape(6, 3)
     levels = np.rint(features.base_model.coef_.T / STEP)
     kept = (bins != 0) | (levels != 0)

@@ -108,7 +108,7 @@ def test_prototypes_under_a_wrong_label_are_disputed():
     gold = [["D", "N", "V", "."]] * 4 + [["UH", "."], None]
     report = check_prototypes(TEXT, {"N": ["dog", "oh"], "D": ["the", "sat"], "V": ["sat", "ran"]}, gold=gold)
     assert report.disputed == [("oh", "UH", 1, 1)]
-    with pytest.raises(DataError, match="gold must have one entry a sentence"):
+    with pytest.raises(DataError, match="gold must have one entry per sentence"):
         check_prototypes(TEXT, {"N": ["dog"]}, gold=gold[:2])
 
 

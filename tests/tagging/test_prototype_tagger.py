@@ -211,8 +211,8 @@ def test_sentences_of_records_are_the_same():
             "must occur in the sentences, got none of 2, such as 'Dog'",
         ),
         ({"prototypes": LISTS, "similarity": "cosine"}, {}, "vocabulary_ and vectors_, got str"),
-        ({"prototypes": LISTS}, {"tags": [["D"]]}, "one entry a sentence"),
-        ({"prototypes": LISTS}, {"tags": [["D"]] * len(TEXT)}, "one entry a token, but sentence 0 has"),
+        ({"prototypes": LISTS}, {"tags": [["D"]]}, "one entry per sentence"),
+        ({"prototypes": LISTS}, {"tags": [["D"]] * len(TEXT)}, "one entry per token, but sentence 0 has"),
     ],
 )
 def test_wrong_use_is_told_in_one_sentence(arguments, fit_arguments, message):

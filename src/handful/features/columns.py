@@ -1,4 +1,4 @@
-"""Sentences as columns of integers: each distinct string once, one number a token."""
+"""Sentences as columns of integers: each distinct string once, one number per token."""
 
 from __future__ import annotations
 

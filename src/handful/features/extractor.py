@@ -147,7 +147,7 @@ class Extractor:
         Returns
         -------
         Predicates
-            One row a token.
+            One row per token.
         """
         return self._read(self._batch(sentences, who))
 

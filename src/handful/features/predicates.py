@@ -47,7 +47,7 @@ class Predicates:
 
     @property
     def ids(self) -> np.ndarray:
-        """All predicates as a matrix, one line a token, filled up with -1."""
+        """All predicates as a matrix, one line per token, filled up with -1."""
         counts = np.diff(self.row_offsets)
         parts = [self.direct]
         for column in self.rows.T[::-1]:

@@ -131,7 +131,7 @@ def shift_ids(ids: np.ndarray, offsets: np.ndarray, distance: int, before: int, 
     Parameters
     ----------
     ids : ndarray of int32
-        One number a token.
+        One number per token.
     offsets : ndarray of int64
         Where each sentence starts.
     distance : int

@@ -30,7 +30,7 @@ def score_parts(
     Returns
     -------
     ndarray of float64
-        One score a part.
+        One score per part.
 
     Examples
     --------

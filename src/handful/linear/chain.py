@@ -65,7 +65,7 @@ class Chain:
 
     Notes
     -----
-    A labeling is one array of codes over all tokens. Sentences are cut into two shards (one a thread if there are
+    A labeling is one array of codes over all tokens. Sentences are cut into two shards (one per thread if there are
     more) whose counts are added in a fixed order: results never depend on timing, and one thread and two give the same.
 
     Examples

@@ -83,7 +83,7 @@ class PartShares:
         Returns
         -------
         ndarray of int64
-            One class a token.
+            One class per token.
         """
         lengths = np.diff(offsets)
         position = np.arange(int(lengths.sum())) - np.repeat(offsets[:-1] - offsets[0], lengths)
@@ -104,7 +104,7 @@ class PartShares:
         Returns
         -------
         ndarray of float64
-            One number a sentence: r-bar of Suzuki et al. (2011).
+            One number per sentence: r-bar of Suzuki et al. (2011).
         """
         lengths = np.diff(offsets)
         number = np.repeat(np.arange(len(lengths)), lengths)

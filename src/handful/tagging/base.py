@@ -52,17 +52,17 @@ class Tagger(Storable, BaseEstimator):  # type: ignore[misc]
             Accuracy.
         """
         who = type(self).__name__
-        pairs: list[bool] = []
         predicted = self.predict(sentences)
-        if isinstance(tags, str) or not hasattr(tags, "__len__") or len(tags) != len(predicted):
-            raise DataError(f"{who}: every token must have one tag to be scored against.")
-        for row, right in zip(predicted, tags, strict=True):
-            if right is not None and (isinstance(right, str) or len(row) != len(right)):
-                raise DataError(f"{who}: every token must have one tag to be scored against.")
-            pairs += [a == b for a, b in zip(row, right or (), strict=False) if b is not None]
+        try:
+            untagged = [[None] * len(row) for row in predicted]
+            gold = [none if right is None else list(right) for none, right in zip(untagged, tags, strict=True)]
+            rows = list(zip(predicted, gold, strict=True))
+            pairs = [pair for row, right in rows for pair in zip(row, right, strict=True) if pair[1] is not None]
+        except (TypeError, ValueError):
+            raise DataError(f"{who}: every token must have one tag to be scored against.") from None
         if not pairs:
             raise DataError(f"{who}: at least one tagged token is needed to score, got none.")
-        return sum(pairs) / len(pairs)
+        return sum(a == b for a, b in pairs) / len(pairs)
 
 
 class ProbabilisticTagger(Tagger):
@@ -148,7 +148,7 @@ def encode_tags(offsets: np.ndarray, tags: Any, who: str) -> tuple[np.ndarray, n
     offsets : ndarray of int64
         Where each sentence starts.
     tags : sequence of sequences of str
-        One tag a token.
+        One tag per token.
     who : str
         Name of the caller, for errors.
 
@@ -171,7 +171,7 @@ def encode_tags(offsets: np.ndarray, tags: Any, who: str) -> tuple[np.ndarray, n
     if isinstance(tags, str) or not hasattr(tags, "__len__"):
         raise DataError(f"{who}: tags must be a list of lists of strings, got {type(tags).__name__}.")
     if len(tags) != n:
-        raise DataError(f"{who}: there must be one list of tags a sentence, got {n} sentences and {len(tags)} lists.")
+        raise DataError(f"{who}: there must be one list of tags per sentence, got {n} sentences and {len(tags)} lists.")
     for number, (mine, length) in enumerate(zip(tags, np.diff(offsets), strict=True)):
         if mine is None:
             raise DataError(

@@ -124,24 +124,28 @@ class TaggerSetup:
         """Return a new CRF whose settings, where they are auto, are chosen by these sentences."""
         from handful.tagging.crf.tuning import BIASES, choose_tagger, has_spans
 
-        with_spans, many = has_spans(tags), len(sentences) > _MOST_TUNED
-        names: list[str] = [self.templates]
-        if self.templates == "auto":
-            names = [_TRIED[-1]] if many else list(_TRIED)
-        taggers = [self.crf(lookups, name, len(sentences)) for name in names]
-        biases: tuple[float, ...] = (0.0,)
+        with_spans = has_spans(tags)
+        taggers = [self.crf(lookups, name, len(sentences)) for name in self._tried_templates(len(sentences))]
         if with_spans:
-            encoding = "iobes" if self.encoding == "auto" else self.encoding
-            for tagger in taggers:
-                tagger.set_params(encoding=None if encoding == "as-is" else encoding)
-            if self.outside_bias != "auto":
-                biases = (float(self.outside_bias),)
-            elif not many:
-                biases = BIASES
-        if len(taggers) * len(biases) == 1 or len(sentences) < _FEWEST_TUNED:
-            return taggers[0].set_params(outside_bias=biases[0] if len(biases) == 1 else 0.0)
+            encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
+            taggers = [tagger.set_params(encoding=encoding) for tagger in taggers]
+        biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
+        if len(taggers) * len(biases) == 1:
+            return taggers[0].set_params(outside_bias=biases[0])
         n_folds = 3 if len(sentences) <= _FEW else 2
         return choose_tagger(taggers, sentences, tags, biases=biases, n_folds=n_folds, progress=progress).tagger
+
+    def _tried_templates(self, n_sentences: int) -> Sequence[str]:
+        if self.templates != "auto":
+            return [self.templates]
+        if n_sentences > _MOST_TUNED:
+            return _TRIED[-1:]
+        return _TRIED if n_sentences >= _FEWEST_TUNED else _TRIED[:1]
+
+    def _tried_biases(self, n_sentences: int, usual: tuple[float, ...]) -> tuple[float, ...]:
+        if self.outside_bias != "auto":
+            return (float(self.outside_bias),)
+        return usual if _FEWEST_TUNED <= n_sentences <= _MOST_TUNED else (0.0,)
 
     def fit_crf(
         self,

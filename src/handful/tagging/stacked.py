@@ -158,7 +158,7 @@ class StackedTagger(Tagger):
         sentences : list of lists of str, or of Sentence
             The tokens.
         tags : list of lists of str
-            One tag a token.
+            One tag per token.
         unlabeled : list of lists of str, or of Sentence, optional
             Sentences without tags; their rows come after the labeled ones, with the label None.
 
@@ -198,7 +198,7 @@ class StackedTagger(Tagger):
         Returns
         -------
         ndarray of object, shape (n_tokens, tag_weight + 1)
-            One row a token.
+            One row per token.
         """
         tags = self._base().predict(sentences)
         return token_rows(sentences, tags, self._cluster_of(), self.tag_weight)
@@ -214,7 +214,7 @@ class StackedTagger(Tagger):
         Returns
         -------
         list of lists of str
-            One tag a token.
+            One tag per token.
         """
         check_is_fitted(self, "classifier_")
         sentences, offsets = check_sentences(sentences, "StackedTagger")

@@ -157,7 +157,7 @@ class TwoPassTagger(Tagger):
         sentences : list of lists of str, or of Sentence
             The tokens, in the order of the text.
         tags : list of lists of str
-            One tag a token.
+            One tag per token.
         progress : callable, optional
             Told of the trainings done.
 
@@ -199,7 +199,7 @@ class TwoPassTagger(Tagger):
         Returns
         -------
         list of lists of str
-            One tag a token.
+            One tag per token.
         """
         check_is_fitted(self, "second_")
         sentences, _ = check_sentences(sentences, _WHO)

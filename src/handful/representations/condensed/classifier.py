@@ -41,7 +41,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
     discount : float, default=1.0
         Features (a column with a label) whose sum over all rows differs from chance by no more than this are dropped.
     resolution : float, default=1.0
-        Bins a unit of potency; more bins, more weights.
+        Bins per unit of potency; more bins, more weights.
     penalty : {"l2", "l1"}, default="l2"
         Penalty of the second training.
     strength : float, default=0.5
@@ -202,7 +202,9 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
             return None
         types = np.asarray(self.types)
         if types.shape != (self.n_features_in_,):
-            raise DataError(f"{_WHO}: types must have one number a column ({self.n_features_in_}), got {types.shape}.")
+            raise DataError(
+                f"{_WHO}: types must have one number per column ({self.n_features_in_}), got {types.shape}."
+            )
         return np.concatenate([types, types[self.split_]])
 
     def _table(self, X: Any, *, reset: bool) -> Any:

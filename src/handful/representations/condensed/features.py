@@ -53,7 +53,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     discount : float, default=1.0
         Features whose count differs from chance by no more than this are dropped.
     resolution : float, default=1.0
-        Bins a unit of potency; more bins, more condensed features.
+        Bins per unit of potency; more bins, more condensed features.
     vocabulary : {"labeled", "all"}, default="labeled"
         ``labeled`` knows the observations of the labeled data (pass them to `fit`); ``all`` also those that unlabeled
         text has at least `min_count` times. For a parser these are features of right trees, and of the trees that it
@@ -61,7 +61,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     min_count : int, default=5
         Cut-off for ``vocabulary="all"``.
     global_phi : bool, default=False
-        One feature phi for all types in place of one a type.
+        One feature phi for all types in place of one per type.
     types : sequence of int or None, default=None
         For a classifier: type of each column; only columns of the same type are put together. None is one type.
     count_labeled : bool, default=False
@@ -100,10 +100,10 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     delta     ``resolution``       see above
     V', V*    ``potency_, bins_``  potency after the discount; its bin
     h_m       a (type, bin) pair   condensed feature: the sum of its members
-    phi       one a type           sum of all condensed features times their bin / delta
+    phi       one per type        sum of all condensed features times their bin / delta
     ========  ===================  ==================================================================
 
-    Choices where the paper is silent: one phi a type, illegal label pairs are no parts, features without labels (bare
+    Choices where the paper is silent: one phi per type, illegal label pairs are no parts, features without labels (bare
     label, label pair) are types like others, R + C is at least 1e-6. A CRF forgets observations of weight 0
     (many with an L1 penalty, some where constraints leave one label only); pass the labeled inputs to `fit`, so that they
     can gain potency too. Every observation counts with every label, whether or not training saw them together.
@@ -379,7 +379,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         model
             Of the base model's kind, on original features with folded weights ``w'_m = w_m + w_phi u_m / delta``. Its
             `condensed_weights_` are the w' of all condensed features, its `n_active_condensed_` is how many are not 0. With
-            `base_step`, its `tied_weights_` are what was learned: one number a pair of type and bin, one a type.
+            `base_step`, its `tied_weights_` are what was learned: one number per pair of type and bin, one per type.
         """
         check_is_fitted(self, "counts_")
         if not (strength > 0.0 and rate > 0.0 and phi_scale >= 0.0):
@@ -438,7 +438,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         weights = np.asarray(weights, dtype=np.float64)
         if weights.shape != (self._tying.n_tied,) or not np.isfinite(weights).all():
             raise ParameterError(
-                f"{_WHO}: weights must be {self._tying.n_tied:,} finite numbers, one a column of transform, "
+                f"{_WHO}: weights must be {self._tying.n_tied:,} finite numbers, one per column of transform, "
                 f"got an array of shape {weights.shape}."
             )
         model = self._built(self._tying.fold(weights))

@@ -65,7 +65,7 @@ def quantized(potency: np.ndarray, resolution: float) -> np.ndarray:
     potency : ndarray of float64
         V'.
     resolution : float
-        Bins a unit of potency.
+        Bins per unit of potency.
 
     Returns
     -------

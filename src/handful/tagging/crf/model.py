@@ -70,7 +70,7 @@ class CRF(ProbabilisticTagger):
     min_count : int, default=1
         Leave out observations that occur less often.
     hash_bits : int or None, default=None
-        If given, observations are hashed into 2 to the power of this many buckets a template, and no vocabulary is kept.
+        If given, observations are hashed into 2 to the power of this many buckets per template, and no vocabulary is kept.
     lookups : dict of str to mapping, or None, default=None
         Tables from a word to a string or several strings, such as cluster paths or name lists, that templates read by
         the name given here: ``brown.prefix4[0]``.
@@ -180,7 +180,7 @@ class CRF(ProbabilisticTagger):
         sentences : list of lists of str, or of Sentence
             The tokens; `Sentence` brings columns along.
         tags : list of lists of str
-            One tag a token.
+            One tag per token.
         progress : callable, optional
             Told objective, gradient norm and number of active features after every iteration.
         checkpoint : path-like, optional
@@ -242,7 +242,7 @@ class CRF(ProbabilisticTagger):
         Returns
         -------
         list of lists of str
-            One tag a token.
+            One tag per token.
         """
         out: list[list[str]] = []
         for chain in self.chains(sentences):
@@ -263,7 +263,7 @@ class CRF(ProbabilisticTagger):
         Returns
         -------
         list of ndarray of shape (n_tokens, n_labels)
-            One array a sentence; columns are `classes_`.
+            One array per sentence; columns are `classes_`.
         """
         out: list[np.ndarray] = []
         for chain in self.chains(sentences):

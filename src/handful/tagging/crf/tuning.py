@@ -13,6 +13,7 @@ from handful.core.errors import DataError
 from handful.core.progress import Progress, Step
 from handful.corpora.formats.iob import detect_scheme, spans
 from handful.features.columns import Tokens
+from handful.linear import Chain
 from handful.tagging.base import check_sentences
 from handful.tagging.crf.model import CRF, OUTSIDE
 
@@ -137,13 +138,15 @@ def _fold_counts(
         weights = rough.weights_.copy()
         if bias:
             weights[rough.outside_feature(rough.extractor, rough.layout)] += bias
-        predicted = []
-        for chain in chains:
-            labels = rough.classes_[chain.best(weights)].tolist()
-            predicted += [_units(labels[a:b], with_spans) for a, b in pairwise(chain.offsets)]
+        predicted = [units for chain in chains for units in _decoded(chain, rough.classes_, weights, with_spans)]
         right = sum(len(a & b) for a, b in zip(predicted, gold, strict=True))
         counts[row] = right, sum(map(len, predicted)), sum(map(len, gold))
     return counts
+
+
+def _decoded(chain: Chain, classes: np.ndarray, weights: np.ndarray, with_spans: bool) -> list[set[Any]]:
+    labels = classes[chain.best(weights)].tolist()
+    return [_units(labels[a:b], with_spans) for a, b in pairwise(chain.offsets)]
 
 
 def _units(tags: Sequence[str], with_spans: bool) -> set[Any]:

@@ -97,7 +97,7 @@ def check_given(given: Any, offsets: np.ndarray, name: str) -> Given | None:
     Parameters
     ----------
     given : sequence of (sequence of (str or None) or None), or None
-        One entry a sentence.
+        One entry per sentence.
     offsets : ndarray of int64
         Where each sentence starts.
     name : str
@@ -120,7 +120,7 @@ def check_given(given: Any, offsets: np.ndarray, name: str) -> Given | None:
     lengths = np.diff(offsets).tolist()
     if len(given) != len(lengths):
         raise DataError(
-            f"PrototypeTagger: {name} must have one entry a sentence, got {len(lengths)} sentences and {len(given)} entries."
+            f"PrototypeTagger: {name} must have one entry per sentence, got {len(lengths)} sentences and {len(given)} entries."
         )
     for number, (mine, length) in enumerate(zip(given, lengths, strict=True)):
         if mine is None:
@@ -129,7 +129,7 @@ def check_given(given: Any, offsets: np.ndarray, name: str) -> Given | None:
             raise DataError(f"PrototypeTagger: {name} of sentence {number} must be a list or None, got {mine!r}.")
         if len(mine) != length:
             raise DataError(
-                f"PrototypeTagger: {name} must have one entry a token, but sentence {number} has {length} tokens "
+                f"PrototypeTagger: {name} must have one entry per token, but sentence {number} has {length} tokens "
                 f"and {len(mine)} entries. Use None for a token without a label."
             )
         bad = next((tag for tag in mine if tag is not None and (not isinstance(tag, str) or not tag)), None)

@@ -26,7 +26,7 @@ def extract_prototypes(
     sentences : iterable of iterables of str
         The tokens.
     tags : iterable of iterables of str
-        One label a token.
+        One label per token.
     n_words : int, default=3
         Most words of a label.
     min_share : float, default=0.5

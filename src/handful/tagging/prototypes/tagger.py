@@ -272,7 +272,7 @@ class PrototypeTagger(ProbabilisticTagger):
         Returns
         -------
         list of lists of str
-            One label a token.
+            One label per token.
         """
         out: list[list[str]] = []
         for field, tokens, lengths in self._chunks(sentences):
@@ -297,7 +297,7 @@ class PrototypeTagger(ProbabilisticTagger):
         Returns
         -------
         list of ndarray of shape (n_tokens, n_labels)
-            One array a sentence; columns are `classes_`.
+            One array per sentence; columns are `classes_`.
         """
         out: list[np.ndarray] = []
         for field, tokens, lengths in self._chunks(sentences):
