@@ -35,7 +35,7 @@ def model(capsys, tmp_path):
 def test_a_tagger_gets_small_and_still_tags(capsys, model, tmp_path):
     train = tmp_path / "train.tsv"
     texts = tmp_path / "first.txt", tmp_path / "second.txt.gz"
-    code, out, _ = run(capsys, "condense", model, train, *texts, "--dev", train, "--resolution", 4, "--json")
+    code, out, _ = run(capsys, "condense", model, train, *texts, "--dev", train, "--resolution", 2, "--json")
     facts = json.loads(out)
     assert code == 0
     assert facts["tokens"] == 600

@@ -61,7 +61,7 @@ def test_features_of_the_trees_of_raw_text_join_the_vocabulary(shard, trees, mon
     known, raw = trees[:4], [t.sentence for t in trees]
     parser = DependencyParser(order=1, max_iter=3).fit(known)
     parts = lambda *_: (raw[k : k + shard] for k in range(0, len(raw), shard))  # noqa: E731
-    monkeypatch.setattr("handful.representations.condensed.shards_of", parts)
+    monkeypatch.setattr("handful.representations.condensed.features.shards_of", parts)
     wide = CondensedFeatures(parser, discount=0.5, vocabulary="all", min_count=3).fit(raw, labeled=known)
     words = set(known[0].sentence.tokens).union(*(t.sentence.tokens for t in known))
     pairs = Counter()

@@ -64,7 +64,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
     >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
     >>> tagged = read_tagged(target)
-    >>> tagged.tags, found.sentences[0].tokens
+    >>> tagged.tags, tagged.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
     source = as_source(path)

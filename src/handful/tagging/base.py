@@ -106,7 +106,7 @@ def add_columns(sentence: Tokens, columns: Mapping[str, Sequence[str]]) -> Sente
 
     Examples
     --------
-    >>> add_columns(["Rome"], {"pos": ["NNP"]}).columns
+    >>> dict(add_columns(["Rome"], {"pos": ["NNP"]}).columns)
     {'pos': ('NNP',)}
     """
     known = sentence if isinstance(sentence, Sentence) else Sentence(tuple(sentence))
