@@ -50,11 +50,13 @@ class Range:
 
     def words(self) -> str:
         """Tell the bounds in words."""
-        low = "" if self.low is None else f"{'above' if self.open_low else 'of at least'} {self.low:g}"
-        high = "" if self.high is None else f"{'below' if self.open_high else 'at most'} {self.high:g}"
-        if low and high and not self.open_low and not self.open_high:
+        if None not in (self.low, self.high) and not (self.open_low or self.open_high):
             return f"between {self.low:g} and {self.high:g}"
-        return " and ".join(part for part in (low, high) if part)
+        bounds = (
+            ("above" if self.open_low else "of at least", self.low),
+            ("below" if self.open_high else "at most", self.high),
+        )
+        return " and ".join(f"{words} {bound:g}" for words, bound in bounds if bound is not None)
 
 
 def AtLeast(low: float) -> Range:  # noqa: N802  (reads like a type in an annotation)
@@ -85,6 +87,8 @@ def declared(cls: type) -> Mapping[str, Any]:
     ['size']
     """
     init: Callable[..., Any] = cls.__init__  # type: ignore[misc]
+    if init is object.__init__:  # a class without parameters
+        return {}
     hints = get_type_hints(init, include_extras=True)
     return {name: hints.get(name, Any) for name in signature(init).parameters if name != "self"}
 
@@ -162,8 +166,6 @@ def admits(annotation: Any, value: Any) -> bool:
     (True, False)
     """
     origin = get_origin(annotation)
-    if annotation is Any or annotation is object:
-        return True
     if origin is Annotated:
         kind, *bounds = get_args(annotation)
         return admits(kind, value) and all(b.admits(value) for b in bounds if isinstance(b, Range))
@@ -171,17 +173,23 @@ def admits(annotation: Any, value: Any) -> bool:
         return any(admits(part, value) for part in get_args(annotation))
     if origin is Literal:
         return isinstance(value, str | int | bool | None) and value in get_args(annotation)
-    if annotation is None or annotation is type(None):
-        return value is None
-    if annotation is bool:
-        return isinstance(value, bool) or type(value).__name__ == "bool"
-    if annotation is int:
-        return isinstance(value, Integral) and not isinstance(value, bool)
-    if annotation is float:
-        return not isinstance(value, bool) and isinstance(value, Real) and value == value
     if origin is not None:
         return callable(value) if origin is Callable else isinstance(value, origin)
+    if annotation in _PLAIN:
+        return _PLAIN[annotation](value)
     return isinstance(value, annotation) if isinstance(annotation, type) else True
+
+
+# What values of the plain types are; True is no number here, and no parameter is "not a number".
+_PLAIN: dict[Any, Callable[[Any], bool]] = {
+    Any: lambda value: True,
+    object: lambda value: True,
+    None: lambda value: value is None,
+    type(None): lambda value: value is None,
+    bool: lambda value: isinstance(value, bool) or type(value).__name__ == "bool",
+    int: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
+    float: lambda value: isinstance(value, Real) and not isinstance(value, bool) and value == value,
+}
 
 
 def describe(annotation: Any) -> str:
@@ -201,13 +209,19 @@ def describe(annotation: Any) -> str:
         return _either([repr(c) for c in get_args(annotation)])
     if origin in (Union, types.UnionType):
         return _either([describe(part) for part in get_args(annotation)])
-    names = {int: "an integer", float: "a number", bool: "True or False", str: "a string", type(None): "None"}
-    if annotation is None:
-        return "None"
     kind = origin or annotation
-    if kind is Callable:
-        return "a function"
-    return names.get(kind, f"a {getattr(kind, '__name__', str(kind))}")
+    return _WORDS.get(kind, f"a {getattr(kind, '__name__', str(kind))}")
+
+
+_WORDS: dict[Any, str] = {
+    int: "an integer",
+    float: "a number",
+    bool: "True or False",
+    str: "a string",
+    None: "None",
+    type(None): "None",
+    Callable: "a function",
+}
 
 
 def _either(words: list[str]) -> str:

@@ -63,7 +63,7 @@ class Card:
         For tables and occurrences, ``build(n_features, seed, params)`` returns a new estimator.
     train : callable or None
         For taggers, ``train(setup, sentences, tags, unlabeled)`` returns a fitted tagger; ``setup`` is a
-        `handful.tagging.setup.TaggerSetup`.
+        `handful.tagging.recipes.TaggerSetup`.
 
     Examples
     --------

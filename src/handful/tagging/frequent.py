@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
@@ -23,6 +24,8 @@ class FrequentTag(Tagger):
 
     Attributes
     ----------
+    classes_ : ndarray of str
+        All tags, sorted.
     tag_of_ : dict of str to str
         Tag of each word.
     usual_ : str
@@ -54,6 +57,7 @@ class FrequentTag(Tagger):
             raise DataError("FrequentTag: there must be at least one tagged token, got none.")
         self.tag_of_ = {token: seen.most_common(1)[0][0] for token, seen in counts.items()}
         self.usual_ = total.most_common(1)[0][0]
+        self.classes_ = np.array(sorted(total))
         return self
 
     def predict(self, sentences: Sequence[Any]) -> list[list[str]]:
@@ -62,5 +66,5 @@ class FrequentTag(Tagger):
         return [[self.tag_of_.get(token, self.usual_) for token in sentence] for sentence in sentences]
 
     def _check_state(self) -> None:
-        if not all(isinstance(tag, str) for tag in [*self.tag_of_.values(), self.usual_]):
-            raise DataError("FrequentTag: tags must be strings.")
+        if not {self.usual_, *self.tag_of_.values()} <= set(self.classes_.tolist()):
+            raise DataError("FrequentTag: the tag of every word must be one of the classes.")

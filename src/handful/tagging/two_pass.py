@@ -54,11 +54,15 @@ def agreement_columns(
     {'same_near': ('LOC', '-'), 'same_far': ('LOC', '-')}
     """
     kinds = _kinds(tags)
-    names = sorted({kind for mine in kinds for kind in mine})
+    names = sorted({kind for row in kinds for kind in row})
+    if not names:  # nothing but empty sentences
+        return [{"same_near": (), "same_far": ()} for _ in sentences]
     rank = {name: number for number, name in enumerate(names)}
     words: dict[str, int] = {}
-    ids = [np.array([words.setdefault(t.lower(), len(words)) for t in mine], dtype=np.int64) for mine in sentences]
-    codes = [np.array([rank[kind] for kind in mine], dtype=np.int64) for mine in kinds]
+    ids = [
+        np.array([words.setdefault(t.lower(), len(words)) for t in sentence], dtype=np.int64) for sentence in sentences
+    ]
+    codes = [np.array([rank[kind] for kind in row], dtype=np.int64) for row in kinds]
     far = np.zeros((len(words), len(names)), dtype=np.int64)
     near = np.zeros_like(far)
     for number in range(len(ids)):
