@@ -188,7 +188,7 @@ _PLAIN: dict[Any, Callable[[Any], bool]] = {
     type(None): lambda value: value is None,
     bool: lambda value: isinstance(value, bool) or type(value).__name__ == "bool",
     int: lambda value: isinstance(value, Integral) and not isinstance(value, bool),
-    float: lambda value: isinstance(value, Real) and not isinstance(value, bool) and value == value,
+    float: lambda value: not isinstance(value, bool) and isinstance(value, Real) and value == value,
 }
 
 
