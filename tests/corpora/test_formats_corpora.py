@@ -11,13 +11,13 @@ from handful.corpora.formats import (
     read_key,
     read_sense_map,
     read_senseval,
-    read_table,
     read_text,
     write_conll,
     write_conllu,
     write_text,
 )
 from handful.corpora.opening import open_bytes
+from handful.corpora.tables import read_table
 
 pytestmark = pytest.mark.corpus
 

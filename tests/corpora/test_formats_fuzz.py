@@ -20,10 +20,10 @@ from handful.corpora.formats import (
     read_prototypes,
     read_sense_map,
     read_senseval,
-    read_table,
     read_text,
 )
 from handful.corpora.formats.dtd import read_entities
+from handful.corpora.tables import read_table
 
 
 def parquet():

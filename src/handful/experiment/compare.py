@@ -100,7 +100,7 @@ def compare(
         Share of right answers, the same averaged over classes, or F1 averaged over classes. ``"auto"`` is accuracy,
         unless more than four fifths of the labels are of one class: then it is balanced accuracy.
     columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
-        What columns are, where the rule of `handful.corpora.formats.read_table` is wrong.
+        What columns are, where the rule of `handful.corpora.tables.read_table` is wrong.
     session : Session, optional
         Limits: time, trials, memory, processes, seed, journal.
     **limits

@@ -39,7 +39,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Parameters of the method.
     kinds : mapping of str to {"numeric", "nominal", "text"}, optional
         Kind of each feature column; columns that are not named are left out. None tells them by the rule of
-        `handful.corpora.formats.read_table`.
+        `handful.corpora.tables.read_table`.
     text : {"words", "lsa", "vectors"} or encoder, default="lsa"
         As what text columns come to the method: weighted words, leading directions of words and letters learned from all
         texts, or vectors of an encoder beside them. See `handful.features.tables` and `handful.features.vectors`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
@@ -10,31 +11,32 @@ from handful.corpora.formats.format import Format, Head, Yields
 from handful.corpora.opening import FilePath, as_source, first_chunk, refuse_lone_returns
 
 # One module of this folder for each format, which calls it FORMAT. The first that recognises a file reads it, so what
-# is special stands above what is general. A new format joins by its name here.
-MODULES = (
-    "parquet",
-    "arrow",
-    "excel",
-    "senseval",
-    "prodigy",
-    "doccano",
-    "label_studio",
-    "token_rows",
-    "json_array",
-    "json_lines",
-    "arff",
-    "conllu_plus",
-    "conllu",
-    "brat",
-    "clusters",
-    "prototypes",
-    "sense_table",
-    "delimited",
-    "slashed",
-    "conll",
-    "raw",
-    "plain",
-)
+# is special stands above what is general. A new format joins by its line here: its module, and what such files start
+# with (blanks aside) or their names end in, where that is sure; the module is only imported for files that fit.
+MODULES: dict[str, tuple[str, ...]] = {
+    "parquet": ("PAR1", ".parquet"),
+    "arrow": ("ARROW1", ".arrow", ".feather", ".ipc"),
+    "excel": ("PK",),
+    "senseval": ("<",),
+    "prodigy": ("{", "["),
+    "doccano": ("{", "["),
+    "label_studio": ("{", "["),
+    "token_rows": ("{", "["),
+    "json_array": ("[",),
+    "json_lines": ("{", ".jsonl", ".ndjson"),
+    "arff": ("@", "%"),
+    "conllu_plus": ("#",),
+    "conllu": (),
+    "brat": (),
+    "clusters": (),
+    "prototypes": (),
+    "sense_table": (),
+    "delimited": (),
+    "slashed": (),
+    "conll": (),
+    "raw": (),
+    "plain": (),
+}
 
 
 @cache
@@ -51,7 +53,20 @@ def all_formats() -> tuple[Format, ...]:
     >>> [format.name for format in all_formats() if format.yields == "trees"]
     ['conllu']
     """
-    return tuple(import_module(f"handful.corpora.formats.{module}").FORMAT for module in MODULES)
+    return tuple(map(_format_in, MODULES))
+
+
+def _format_in(module: str) -> Format:
+    found: Format = import_module(f"handful.corpora.formats.{module}").FORMAT
+    return found
+
+
+def _candidates(head: Head) -> Iterator[Format]:
+    """Yield the formats that a file may be in, judged by its first sign and its name, in the order of trial."""
+    start = head.text.lstrip()
+    for module, signs in MODULES.items():
+        if not signs or start.startswith(signs) or head.suffix in signs:
+            yield _format_in(module)
 
 
 def format_named(name: str) -> Format:
@@ -138,21 +153,23 @@ def format_of(path: FilePath) -> Format:
     >>> format_of(target).name
     'conll'
     """
-    source = as_source(path)
-    head = Head.of(source)
-    formats = all_formats()
-    for format in formats:
-        if not format.is_text and format.detect(head):
+    head = Head.of(as_source(path))
+    is_checked = False
+    for format in _candidates(head):
+        # Formats of binary files stand first; what comes after them must be text.
+        if format.is_text and not is_checked:
+            _refuse_binary(path, head)
+            is_checked = True
+        if format.detect(head):
             return format
-    _refuse_binary(path, head)
-    return next(format for format in formats if format.is_text and format.detect(head))
+    raise AssertionError("plain text is any text")
 
 
 def _refuse_binary(path: FilePath, head: Head) -> None:
     import io
 
     is_wide = head.data.startswith((b"\xff\xfe", b"\xfe\xff")) and not head.data.startswith(b"\xff\xfe\0\0")
-    if is_wide and format_named("delimited").detect(head):
+    if is_wide and _format_in("delimited").detect(head):
         return
     data = first_chunk(path, io.BytesIO(head.data))
     if b"\0" in data:
