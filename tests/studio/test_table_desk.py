@@ -187,3 +187,10 @@ def test_no_action_is_made_of_nonsense(make_desk):
         with pytest.raises(DataError):
             desk.act(body)
     assert desk.state.n_actions == 0
+
+
+@pytest.mark.parametrize("name", ["small.labels.csv", ".labels.csv", "small.csv"])
+def test_an_export_never_lands_on_the_data(make_desk, name, tmp_path):
+    from handful.studio.table_exports import export_path
+
+    assert export_path(make_desk(name=name), "labels.csv") != tmp_path / name

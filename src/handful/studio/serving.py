@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from handful.core.errors import FileError
@@ -69,7 +70,8 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         listener.listen(64)
         announce(f"http://{shown}:{listener.getsockname()[1]}/{secret}/")
-        with threadpool_limits(1):  # requests run side by side; threads inside each would only wait for each other
+        # Requests run side by side; threads inside each would only wait for each other. Ctrl-C is how a studio ends.
+        with threadpool_limits(1), suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
     finally:
         studio.close()

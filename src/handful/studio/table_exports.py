@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from handful.core.errors import DataError
 from handful.studio.contest import Contest, table_problem
+from handful.studio.desk import Desk
 from handful.studio.table_desk import TableDesk
 
 if TYPE_CHECKING:
@@ -34,15 +35,10 @@ def export_table(desk: TableDesk, contest: Contest, what: str) -> list[Path]:
     """
     from handful.methods import save
 
-    stem = desk.name.partition(".")[0]
-    target = {
-        "labels": desk.folder / f"{stem}.labels.csv",
-        "predictions": desk.folder / f"{stem}.predictions.csv",
-        "model": desk.folder / f"{stem}.handful",
-        "report": desk.folder / f"{stem}.report.html",
-    }.get(what)
-    if target is None:
+    ending = {"labels": "labels.csv", "predictions": "predictions.csv", "model": "handful", "report": "report.html"}
+    if what not in ending:
         raise DataError(f"studio: labels, predictions, model or report can be exported, got {what!r}.")
+    target = export_path(desk, ending[what])
     if what == "labels":
         _write(target, _labels(desk))
     elif what == "report":
@@ -56,6 +52,13 @@ def export_table(desk: TableDesk, contest: Contest, what: str) -> list[Path]:
         else:
             _write(target, _predictions(desk, model))
     return [target]
+
+
+def export_path(desk: Desk, ending: str) -> Path:
+    """Return where an export goes: beside the data, under its name with another ending, and never onto it."""
+    stem = desk.name.partition(".")[0] or desk.name
+    name = f"{stem}.{ending}"
+    return desk.folder / (name if name != desk.name else f"{desk.name}.{ending}")
 
 
 def _model(desk: TableDesk, contest: Contest) -> TableModel:

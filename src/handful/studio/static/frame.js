@@ -50,14 +50,17 @@ export function askName() {
   }, { once: true }));
 }
 
-// One action at a time: a key that is pressed while the last one is under way would hit an item nobody has seen.
-export function oneAtATime(work) {
+// One action at a time: a key that is pressed while the last one is under way would hit an item nobody has seen. What others
+// do meanwhile is looked at afterwards, so that the page never shows an item while it is deaf.
+export function oneAtATime(work, afterwards) {
   let busy = false;
-  return async (...given) => {
+  const run = async (...given) => {
     if (busy) return null;
     busy = true;
-    try { return await work(...given); } finally { busy = false; }
+    try { return await work(...given); } finally { busy = false; afterwards(); }
   };
+  run.busy = () => busy;
+  return run;
 }
 
 export function exporting(post) {

@@ -50,7 +50,7 @@ function showCurve(panel, goal) {
     s("line", { x1: 34, x2: 294, y1: y(goal), y2: y(goal), class: "reach" }),
     [low, (low + high) / 2, high].map((v) => s("text", { x: 30, y: y(v) + 4, "text-anchor": "end" }, Math.round(100 * v))),
     band(curve), draw(curve), forecast ? [band(forecast), draw(forecast, "ahead")] : null,
-    [curve.n[0], curve.n.at(-1), ...(forecast ? [last] : [])].map((n) => s("text", { x: x(n), y: 135, "text-anchor": "middle" }, n))),
+    [curve.n[0], curve.n.at(-1), ...(forecast ? [last] : [])].map((n) => s("text", { x: x(n), y: 135, "text-anchor": n === last ? "end" : "middle" }, n))),
   words);
 }
 

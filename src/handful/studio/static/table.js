@@ -6,13 +6,14 @@ import { showMap, togglePlay } from "./map.js";
 import { refreshRows, startRows } from "./rows.js";
 import { showContest, showSide } from "./side.js";
 
-let view = null, looked = null; // looked: a row opened from the list, in place of the next one
+let view = null, newest = 0, looked = null; // looked: a row opened from the list, in place of the next one
 const item = () => looked || view?.item;
 
 async function load() {
   const facts = await ask("view");
   if (facts) show(facts);
 }
+const catchUp = () => { if (view && !act.busy() && newest > view.version) load(); };
 
 function show(facts) {
   view = facts;
@@ -57,7 +58,7 @@ const act = oneAtATime(async (body, told) => {
   looked = null;
   show(facts);
   say(told);
-});
+}, () => catchUp());
 const give = (label) => item() && act({ do: "label", items: [item().row], label }, `Row ${item().row + 1}: ${label}`);
 const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`);
 const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
@@ -130,7 +131,7 @@ $("goal").addEventListener("change", async () => { const facts = await post("goa
 startRows(open, () => view);
 exporting(post);
 listen(load, {
-  changed: (facts) => { if (view && facts.version > view.version) load(); },
+  changed: (facts) => { newest = facts.version; catchUp(); },
   panel: (panel) => { if (view) { view.panel = panel; showSide(view, actions); } },
   contest: onContest,
 });
