@@ -11,9 +11,9 @@ from handful.core.records import Sentence
 from handful.core.registry import Card, add_card, forget
 from handful.corpora.formats.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
+from handful.evaluation.chunks import score_tags
 from handful.experiment.arena_taggers import SentenceDraws, TaggedArena
 from handful.experiment.compare_tagged import compare_tagged
-from handful.experiment.tagged import score_tags
 from handful.experiment.trial import Task
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
@@ -83,8 +83,8 @@ def test_untagged_sentences_come_with_or_without_the_tags(tmp_path):
 
 def test_spans_are_scored_as_spans():
     gold, found = [["B-X", "I-X", "O"]], [["B-X", "O", "O"]]
-    assert score_tags(gold, found, spans=True)["f1"] == 0
-    assert score_tags(gold, found, spans=False) == {"accuracy": 2 / 3}
+    assert score_tags(gold, found, with_spans=True)["f1"] == 0
+    assert score_tags(gold, found, with_spans=False) == {"accuracy": 2 / 3}
 
 
 def test_draws_of_sentences_are_nested_and_part_the_corpus():

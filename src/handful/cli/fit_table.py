@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json
-from handful.cli.live import live_ranking
-from handful.cli.options import check_output, command_line, table_options
+from handful.cli.options import Run, check_output, command_line, model_file, run_options, table_options
 from handful.cli.race_options import race_options, session_of, with_methods
 
 if TYPE_CHECKING:
@@ -24,27 +23,21 @@ if TYPE_CHECKING:
 )
 @click.option("--method", default="auto", show_default=True, help="A method, or auto: the winner of a race.")
 @click.option(
-    "--model",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to save it; by default beside the data, with the ending .handful.",
-)
-@click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method, not searched for."
 )
 @race_options
 @table_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_options("model", "as_json")
 @click.pass_context
-def command(ctx: click.Context, /, data: Path, **given: Any) -> None:
+def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     """Fit a classifier to DATA, a table (CSV, TSV, JSON lines, Parquet), and save it.
 
     By default methods race, until the best bet is clear or the time is up, and the winner is fitted to all rows. The
     table is read in one pass; of unlabeled rows a sample is kept, so memory does not grow with the file.
     """
     from handful.cli.tables import read_table_problem
+    from handful.core.version import versions
     from handful.experiment.fitting import fit_model
-    from handful.experiment.summary import versions
-    from handful.experiment.tagged import model_path
     from handful.methods import get_card, save
 
     params = _settings(given["settings"])
@@ -52,7 +45,7 @@ def command(ctx: click.Context, /, data: Path, **given: Any) -> None:
         get_card(given["method"], "table")  # says which one may have been meant, before anything is read
     elif params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
-    where = given["model"] if given["model"] is not None else Path(model_path(data))
+    where = model_file(run, data)
     check_output(where, data)
     problem = read_table_problem(data, given)
     if given["method"] == "auto":
@@ -68,10 +61,11 @@ def command(ctx: click.Context, /, data: Path, **given: Any) -> None:
         **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
     save(model, where)
-    _tell(model, where, given["as_json"])
+    _tell(model, where, run.as_json)
 
 
 def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
+    from handful.cli.live import live_ranking
     from handful.experiment.fitting import fit_winner
 
     methods = with_methods(None, given["classes"])

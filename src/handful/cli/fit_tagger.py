@@ -61,7 +61,7 @@ def command(
     """
     from handful.core.version import __version__
     from handful.corpora.tagged import check_columns, read_tagged
-    from handful.experiment.tagged import score_tags
+    from handful.evaluation.chunks import score_tags
     from handful.methods import save
 
     where = model_file(run, data)

@@ -123,3 +123,25 @@ def chunk_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) 
         accuracy=n_equal / n_tokens if n_tokens else 0.0,
         n_tokens=n_tokens,
     )
+
+
+def score_tags(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], with_spans: bool) -> dict[str, float]:
+    """Return the accuracy of tags and, for spans, precision, recall and F1.
+
+    Examples
+    --------
+    >>> score_tags([["A", "B"]], [["A", "A"]], with_spans=False)
+    {'accuracy': 0.5}
+    """
+    if with_spans:
+        report = chunk_f1(gold, predicted)
+        whole = report.overall
+        return {
+            "accuracy": report.accuracy,
+            "precision": whole.precision,
+            "recall": whole.recall,
+            "f1": whole.f1,
+        }
+    rows = zip(predicted, gold, strict=True)
+    pairs = [pair for answers, right in rows for pair in zip(answers, right, strict=True)]
+    return {"accuracy": sum(a == b for a, b in pairs) / max(len(pairs), 1)}

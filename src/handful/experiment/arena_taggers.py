@@ -13,9 +13,9 @@ from handful.core.catalogue import cards, get_card
 from handful.core.errors import HandfulError, ParameterError
 from handful.core.records import Sentence
 from handful.corpora.tagged import Tagged
+from handful.evaluation.chunks import score_tags
 from handful.evaluation.ranking import Setting
 from handful.experiment.entrants import Entrant, choose_entrants
-from handful.experiment.tagged import score_tags
 from handful.experiment.trial import Cost, Outcome, Pilot, Task, quiet_single_thread
 from handful.tagging.recipes import TaggerSetup
 

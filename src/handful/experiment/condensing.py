@@ -10,7 +10,7 @@ from handful.core.errors import ParameterError
 from handful.corpora.opening import FilePath
 from handful.corpora.tagged import check_columns, read_tagged
 from handful.corpora.treebank import read_treebank
-from handful.experiment.tagged import score_tags
+from handful.evaluation.chunks import score_tags
 from handful.parsing import DependencyParser
 from handful.tagging import CRF, TagColumn
 

@@ -10,15 +10,14 @@ import numpy as np
 
 from handful.core.catalogue import get_card, names
 from handful.core.errors import DataError
-from handful.experiment.entrants import FAVORITE
 from handful.experiment.problem import Problem, problem_of
 from handful.experiment.search import search
-from handful.experiment.session import Session
 from handful.experiment.trial import quiet_single_thread
 from handful.methods.table_model import TableModel
 
 if TYPE_CHECKING:
     from handful.experiment.compare import Comparison
+    from handful.experiment.session import Session
 
 _FIT_DRAWS = 10
 
@@ -54,6 +53,8 @@ def fit(
     >>> bool((model.predict(X) == y).mean() > 0.8)
     True
     """
+    from handful.experiment.session import Session
+
     session = Session.of(session, limits)
     problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
     return fit_winner(problem, methods=methods, metric=metric, session=session)[0]
@@ -83,6 +84,8 @@ def fit_winner(
         The race; None where the labels do not allow one (one label per class): then the favorite is fitted.
     """
     from handful.experiment.compare import compare_problem
+    from handful.experiment.entrants import FAVORITE
+    from handful.experiment.session import Session
 
     session = session or Session()
     session = replace(session, draws=min(session.draws, _FIT_DRAWS))

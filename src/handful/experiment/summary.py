@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from handful.core.version import __version__
+from handful.core.version import versions
 from handful.evaluation.ranking import Gain, Rank, Ranking, score_interval
 from handful.experiment.decisions import decision_map
 from handful.experiment.race import Race
@@ -229,15 +228,3 @@ def _confusion(name: str, outcomes: Sequence[Outcome], classes: np.ndarray) -> C
     matrices = [np.array(o.confusion) for o in outcomes if o.confusion]
     counts = np.sum(matrices, axis=0).tolist() if matrices else []
     return Confusion(name, tuple(map(str, classes.tolist())), tuple(tuple(line) for line in counts))
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of what a comparison was done with."""
-    from importlib.metadata import version
-
-    return {
-        "handful": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", "numba", "polars")},
-        "system": f"{platform.system()} {platform.machine()}",
-    }

@@ -14,7 +14,6 @@ from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
 from handful.features.rows import Rows
 from handful.features.texts import check_texts, encode_texts, learn_texts
-from handful.features.vectors import find_encoder, known_encoder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -297,6 +296,8 @@ def _learn_texts(series: pl.Series, text: Any) -> dict[str, Any]:
     learned = learn_texts(texts)
     if text == "lsa":
         return {"view": "lsa", **learned}
+    from handful.features.vectors import find_encoder
+
     encoder = find_encoder(None if text == "vectors" else text)
     return {"view": "vectors", **learned, "encoder": encoder.mark, "width": encoder.width}
 
@@ -312,6 +313,8 @@ def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> tuple[dict[st
     found = encode_texts(column, texts)
     parts = {"lsa": found.lsa, "letters": found.letters}
     if column["view"] == "vectors":
+        from handful.features.vectors import known_encoder
+
         parts = {"vectors": known_encoder(column["encoder"]).encode(texts), **parts}
     return parts, found.words
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from handful.reports.content import Row
+if TYPE_CHECKING:
+    from handful.reports.content import Row
 
 MINUS = "\N{MINUS SIGN}"
 LEVEL = 0.05

@@ -11,7 +11,6 @@ from typing import Any
 from handful.core.errors import DataError, FormatError
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.shown import shown
-from handful.corpora.formats.strict_json import parse_json
 from handful.corpora.opening import FilePath, bare_suffix, read_lines, read_whole, refuse_mark, write_text_file
 
 
@@ -44,6 +43,8 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
     """
     match bare_suffix(path):
         case ".json":
+            from handful.corpora.formats.strict_json import parse_json
+
             return _checked(path, parse_json(path, None, read_whole(path)))
         case ".toml":
             return _checked(path, _parse_toml(path))

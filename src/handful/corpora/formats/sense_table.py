@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from handful.core.errors import FormatError
 from handful.core.records import Occurrence
@@ -11,7 +11,9 @@ from handful.corpora.formats.delimited import is_delimited, read_delimited
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, as_source, write_text_file
-from handful.corpora.raw_text import tokenize
+
+if TYPE_CHECKING:
+    from handful.corpora.raw_text import Token
 
 _TEXT = ("text", "sentence", "context")
 _WORD = ("word", "target", "lemma")
@@ -53,29 +55,35 @@ def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
 
 def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
     text, word = _cell(row, _TEXT), _cell(row, _WORD)
-    senses = tuple(part for part in _cell(row, _SENSE).replace("|", " ").split() if part)
-    place = _cell(row, _PLACE)
-    line = number + 1
-    if place:
-        tokens = tuple(text.split())
-        if not place.isdigit() or int(place) >= len(tokens):
-            raise FormatError(
-                path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}."
-            )
-        target = int(place)
-    else:
-        start = int(row["start"]) if row.get("start", "").isdigit() else _find(path, line, text, word)
-        cut = tokenize(text)
-        tokens = tuple(token.text for token in cut)
-        target = next((i for i, token in enumerate(cut) if token.start <= start < token.end), -1)
-        if target < 0:
-            raise FormatError(path, line, f"expected a word at character {start} of the text, got none.")
+    senses = tuple(_cell(row, _SENSE).replace("|", " ").split())
+    target, tokens = (
+        _numbered(path, number + 1, text, row) if _cell(row, _PLACE) else _located(path, number + 1, text, row)
+    )
     return Occurrence(word, row.get("id") or f"{word}.{number}", tokens, target, senses)
 
 
-def _find(path: FilePath, line: int, text: str, word: str) -> int:
-    bare = word.split(".")[0].lower()
+def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
+    """Return the token that the row counts, of a text with blanks between tokens."""
+    tokens, place = tuple(text.split()), _cell(row, _PLACE)
+    if not place.isdigit() or int(place) >= len(tokens):
+        raise FormatError(path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}.")
+    return int(place), tokens
+
+
+def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
+    """Return the token at the character that the row names, or else the first that is the word."""
+    from handful.corpora.raw_text import tokenize
+
     cut = tokenize(text)
+    start = int(row["start"]) if row.get("start", "").isdigit() else _find(path, line, cut, _cell(row, _WORD))
+    target = next((i for i, token in enumerate(cut) if token.start <= start < token.end), -1)
+    if target < 0:
+        raise FormatError(path, line, f"expected a word at character {start} of the text, got none.")
+    return target, tuple(token.text for token in cut)
+
+
+def _find(path: FilePath, line: int, cut: Sequence[Token], word: str) -> int:
+    bare = word.split(".")[0].lower()
     # The very word comes before a form of it.
     ranked = sorted(cut, key=lambda token: token.text.lower() != bare)
     for token in ranked:

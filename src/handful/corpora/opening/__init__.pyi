@@ -1,0 +1,15 @@
+from .lines import MAX_LINE as MAX_LINE
+from .lines import MAX_LINES as MAX_LINES
+from .lines import decoded as decoded
+from .lines import first_chunk as first_chunk
+from .lines import read_lines as read_lines
+from .lines import read_whole as read_whole
+from .lines import refuse_lone_returns as refuse_lone_returns
+from .packing import FilePath as FilePath
+from .packing import bare_suffix as bare_suffix
+from .source import Source as Source
+from .source import as_source as as_source
+from .source import open_bytes as open_bytes
+from .writing import refuse_mark as refuse_mark
+from .writing import write_bytes as write_bytes
+from .writing import write_text_file as write_text_file
