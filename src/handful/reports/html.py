@@ -30,9 +30,6 @@ def render_html(content: Content) -> str:
         The page; it loads nothing. Its one small script sorts the table and tells numbers where one points.
     """
     templates = _templates()
-    columns = list(content.columns.items())
-    told = ", ".join(f"{name} ({kind})" for name, kind in columns[:_MOST_COLUMNS])
-    more = f" and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
     page: str = templates.get_template("page.html").render(
         content=content,
         title=f"{content.title}: which method, with few labels?",
@@ -46,14 +43,21 @@ def render_html(content: Content) -> str:
         decisions=_decisions(content),
         decisions_text=decisions_in_words(content),
         table=_table(content),
-        facts=[
-            *((name, _number(value)) for name, value in content.facts.items()),
-            *([("columns", told + more)] if columns else []),
-        ],
+        facts=_facts(content),
         notes=[*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())],
         versions=", ".join(f"{name} {version}" for name, version in content.versions.items()),
     )
     return page
+
+
+def _facts(content: Content) -> list[tuple[str, str]]:
+    facts = [(name, _number(value)) for name, value in content.facts.items()]
+    columns = list(content.columns.items())
+    if columns:
+        told = ", ".join(f"{name} ({kind})" for name, kind in columns[:_MOST_COLUMNS])
+        more = f" and {len(columns) - _MOST_COLUMNS} more" if len(columns) > _MOST_COLUMNS else ""
+        facts.append(("columns", told + more))
+    return facts
 
 
 def render_fragment(content: Content) -> str:
@@ -118,23 +122,25 @@ def _cells(row: Row, baseline: str | None) -> list[dict[str, Any]]:
     mark = words.mark(row, baseline)
     against = row.against or (0.0, 0.0, 0.0)
     to_baseline = "baseline" if mark == "baseline" else words.signed(against[0]) if row.against else ""
-    gain, gain_kind = "", ""
-    if row.gain is not None:
-        gain_kind = "harms" if row.gain[2] < 0 else "helps" if row.gain[1] > 0 else ""
-        gain = words.signed(row.gain[0]) + (" harm" if gain_kind == "harms" else "")
     kept = f"{row.n_kept:,} rows kept" if row.n_kept is not None else ""
-    gain_span = "" if row.gain is None else words.span(row.gain)
     return [
         _cell(row.expected, words.percent(row.score), words.interval(row.low, row.high)),
         _cell(row.p_best, words.share(row.p_best)),
         _cell(against[0], to_baseline, words.span(row.against) if row.against else "", mark),
         _cell("" if row.p is None else row.p, words.chance(row.p)),
-        _cell("" if row.gain is None else row.gain[0], gain, gain_span, gain_kind),
+        _gain_cell(row.gain),
         _cell(row.n_draws, str(row.n_draws)),
         _cell(row.n_bytes, words.size(row.n_bytes), kept),
         _cell(row.fit_seconds, words.seconds(row.fit_seconds)),
         _cell(row.predict_seconds, words.seconds(row.predict_seconds)),
     ]
+
+
+def _gain_cell(gain: tuple[float, float, float] | None) -> dict[str, Any]:
+    if gain is None:
+        return _cell("", "")
+    kind = "harms" if gain[2] < 0 else "helps" if gain[1] > 0 else ""
+    return _cell(gain[0], words.signed(gain[0]) + (" harm" if kind == "harms" else ""), words.span(gain), kind)
 
 
 def _cell(sort: Any, text: str, sub: str = "", kind: str = "") -> dict[str, Any]:

@@ -30,33 +30,39 @@ def render_markdown(content: Content) -> str:
         f"Against the baseline ({content.baseline}) in points, with the p-value of a paired test corrected for "
         "overlapping draws and for the number of methods. Gain: against the same method without unlabeled data."
     )
-    if content.curves:
-        parts.append("## Learning curve")
-        sizes = sorted({size for curve in content.curves for size in curve.n_labels})
-        lines = []
-        for curve in content.curves:
-            found = dict(zip(curve.n_labels, curve.mean, strict=True))
-            lines.append([curve.name, *(words.percent(found[size]) if size in found else "" for size in sizes)])
-        parts.append(_table(["labels", *map(str, sizes)], lines))
-    for confusion in content.confusions:
-        if 0 < len(confusion.classes) <= 12 and confusion.counts:
-            parts.append(f"## Answers of {confusion.name}")
-            head = ["class \\ answer", *confusion.classes]
-            lines = [
-                [name, *map(str, counts)] for name, counts in zip(confusion.classes, confusion.counts, strict=True)
-            ]
-            parts.append(_table(head, lines))
+    parts += [*_curves(content), *_confusions(content)]
     if content.decisions is not None:
         parts.append(f"## Where unlabeled data changed answers\n\n{decisions_in_words(content)}")
-    parts.append("## Data and run")
+    return "\n\n".join([*parts, *_run(content)]) + "\n"
+
+
+def _curves(content: Content) -> list[str]:
+    if not content.curves:
+        return []
+    sizes, lines = words.curve_lines(content.curves)
+    return ["## Learning curve", _table(["labels", *map(str, sizes)], lines)]
+
+
+def _confusions(content: Content) -> list[str]:
+    parts = []
+    for confusion in content.confusions:
+        if 0 < len(confusion.classes) <= 12 and confusion.counts:
+            rows = zip(confusion.classes, confusion.counts, strict=True)
+            lines = [[name, *map(str, counts)] for name, counts in rows]
+            parts += [f"## Answers of {confusion.name}", _table(["class \\ answer", *confusion.classes], lines)]
+    return parts
+
+
+def _run(content: Content) -> list[str]:
     facts = [*content.facts.items(), *((f"column {name}", kind) for name, kind in content.columns.items())]
-    parts.append("\n".join(f"* {name}: {value}" for name, value in facts))
     notes = [*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())]
-    if notes:
-        parts.append("\n".join(f"* {note}" for note in notes))
-    parts.append(f"```\n{content.command}\n```")
-    parts.append(", ".join(f"{name} {version}" for name, version in content.versions.items()))
-    return "\n\n".join(parts) + "\n"
+    return [
+        "## Data and run",
+        "\n".join(f"* {name}: {value}" for name, value in facts),
+        *(["\n".join(f"* {note}" for note in notes)] if notes else []),
+        f"```\n{content.command}\n```",
+        ", ".join(f"{name} {version}" for name, version in content.versions.items()),
+    ]
 
 
 def decisions_in_words(content: Content) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from handful.reports import words
-from handful.reports.content import Content, Curve
+from handful.reports.content import Content, Curve, Row
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.text import Text
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -47,11 +48,6 @@ def render_terminal(content: Content) -> list[RenderableType]:
     for row in content.rows:
         mark = words.mark(row, content.baseline)
         style = {"better": "green", "worse": "red"}.get(mark, "")
-        gain = Text(words.gain(row))
-        if words.harms(row):
-            gain = Text(f"harm {words.gain(row)}", style="red")
-        elif row.gain is not None and row.gain[1] > 0:
-            gain.stylize("green")
         table.add_row(
             Text(row.name, style="bold" if row.name == content.use else ""),
             words.percent(row.score),
@@ -59,7 +55,7 @@ def render_terminal(content: Content) -> list[RenderableType]:
             words.share(row.p_best),
             Text(words.difference(row, content.baseline), style=style),
             words.chance(row.p),
-            gain,
+            _gain(row),
             str(row.n_draws),
             words.size(row.n_bytes),
             words.seconds(row.fit_seconds),
@@ -75,19 +71,26 @@ def render_terminal(content: Content) -> list[RenderableType]:
     return parts
 
 
+def _gain(row: Row) -> Text:
+    from rich.text import Text
+
+    if words.harms(row):
+        return Text(f"harm {words.gain(row)}", style="red")
+    return Text(words.gain(row), style="green" if row.gain is not None and row.gain[1] > 0 else "")
+
+
 def _curves(curves: tuple[Curve, ...]) -> RenderableType:
     from rich.table import Table
 
-    sizes = sorted({size for curve in curves for size in curve.n_labels})
-    low = min(min(curve.mean) for curve in curves)
-    high = max(max(curve.mean) for curve in curves)
+    sizes, lines = words.curve_lines(curves)
+    scores = [score for curve in curves for score in curve.mean]
+    low, high = min(scores), max(scores)
     table = Table(title="Learning curve, by number of labels", box=None, pad_edge=False, title_justify="left")
     table.add_column("method", no_wrap=True)
     for size in sizes:
         table.add_column(f"{size:,}", justify="right")
     table.add_column("")
-    for curve in curves:
-        found = dict(zip(curve.n_labels, curve.mean, strict=True))
-        bars = "".join(_BARS[round((m - low) / (high - low or 1) * (len(_BARS) - 1))] for m in curve.mean)
-        table.add_row(curve.name, *(words.percent(found[size]) if size in found else "" for size in sizes), bars)
+    for curve, line in zip(curves, lines, strict=True):
+        heights = ((score - low) / (high - low or 1) for score in curve.mean)
+        table.add_row(*line, "".join(_BARS[round(height * (len(_BARS) - 1))] for height in heights))
     return table

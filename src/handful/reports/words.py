@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from handful.reports.content import Row
+    from handful.reports.content import Curve, Row
 
 MINUS = "\N{MINUS SIGN}"
 LEVEL = 0.05
@@ -173,3 +173,13 @@ def settings(params: Mapping[str, Any]) -> str:
     'n_neighbors=3'
     """
     return ", ".join(f"{name}={value}" for name, value in params.items())
+
+
+def curve_lines(curves: Sequence[Curve]) -> tuple[list[int], list[list[str]]]:
+    """Return the numbers of labels that curves are drawn at, and each curve's name with its score at each of them."""
+    sizes = sorted({size for curve in curves for size in curve.n_labels})
+    lines = []
+    for curve in curves:
+        score_at = dict(zip(curve.n_labels, curve.mean, strict=True))
+        lines.append([curve.name, *(percent(score_at[size]) if size in score_at else "" for size in sizes)])
+    return sizes, lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from functools import cache
 
 from handful.core.records import Sentence
@@ -117,21 +118,30 @@ class _AdWriter:
                 self._tokens.append(part)
 
 
+# Numbers that advertisements name, from the smallest on.
+_NUMBERS = {
+    "number": range(100, 4000, 7),
+    "rent": range(600, 3500, 25),
+    "fee": range(200, 2500, 50),
+    "bill": range(25, 200, 5),
+    "feet": range(450, 2400, 25),
+}
+
+
+def _long(words: Iterable[str]) -> list[str]:
+    return [word for word in words if len(word) > 6]
+
+
 @cache
 def _pools() -> dict[str, Pool[tuple[str, ...]]]:
     words = lexicon()
     lines = {name: [line.strip() for line in text.strip().split("\n")] for name, text in PHRASES.items()}
-    lines["area"] = [name.lower() for name in words.places.items]
-    lines["street"] = [name.lower() for name in words.last_names.items]
-    lines["person"] = [name.lower() for name in words.first_names.items]
-    lines["thing"] = [noun.plural for noun in words.nouns["thing", 0].items if len(noun.plural) > 6][:120]
-    lines["quality"] = [adjective for adjective in words.adjectives["thing", 0].items if len(adjective) > 6]
+    for name, pool in (("area", words.places), ("street", words.last_names), ("person", words.first_names)):
+        lines[name] = [item.lower() for item in pool.items]
+    lines["thing"] = _long(noun.plural for noun in words.nouns["thing", 0].items)[:120]
+    lines["quality"] = _long(words.adjectives["thing", 0].items)
     lines["ordinal"] = [f"{n}th" for n in range(4, 30)]
-    lines["number"] = [str(n) for n in range(100, 4000, 7)]
-    lines["rent"] = [str(n) for n in range(600, 3500, 25)]
-    lines["fee"] = [str(n) for n in range(200, 2500, 50)]
-    lines["bill"] = [str(n) for n in range(25, 200, 5)]
-    lines["feet"] = [str(n) for n in range(450, 2400, 25)]
+    lines |= {name: list(map(str, numbers)) for name, numbers in _NUMBERS.items()}
     shifts = {"rent": 400.0, "fee": 400.0, "number": 4000.0, "feet": 400.0, "bill": 100.0, "ordinal": 20.0}
     return {
         name: Pool([tuple(line.split()) for line in options], zipf(len(options), 0.9, shifts.get(name, 3.0)))

@@ -136,66 +136,71 @@ class SentenceWriter(NounWriter):
     # Verbs
 
     def _predicate(self, verb: Verb, plural: bool, depth: int) -> int:
-        rng = self.rng
-        tense = _TENSES.pick(rng)
-        shape = VERB_CLASSES[verb.kind][1]
+        tense = _TENSES.pick(self.rng)
+        subjects, shape, *_ = VERB_CLASSES[verb.kind]
         if tense == "passive" and shape != "object":
             tense = "past"
-        auxiliaries = []
-        adverb = self._put(self.words.adverbs[self.topic].pick(rng), "RB") if self._may(0.06) else -1
-        if tense == "past":
-            form, tag = verb.VBD, "VBD"
-        elif tense == "present":
-            form, tag = _present(verb, plural)
-        elif tense == "modal":
-            auxiliaries.append(self._put(_MODALS.pick(rng), "MD"))
-            form, tag = verb.VB, "VB"
-        elif tense == "perfect":
-            has = ("had", "VBD") if self._may(0.3) else ("have", "VBP") if plural else ("has", "VBZ")
-            auxiliaries.append(self._put(*has))
-            form, tag = verb.VBN, "VBN"
-        elif tense == "negated":
-            does = ("did", "VBD") if self._may(0.6) else ("do", "VBP") if plural else ("does", "VBZ")
-            auxiliaries.append(self._put(*does))
-            form, tag = verb.VB, "VB"
-        else:
-            be = _BE["past" if self._may(0.6) else "present"]
-            auxiliaries.append(self._put(be[plural], be[2 + plural]))
-            form, tag = (verb.VBN, "VBN") if tense == "passive" else (verb.VBG, "VBG")
-        negation = -1
+        adverbs = self._adverb(0.06)
+        auxiliaries, form, tag = self._verb_group(verb, tense, plural)
         if auxiliaries and (tense == "negated" or self._may(0.06)):
-            short = self.tokens[-1] not in _UNSHORTENED and self._may(0.5)
-            negation = self._put("n't" if short else "not", "RB")
-        between = self._put(self.words.adverbs[self.topic].pick(rng), "RB") if self._may(0.07) else -1
+            adverbs.append(self._negation())
+        adverbs += self._adverb(0.07)
         head = self._put(form, tag)
         self._hang(head, "aux", *auxiliaries)
-        self._hang(head, "advmod", *(position for position in (adverb, negation, between) if position >= 0))
-        if tense == "passive":
-            if self._may(0.55):
-                self._hang(head, "agent", self._prepositional("by", rng.choice(VERB_CLASSES[verb.kind][0]), depth + 1))
-        else:
+        self._hang(head, "advmod", *adverbs)
+        if tense != "passive":
             self._complements(head, verb, depth)
-        if depth == 0 and tense in ("past", "present") and self._may(0.08):
-            self._put(_COORDINATORS.pick(rng), "CC", "cc", head)
-            second = self.words.verbs["object", self.topic].pick(rng)
-            other = self._put(second.VBD, "VBD") if tense == "past" else self._put(*_present(second, plural))
-            self._complements(other, second, depth + 1)
-            self._hang(head, "conj", other)
+        elif self._may(0.55):
+            self._hang(head, "agent", self._prepositional("by", self.rng.choice(subjects), depth + 1))
+        if depth == 0 and tense in ("past", "present"):
+            self._second_verb(head, tense, plural)
         return head
+
+    def _negation(self) -> int:
+        short = self.tokens[-1] not in _UNSHORTENED and self._may(0.5)
+        return self._put("n't" if short else "not", "RB")
+
+    def _adverb(self, share: float) -> list[int]:
+        return [self._put(self.words.adverbs[self.topic].pick(self.rng), "RB")] if self._may(share) else []
+
+    def _verb_group(self, verb: Verb, tense: str, plural: bool) -> tuple[list[int], str, str]:
+        """Write the auxiliary of a tense, if any; return it, and form and tag of the verb that is still to come."""
+        match tense:
+            case "past":
+                return [], verb.VBD, "VBD"
+            case "present":
+                return [], *_present(verb, plural)
+            case "modal":
+                return [self._put(_MODALS.pick(self.rng), "MD")], verb.VB, "VB"
+            case "perfect":
+                return [self._auxiliary(0.3, "had", "have" if plural else "has", plural)], verb.VBN, "VBN"
+            case "negated":
+                return [self._auxiliary(0.6, "did", "do" if plural else "does", plural)], verb.VB, "VB"
+        be = _BE["past" if self._may(0.6) else "present"]
+        auxiliary = [self._put(be[plural], be[2 + plural])]
+        return auxiliary, *((verb.VBN, "VBN") if tense == "passive" else (verb.VBG, "VBG"))
+
+    def _auxiliary(self, share: float, past: str, present: str, plural: bool) -> int:
+        if self._may(share):
+            return self._put(past, "VBD")
+        return self._put(present, "VBP" if plural else "VBZ")
+
+    def _second_verb(self, head: int, tense: str, plural: bool) -> None:
+        """Now and then, write another verb with the same subject."""
+        if not self._may(0.08):
+            return
+        self._put(_COORDINATORS.pick(self.rng), "CC", "cc", head)
+        second = self.words.verbs["object", self.topic].pick(self.rng)
+        other = self._put(second.VBD, "VBD") if tense == "past" else self._put(*_present(second, plural))
+        self._complements(other, second, 1)
+        self._hang(head, "conj", other)
 
     def _complements(self, head: int, verb: Verb, depth: int) -> None:
         """Write what follows a verb: its complement, then adjuncts."""
         rng = self.rng
         _, shape, classes, preposition = VERB_CLASSES[verb.kind]
         if shape == "clause":
-            if depth > 1:
-                self._hang(head, "obj", self._noun_phrase("idea", depth + 1)[0])
-                return
-            mark = self._put("that", "IN") if self._may(0.7) else -1
-            clause = self._clause(depth + 1)
-            self._hang(head, "ccomp", clause)
-            if mark >= 0:
-                self._hang(clause, "mark", mark)
+            self._clause_complement(head, depth)
             return
         if shape == "infinitive":
             to = self._put("to", "TO")
@@ -213,8 +218,17 @@ class SentenceWriter(NounWriter):
         if self._may(0.07):
             day = self._put("on", "IN", "prep", head)
             self._put(_DAYS.pick(rng), "NNP", "pobj", day)
-        elif self._may(0.08):
-            self._put(self.words.adverbs[self.topic].pick(rng), "RB", "advmod", head)
+        else:
+            self._hang(head, "advmod", *self._adverb(0.08))
+
+    def _clause_complement(self, head: int, depth: int) -> None:
+        if depth > 1:
+            self._hang(head, "obj", self._noun_phrase("idea", depth + 1)[0])
+            return
+        mark = [self._put("that", "IN")] if self._may(0.7) else []
+        clause = self._clause(depth + 1)
+        self._hang(head, "ccomp", clause)
+        self._hang(clause, "mark", *mark)
 
     def _relative_clause(self, noun: int, noun_class: str, plural: bool, depth: int) -> None:
         rng = self.rng

@@ -6,6 +6,7 @@ The lexicon is the same in every run, whatever the seed of a sample, so that two
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
@@ -134,18 +135,8 @@ def lexicon() -> Lexicon:
     adjectives: dict[tuple[str, int], Pool[str]] = {}
     all_adjectives: list[str] = []
     for name in NOUN_CLASSES:
-        common = _COMMON_NOUNS[name].split()
-        words = list(common)
-        while len(words) < _SIZES[name]:
-            if name in ("event", "thing", "idea") and rng.random() < 0.4:
-                word = bases[len(words) * 2 % len(bases)]  # noun and verb in one, such as "plan"
-            elif all_adjectives and rng.random() < 0.1:
-                word = rng.choice(all_adjectives)  # noun and adjective in one, such as "official"
-            else:
-                word = new_word(*_NOUN_ENDINGS[name])
-            if word not in words:
-                words.append(word)
-        for topic, weights in enumerate(_topics(rng, len(words), len(common))):
+        words = _noun_words(name, bases, all_adjectives, rng, new_word)
+        for topic, weights in enumerate(_topics(rng, len(words), len(_COMMON_NOUNS[name].split()))):
             nouns[name, topic] = Pool([Noun(word, with_s(word)) for word in words], weights)
         shared = rng.sample(all_adjectives, min(30, len(all_adjectives)))
         own = _COMMON_ADJECTIVES[name].split() + [new_word(*_ADJECTIVE_ENDINGS) for _ in range(65)]
@@ -153,20 +144,39 @@ def lexicon() -> Lexicon:
         for topic, weights in enumerate(_topics(rng, len(mixed), 5)):
             adjectives[name, topic] = Pool(mixed, weights)
         all_adjectives += own
+    return Lexicon(nouns, adjectives, verbs, *_adverbs_and_names(all_adjectives, rng, new_word))
 
+
+def _noun_words(
+    name: str, bases: Sequence[str], adjectives: Sequence[str], rng: random.Random, new_word: WordMaker
+) -> list[str]:
+    """Make the nouns of a class; some are verbs or adjectives too."""
+    words = _COMMON_NOUNS[name].split()
+    while len(words) < _SIZES[name]:
+        if name in ("event", "thing", "idea") and rng.random() < 0.4:
+            word = bases[len(words) * 2 % len(bases)]  # noun and verb in one, such as "plan"
+        elif adjectives and rng.random() < 0.1:
+            word = rng.choice(adjectives)  # noun and adjective in one, such as "official"
+        else:
+            word = new_word(*_NOUN_ENDINGS[name])
+        if word not in words:
+            words.append(word)
+    return words
+
+
+def _adverbs_and_names(
+    adjectives: Sequence[str], rng: random.Random, new_word: WordMaker
+) -> tuple[dict[int, Pool[str]], Pool[str], Pool[str], Pool[str]]:
+    """Make adverbs by topic, first names, last names and places."""
     plain = ["also", "now", "often", "again", "never", "still", "soon", "already", "here", "there", "even", "once"]
-    adverbs = plain + [with_ly(word) for word in all_adjectives[5::2]]
+    adverbs = plain + [with_ly(word) for word in adjectives[5::2]]
     places = [new_word("ton", "ville", "land", "burg", "ia", "ford", "", "").capitalize() for _ in range(220)]
     first_names = [new_word("a", "o", "us", "ie", "en", "y").capitalize() for _ in range(160)]
     last_names = [new_word("son", "man", "er", "ov", "ez", "", "", "").capitalize() for _ in range(480)]
     last_names[5::9] = rng.sample(places, len(last_names[5::9]))
-    return Lexicon(
-        nouns,
-        adjectives,
-        verbs,
-        {topic: Pool(adverbs, weights) for topic, weights in enumerate(_topics(rng, len(adverbs), len(plain)))},
-        *(Pool(names, zipf(len(names), 1.0)) for names in (first_names, last_names, places)),
-    )
+    by_topic = {topic: Pool(adverbs, weights) for topic, weights in enumerate(_topics(rng, len(adverbs), len(plain)))}
+    first, last, towns = (Pool(names, zipf(len(names), 1.0)) for names in (first_names, last_names, places))
+    return by_topic, first, last, towns
 
 
 def _make_verbs(rng: random.Random, new_word: WordMaker) -> dict[tuple[str, int], Pool[Verb]]:
@@ -174,9 +184,11 @@ def _make_verbs(rng: random.Random, new_word: WordMaker) -> dict[tuple[str, int]
     common = [words.split()[i] for i in range(4) for words in _COMMON_VERBS]
     bases = common + [new_word("", "", "", "ate", "ize", "ify") for _ in range(_N_VERBS - len(common))]
     made = [conjugate(base, i % n_kinds, i >= len(common) and rng.random() < 0.25) for i, base in enumerate(bases)]
-    pools: dict[tuple[str, int], Pool[Verb]] = {}
-    for topic, weights in enumerate(_topics(rng, len(made), len(common))):
-        for shape in ("any", *dict.fromkeys(shape for _, shape, _, _ in VERB_CLASSES)):
-            chosen = [i for i, verb in enumerate(made) if shape in ("any", VERB_CLASSES[verb.kind][1])]
-            pools[shape, topic] = Pool([made[i] for i in chosen], [weights[i] for i in chosen])
-    return pools
+    chosen: dict[str, list[int]] = {"any": list(range(len(made)))}
+    for number, verb in enumerate(made):
+        chosen.setdefault(VERB_CLASSES[verb.kind][1], []).append(number)
+    return {
+        (shape, topic): Pool([made[i] for i in numbers], [weights[i] for i in numbers])
+        for topic, weights in enumerate(_topics(rng, len(made), len(common)))
+        for shape, numbers in chosen.items()
+    }

@@ -96,20 +96,27 @@ class NounWriter(ABC):
         if self._may(_NAME_SHARE.get(noun_class, 0.0)):
             head, plural = self._name(noun_class), False
             if noun_class == "person" and depth < 2 and self._may(0.12):
-                self._put(",", ",", "punct", head)
-                self._hang(head, "appos", self._common(noun_class, False, 2))
-                self._put(",", ",", "punct", head)
+                self._apposition(head, noun_class)
         else:
             plural = self._may(0.35)
             head = self._common(noun_class, plural, depth)
         if depth < 3 and self._may(0.07):
-            if self._may(0.2):
-                self._put(",", ",", "punct", head)
-                self._hang(head, "conj", self._simple(noun_class))
-            self._put("and", "CC", "cc", head)
-            self._hang(head, "conj", self._simple(noun_class))
+            self._conjuncts(head, noun_class)
             plural = True
         return head, plural
+
+    def _apposition(self, head: int, noun_class: str) -> None:
+        self._put(",", ",", "punct", head)
+        self._hang(head, "appos", self._common(noun_class, False, 2))
+        self._put(",", ",", "punct", head)
+
+    def _conjuncts(self, head: int, noun_class: str) -> None:
+        """Write one or two more phrases beside the head: "and B", or ", B and C"."""
+        if self._may(0.2):
+            self._put(",", ",", "punct", head)
+            self._hang(head, "conj", self._simple(noun_class))
+        self._put("and", "CC", "cc", head)
+        self._hang(head, "conj", self._simple(noun_class))
 
     def _simple(self, noun_class: str) -> int:
         if self._may(_NAME_SHARE.get(noun_class, 0.0)):
@@ -118,26 +125,7 @@ class NounWriter(ABC):
 
     def _name(self, noun_class: str) -> int:
         """Write a name; its last word is the head."""
-        rng, words = self.rng, self.words
-        chance = rng.random()
-        if noun_class == "person":
-            kind = "PER"
-            if chance < 0.2:
-                parts = [rng.choice(("Mr.", "Ms.", "Dr.")), words.last_names.pick(rng)]
-            elif chance < 0.65:
-                parts = [words.first_names.pick(rng), words.last_names.pick(rng)]
-            else:
-                parts = [words.last_names.pick(rng)]
-        elif noun_class == "place" or chance < 0.12:
-            kind = "LOC"
-            parts = [words.places.pick(rng)]
-            if self._may(0.1):
-                parts.insert(0, rng.choice(("New", "North", "South", "East")))
-        else:
-            kind = "ORG"
-            parts = [words.places.pick(rng) if chance < 0.35 else words.last_names.pick(rng)]
-            if chance < 0.75:
-                parts.append(_ORGANIZATION_ENDS.pick(rng))
+        kind, parts = self._name_parts(noun_class)
         # A title is no part of the entity, as in the usual annotation of news.
         start = 1 if parts[0].endswith(".") else 0
         marks = ["O"] * start + ["B-" + kind] + ["I-" + kind] * (len(parts) - start - 1)
@@ -145,14 +133,44 @@ class NounWriter(ABC):
         self._hang(places[-1], "nn", *places[:-1])
         return places[-1]
 
+    def _name_parts(self, noun_class: str) -> tuple[str, list[str]]:
+        """Return the kind of entity and the words of a new name."""
+        rng, words = self.rng, self.words
+        chance = rng.random()
+        if noun_class == "person":
+            if chance < 0.2:
+                return "PER", [rng.choice(("Mr.", "Ms.", "Dr.")), words.last_names.pick(rng)]
+            first = [words.first_names.pick(rng)] if chance < 0.65 else []
+            return "PER", [*first, words.last_names.pick(rng)]
+        if noun_class == "place" or chance < 0.12:
+            place = words.places.pick(rng)
+            return "LOC", [rng.choice(("New", "North", "South", "East")), place] if self._may(0.1) else [place]
+        founder = words.places.pick(rng) if chance < 0.35 else words.last_names.pick(rng)
+        return "ORG", [founder, _ORGANIZATION_ENDS.pick(rng)] if chance < 0.75 else [founder]
+
     def _common(self, noun_class: str, plural: bool, depth: int) -> int:
         """Write a phrase around a common noun."""
         rng = self.rng
-        nouns = self.words.nouns
-        before = self._determiner(plural, depth)
-        if plural and self._may(0.1):
-            number = _NUMBER_WORDS.pick(rng) if self._may(0.5) else str(int(rng.lognormvariate(4, 2)) + 2)
-            before.append((self._put(number, "CD"), "num"))
+        before = [*self._determiner(plural, depth), *self._numeral(plural), *self._modifiers(noun_class)]
+        noun = self.words.nouns[noun_class, self.topic].pick(rng)
+        head = self._put(noun.plural, "NNS") if plural else self._put(noun.singular, "NN")
+        for position, label in before:
+            self._hang(head, label, position)
+        if depth < 4 and self._may(0.4 / (1 + depth)):
+            self._hang(head, "prep", self._prepositional(*_AFTER_NOUN[noun_class].pick(rng), depth + 1))
+        if depth < 2 and self._may(0.06):
+            self._relative_clause(head, noun_class, plural, depth)
+        return head
+
+    def _numeral(self, plural: bool) -> list[tuple[int, str]]:
+        if not plural or not self._may(0.1):
+            return []
+        number = _NUMBER_WORDS.pick(self.rng) if self._may(0.5) else str(int(self.rng.lognormvariate(4, 2)) + 2)
+        return [(self._put(number, "CD"), "num")]
+
+    def _modifiers(self, noun_class: str) -> list[tuple[int, str]]:
+        """Write what stands right before a noun: an adjective or a participle, another noun, or nothing."""
+        rng, before = self.rng, []
         chance = rng.random()
         adjectives = self.words.adjectives[noun_class, self.topic]
         if chance < 0.27:
@@ -168,17 +186,9 @@ class NounWriter(ABC):
             form, tag = (verb.VBN, "VBN") if self._may(0.5) else (verb.VBG, "VBG")
             before.append((self._put(form, tag), "amod"))
         if self._may(0.08):
-            other = nouns["thing" if self._may(0.5) else "idea", self.topic].pick(rng)
+            other = self.words.nouns["thing" if self._may(0.5) else "idea", self.topic].pick(rng)
             before.append((self._put(other.singular, "NN"), "nn"))
-        noun = nouns[noun_class, self.topic].pick(rng)
-        head = self._put(noun.plural, "NNS") if plural else self._put(noun.singular, "NN")
-        for position, label in before:
-            self._hang(head, label, position)
-        if depth < 4 and self._may(0.4 / (1 + depth)):
-            self._hang(head, "prep", self._prepositional(*_AFTER_NOUN[noun_class].pick(rng), depth + 1))
-        if depth < 2 and self._may(0.06):
-            self._relative_clause(head, noun_class, plural, depth)
-        return head
+        return before
 
     def _compared(self, adjective: str) -> int:
         """Write a comparative or superlative: long adjectives with more and most, short ones with -er and -est."""

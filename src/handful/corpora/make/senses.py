@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 
 import numpy as np
@@ -102,11 +103,7 @@ def make_sense_contexts(
 def _sense_names(who: str, word: str, given: int | Sequence[str]) -> list[str]:
     if not isinstance(word, str) or not word.strip():
         raise ParameterError(f"{who}: a word must be a filled string, such as 'bank.n', got {word!r}.")
-    names: list[str] = []
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        names = [f"{word}%{i}" for i in range(1, min(int(given), _MOST_SENSES + 1) + 1)]
-    elif isinstance(given, Iterable) and not isinstance(given, str):
-        names = list(given)
+    names = _listed(word, given)
     if not 2 <= len(set(names)) == len(names) <= _MOST_SENSES:
         raise ParameterError(
             f"{who}: each word must have 2 to {_MOST_SENSES} different senses, got {given!r} for {word!r}."
@@ -116,12 +113,19 @@ def _sense_names(who: str, word: str, given: int | Sequence[str]) -> list[str]:
     return names
 
 
+def _listed(word: str, given: int | Sequence[str]) -> list[str]:
+    """Return the names that were given, or as many as were asked for; none if it is neither."""
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        return [f"{word}%{i}" for i in range(1, min(int(given), _MOST_SENSES + 1) + 1)]
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+
+
 def _senses(word: str, names: Sequence[str], words: Lexicon) -> Pool[_Sense]:
     """Fix what the senses of a word look like; the word is the seed."""
     rng = random.Random(f"senses of {word}")
-    nouns = list(dict.fromkeys(noun for name in NOUN_CLASSES for noun in words.nouns[name, 0].items[10:150]))
+    nouns = list(dict.fromkeys(chain.from_iterable(words.nouns[name, 0].items[10:150] for name in NOUN_CLASSES)))
     verbs = words.verbs["any", 0].items[50:350]
-    adjectives = list(dict.fromkeys(word for name in NOUN_CLASSES for word in words.adjectives[name, 0].items[5:]))
+    adjectives = list(dict.fromkeys(chain.from_iterable(words.adjectives[name, 0].items[5:] for name in NOUN_CLASSES)))
     neighbors = rng.sample(adjectives, 2 * len(names) + 2)
     followers = [noun.singular for noun in rng.sample(nouns, 2 * len(names) + 2)]
     senses = []
@@ -144,19 +148,15 @@ def _senses(word: str, names: Sequence[str], words: Lexicon) -> Pool[_Sense]:
 
 def _context(word: str, name: str, sense: _Sense, labeled: bool, words: Lexicon, rng: random.Random) -> Occurrence:
     lemma, _, part = word.rpartition(".")
-    target_tags = _TARGET_TAGS.get(part, _TARGET_TAGS["n"])
-    places: list[int] = []
-    while not places:
-        tokens, tags = _sentences(sense.topic, words, rng)
-        places = [i for i, tag in enumerate(tags) if tag in target_tags]
-    place = rng.choice(places)
+    tokens, tags, place = _text_with(_TARGET_TAGS.get(part, _TARGET_TAGS["n"]), sense.topic, words, rng)
     fields = rng.sample(sense.fields, 2)
     for i, tag in enumerate(tags):
         if rng.random() < _TOPICAL_SHARE:
             tokens[i] = _topical(rng.choice(fields), tag, rng) or tokens[i]
     tokens[place] = _inflect(lemma or word, tags[place])
-    before = [sense.left.pick(rng)] if rng.random() < _COLLOCATION_SHARE else []
-    after = [sense.right.pick(rng)] if rng.random() < _COLLOCATION_SHARE else []
+    before, after = (
+        [collocates.pick(rng)] if rng.random() < _COLLOCATION_SHARE else [] for collocates in (sense.left, sense.right)
+    )
     particle = [sense.particle] if sense.particle and rng.random() < 0.7 else []
     target = place + len(before)
     return Occurrence(
@@ -167,6 +167,17 @@ def _context(word: str, name: str, sense: _Sense, labeled: bool, words: Lexicon,
         (sense.name,) if labeled else (),
         (target + 1,) if particle else (),
     )
+
+
+def _text_with(
+    target_tags: Collection[str], topic: int, words: Lexicon, rng: random.Random
+) -> tuple[list[str], list[str], int]:
+    """Write sentences until a word in them may be the target; return tokens, tags and its place."""
+    places: list[int] = []
+    while not places:
+        tokens, tags = _sentences(topic, words, rng)
+        places = [i for i, tag in enumerate(tags) if tag in target_tags]
+    return tokens, tags, rng.choice(places)
 
 
 def _sentences(topic: int, words: Lexicon, rng: random.Random) -> tuple[list[str], list[str]]:
