@@ -86,7 +86,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         page = context.new_page()
         page.set_default_timeout(WAIT)
         own = urlsplit(link).netloc
-        page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
+        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: urlsplit(request.url).netloc != own and wrong.append(request.url))
@@ -98,7 +98,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
     yield open_page
     for context in contexts:
         context.close()
-    assert wrong == []
+    assert wrong == [], wrong
 
 
 def findings(page: Any) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +198,44 @@ def test_ctrl_c_is_a_clean_end(table, serve, visit):
     assert server.interrupt() == 0
     page.close()
     visit.forgive()
+
+
+def test_playback_slider_boundary_and_lineage(table, serve, visit):
+    page = visit(serve(table, "--target", "class").link, reduced_motion="reduce")
+    page.get_by_role("tab", name="Map").click()
+    page.locator("#map-text", has_text="Labels spread once there are two").wait_for()
+    page.get_by_role("tab", name="Label").click()
+    name_labels(page, "low", "high")
+    key = keys_of(page)
+    for _ in range(4):
+        press(page, key["low" if row(page) % 2 == 0 else "high"])
+    page.get_by_role("tab", name="Map").click()
+    page.locator("#map-text", has_text="Step 0 of 74").wait_for()
+    assert page.locator("circle.dot").count() == 80
+    assert page.locator("circle.dot.on").count() == 6
+    spots = "() => document.querySelector('#map-figure canvas').getContext('2d').getImageData(0, 0, 90, 60).data.join()"
+    before = page.evaluate(spots)
+    page.locator("#step").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("#map-text", has_text="Step 1 of 74").wait_for()
+    assert page.locator("circle.dot.on").count() == 7
+    page.keyboard.press("p")
+    page.locator("#map-text", has_text="Step 74 of 74").wait_for()
+    assert page.locator("circle.dot.on").count() == 80
+    assert page.evaluate(spots) != before
+    page.locator("circle.dot:not(.given)").first.click(force=True)
+    page.locator("#lineage", has_text="(given)").wait_for()
+    assert page.locator("#kin polyline").count() == 1
+    page.keyboard.press("ArrowRight")
+    page.locator("#lineage", has_text="sure").wait_for()
+    assert findings(page) == []
+    for kind, words in (
+        ("condensed", "are kept"),
+        ("changed", "rows on the map|no row on the map|change their answer"),
+    ):
+        page.locator("#map-kind").select_option(kind)
+        page.locator("#map-text", has_text=re.compile(words)).wait_for()
+    page.keyboard.press("Escape")
+    page.locator("circle.dot").nth(12).click(force=True)
+    page.get_by_role("button", name="Open the row").click()
+    page.locator('#item[data-row="12"]').wait_for()

@@ -4,5 +4,7 @@ from .loop import LabelLoop as LabelLoop
 from .loop import Pick as Pick
 from .loop import next_rows as next_rows
 from .merging import merge_labels as merge_labels
+from .playback import Playback as Playback
+from .playback import RowMap as RowMap
 from .sentences import next_sentences as next_sentences
 from .tagged_doubt import doubtful_tags as doubtful_tags

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from handful.core.errors import DataError
-from handful.labeling import LabelLoop
+from handful.labeling import LabelLoop, RowMap
 from handful.labeling.audit import rows_alike
 from handful.labeling.loop import AUDIT
 from handful.studio.desk import Desk, checked_label, checked_number
@@ -94,6 +95,16 @@ class TableDesk(Desk):
         loop = LabelLoop(self.frame, random_state=self.seed)
         loop.update(self.labels)
         return loop
+
+    @cached_property
+    def _map(self) -> RowMap:
+        return RowMap(self.loop)
+
+    def play(self, kind: str) -> dict[str, Any]:
+        """Return a map on which labels spread; see `handful.labeling.RowMap`. The first one takes a few seconds."""
+        with self.lock:
+            labels, drawn = dict(self.labels), self._map
+        return asdict(drawn.play(labels, kind))  # type: ignore[arg-type]
 
     @property
     def audits(self) -> list[int]:

@@ -52,6 +52,7 @@ class TableStudio:
                 lambda: self.desk.rows(query.get("query", ""), query.get("show", "all"), number(query, "page"))
             ),
             "alike": lambda query: self._locked(lambda: self.desk.alike(number(query, "row"))),
+            "map": lambda query: self.desk.play(query.get("kind", "spread")),
         }
         done = {"act": self._act, "compare": self._compare, "export": self._export, "goal": self._set_goal}
         self._side.start()

@@ -2,7 +2,7 @@
 import { ask, listen, post } from "./api.js";
 import { $, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
-import { showMap, togglePlay } from "./map.js";
+import { showMap, startMap, togglePlay } from "./map.js";
 import { refreshRows, startRows } from "./rows.js";
 import { showContest, showSide } from "./side.js";
 
@@ -100,10 +100,11 @@ const actions = {
   doubtful: () => { toTab("rows"); $("show").value = "doubtful"; refreshRows(view); },
 };
 const onContest = (facts) => { if (view) { view.contest = facts; showContest(facts, view.panel.leader, actions); } };
+const drawMap = () => showMap(view.labels, open);
 const toTab = tabs((name) => {
   if (!view) return;
   if (name === "rows") refreshRows(view);
-  if (name === "map") showMap(view, open);
+  if (name === "map") drawMap();
 });
 keys((key) => {
   if (!view) return false;
@@ -129,6 +130,7 @@ for (const [id, work] of Object.entries({ skip: () => mark("skip"), unsure: () =
 }
 $("goal").addEventListener("change", async () => { const facts = await post("goal", { goal: $("goal").value / 100 }); if (facts) view.goal = facts.goal; });
 startRows(open, () => view);
+startMap(drawMap);
 exporting(post);
 listen(load, {
   changed: (facts) => { newest = facts.version; catchUp(); },
