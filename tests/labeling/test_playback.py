@@ -61,7 +61,7 @@ def test_condensed_sets_and_changed_answers(moons):
 
 
 def test_labeled_rows_outside_the_sample_are_drawn(moons):
-    X, side = moons
+    X, _ = moons
     wide = np.column_stack([X, X[:, ::-1], X**2])
     loop = LabelLoop(wide)
     drawn = RowMap(loop, n_rows=40)

@@ -138,7 +138,7 @@ class RowMap:
             if self._places is None:
                 self._places = _flat(self._loop.points[self._sample], self._loop.seed)
         found = np.searchsorted(self._sample, at).clip(max=len(self._sample) - 1)
-        places = self._places[found].copy()
+        places: np.ndarray = self._places[found].copy()
         for number in np.flatnonzero(self._sample[found] != at):
             away = np.linalg.norm(self._loop.points[self._sample] - self._loop.points[at[number]], axis=1)
             near = np.argsort(away, kind="stable")[:_N_ANCHORS]
