@@ -163,7 +163,8 @@ def mark_sums(codes: np.ndarray, root: int, n: int, mark: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndarray, part: np.ndarray) -> None:
+def set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndarray, part: np.ndarray) -> None:
+    """Fill in the places of an arc from h to m, and its attributes."""
     rows[HEAD], rows[CHILD] = root + h, root + m
     rows[BEFORE_HEAD] = root + h - 1 if h > 0 else 0
     rows[AFTER_HEAD] = root + h + 1 if h < n else 0
@@ -180,7 +181,8 @@ def _set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndar
 
 
 @njit(cache=True, nogil=True)
-def _set_sibling(root: int, n: int, s: int, m: int, rows: np.ndarray, part: np.ndarray) -> None:
+def set_sibling(root: int, n: int, s: int, m: int, rows: np.ndarray, part: np.ndarray) -> None:
+    """Fill in the places of a sibling, and how far it is from the child; s is 0 for none."""
     if s == 0:
         rows[SIBLING] = rows[BEFORE_SIBLING] = rows[AFTER_SIBLING] = 1
         part[SIBLING_GAP] = 7
@@ -192,7 +194,7 @@ def _set_sibling(root: int, n: int, s: int, m: int, rows: np.ndarray, part: np.n
 
 
 @njit(cache=True, nogil=True)
-def _keys(
+def template_keys(
     codes: np.ndarray,
     spec: Templates,
     rows: np.ndarray,
@@ -253,11 +255,12 @@ def write_keys(codes: np.ndarray, templates: Templates, rows: np.ndarray, part: 
     int
         How many.
     """
-    return int(_keys(codes, templates, rows, part, rows, 0, out))
+    return int(template_keys(codes, templates, rows, part, rows, 0, out))
 
 
 @njit(cache=True, nogil=True)
-def _add_token(codes: np.ndarray, attribute: int, row: int, tokens: np.ndarray, n_tokens: int) -> int:
+def add_token(codes: np.ndarray, attribute: int, row: int, tokens: np.ndarray, n_tokens: int) -> int:
+    """Add a row to the tokens between, unless one is there that looks the same; return how many there are."""
     for k in range(n_tokens):
         if codes[tokens[k], attribute] == codes[row, attribute]:
             return n_tokens
@@ -316,18 +319,18 @@ def keys_of_tree(
     count = 0
     for m in range(1, n + 1):
         h = heads[m - 1]
-        _set_part(root, n, h, m, sums, rows, part)
+        set_part(root, n, h, m, sums, rows, part)
         rows[GRAND] = root + heads[h - 1] if h > 0 else 0
         rows[FIRST_GRANDCHILD], rows[LAST_GRANDCHILD] = outer[m, 0], outer[m, 1]
         n_tokens = 0
         for b in range(min(h, m) + 1, max(h, m)):
-            n_tokens = _add_token(codes, arcs.between, root + b, tokens, n_tokens)
-        found = _keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+            n_tokens = add_token(codes, arcs.between, root + b, tokens, n_tokens)
+        found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
         if second:
             s = siblings[m - 1]
-            _set_sibling(root, n, 0 if s == 0 else h + s if m > h else h - s, m, rows, part)
-            found += _keys(codes, pairs, rows, part, tokens, 0, buffer[found:])
-            found += _keys(codes, near, rows, part, tokens, 0, buffer[found:])
+            set_sibling(root, n, 0 if s == 0 else h + s if m > h else h - s, m, rows, part)
+            found += template_keys(codes, pairs, rows, part, tokens, 0, buffer[found:])
+            found += template_keys(codes, near, rows, part, tokens, 0, buffer[found:])
         if count + found > len(keys):
             larger = np.empty(2 * (count + found), dtype=np.int64)
             larger[:count] = keys[:count]
@@ -394,10 +397,10 @@ def features_of_sentence(
             step = 1 if side else -1
             m = h + step
             while 1 <= m <= n:
-                _set_part(root, n, h, m, sums, rows, part)
+                set_part(root, n, h, m, sums, rows, part)
                 number = h * size + m
                 begins[number] = count
-                found = _keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+                found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
                 ids, count = _append_found(table, buffer, found, ids, count)
                 ends[number] = count
                 if second:
@@ -405,13 +408,13 @@ def features_of_sentence(
                     for k in range(n_choices):
                         number = size * size + starts[h, m] + k
                         begins[number] = count
-                        _set_sibling(root, n, 0 if k == 0 else h + step * k, m, rows, part)
-                        found = _keys(codes, pairs, rows, part, tokens, 0, buffer)
+                        set_sibling(root, n, 0 if k == 0 else h + step * k, m, rows, part)
+                        found = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
                         ids, count = _append_found(table, buffer, found, ids, count)
                         s = h + step * k if k > 0 else (0 if side else n + 1)
                         ids, count = _append(near_ids, near_begins[m, s], near_begins[m, s + 1], ids, count)
                         ends[number] = count
-                n_tokens = _add_token(codes, arcs.between, root + m, tokens, n_tokens)
+                n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
                 m += step
     return ids[:count], begins, ends
 
@@ -435,8 +438,8 @@ def _near_features(
             begins[m, s] = count
             if s != m:
                 rows[HEAD] = -1 if s < m else root + n + 1  # tells the direction alone
-                _set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
-                found = _keys(codes, near, rows, part, tokens, 0, buffer)
+                set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
+                found = template_keys(codes, near, rows, part, tokens, 0, buffer)
                 ids, count = _append_found(table, buffer, found, ids, count)
         begins[m, n + 2] = count
     return ids[:count], begins

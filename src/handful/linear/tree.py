@@ -115,13 +115,17 @@ class Tree:
 
     def best(self, weights: np.ndarray) -> np.ndarray:
         """Return the best head of every word; ties are told at `handful.kernels.trees.best_tree`."""
+        return self.best_by(lambda number: score_parts(*self.features(number), weights))
+
+    def best_by(self, scores_of: Callable[[int], np.ndarray]) -> np.ndarray:
+        """Return the best head of every word, given the scores of the parts of each sentence by its number."""
         out = np.empty(int(self.offsets[-1]), dtype=np.int32)
 
         def work(number: int) -> None:
             words = slice(self.offsets[number], self.offsets[number + 1])
             n = len(out[words])
-            scores = score_parts(*self.features(number), weights)
-            out[words] = decode(scores, n, self.starts(n), self.second, self.projective, self.single_root)[0]
+            rules = self.second, self.projective, self.single_root
+            out[words] = decode(scores_of(number), n, self.starts(n), *rules)[0]
 
         self._run(work)
         return out

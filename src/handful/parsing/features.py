@@ -9,6 +9,7 @@ import numpy as np
 
 from handful.core.records import Sentence
 from handful.kernels.tree_features import TYPE_SHIFT, KeyTable, features_of_sentence, keys_of_tree, make_table
+from handful.kernels.tree_scores import part_scores
 from handful.kernels.trees import pair_starts, siblings_of
 from handful.linear.tree import PartFeatures
 from handful.parsing.encoding import SPECIAL, Encoder
@@ -17,6 +18,7 @@ from handful.parsing.templates import TemplateSet, show_key
 CACHE_BYTES = 1 << 30
 _CHUNK_KEYS = 1 << 23
 _NOTHING = np.empty(0)
+_NO_STARTS = np.empty((0, 0), dtype=np.int64)
 
 
 class TreeFeatures:
@@ -136,15 +138,31 @@ class SentenceFeatures:
         self.offsets = np.concatenate([[0], np.cumsum([len(s) for s in sentences], dtype=np.int64)])
         self.cache_bytes = cache_bytes
         self._kept: dict[int, PartFeatures] = {}
+        self._pairs: dict[int, tuple[np.ndarray, int]] = {}
+
+    def scores(self, number: int, weights: np.ndarray, scale: float, least: float) -> np.ndarray:
+        """Return the scores of the parts of one sentence, pairs only of likely arcs; see `handful.kernels.tree_scores`."""
+        mine = self.features
+        root, n, starts, n_pairs = self._place(number)
+        pairs = starts, n_pairs, mine.single_root
+        found: np.ndarray = part_scores(self.codes, root, n, mine.spec, mine.table, weights, *pairs, scale, least)
+        return found
+
+    def _place(self, number: int) -> tuple[int, int, np.ndarray, int]:
+        """Return the row of the root of a sentence, its number of words, and the numbers of its pairs."""
+        n = int(self.offsets[number + 1] - self.offsets[number])
+        if n not in self._pairs:
+            pairs = pair_starts(n, self.features.single_root) if self.features.order == 2 else (_NO_STARTS, 0)
+            self._pairs[n] = pairs
+        return (2 + int(self.offsets[number]) + number, n, *self._pairs[n])
 
     def __call__(self, number: int) -> PartFeatures:
         """Return the features of the parts of one sentence."""
         kept = self._kept.get(number)
         if kept is not None:
             return kept
-        mine, n = self.features, int(self.offsets[number + 1] - self.offsets[number])
-        root = 2 + int(self.offsets[number]) + number
-        starts, n_pairs = pair_starts(n, mine.single_root) if mine.order == 2 else (np.empty((0, 0), dtype=np.int64), 0)
+        mine = self.features
+        root, n, starts, n_pairs = self._place(number)
         rules = mine.order == 2, mine.single_root
         ids, begins, ends = features_of_sentence(self.codes, root, n, *mine.spec, mine.table, starts, n_pairs, *rules)
         found = PartFeatures(ids, _NOTHING, begins, ends)
