@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain, pairwise
 from typing import Annotated, Any, Literal, Self
 
@@ -277,7 +278,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             some = known[start:stop]
             features = SentenceFeatures(self._features, some)
             structure = self.structure(self._features, features)
-            found = structure.best_by(lambda n, given=features: given.scores(n, self.weights_, scale, _LEAST_LIKELY))
+            found = structure.best_by(partial(features.scores, weights=self.weights_, scale=scale, least=_LEAST_LIKELY))
             if self._hanger is not None:
                 found = self._hanger.hang(some, found)
             named = ["_"] * len(found) if self._labeler is None else self._labeler.predict(some, found)
