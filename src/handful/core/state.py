@@ -18,6 +18,7 @@ from handful.core.few_values import few_values
 from handful.core.forests import FORESTS, forest_from, forest_state
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
+from handful.core.rising import from_rising_bytes, rising_bytes
 
 _TAG = "$"
 _NUMBER_KINDS = "biuf"
@@ -58,7 +59,7 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self.has_few_values = False
+        self.version = 1  # the earliest version of the format that can tell all that was encoded
 
     def array_block(self) -> bytes:
         """Return all arrays as one safetensors block."""
@@ -105,8 +106,11 @@ class Encoder:
             # ascontiguousarray gives a 0-d array one dimension
             native = native.reshape(array.shape)
             if (found := few_values(native)) is not None:
-                self.has_few_values = True
+                self.version = max(self.version, 2)
                 return {_TAG: "few values", "values": self._keep(found[0]), "numbers": self._keep(found[1])}
+            if (steps := rising_bytes(native)) is not None:
+                self.version = max(self.version, 3)
+                return {_TAG: "rising", "name": self._keep(steps)}
             return {_TAG: "array", "name": self._keep(native)}
         if array.dtype.kind == "U":
             return self._strings(array)
@@ -190,6 +194,8 @@ class Decoder:
                 return self._arrays[coded["name"]]
             case "few values":
                 return self._few_values(coded)
+            case "rising":
+                return from_rising_bytes(self._arrays[coded["name"]])
             case "strings":
                 return self._strings(coded)
             case "objects":

@@ -35,7 +35,7 @@ from handful.core.state import Decoder, Encoder
 from handful.core.version import __version__
 
 MAGIC = b"HANDFUL\0"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _HEAD = struct.Struct("<8sIIQQ")
 _CHECKSUM_BYTES = 32
 _JSON_LIMIT = 1 << 30
@@ -91,9 +91,8 @@ def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
         arrays = encoder.array_block()
     except RecursionError:
         raise ModelFileError(f"save: {type(model).__name__} holds itself, which a model file cannot tell.") from None
-    # Version 2 knows arrays of few values; other files can be read by all versions of handful.
-    version = 2 if encoder.has_few_values else 1
-    head = _HEAD.pack(MAGIC, version, 0, len(text), len(arrays))
+    # Version 2 knows arrays of few values, version 3 rising numbers; other files can be read by all versions of handful.
+    head = _HEAD.pack(MAGIC, encoder.version, 0, len(text), len(arrays))
     digest = hashlib.sha256(head)
     digest.update(text)
     digest.update(arrays)

@@ -16,6 +16,21 @@ from handful.parsing.encoding import Encoder
 from handful.parsing.templates import TemplateSet
 
 
+def rounded(weights: np.ndarray, share: float) -> np.ndarray:
+    """Round weights to multiples of a share of their root mean square (over those that are not 0).
+
+    Examples
+    --------
+    >>> rounded(np.array([3.0, 0.1, 0.0, -3.0]), 0.5).round(2).tolist()
+    [2.45, 0.0, 0.0, -2.45]
+    """
+    active = weights[weights != 0.0]
+    if not share or not len(active):
+        return weights
+    step = share * float(np.sqrt((active**2).mean()))
+    return np.asarray(np.round(weights / step) * step + 0.0)  # no zero with a minus
+
+
 class ArcLabeler:
     """Chooses the label of each arc, given the tree.
 
@@ -72,6 +87,7 @@ class ArcLabeler:
         limit: float,
         seed: int,
         min_count: int = 2,
+        rounding: float = 0.0,
     ) -> Self:
         """Learn from the heads and labels of all words."""
         names = sorted(set(labels))
@@ -91,6 +107,7 @@ class ArcLabeler:
                 label_pass(ids, bounds, gold, order, limit, step, weights, sums)
                 step += len(gold)
             weights -= sums / max(step, 1)
+        weights = rounded(weights, rounding)
         used = weights.any(axis=1)
         below, elsewhere = np.unique(gold[heads == 0]), gold[heads != 0]
         root = int(below[0]) if len(below) == 1 and len(names) > 1 and below[0] not in elsewhere else None

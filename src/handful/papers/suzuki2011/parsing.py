@@ -104,6 +104,7 @@ class Task:
             labeled=False,
             templates="plain",
             rehang=False,
+            rounding=0.0,
             n_jobs=self.n_jobs,
             **self._shorter(BASES[name]),
         )

@@ -1,0 +1,87 @@
+"""Rising whole numbers, for model files: the differences in as many bytes as each needs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_LEAST_BYTES = 1 << 12
+_MOST_GROUPS = 9  # of seven bits: 63
+
+
+def rising_bytes(array: np.ndarray) -> np.ndarray | None:
+    """Write rising numbers as bytes, if they are such and many.
+
+    Parameters
+    ----------
+    array : ndarray
+        Any array.
+
+    Returns
+    -------
+    ndarray of uint8, or None
+        The first number and the differences, seven bits per byte, the lowest first; the eighth bit of a byte tells that
+        the number goes on. None unless the array is one row of at least 512 int64, none negative, each above the one
+        before.
+
+    Notes
+    -----
+    Sorted keys of features are the case it is made for: one to three bytes per key in place of eight.
+
+    Examples
+    --------
+    >>> keys = np.arange(1000) * 300
+    >>> len(rising_bytes(keys)), bool((from_rising_bytes(rising_bytes(keys)) == keys).all())
+    (1999, True)
+    >>> rising_bytes(np.array([2, 1])) is None
+    True
+    """
+    if array.dtype != np.int64 or array.ndim != 1 or array.nbytes < _LEAST_BYTES or array[0] < 0:
+        return None
+    if not (array[1:] > array[:-1]).all():
+        return None
+    steps = np.diff(array, prepend=0).astype(np.uint64)
+    lengths = np.ones(len(steps), dtype=np.int64)
+    for group in range(1, _MOST_GROUPS):
+        lengths += steps >= np.uint64(1 << 7 * group)
+    starts = np.cumsum(lengths) - lengths
+    out = np.empty(int(lengths.sum()), dtype=np.uint8)
+    for group in range(int(lengths.max())):
+        here = lengths > group
+        low = (steps[here] >> np.uint64(7 * group)) & np.uint64(127)
+        out[starts[here] + group] = low.astype(np.uint8) | np.where(lengths[here] > group + 1, 128, 0).astype(np.uint8)
+    return out
+
+
+def from_rising_bytes(data: np.ndarray) -> np.ndarray:
+    """Undo `rising_bytes`.
+
+    Parameters
+    ----------
+    data : ndarray of uint8
+        What `rising_bytes` gave.
+
+    Returns
+    -------
+    ndarray of int64
+        The numbers: rising, none negative.
+
+    Raises
+    ------
+    ValueError
+        If no rising numbers are written like that.
+    """
+    if data.dtype != np.uint8 or data.ndim != 1 or not len(data) or data[-1] >= 128:
+        raise ValueError("not rising numbers")
+    ends = np.flatnonzero(data < 128)
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    lengths = ends - starts + 1
+    if lengths.max() > _MOST_GROUPS:
+        raise ValueError("not rising numbers")
+    places = np.arange(len(data)) - np.repeat(starts, lengths)
+    parts = (data & 127).astype(np.int64) << (7 * places)
+    steps = np.add.reduceat(parts, starts)
+    numbers = np.cumsum(steps)
+    # A sum that runs over turns negative, for no step has more than 63 bits.
+    if (steps[1:] <= 0).any() or (numbers < 0).any():
+        raise ValueError("not rising numbers")
+    return np.asarray(numbers)
