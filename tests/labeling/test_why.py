@@ -86,3 +86,55 @@ def test_a_prototype_tagger_shows_links():
     told = tagger.explain(["the", "cat"])
     assert told[0].links == ("itself a prototype of D",)
     assert told[1].links == ("dog (N)",)
+
+
+def _reviews() -> tuple[pl.DataFrame, list[str | None]]:
+    """Texts enough to be learned as vectors, behind rows without a label."""
+    good = [f"good film number {i} really good" for i in range(30)]
+    bad = [f"bad film number {i} really bad" for i in range(30)]
+    return pl.DataFrame({"text": good + bad, "stars": [4.0, 5.0] * 15 + [1.0, 2.0] * 15}), (
+        [None] * 20 + ["+"] * 10 + [None] * 20 + ["-"] * 10
+    )
+
+
+def test_words_inside_vectors_speak_by_what_leaving_them_out_takes_away():
+    texts, labels = _reviews()
+    model = TableModel("logistic-regression", kinds={"text": "text", "stars": "numeric"}).fit(texts, labels)
+    row = texts[0]
+    told = model.explain(row)
+    assert model._encoder.vector_columns == ["text"]
+    weights = {item.what: item.weight for item in told.evidence}
+    assert weights["text: good"] > 0 and weights["stars = 4.0"] > 0
+    linear, without = model.estimator_, row.with_columns(text=pl.lit("film number 0 really"))
+    scores = linear.decision_function(model._encoder.transform(pl.concat([row, without])))
+    assert weights["text: good"] == pytest.approx(2 * abs(scores[0] - scores[1]))
+
+
+@pytest.mark.filterwarnings("ignore::handful.neighbors.rows.ScalingWarning")
+def test_deciding_rows_carry_their_numbers_in_the_table_and_words_they_hold():
+    texts, labels = _reviews()
+    for method in ("k-nn", "condensed-nn"):  # these see the labeled rows alone
+        told = TableModel(method, kinds={"text": "text"}).fit(texts, labels).explain({"text": "bad film really bad"})
+        assert told.label == "-"
+        near = told.near[0]
+        assert labels[near.row] == "-"
+        assert "bad" in near.cells["text"].split() and "good" not in near.cells["text"].split()
+
+
+def test_a_file_keeps_the_numbers_of_rows(tmp_path):
+    from handful.methods import load, save
+
+    model = TableModel("k-nn").fit(ROWS, [None, None, "l", "l", "s", None])
+    save(model, tmp_path / "model.handful")
+    assert load(tmp_path / "model.handful").explain({"size": 1.4, "color": "red"}).near[0].row == 4
+
+
+def test_inspect_shows_the_words_of_any_text_model(tmp_path):
+    from handful.experiment.inspection import inspect_model
+    from handful.methods import save
+
+    texts, labels = _reviews()
+    for method in ("logistic-regression", "text-team"):
+        save(TableModel(method, kinds={"text": "text"}).fit(texts, labels), tmp_path / f"{method}.handful")
+        words = inspect_model(tmp_path / f"{method}.handful")["words of text by class"]
+        assert words["+"][0].startswith("good ") and words["-"][0].startswith("bad ")

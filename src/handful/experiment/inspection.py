@@ -14,6 +14,7 @@ from handful.methods.table_model import TableModel
 _MOST_CLASSES = 20
 _MOST_COLUMNS = 30
 _MOST_WORDS = 12
+_MOST_ASKED = 2_000
 
 
 def inspect_model(path: str | os.PathLike[str], *, top: int = 8) -> dict[str, Any]:
@@ -63,13 +64,40 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         "unlabeled rows": model.n_unlabeled_,
         "columns": columns,
         **_facts(model.estimator_, top, model),
+        **{f"words of {name} by class": words for name, words in _words_by_class(model, top).items()},
         "how it was trained": model.training_,
     }
 
 
-def _frequent(column: Any) -> list[str]:
+def _frequent(column: Any, most: int = _MOST_WORDS) -> list[str]:
     """Return the most frequent words of a text column: those of the least weight."""
-    return [column["words"][j] for j in np.argsort(np.asarray(column["weights"]), kind="stable")[:_MOST_WORDS]]
+    weights = column["weights"] if "weights" in column else column["word_weights"]
+    return [str(column["words"][j]) for j in np.argsort(np.asarray(weights), kind="stable")[:most]]
+
+
+def _words_by_class(model: TableModel, top: int) -> dict[str, dict[str, list[str]]]:
+    """Return, for each text column, the words that speak most for each class: what the model says of a word alone."""
+    import polars as pl
+
+    if not hasattr(model.estimator_, "predict_proba"):
+        return {}
+    found = {}
+    for name, column in model.columns_.items():
+        words = [word for word in _frequent(column, _MOST_ASKED) if " " not in word] if column["kind"] == "text" else []
+        if not words:
+            continue
+        others = {other: pl.Series([None] * len(words), dtype=pl.String) for other in model.columns_}
+        shares = model.predict_proba(pl.DataFrame({**others, name: words}))
+        lead = shares - shares.mean(axis=0)
+        found[name] = {
+            str(label): [f"{words[j]} {shares[j, code]:.2f}" for j in _highest(lead[:, code], top)]
+            for code, label in enumerate(model.classes_[:_MOST_CLASSES])
+        }
+    return found
+
+
+def _highest(values: np.ndarray, top: int) -> list[int]:
+    return [j for j in np.argsort(-values, kind="stable")[:top].tolist() if values[j] > 0]
 
 
 def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
@@ -90,7 +118,7 @@ def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
         facts["rows kept by class"] = {str(n): int(c) for n, c in zip(names[:_MOST_CLASSES], counts, strict=False)}
     linear = getattr(model, "estimator_", model)
     if table is not None and hasattr(linear, "coef_"):
-        facts["top features"] = _top_features(linear, table, top)
+        facts |= {"top features": found for found in [_top_features(linear, table, top)] if any(found.values())}
     if table is None and hasattr(model, "top_features") and not hasattr(model, "classes_"):
         facts["top features"] = [f"{name} {weight:+.2f}" for name, weight in model.top_features(top)]
     elif table is None and hasattr(model, "top_features"):
@@ -113,14 +141,18 @@ def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
 def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[str]]:
     from handful.features.tables import TableEncoder
 
-    names = TableEncoder(table.columns_).names
+    encoder = TableEncoder(table.columns_)
+    names = encoder.names
+    hidden = np.zeros(len(names), dtype=bool)  # directions of vectors, which tell people nothing
+    for column in encoder.vector_columns:
+        hidden[slice(*encoder.span(column))] = True
     weights = np.atleast_2d(linear.coef_)
     if len(weights) == 1:
         weights = np.vstack([-weights, weights])
     found = {}
     for code, line in list(zip(np.asarray(linear.classes_).astype(int), weights, strict=True))[:_MOST_CLASSES]:
-        order = np.argsort(-line, kind="stable")[:top]
-        found[str(table.classes_[code])] = [f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0]
+        order = np.argsort(np.where(hidden, 0.0, -line), kind="stable")[:top]
+        found[str(table.classes_[code])] = [f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0 and not hidden[j]]
     return found
 
 

@@ -109,6 +109,42 @@ class TableEncoder:
                 found.extend(f"{name}~{word}" for word in column["words"])
         return found
 
+    @property
+    def vector_columns(self) -> list[str]:
+        """Text columns that come as vectors, in which no direction is a word."""
+        return [name for name, column in self._columns.items() if column.get("view", "words") != "words"]
+
+    def span(self, name: str) -> tuple[int, int]:
+        """Return the first column of the matrix that a column of the table has, and the one behind its last."""
+        start = 0
+        for other, column in self._columns.items():
+            width = _width(column)
+            if other == name:
+                return start, start + width
+            start += width
+        raise DataError(f"TableEncoder: the column must be one of those that were learned, got {name!r}.")
+
+    def word_parts(self, name: str, vector: np.ndarray) -> np.ndarray:
+        """Return how much each word of a text column points where a row points, as far as its vector tells.
+
+        Parameters
+        ----------
+        name : str
+            One of `vector_columns`.
+        vector : ndarray
+            A row of the matrix.
+
+        Returns
+        -------
+        ndarray of float
+            One number for each of the words that were learned; 0 of a word and below speak for its absence.
+        """
+        column = self._columns[name]
+        start = self.span(name)[0] + (column["width"] if column["view"] == "vectors" else 0)
+        directions = np.asarray(column["directions"], dtype=np.float64)
+        along = np.asarray(vector)[start : start + directions.shape[1]]
+        return np.asarray(directions[: len(column["words"])] @ along)
+
     def get_feature_names_out(self) -> np.ndarray:
         """Return the name of each column of the matrix, as scikit-learn's transformers do."""
         return np.array(self.names, dtype=object)
@@ -300,6 +336,15 @@ def _learn_texts(series: pl.Series, text: Any) -> dict[str, Any]:
 
     encoder = find_encoder(None if text == "vectors" else text)
     return {"view": "vectors", **learned, "encoder": encoder.mark, "width": encoder.width}
+
+
+def _width(column: Mapping[str, Any]) -> int:
+    """Return how many columns of the matrix a column of the table has."""
+    if column["kind"] == "numeric":
+        return 1
+    if column["kind"] == "nominal":
+        return len(column["values"])
+    return len(column["words"]) if column.get("view", "words") == "words" else sum(_parts(column).values())
 
 
 def _parts(column: Mapping[str, Any]) -> dict[str, int]:

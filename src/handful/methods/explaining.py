@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _MOST = 10
 _MOST_WORDS = 60
 _LEFT_OUT = "change of the answer's probability when it is left out"
-_WEIGHTS = "weight times value, for the answer rather than the runner-up"
+_WEIGHTS = "weight times value, for the answer rather than the runner-up; of a word, what leaving it out takes away"
+_SHOWN_WORDS = 6
+_FAINT = 0.25  # words of less than this part of the strongest are noise of the directions
 
 
 def explain_row(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> Explanation:
@@ -74,45 +76,63 @@ def _linear(model: TableModel) -> Any:
 def _weights(
     linear: Any, model: TableModel, encoder: TableEncoder, frame: pl.DataFrame, label: Any, runner_up: Any
 ) -> list[Evidence]:
+    """Return weight times value of cells and words; a word inside a vector of its text counts by what it adds."""
+    import polars as pl
+
     lines = np.atleast_2d(linear.coef_)
     lines = np.vstack([-lines[0], lines[0]]) if len(lines) == 1 else lines
     place = {model.classes_[int(code)].item(): at for at, code in enumerate(linear.classes_)}
-    encoded = encoder.transform(frame)
-    values = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)[0]
-    parts = values * (lines[place[label]] - lines[place[runner_up]])
+    lead = lines[place[label]] - lines[place[runner_up]]
+    without = [(name, other) for column in encoder.vector_columns for name, other in _without_words(frame, column)]
+    encoded = encoder.transform(pl.concat([frame, *(other for _, other in without)]))
+    values = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)
+    scores = values @ lead
+    found = [Evidence(name, float(scores[0] - score)) for (name, _), score in zip(without, scores[1:], strict=True)]
+    inside = np.zeros(len(lead), dtype=bool)
+    for column in encoder.vector_columns:
+        inside[slice(*encoder.span(column))] = True
+    parts = np.where(inside, 0.0, values[0] * lead)
     names = encoder.names
-    shown = np.flatnonzero(parts)
-    return [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in shown]
+    found += [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in np.flatnonzero(parts)]
+    return [item for item in found if item.weight]
 
 
 def _named(name: str, encoder: TableEncoder, frame: pl.DataFrame) -> str:
     return f"{name} = {frame[name][0]}" if encoder.kinds.get(name) == "numeric" else name.replace("~", ": ", 1)
 
 
+def _without_words(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
+    """Return the row without each word of a text, by the word's name."""
+    import polars as pl
+
+    words = str(frame[column][0] or "").split()
+    return [
+        (f"{column}: {word}", frame.with_columns(pl.lit(" ".join(w for w in words if w != word)).alias(column)))
+        for word in list(dict.fromkeys(words))[:_MOST_WORDS]
+    ]
+
+
 def _left_out(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder, label: Any) -> list[Evidence]:
     """Ask again without each cell, and without each word of a text."""
     import polars as pl
 
-    names, others = [], []
+    others: list[tuple[str, pl.DataFrame]] = []
     for column, kind in encoder.kinds.items():
         cell = frame[column][0]
         if cell is None or cell == "":
             continue
         if kind == "text":
-            words = str(cell).split()
-            for word in list(dict.fromkeys(words))[:_MOST_WORDS]:
-                names.append(f"{column}: {word}")
-                others.append(frame.with_columns(pl.lit(" ".join(w for w in words if w != word)).alias(column)))
+            others += _without_words(frame, column)
         else:
-            names.append(f"{column} = {cell}")
-            others.append(frame.with_columns(pl.lit(None, dtype=frame.schema[column]).alias(column)))
+            empty = pl.lit(None, dtype=frame.schema[column]).alias(column)
+            others.append((f"{column} = {cell}", frame.with_columns(empty)))
     if not others:
         return []
     code = model.classes_.tolist().index(label)
-    shares = model.predict_proba(pl.concat([frame, *others]))[:, code]
+    shares = model.predict_proba(pl.concat([frame, *(other for _, other in others)]))[:, code]
     return [
         Evidence(name, float(shares[0] - share))
-        for name, share in zip(names, shares[1:], strict=True)
+        for (name, _), share in zip(others, shares[1:], strict=True)
         if shares[0] != share
     ]
 
@@ -126,7 +146,7 @@ def _near(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> tupl
         rows = _stored_rows(inner)
     elif hasattr(inner, "kneighbors") and hasattr(inner, "_fit_X"):
         stored, codes = inner._fit_X, np.asarray(inner.classes_)[np.asarray(inner._y)]
-        k, rows = int(inner.n_neighbors), None
+        k, rows = int(inner.n_neighbors), np.arange(len(codes))
     else:
         return ()
     encoded = encoder.transform(frame)
@@ -143,7 +163,9 @@ def _near(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> tupl
         row = None if rows is None else int(rows[at])
         lineage = inner.provenance(row).lineage if row is not None and hasattr(inner, "provenance") else ()
         label = model.classes_[int(codes[at])].item()
-        told.append(NearRow(row, label, float(distances[at]), cells, tuple(lineage)))
+        number = None if row is None else model.table_row(row)
+        passed = tuple(origin for origin in map(model.table_row, lineage) if origin is not None)
+        told.append(NearRow(number, label, float(distances[at]), cells, passed))
     return tuple(told)
 
 
@@ -184,17 +206,17 @@ def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
     {'size': 3.0, 'color': 'blue'}
     """
     cells: dict[str, Any] = {}
-    start = 0
     state: Mapping[str, Mapping[str, Any]] = encoder.state()
     for name, column in state.items():
+        part = vector[slice(*encoder.span(name))]
         if column["kind"] == "numeric":
-            cells[name] = round(float(vector[start] * column["scale"] + column["center"]), 6)
-            start += 1
+            cells[name] = round(float(part[0] * column["scale"] + column["center"]), 6)
             continue
         values = column["values"] if column["kind"] == "nominal" else column["words"]
-        part = vector[start : start + len(values)]
-        start += len(values)
-        heaviest = [values[j] for j in np.argsort(-part, kind="stable")[:6] if part[j] > 0]
+        if name in encoder.vector_columns:
+            part = np.where([" " in word for word in values], 0.0, encoder.word_parts(name, vector))  # no word pairs
+            part = np.where(part > _FAINT * part.max(initial=0.0), part, 0.0)
+        heaviest = [str(values[j]) for j in np.argsort(-part, kind="stable")[:_SHOWN_WORDS] if part[j] > 0]
         if heaviest:
             cells[name] = heaviest[0] if column["kind"] == "nominal" else " ".join(heaviest)
     return cells

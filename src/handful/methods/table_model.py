@@ -56,6 +56,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         What was learned about each column.
     estimator_ : estimator
         The fitted method; its classes are positions in ``classes_``.
+    rows_ : ndarray of int64 or None
+        Rows of the table that the method saw; None where it saw all.
     n_labeled_, n_unlabeled_ : int
         Rows it was fitted on.
     training_ : dict
@@ -115,6 +117,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.columns_ = encoder.state()
         self.estimator_ = chosen.make(encoded.shape[1], self.random_state, dict(self.params or {}))
         self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
+        self.rows_ = None if len(rows) == frame.height else rows
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
         self.training_: dict[str, Any] = {}
@@ -202,6 +205,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             row = {name: [cell] for name, cell in row.items()}
         return explain_row(self, as_frame(row), self._encoder)
 
+    def table_row(self, row: int) -> int | None:
+        """Return the row of the table that a row of the method's training was; None in files that do not tell."""
+        if not hasattr(self, "rows_"):
+            return None
+        return row if self.rows_ is None else int(self.rows_[row])
+
     def _shares(self, frame: pl.DataFrame) -> np.ndarray:
         found = np.zeros((frame.height, len(self.classes_)))
         shares = self.estimator_.predict_proba(self._encoder.transform(frame))
@@ -226,6 +235,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise DataError("TableModel: the classes of its method must be positions in its labels.")
         if self._encoder.width != getattr(self.estimator_, "n_features_in_", self._encoder.width):
             raise DataError("TableModel: the method must take as many columns as the encoder makes.")
+        rows = getattr(self, "rows_", None)
+        if rows is not None and (rows.ndim != 1 or rows.dtype.kind != "i" or len(rows) < self.n_labeled_):
+            raise DataError("TableModel: the rows that the method saw must be told by their numbers.")
 
 
 def as_frame(X: Any) -> pl.DataFrame:
