@@ -162,7 +162,8 @@ def test_sentences_go_out_and_come_home(capsys, corpus):
     assert ["in", "Rome", "fell"] not in [pick["tokens"] for pick in picks]
     code, out, err = run(capsys, "merge", corpus, todo, "-o", corpus.parent / "both.tsv", "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out) | {"output": ""} == {"output": "", "new": 2, "same": 0, "conflicts": []}
+    told = json.loads(out)
+    assert [told[key] for key in ("new", "same", "replaced", "left empty", "conflicts")] == [2, 0, 0, 0, []]
     text = (corpus.parent / "both.tsv").read_text()
     assert text.startswith(corpus.read_text().rstrip("\n"))
     raw.write_text("in Rome fell\n")
@@ -201,9 +202,32 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     assert code == 0
     doubt = json.loads(out)["doubts"][0]
     assert (doubt["tokens"], doubt["suggestion"]) == (["Oslo"], ["B-LOC"])
-    code, out, _ = run(capsys, "doubt", corpus)
+    fix = corpus.parent / "fix.tsv"
+    code, out, _ = run(capsys, "doubt", corpus, "-n", 1, "-o", fix)
     assert code == 0
     assert "Oslo" in out
+    fix.write_text(fix.read_text().replace("Oslo\tO", "Oslo\tB-LOC"))
+    assert run(capsys, "merge", corpus, fix, "-o", corpus.parent / "kept.tsv")[0] == 0
+    assert (corpus.parent / "kept.tsv").read_text().strip() == corpus.read_text().strip()
+    code, out, _ = run(capsys, "merge", corpus, fix, "--prefer-new", "--in-place")
+    assert code == 0
+    assert "1 with new tags" in out
+    assert corpus.read_text().strip() == text.strip()
+
+
+def test_the_first_sentences_need_no_tagger(capsys, corpus):
+    raw, todo = corpus.parent / "raw.txt", corpus.parent / "todo.tsv"
+    raw.write_text("in Rome fell\nin Bonn fell\nBonn was here\nin Lima they slept\n")
+    code, out, _ = run(capsys, "next", "--unlabeled", raw, "-n", 3, "-o", todo)
+    assert code == 0
+    assert "put a tag in place of every ?" in out
+    assert len(todo.read_text().strip().split("\n\n")) == 3
+    todo.write_text(todo.read_text().replace("?", "O", 3))
+    code, out, _ = run(capsys, "merge", corpus, todo, "-o", corpus.parent / "both.tsv")
+    assert code == 0
+    assert "not tagged to the end" in out
+    assert run(capsys, "next", "--unlabeled", raw, "--target", "kind")[0] == 2
+    assert run(capsys, "next", "--target", "kind")[0] == 2
 
 
 def test_the_budget_is_told_drawn_and_refused(capsys, table):
@@ -212,7 +236,20 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     table.write_text("\n".join(full) + "\n")
     figure = table.parent / "curves.svg"
     code, out, _ = run(
-        capsys, "budget", table, "--target", "kind", "--goal", 0.5, "--draws", 3, "--figure", figure, "--json"
+        capsys,
+        "budget",
+        table,
+        "--target",
+        "kind",
+        "--goal",
+        0.5,
+        "--draws",
+        3,
+        "--figure",
+        figure,
+        "--json",
+        "--map",
+        table.parent / "map.svg",
     )
     assert code == 0
     facts = json.loads(out)
@@ -220,6 +257,10 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     assert facts["refused"] or facts["goal"]["text"] == "50% is reached already."
     assert figure.read_text().startswith("<svg")
     assert "logistic regression" in figure.read_text()
+    drawn = (table.parent / "map.svg").read_text()
+    assert drawn.count("<rect") == len(facts["lines"]) * len(facts["sizes"])
+    assert drawn.count("stroke-width") == len(facts["sizes"])  # one winner each
+    assert f"{facts['winners'][-1]} (" in drawn
     code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 3)
     assert code == 0
     assert "Best with few and with many labels" in out
@@ -235,7 +276,7 @@ def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
     code, out, err = run(capsys, "why", model, table, "--row", 2)
     assert (code, err) == (0, "")
     assert out.startswith("p (")
-    assert "near a training row, p," in out
+    assert "near training row 1, p," in out
     code, out, _ = run(capsys, "why", model, table, "--row", 50, "--json")
     facts = json.loads(out)
     assert facts["explanations"][0]["label"] == "q"

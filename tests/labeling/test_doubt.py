@@ -131,3 +131,28 @@ def test_clean_tags_are_not_doubted_and_bad_input_is_told():
     assert doubtful_tags(*tagged()).doubts == []
     with pytest.raises(DataError, match="at least two sentences, each with tags, are needed, got 1 and 1"):
         doubtful_tags([["a"]], [["X"]])
+
+
+def _interrupt(step):
+    raise KeyboardInterrupt
+
+
+def test_an_interruption_keeps_the_models_that_are_done():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 20)
+    told = doubtful_labels(rng.normal(size=(40, 2)) + 4 * (y == "b")[:, None], y, n=2, progress=_interrupt)
+    assert told.models == ("logistic regression",)
+    assert len(told.doubts) == 2
+    tagged = doubtful_tags([["the", "dog"], ["a", "cat"]] * 5, [["D", "N"]] * 10, progress=_interrupt)
+    assert tagged.n_judged == 2
+
+
+def test_texts_of_nearly_the_same_words_are_duplicates():
+    words = ["ship", "harbor", "storm", "sail", "island", "crew", "anchor", "wave", "deck", "mast"]
+    texts = [f"{words[i % 10]} {words[(i * 7 + 3) % 10]} number {i} {words[(i * 3 + 1) % 10]} left" for i in range(60)]
+    texts[50] = f"Oh, {texts[5]} again today with {texts[5]}"
+    labels = ["sea", "land"] * 30
+    labels[50], labels[5] = "sea", "land"
+    found = doubtful_labels(texts, labels)
+    assert (5, 50) in [pair[:2] for pair in found.duplicates]
+    assert len(found.duplicates) < 10

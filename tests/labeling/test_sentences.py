@@ -78,3 +78,22 @@ def test_sentences_come_home_and_disagreement_is_told():
     assert merged.sentences == [*data, ann[0]]
     assert (merged.n_new, merged.n_same) == (1, 2)
     assert merged.conflicts == [("ann", 1, ann[1]), ("bob", 1, bob[1]), ("bob", 2, bob[2])]
+
+
+def test_tags_that_came_back_replace_others_only_if_asked_and_never_where_files_disagree():
+    data = [sentence("a b", "X Y"), sentence("c d", "X X"), sentence("a b", "X Y")]
+    ann = [sentence("a b", "Y Y"), sentence("c d", "Y Y")]
+    bob = [sentence("c d", "X Y")]
+    merged = merge_sentences(data, {"ann": ann, "bob": bob}, "tag", prefer_new=True)
+    assert merged.sentences == [ann[0], data[1], ann[0]]
+    assert (merged.n_new, merged.n_same, merged.n_replaced) == (0, 0, 2)
+    assert merged.conflicts == [("ann", 1, ann[1]), ("bob", 0, bob[0])]
+    assert merge_sentences(data, {"ann": ann}, "tag").sentences == data
+
+
+def test_sentences_that_nobody_tagged_to_the_end_stay_out():
+    came = [sentence("a b", "X ?"), sentence("c d", "X X")]
+    merged = merge_sentences([], {"ann": came}, "tag")
+    assert (merged.sentences, merged.n_empty) == ([came[1]], 1)
+    queries = [sentence("why ?", "X ?")]  # here it is a tag like others
+    assert merge_sentences(queries, {"ann": came}, "tag").n_new == 2

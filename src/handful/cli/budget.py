@@ -13,6 +13,7 @@ from handful.cli.options import Columns, check_output
 
 if TYPE_CHECKING:
     from handful.labeling.budget import Budget
+    from handful.reports.content import Curve
 
 _STYLE = (
     "<style>text{font:13px sans-serif;fill:#222}.grid{stroke:#ddd}.tick{font-size:12px;fill:#555}"
@@ -28,6 +29,9 @@ _STYLE = (
 )
 @click.option("--draws", type=click.IntRange(min=2), default=10, show_default=True, help="Random splits of the labels.")
 @click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="SVG file of the learning curves.")
+@click.option(
+    "--map", "map_file", type=click.Path(path_type=Path, dir_okay=False), help="SVG file: which method wins where."
+)
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
@@ -38,6 +42,7 @@ def command(
     goal: float | None,
     draws: int,
     figure: Path | None,
+    map_file: Path | None,
     columns: dict[str, str] | None,
     unlabeled_mark: str | None,
     seed: int,
@@ -51,6 +56,7 @@ def command(
     from handful.labeling import label_budget
 
     check_output(figure, data)
+    check_output(map_file, data, figure)
     table, kinds = as_table(data, read_cells(data), target, columns, unlabeled_mark)
     with progress_bar() as progress:
         told = label_budget(
@@ -63,23 +69,42 @@ def command(
         )
     if figure is not None:
         _draw(figure, told)
+    if map_file is not None:
+        _draw_map(map_file, told)
     if as_json:
-        emit_json({"data": str(data), "target": target, "figure": figure, **asdict(told)})
+        emit_json({"data": str(data), "target": target, "figure": figure, "map": map_file, **asdict(told)})
         return
     _show(told)
 
 
+def _curves(told: Budget) -> list[Curve]:
+    from handful.reports.content import Curve
+
+    return [Curve(line.method, told.sizes, line.mean, line.low, line.high) for line in told.lines]
+
+
 def _draw(figure: Path, told: Budget) -> None:
-    from handful.corpora.opening import write_text_file
     from handful.reports.content import Curve
     from handful.reports.figures import curves_figure
 
-    curves = [Curve(line.method, told.sizes, line.mean, line.low, line.high) for line in told.lines]
+    curves, name = _curves(told), f"{told.lines[0].method}, forecast"
     if told.forecast is not None:
         ahead = told.forecast
-        curves.append(Curve(f"{told.lines[0].method}, forecast", ahead.n_labels, ahead.score, ahead.low, ahead.high))
+        curves.append(Curve(name, ahead.n_labels, ahead.score, ahead.low, ahead.high))
+    _write(figure, curves_figure(curves, {name}))
+
+
+def _draw_map(figure: Path, told: Budget) -> None:
+    from handful.reports.figures import winners_figure
+
+    _write(figure, winners_figure(_curves(told), told.winners))
+
+
+def _write(figure: Path, drawn: str) -> None:
+    from handful.corpora.opening import write_text_file
+
     with write_text_file(figure) as file:
-        file.write(curves_figure(curves).replace("</title>", f"</title>{_STYLE}", 1))
+        file.write(drawn.replace("</title>", f"</title>{_STYLE}", 1))
 
 
 def _show(told: Budget) -> None:

@@ -17,13 +17,18 @@ if TYPE_CHECKING:
     from handful.labeling.doubt import Doubts
     from handful.labeling.tagged_doubt import TagDoubts
 
+_N_MODELS = 3
+
 
 @click.command("doubt")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", metavar="COLUMN", help="Column of labels of a table; without it DATA is tagged sentences.")
 @click.option("-n", "n_most", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
 @click.option(
-    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Table of them, with labels to correct."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File of them, with labels or tags to correct.",
 )
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
@@ -46,9 +51,7 @@ def command(
     """
     check_output(output, data)
     if target is None:
-        if output is not None:
-            raise click.UsageError("-o is for tables: name the column of labels with --target.")
-        _tags(data, n_most, seed, as_json)
+        _tags(data, n_most, output, seed, as_json)
         return
     from handful.cli.table_files import as_table, check_table_name, read_cells, write_cells
     from handful.labeling import doubtful_labels
@@ -81,7 +84,7 @@ def _corrections(cells: pl.DataFrame, target: str, told: Doubts) -> pl.DataFrame
     from handful.labeling.merging import CONFIDENCE, REASON, ROW, SUGGESTION, tickets
 
     rows = [doubt.row for doubt in told.doubts]
-    reasons = [f"{len(doubt.models)} of 3 models say {doubt.suggestion}" for doubt in told.doubts]
+    reasons = [f"{len(doubt.models)} of {len(told.models)} models say {doubt.suggestion}" for doubt in told.doubts]
     return cells[rows].select(
         pl.exclude(target),
         pl.col(target),
@@ -110,9 +113,12 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
     out = console()
     out.print(table)
     out.print(
-        f"\nOf {told.n_judged:,} labels, {told.n_wrong:,} are probably wrong: other models are sure of another one.",
+        f"\nOf {told.n_judged:,} labels, {told.n_wrong:,} are contradicted: models trained on the others are as sure of "
+        "another label as they usually are where it was given. Look at these first.",
         soft_wrap=True,
     )
+    if len(told.models) < _N_MODELS:
+        out.print(f"Interrupted: only {', '.join(told.models)} was asked.", soft_wrap=True)
     if told.n_lone:
         out.print(f"{told.n_lone:,} were not judged, being the only one of their class.", soft_wrap=True)
     for first, second, one, other in told.duplicates[:10]:
@@ -125,20 +131,39 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
         out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
 
 
-def _tags(data: Path, n_most: int, seed: int, as_json: bool) -> None:
+def _tags(data: Path, n_most: int, output: Path | None, seed: int, as_json: bool) -> None:
     from handful.corpora.tagged import read_tagged
     from handful.labeling import doubtful_tags
 
     corpus = read_tagged(data)
+    if output is not None and (not corpus.layout or corpus.tag != corpus.layout[-1]):
+        raise click.UsageError("-o writes columns of tokens and tags, and DATA must be such a file, with the tag last.")
     with progress_bar() as progress:
         told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=seed, progress=progress)
+    if output is not None:
+        from handful.core.records import Sentence
+        from handful.corpora.formats import write_conll
+
+        numbers = dict.fromkeys(doubt.sentence for doubt in told.doubts)
+        sentences = [corpus.sentences[number] for number in numbers]
+        filled = [
+            Sentence(sentence.tokens, {**sentence.columns, corpus.tag: corpus.tags[number]})
+            for number, sentence in zip(numbers, sentences, strict=True)
+        ]
+        write_conll(output, filled, corpus.layout)
     if as_json:
-        emit_json({"data": str(data), **asdict(told)})
+        emit_json({"data": str(data), "output": output, **asdict(told)})
         return
-    _show_tags(told)
+    _show_tags(told, len(corpus.sentences))
+    if output is not None:
+        console().print(
+            f"\n{output}: correct the tags, then: handful merge {data} {output} --prefer-new",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
-def _show_tags(told: TagDoubts) -> None:
+def _show_tags(told: TagDoubts, n_sentences: int) -> None:
     from rich.text import Text
 
     table = _table("sentence", "tokens", "tagged", "rather")
@@ -153,7 +178,13 @@ def _show_tags(told: TagDoubts) -> None:
         )
     out = console()
     out.print(table)
-    out.print(f"\n{told.n_wrong:,} places are probably wrong: a tagger trained on the rest is sure of other tags.")
+    out.print(
+        f"\n{told.n_wrong:,} places are contradicted: a tagger trained on the rest is as sure of other tags as it usually "
+        "is. Look at the first ones.",
+        soft_wrap=True,
+    )
+    if told.n_judged < n_sentences:
+        out.print(f"Interrupted: {told.n_judged:,} of {n_sentences:,} sentences were judged.")
     for first, second in told.duplicates[:10]:
         out.print(f"Sentences {first + 1} and {second + 1} are the same, but tagged differently.")
     if len(told.duplicates) > 10:

@@ -53,7 +53,7 @@ def command(
     if _has_sentences(data):
         from handful.cli.merge_sentences import add_sentences
 
-        add_sentences(data, files, where, as_json)
+        add_sentences(data, files, where, prefer_new=prefer_new, as_json=as_json)
         return
     check_table_name(where)
     cells = read_cells(data)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from handful.core.records import Sentence
 
 
-def add_sentences(data: Path, files: tuple[Path, ...], where: Path, as_json: bool) -> None:
+def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_new: bool, as_json: bool) -> None:
     """Write the sentences of all files to one, and tell which were left out.
 
     Parameters
@@ -23,6 +23,8 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, as_json: boo
         Sentences to add, in the same columns.
     where : Path
         File to write.
+    prefer_new : bool
+        Let tags that came back replace different ones.
     as_json : bool
         Print JSON.
     """
@@ -38,17 +40,25 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, as_json: boo
                 f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
             )
         came[str(file)] = list(read_conll(file, layout))
-    merged = merge_sentences(list(read_conll(data, layout)), came, layout[-1])
+    merged = merge_sentences(list(read_conll(data, layout)), came, layout[-1], prefer_new=prefer_new)
     write_conll(where, merged.sentences, layout)
     if as_json:
         conflicts = [
             {"file": name, "sentence": number, "tokens": s.tokens, "tags": s[layout[-1]]}
             for name, number, s in merged.conflicts
         ]
-        emit_json({"output": str(where), "new": merged.n_new, "same": merged.n_same, "conflicts": conflicts})
+        counts = {
+            "new": merged.n_new,
+            "same": merged.n_same,
+            "replaced": merged.n_replaced,
+            "left empty": merged.n_empty,
+        }
+        emit_json({"output": str(where), **counts, "conflicts": conflicts})
         return
     same = f", {merged.n_same:,} that were there already" if merged.n_same else ""
-    console().print(f"{where}: {merged.n_new:,} new sentences{same}.", markup=False, soft_wrap=True)
+    replaced = f", {merged.n_replaced:,} with new tags" if merged.n_replaced else ""
+    empty = f", {merged.n_empty:,} not tagged to the end" if merged.n_empty else ""
+    console().print(f"{where}: {merged.n_new:,} new sentences{same}{replaced}{empty}.", markup=False, soft_wrap=True)
     for name, number, sentence in merged.conflicts:
         console(stderr=True).print(
             f"{name}: sentence {number + 1} is tagged differently elsewhere and was left out: {' '.join(sentence.tokens)}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import Columns, check_output
 
 if TYPE_CHECKING:
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 @click.command("next")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(path_type=Path), required=False)
 @click.option("--target", metavar="COLUMN", help="Column of labels of a table; empty cells are unlabeled rows.")
 @click.option(
-    "--unlabeled", type=click.Path(path_type=Path), help="For a tagger: raw sentences; DATA is then tagged sentences."
+    "--unlabeled",
+    type=click.Path(path_type=Path),
+    help="For a tagger: raw sentences; DATA is then tagged sentences, if any.",
 )
 @click.option("-n", "n_rows", type=click.IntRange(min=1), default=20, show_default=True, help="How many to choose.")
 @click.option(
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
 def command(
-    data: Path,
+    data: Path | None,
     target: str | None,
     unlabeled: Path | None,
     n_rows: int,
@@ -50,9 +52,12 @@ def command(
     """Choose what to label next in DATA, a table with a --target, or tagged sentences with raw ones --unlabeled.
 
     Each row comes with the reason and, once there are labels, a suggestion. Fill in the label column of the file that
-    -o names and bring it back with 'handful merge DATA FILE'. It works without a single label, too.
+    -o names and bring it back with 'handful merge DATA FILE'. It works without a single label, too: the column of labels
+    may be missing, and so may tagged sentences ('handful next --unlabeled raw.txt').
     """
     check_output(output, data, unlabeled)
+    if unlabeled is not None and target is not None:
+        raise click.UsageError("--target is for tables, --unlabeled for taggers: leave one of them out.")
     if unlabeled is not None:
         from handful.cli.next_sentences import choose_sentences
 
@@ -62,6 +67,8 @@ def command(
         raise click.UsageError(
             "name the column of labels with --target, or raw sentences for a tagger with --unlabeled."
         )
+    if data is None:
+        raise click.UsageError("name the table.")
     from handful.cli.table_files import as_table, check_table_name, read_cells, with_target, write_cells
     from handful.labeling import next_rows
 
@@ -69,7 +76,8 @@ def command(
         check_table_name(output)
     cells, added = with_target(data, read_cells(data), target)
     table, kinds = as_table(data, cells, target, columns, unlabeled_mark)
-    picks = next_rows(table.frame.select(list(kinds)), table.labels, n_rows, strategy, random_state=seed)
+    with progress_bar() as progress:
+        picks = next_rows(table.frame.select(list(kinds)), table.labels, n_rows, strategy, seed, progress)
     todo = _todo(data, cells, target, picks)
     if output is not None:
         write_cells(output, todo)

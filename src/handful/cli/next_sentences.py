@@ -10,18 +10,20 @@ import click
 from handful.cli.console import console, emit_json, progress_bar
 
 if TYPE_CHECKING:
+    from handful.corpora.tagged import Tagged
     from handful.labeling.sentences import SentencePick
+    from handful.tagging import CRF
 
 
 def choose_sentences(
-    data: Path, unlabeled: Path, n: int, strategy: str, output: Path | None, seed: int, as_json: bool
+    data: Path | None, unlabeled: Path, n: int, strategy: str, output: Path | None, seed: int, as_json: bool
 ) -> None:
-    """Train a tagger on tagged sentences and choose raw ones.
+    """Train a tagger on tagged sentences, if there are any, and choose raw ones.
 
     Parameters
     ----------
     data, unlabeled : Path
-        Tagged and raw sentences.
+        Tagged and raw sentences; without tagged ones frequent words are covered.
     n : int
         How many.
     strategy : str
@@ -39,38 +41,48 @@ def choose_sentences(
     from handful.corpora.sentences import read_sentences
     from handful.corpora.tagged import read_tagged
     from handful.labeling import next_sentences
-    from handful.tagging import CRF
+    from handful.labeling.tagged_merging import NO_TAG
 
     if strategy not in ("auto", "random"):
         raise click.UsageError(f"--strategy {strategy} is for tables; sentences are chosen by auto or random.")
-    train = read_tagged(data)
-    known = {sentence.tokens for sentence in train.sentences}
+    train = None if data is None else read_tagged(data)
+    known = set() if train is None else {sentence.tokens for sentence in train.sentences}
     raw = [
         s.tokens for s in dict.fromkeys(Sentence(s.tokens) for s in read_sentences(unlabeled)) if s.tokens not in known
     ]
     if not raw:
-        raise DataError(f"{unlabeled}: at least one sentence must be new, got only such as {data} has. Add raw text.")
-    with progress_bar() as progress:
-        tagger = CRF("ner" if train.has_spans else "pos", max_iter=100)
-        tagger.fit([s.tokens for s in train.sentences], [list(t) for t in train.tags], progress=progress)
+        such = "none" if data is None else f"only such as {data} has"
+        raise DataError(f"{unlabeled}: at least one sentence must be new, got {such}. Add raw text.")
+    tagger = None if train is None else _trained(train)
     picks = next_sentences(raw, tagger, n=n, strategy=strategy, random_state=seed)
     if output is not None:
-        filled = [Sentence(raw[p.sentence], {"tag": tuple(p.suggestion)}) for p in picks]
+        filled = [
+            Sentence(raw[p.sentence], {"tag": tuple(p.suggestion) or (NO_TAG,) * len(raw[p.sentence])}) for p in picks
+        ]
         write_conll(output, filled, ("token", "tag"))
     notes = [f"Only {len(picks):,} new sentences are there; all of them were chosen."] if len(picks) < n else []
     if as_json:
         facts = [{**vars(pick), "tokens": raw[pick.sentence]} for pick in picks]
-        emit_json(
-            {"data": str(data), "unlabeled": str(unlabeled), "output": output, "sentences": facts, "notes": notes}
-        )
+        emit_json({"data": data, "unlabeled": str(unlabeled), "output": output, "sentences": facts, "notes": notes})
         return
     _show(picks, raw)
     for note in notes:
         console(stderr=True).print(note, style="yellow", markup=False, soft_wrap=True)
-    if output is not None:
-        console().print(
-            f"\n{output}: correct the suggested tags, then: handful merge {data} {output}", markup=False, soft_wrap=True
-        )
+    if output is None:
+        return
+    if data is None:
+        told = f"{output}: put a tag in place of every {NO_TAG}; these are your first tagged sentences."
+    else:
+        told = f"{output}: correct the suggested tags, then: handful merge {data} {output}"
+    console().print(f"\n{told}", markup=False, soft_wrap=True)
+
+
+def _trained(train: Tagged) -> CRF:
+    from handful.tagging import CRF
+
+    with progress_bar() as progress:
+        tagger = CRF("ner" if train.has_spans else "pos", max_iter=100)
+        return tagger.fit([s.tokens for s in train.sentences], [list(t) for t in train.tags], progress=progress)
 
 
 def _show(picks: list[SentencePick], raw: list[tuple[str, ...]]) -> None:

@@ -118,7 +118,9 @@ def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
         facts["rows kept by class"] = {str(n): int(c) for n, c in zip(names[:_MOST_CLASSES], counts, strict=False)}
     linear = getattr(model, "estimator_", model)
     if table is not None and hasattr(linear, "coef_"):
-        facts |= {"top features": found for found in [_top_features(linear, table, top)] if any(found.values())}
+        found = _top_features(linear, table, top)
+        if any(found.values()):
+            facts["top features"] = found
     if table is None and hasattr(model, "top_features") and not hasattr(model, "classes_"):
         facts["top features"] = [f"{name} {weight:+.2f}" for name, weight in model.top_features(top)]
     elif table is None and hasattr(model, "top_features"):
@@ -152,7 +154,9 @@ def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[st
     found = {}
     for code, line in list(zip(np.asarray(linear.classes_).astype(int), weights, strict=True))[:_MOST_CLASSES]:
         order = np.argsort(np.where(hidden, 0.0, -line), kind="stable")[:top]
-        found[str(table.classes_[code])] = [f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0 and not hidden[j]]
+        found[str(table.classes_[code])] = [
+            f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0 and not hidden[j]
+        ]
     return found
 
 

@@ -19,7 +19,7 @@ _N_FOLDS = 5
 _N_TREES = 100
 _N_NEIGHBORS = 5
 _NEAR_TABLE = 0.1  # in standard deviations: a tenth of one column
-_NEAR_TEXT = 0.45  # of vectors of length 1: a cosine of 0.9
+_NEAR_TEXT = 0.45  # of counts of words at length 1: a cosine of 0.9
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ class Doubts:
         Pairs of rows that hold nearly the same and have different labels.
     n_judged, n_lone : int
         Labels that were judged, and labels that were not, being the only one of their class.
+    models : tuple of str
+        The models that were asked; fewer after an interruption.
     """
 
     doubts: list[Doubt]
@@ -74,6 +76,7 @@ class Doubts:
     duplicates: list[tuple[int, int, Any, Any]]
     n_judged: int
     n_lone: int
+    models: tuple[str, ...] = ()
 
 
 def doubtful_labels(
@@ -97,7 +100,8 @@ def doubtful_labels(
     Returns
     -------
     Doubts
-        Ranked by the lead of the suggestion over the given label.
+        Ranked by the lead of the suggestion over the given label. An interruption ends the run with the models that are
+        done, if there is one.
 
     Notes
     -----
@@ -139,9 +143,10 @@ def doubtful_labels(
     ]
     pairs = [
         (int(rows[a]), int(rows[b]), labels.classes[codes[a]].item(), labels.classes[codes[b]].item())
-        for a, b in _duplicates(points, codes, _NEAR_TEXT if hasattr(matrix, "tocsr") else _NEAR_TABLE)
+        for a, b in _duplicates(*_as_held(matrix, points), codes)
     ]
-    return Doubts(doubts, int(wrong.sum()), pairs, len(rows), len(labels.labeled) - len(rows))
+    n_lone = len(labels.labeled) - len(rows)
+    return Doubts(doubts, int(wrong.sum()), pairs, len(rows), n_lone, tuple(answers))
 
 
 def _answers(
@@ -158,17 +163,21 @@ def _answers(
         "nearest neighbors": (points, lambda n: KNeighborsClassifier(min(10, n), weights="distance")),
     }
     folds = dealt_folds(codes, min(_N_FOLDS, len(codes)), np.random.default_rng(seed))
-    answers = {}
-    for number, (name, (rows, make)) in enumerate(makers.items(), start=1):
+    answers: dict[str, np.ndarray] = {}
+    try:
+        for number, (name, (rows, make)) in enumerate(makers.items(), start=1):
 
-        def ask(train: np.ndarray, test: np.ndarray, rows: Any = rows, make: Any = make) -> np.ndarray:
-            if len(np.unique(codes[train])) < 2:
-                return np.asarray(np.eye(n_classes)[np.full(len(test), codes[train][0])])
-            return shares_of(make(len(train)).fit(rows[train], codes[train]), rows[test], n_classes)
+            def ask(train: np.ndarray, test: np.ndarray, rows: Any = rows, make: Any = make) -> np.ndarray:
+                if len(np.unique(codes[train])) < 2:
+                    return np.asarray(np.eye(n_classes)[np.full(len(test), codes[train][0])])
+                return shares_of(make(len(train)).fit(rows[train], codes[train]), rows[test], n_classes)
 
-        answers[name] = cross_validated(ask, folds, n_classes)
-        if progress is not None:
-            progress(Step("cross-validate", number, len(makers)))
+            answers[name] = cross_validated(ask, folds, n_classes)
+            if progress is not None:
+                progress(Step("cross-validate", number, len(makers)))
+    except KeyboardInterrupt:
+        if not answers:
+            raise
     return answers
 
 
@@ -213,14 +222,29 @@ def _nearest(points: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndar
     )
 
 
-def _duplicates(points: np.ndarray, codes: np.ndarray, radius: float) -> list[tuple[int, int]]:
+def _as_held(matrix: Any, points: np.ndarray) -> tuple[Any, float]:
+    """Return rows such that near means nearly the same words and cells, and how near that is."""
+    words = getattr(matrix, "words", None)
+    if words is None:
+        return points, _NEAR_TEXT if hasattr(matrix, "tocsr") else _NEAR_TABLE
+    from scipy import sparse
+    from sklearn.preprocessing import normalize
+
+    inside = np.zeros(matrix.shape[1], dtype=bool)
+    for start, stop in matrix.spans.values():
+        inside[start:stop] = True
+    counts = normalize(words.astype(np.float64))
+    return sparse.csr_matrix(sparse.hstack([counts, sparse.csr_matrix(np.asarray(matrix)[:, ~inside])])), _NEAR_TEXT
+
+
+def _duplicates(rows: Any, radius: float, codes: np.ndarray) -> list[tuple[int, int]]:
     """Return pairs of near rows with different labels, each row with its nearest such row."""
     from sklearn.neighbors import NearestNeighbors
 
     pairs: dict[tuple[int, int], float] = {}
     for code in np.unique(codes):
         inside, outside = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
-        distances, near = NearestNeighbors(n_neighbors=1).fit(points[outside]).kneighbors(points[inside])
+        distances, near = NearestNeighbors(n_neighbors=1).fit(rows[outside]).kneighbors(rows[inside])
         for row, other, distance in zip(inside, outside[near[:, 0]], distances[:, 0], strict=True):
             if distance <= radius:
                 pairs[min(int(row), int(other)), max(int(row), int(other))] = float(distance)

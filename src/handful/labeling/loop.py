@@ -10,6 +10,7 @@ import numpy as np
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import code_of, encode_labels
+from handful.core.progress import Progress, Step
 from handful.labeling.committee import committee_shares
 from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood
 from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness, regions
@@ -20,6 +21,7 @@ TYPICAL, UNLIKE, AUDIT = "typical of a region without labels", "unlike the other
 _LABELS_FIRST = 2  # labels per class from which margins mean something
 _SMALL_CLUSTERS = 1_000
 _UNLIKE_SHARE = 0.05
+_N_STEPS = 4  # of the preparation: cells, points, neighbors, small clusters
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,14 @@ class Pick:
     confidence: float | None = None
 
 
-def next_rows(X: Any, y: Any = None, n: int = 20, strategy: Strategy = "auto", random_state: int = 0) -> list[Pick]:
+def next_rows(
+    X: Any,
+    y: Any = None,
+    n: int = 20,
+    strategy: Strategy = "auto",
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> list[Pick]:
     """Choose the rows to label next.
 
     Parameters
@@ -61,6 +70,8 @@ def next_rows(X: Any, y: Any = None, n: int = 20, strategy: Strategy = "auto", r
         there are two labels per class; every tenth row is an audit, chosen at random, so that scores on those stay honest.
     random_state : int, default=0
         Seed.
+    progress : callable, optional
+        Told of the steps of the preparation.
 
     Returns
     -------
@@ -73,7 +84,7 @@ def next_rows(X: Any, y: Any = None, n: int = 20, strategy: Strategy = "auto", r
     >>> [pick.row for pick in next_rows(rows, ["a", None, None, None, None, None], n=1)]
     [4]
     """
-    return LabelLoop(X, y, random_state=random_state).next(n, strategy)
+    return LabelLoop(X, y, random_state=random_state, progress=progress).next(n, strategy)
 
 
 class LabelLoop:
@@ -89,6 +100,8 @@ class LabelLoop:
         Seed.
     max_pool : int, default=10000
         Of a longer table so many rows, chosen at random, and all labeled ones are considered.
+    progress : callable, optional
+        Told of the steps of the preparation.
 
     Attributes
     ----------
@@ -104,8 +117,22 @@ class LabelLoop:
     [(1, 'a'), (3, 'b')]
     """
 
-    def __init__(self, X: Any, y: Any = None, *, random_state: int = 0, max_pool: int = 10_000) -> None:
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        random_state: int = 0,
+        max_pool: int = 10_000,
+        progress: Progress | None = None,
+    ) -> None:
+
+        def tell(done: int) -> None:
+            if progress is not None:
+                progress(Step("prepare", done, _N_STEPS))
+
         matrix = as_matrix(X, who="next_rows")
+        tell(1)
         self.n_rows = int(matrix.shape[0])
         if not self.n_rows:
             raise DataError("next_rows: at least one row is needed, got none.")
@@ -120,9 +147,12 @@ class LabelLoop:
             self._pool = np.union1d(self._shuffled[:max_pool], given)
         self._place = {int(row): at for at, row in enumerate(self._pool)}
         self._points = as_points(matrix[self._pool], random_state)
+        tell(2)
         self._around = neighborhood(self._points)
         self._typicality = self._around.typicality
+        tell(3)
         self._small, self._centers, self._sizes = _small_clusters(self._points, random_state)
+        tell(_N_STEPS)
         self._near: np.ndarray | None = None
         self._answer: tuple[np.ndarray, list[Any]] | None = None
 

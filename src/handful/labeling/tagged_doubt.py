@@ -58,11 +58,14 @@ class TagDoubts:
         How many of all stretches the tagger is confident are wrong.
     duplicates : list of (int, int)
         Sentences of the same tokens with different tags.
+    n_judged : int
+        Sentences that were judged; fewer than all after an interruption.
     """
 
     doubts: list[TagDoubt]
     n_wrong: int
     duplicates: list[tuple[int, int]]
+    n_judged: int
 
 
 def doubtful_tags(
@@ -94,7 +97,8 @@ def doubtful_tags(
     Returns
     -------
     TagDoubts
-        Tokens whose tags differ from a held-out tagger's; of span tags (``B-X``, ``I-X``) the whole spans that differ.
+        Tokens whose tags differ from a held-out tagger's; of span tags (``B-X``, ``I-X``) the whole spans that differ. An
+        interruption ends the run with the folds that are done, if there is one.
 
     Examples
     --------
@@ -112,13 +116,15 @@ def doubtful_tags(
         )
     answers, shares, classes = _held_out_answers(sentences, tags, make or _crf(tags), random_state, progress)
     codes_by_label = code_of(classes)
-    flat = np.concatenate(shares)
-    codes = np.array([codes_by_label[tag] for line in tags for tag in line])
+    judged = sorted(answers)
+    flat = np.concatenate([shares[number] for number in judged])
+    codes = np.array([codes_by_label[tag] for number in judged for tag in tags[number]])
     sure = confident_classes(flat, class_thresholds(flat, codes))
-    offsets = np.cumsum([0, *map(len, tags)])
+    offsets = np.cumsum([0, *(len(tags[number]) for number in judged)])
     doubts = []
-    for number, (line, answer) in enumerate(zip(tags, answers, strict=True)):
-        surely = sure[offsets[number] : offsets[number + 1]]
+    for at, number in enumerate(judged):
+        line, answer = tags[number], answers[number]
+        surely = sure[offsets[at] : offsets[at + 1]]
         for start, stop in _differing(line, answer):
             given = [float(shares[number][i, codes_by_label[line[i]]]) for i in range(start, stop)]
             other = [float(shares[number][i, codes_by_label[answer[i]]]) for i in range(start, stop)]
@@ -138,7 +144,7 @@ def doubtful_tags(
             )
     doubts.sort(key=lambda d: (not d.confident, d.given_share - d.suggested_share, d.sentence, d.start))
     n_wrong = sum(doubt.confident for doubt in doubts)
-    return TagDoubts(doubts[:n], n_wrong, _duplicates(sentences, tags))
+    return TagDoubts(doubts[:n], n_wrong, _duplicates(sentences, tags), len(judged))
 
 
 def _crf(tags: Sequence[Sequence[str]]) -> Callable[[], Any]:
@@ -154,22 +160,27 @@ def _held_out_answers(
     make: Callable[[], Any],
     seed: int,
     progress: Progress | None,
-) -> tuple[list[list[str]], list[np.ndarray], list[str]]:
+) -> tuple[dict[int, list[str]], dict[int, np.ndarray], list[str]]:
+    """Return tags and probabilities by sentence, of taggers that did not see it, and the tags there are."""
     classes = sorted({tag for line in tags for tag in line})
     codes_by_label = code_of(classes)
     folds = np.random.default_rng(seed).permutation(len(sentences)) % min(_N_FOLDS, len(sentences))
-    answers: list[list[str]] = [[] for _ in sentences]
-    shares: list[np.ndarray] = [np.zeros((0, len(classes))) for _ in sentences]
-    for number, (train, test) in enumerate(held_out(folds), start=1):
-        tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
-        held = [sentences[i] for i in test]
-        columns = [codes_by_label[str(label)] for label in tagger.classes_]
-        for i, answer, lines in zip(test, tagger.predict(held), tagger.predict_proba(held), strict=True):
-            answers[i] = answer
-            shares[i] = np.zeros((len(lines), len(classes)))
-            shares[i][:, columns] = lines
-        if progress is not None:
-            progress(Step("cross-validate", number, int(folds.max()) + 1))
+    answers: dict[int, list[str]] = {}
+    shares: dict[int, np.ndarray] = {}
+    try:
+        for number, (train, test) in enumerate(held_out(folds), start=1):
+            tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
+            held = [sentences[i] for i in test]
+            columns = [codes_by_label[str(label)] for label in tagger.classes_]
+            for i, answer, lines in zip(test.tolist(), tagger.predict(held), tagger.predict_proba(held), strict=True):
+                shares[i] = np.zeros((len(lines), len(classes)))
+                shares[i][:, columns] = lines
+                answers[i] = answer
+            if progress is not None:
+                progress(Step("cross-validate", number, int(folds.max()) + 1))
+    except KeyboardInterrupt:
+        if not answers:
+            raise
     return answers, shares, classes
 
 

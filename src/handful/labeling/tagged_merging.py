@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from handful.core.records import Sentence
 
+NO_TAG = "?"  # of a token that nobody has tagged yet
+
 
 @dataclass(frozen=True)
 class MergedSentences:
@@ -16,8 +18,9 @@ class MergedSentences:
     ----------
     sentences : list of Sentence
         All sentences, the new ones behind the old ones.
-    n_new, n_same : int
-        Sentences that were added, and such that were there with the same tags.
+    n_new, n_same, n_replaced, n_empty : int
+        Sentences that were added, such that were there with the same tags, such that got the tags that came back, and
+        such that came back with a token still without a tag, which were left out.
     conflicts : list of (str, int, Sentence)
         Sentences tagged differently elsewhere, which were not added: file, number in it from 0, and the sentence.
     """
@@ -26,9 +29,13 @@ class MergedSentences:
     n_new: int
     n_same: int
     conflicts: list[tuple[str, int, Sentence]]
+    n_replaced: int = 0
+    n_empty: int = 0
 
 
-def merge_sentences(data: Sequence[Sentence], files: Mapping[str, Sequence[Sentence]], tag: str) -> MergedSentences:
+def merge_sentences(
+    data: Sequence[Sentence], files: Mapping[str, Sequence[Sentence]], tag: str, *, prefer_new: bool = False
+) -> MergedSentences:
     """Add tagged sentences to others.
 
     Parameters
@@ -39,6 +46,8 @@ def merge_sentences(data: Sequence[Sentence], files: Mapping[str, Sequence[Sente
         Those that came back, by the name of the file.
     tag : str
         Column of tags.
+    prefer_new : bool, default=False
+        Whether tags that came back replace different ones in the data. Files that disagree are never decided here.
 
     Returns
     -------
@@ -51,19 +60,35 @@ def merge_sentences(data: Sequence[Sentence], files: Mapping[str, Sequence[Sente
     >>> merge_sentences([], {"one": [a], "two": [b]}, "tag").n_new
     0
     """
+    is_tag = any(NO_TAG in sentence[tag] for sentence in data)  # then it is one like others
+    done = [s for part in files.values() for s in part if is_tag or NO_TAG not in s[tag]]
     versions: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for sentence in (*data, *(s for part in files.values() for s in part)):
+    for sentence in done:
         versions.setdefault(sentence.tokens, set()).add(sentence[tag])
-    known = {(sentence.tokens, sentence[tag]) for sentence in data}
-    merged, conflicts, n_same = list(data), [], 0
+    there: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for sentence in data:
+        there.setdefault(sentence.tokens, set()).add(sentence[tag])
+    came = {s.tokens: s for s in done if len(versions[s.tokens]) == 1}
+    merged, replaced = list(data), set[int]()
+    if prefer_new:
+        for at, sentence in enumerate(data):
+            new = came.get(sentence.tokens)
+            if new is not None and new[tag] != sentence[tag]:
+                merged[at] = new
+                there[sentence.tokens] = {new[tag]}
+                replaced.add(at)
+    changed = {data[at].tokens for at in replaced}
+    conflicts, n_same, n_empty = [], 0, 0
     for name, part in files.items():
         for number, sentence in enumerate(part):
-            key = (sentence.tokens, sentence[tag])
-            if key in known:
-                n_same += 1
-            elif len(versions[sentence.tokens]) > 1:
+            known = there.get(sentence.tokens, set())
+            if NO_TAG in sentence[tag] and not is_tag:
+                n_empty += 1
+            elif sentence[tag] in known:
+                n_same += sentence.tokens not in changed
+            elif known or len(versions[sentence.tokens]) > 1:
                 conflicts.append((name, number, sentence))
             else:
-                known.add(key)
+                there[sentence.tokens] = {sentence[tag]}
                 merged.append(sentence)
-    return MergedSentences(merged, len(merged) - len(data), n_same, conflicts)
+    return MergedSentences(merged, len(merged) - len(data), n_same, conflicts, len(replaced), n_empty)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import escape
 
 from handful.reports import words
@@ -13,16 +13,19 @@ from handful.reports.forest import ticks
 # Okabe and Ito's palette, which stays apart for color-blind eyes.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8c6d31")
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
+_FAR = 0.1  # behind the best, in a map of winners
 _WIDTH = 400  # about a phone; a wider screen enlarges it
 
 
-def curves_figure(curves: Sequence[Curve]) -> str:
+def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
     """Return learning curves: score against the number of labels.
 
     Parameters
     ----------
     curves : sequence of Curve
         At most eight are told apart by color and dashes.
+    banded : collection of str
+        Names of curves whose interval is drawn as a band.
 
     Returns
     -------
@@ -33,8 +36,9 @@ def curves_figure(curves: Sequence[Curve]) -> str:
     if not curves:
         return ""
     sizes = sorted({size for curve in curves for size in curve.n_labels})
-    low = math.floor(min(min(curve.mean) for curve in curves) * 20) / 20
-    high = min(math.ceil(max(max(curve.mean) for curve in curves) * 20) / 20, 1.0)
+    lowest = min(min(curve.low if curve.name in banded else curve.mean) for curve in curves)
+    highest = max(max(curve.high if curve.name in banded else curve.mean) for curve in curves)
+    low, high = math.floor(lowest * 20) / 20, min(math.ceil(highest * 20) / 20, 1.0)
     high = high if high > low else low + 0.05
     plot, left, top = 240, 42, 12
     height = plot + 55 + 20 * len(curves)
@@ -59,6 +63,11 @@ def curves_figure(curves: Sequence[Curve]) -> str:
         color, dashes = PALETTE[number], _DASHES[number]
         points = " ".join(f"{x(n):.1f},{y(m):.1f}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
         dash = f' stroke-dasharray="{dashes}"' if dashes else ""
+        if curve.name in banded:
+            edge = [*zip(curve.n_labels, curve.high, strict=True), *zip(curve.n_labels, curve.low, strict=True)]
+            around = [*edge[: len(curve.n_labels)], *edge[: len(curve.n_labels) - 1 : -1]]
+            corners = " ".join(f"{x(n):.1f},{y(min(max(s, low), high)):.1f}" for n, s in around)
+            parts.append(f'<polygon points="{corners}" fill="{color}" opacity="0.18"/>')
         parts.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"{dash}/>')
         parts += [
             f'<circle cx="{x(n):.1f}" cy="{y(m):.1f}" r="4" fill="{color}"/>'
@@ -74,6 +83,51 @@ def curves_figure(curves: Sequence[Curve]) -> str:
         for c in curves
     )
     return _svg(parts, height, f"Score in percent against the number of labels: {told}.")
+
+
+def winners_figure(curves: Sequence[Curve], winners: Sequence[str]) -> str:
+    """Return a map of methods by numbers of labels: the darker, the nearer to the best with as many labels.
+
+    Parameters
+    ----------
+    curves : sequence of Curve
+        Methods, scored with the same numbers of labels.
+    winners : sequence of str
+        The best method with each number of labels.
+
+    Returns
+    -------
+    str
+        An ``<svg>`` element; the winner of each number of labels has a frame.
+    """
+    sizes = curves[0].n_labels
+    best = [max(curve.mean[at] for curve in curves) for at in range(len(sizes))]
+    left, top, tall = 130, 30, 30
+    wide = (_WIDTH - left - 10) / len(sizes)
+    parts = [f'<text x="{left - 8}" y="{top - 10}" class="tick" text-anchor="end">labels</text>']
+    won = []
+    for at, size in enumerate(sizes):
+        middle = left + (at + 0.5) * wide
+        parts.append(f'<text x="{middle:.1f}" y="{top - 10}" class="tick" text-anchor="middle">{size:,}</text>')
+        won.append(f"{winners[at]} ({words.percent(best[at])}) with {size:,}")
+        for row, curve in enumerate(curves):
+            near = max(1 - (best[at] - curve.mean[at]) / _FAR, 0.0)
+            frame = ' stroke="#d55e00" stroke-width="3"' if curve.name == winners[at] else ""
+            parts.append(
+                f'<rect x="{left + at * wide + 2:.1f}" y="{top + row * tall + 2}" width="{wide - 4:.1f}" '
+                f'height="{tall - 4}" fill="{PALETTE[0]}" fill-opacity="{0.05 + 0.75 * near:.2f}"{frame}/>'
+            )
+            ink = "#ffffff" if near > 0.6 else "#222222"
+            parts.append(
+                f'<text x="{middle:.1f}" y="{top + (row + 0.5) * tall + 4:.1f}" class="tick" text-anchor="middle" '
+                f'style="fill:{ink}">{words.percent(curve.mean[at])}</text>'
+            )
+    for row, curve in enumerate(curves):
+        name = escape(words.clipped(curve.name, 20))
+        parts.append(
+            f'<text x="{left - 8}" y="{top + (row + 0.5) * tall + 4:.1f}" class="name" text-anchor="end">{name}</text>'
+        )
+    return _svg(parts, top + tall * len(curves) + 10, f"The best method by number of labels: {'; '.join(won)}.")
 
 
 def decisions_figure(found: DecisionMap, text: str) -> str:
