@@ -27,7 +27,7 @@ from handful.core.errors import MissingDataError
 from handful.corpora import load
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tagged import read_tagged
-from handful.experiment.tagged import score_tags
+from handful.evaluation.chunks import score_tags
 from handful.tagging.crf.tuning import has_spans
 from handful.tagging.recipes import TaggerSetup
 
