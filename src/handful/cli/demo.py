@@ -56,10 +56,10 @@ def command(folder: Path, minutes: float, jobs: int, as_json: bool) -> None:
     if not _compiled():
         note = "The first run compiles the kernels, which takes a minute or two; later runs do not."
         console(stderr=True).print(note, style="dim")
-    found = _wine(folder, minutes, jobs)
+    comparison = _wine(folder, minutes, jobs)
     ads = _ads(folder)
     if as_json:
-        emit_json({"report": folder / "report.html", "wine": found.content.as_dict(), "ads": ads["facts"]})
+        emit_json({"report": folder / "report.html", "wine": comparison.content.as_dict(), "ads": ads["facts"]})
         return
     from rich.text import Text
 
@@ -67,7 +67,7 @@ def command(folder: Path, minutes: float, jobs: int, as_json: bool) -> None:
 
     out = console()
     out.print(Text("1. A table: 178 wines, 18 of them labeled", style="bold"))
-    for part in render_terminal(found.content):
+    for part in render_terminal(comparison.content):
         out.print(part)
     out.print(f"Report: {folder / 'report.html'}\n", markup=False)
     _show_ad(out, ads)
@@ -122,9 +122,9 @@ def _ads(folder: Path) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     tags = tagger.predict(sentences)
     pairs = [
-        (mine, right)
+        (answer, right)
         for ad, given in zip(ads, tags, strict=True)
-        for mine, right in zip(given, ad["field"], strict=True)
+        for answer, right in zip(given, ad["field"], strict=True)
     ]
     save(tagger, folder / "ads.handful")
     facts = {
@@ -132,7 +132,7 @@ def _ads(folder: Path) -> dict[str, Any]:
         "words": len(pairs),
         "labels": 0,
         "prototypes": {field: list(words) for field, words in APARTMENT_PROTOTYPES.items()},
-        "accuracy": sum(mine == right for mine, right in pairs) / len(pairs),
+        "accuracy": sum(answer == right for answer, right in pairs) / len(pairs),
         "seconds": seconds,
     }
     number = next(i for i, ad in enumerate(ads) if 40 <= len(ad) <= 70 and len(set(tags[i])) >= 6)

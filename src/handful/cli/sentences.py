@@ -27,11 +27,11 @@ def load_tagger(path: Path) -> Any:
     from handful.core.registry import card_of
     from handful.methods import load
 
-    found = load(path)
-    card = card_of(type(found))
+    model = load(path)
+    card = card_of(type(model))
     if card is None or card.takes != "sentences":
         raise ParameterError(f"{path}: must be a tagger, got {card.name if card else 'a table model'}.")
-    return found
+    return model
 
 
 def fit_text(

@@ -9,14 +9,14 @@ from itertools import chain
 from handful.core.errors import DataError
 
 
-def many_to_one(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> dict[str, str]:
+def many_to_one(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, str]:
     """Map each found label to the correct label it meets most often.
 
     Parameters
     ----------
     gold : sequence of sequences of str
         Correct labels.
-    found : sequence of sequences of str
+    predicted : sequence of sequences of str
         Labels of a model, of the same shape; their names mean nothing.
 
     Returns
@@ -35,17 +35,17 @@ def many_to_one(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -
     {'1': 'N', '2': 'V', '3': 'N'}
     """
     counts: dict[str, Counter[str]] = {}
-    for true, mine in _pairs(gold, found):
-        counts.setdefault(mine, Counter())[true] += 1
-    return {mine: min(seen, key=lambda true: (-seen[true], true)) for mine, seen in sorted(counts.items())}
+    for true, answer in _pairs(gold, predicted):
+        counts.setdefault(answer, Counter())[true] += 1
+    return {answer: min(seen, key=lambda true: (-seen[true], true)) for answer, seen in sorted(counts.items())}
 
 
-def mapped_accuracy(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
+def mapped_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
     """Return the accuracy after `many_to_one`.
 
     Parameters
     ----------
-    gold, found : sequence of sequences of str
+    gold, predicted : sequence of sequences of str
         See `many_to_one`.
 
     Returns
@@ -58,19 +58,19 @@ def mapped_accuracy(gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]
     >>> mapped_accuracy([["N", "V", "N", "N"]], [["1", "2", "1", "2"]])
     0.75
     """
-    mapping = many_to_one(gold, found)
-    pairs = _pairs(gold, found)
-    return sum(true == mapping[mine] for true, mine in pairs) / len(pairs)
+    mapping = many_to_one(gold, predicted)
+    pairs = _pairs(gold, predicted)
+    return sum(true == mapping[answer] for true, answer in pairs) / len(pairs)
 
 
 def confusions(
-    gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]], top: int = 10
+    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], top: int = 10
 ) -> list[tuple[str, str, int, float]]:
     """Return the most frequent mistakes.
 
     Parameters
     ----------
-    gold, found : sequence of sequences of str
+    gold, predicted : sequence of sequences of str
         Correct and found labels.
     top : int, default=10
         How many.
@@ -85,19 +85,19 @@ def confusions(
     >>> confusions([["N", "N", "V"]], [["V", "V", "N"]])
     [('N', 'V', 2, 0.6666666666666666), ('V', 'N', 1, 0.3333333333333333)]
     """
-    wrong = Counter((true, mine) for true, mine in _pairs(gold, found) if true != mine)
+    wrong = Counter((true, answer) for true, answer in _pairs(gold, predicted) if true != answer)
     total = wrong.total()
     ranked = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
-    return [(true, mine, count, count / total) for (true, mine), count in ranked[:top]]
+    return [(true, answer, count, count / total) for (true, answer), count in ranked[:top]]
 
 
-def _pairs(gold: Iterable[Sequence[str]], found: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
-    gold, found = list(gold), list(found)
-    if [len(s) for s in gold] != [len(s) for s in found]:
+def _pairs(gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    gold, predicted = list(gold), list(predicted)
+    if [len(s) for s in gold] != [len(s) for s in predicted]:
         raise DataError(
             "mapping: correct and found labels must have the same shape; the sentences differ in number or length."
         )
-    pairs = list(zip(chain.from_iterable(gold), chain.from_iterable(found), strict=True))
+    pairs = list(zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True))
     if not pairs:
         raise DataError("mapping: at least one token is needed, got none.")
     return pairs

@@ -39,10 +39,10 @@ def mcnemar(correct_a: np.ndarray, correct_b: np.ndarray) -> float:
 
 
 def _as_verdicts(correct: np.ndarray) -> np.ndarray:
-    found = np.asarray(correct)
-    if found.ndim != 1 or found.dtype.kind not in "bi" or not np.isin(found, (0, 1)).all():
+    verdicts = np.asarray(correct)
+    if verdicts.ndim != 1 or verdicts.dtype.kind not in "bi" or not np.isin(verdicts, (0, 1)).all():
         raise DataError("mcnemar: both arguments must tell right from wrong for each item, as True and False.")
-    return found.astype(bool)
+    return verdicts.astype(bool)
 
 
 def corrected_paired_t(differences: np.ndarray, n_train: int, n_test: int, *, least_variance: float = 0.0) -> float:
@@ -73,16 +73,16 @@ def corrected_paired_t(differences: np.ndarray, n_train: int, n_test: int, *, le
     """
     from scipy.stats import t
 
-    found = np.asarray(differences, dtype=float)
-    if len(found) < 2:
-        raise DataError(f"corrected_paired_t: at least two draws are needed, got {len(found)}.")
+    values = np.asarray(differences, dtype=float)
+    if len(values) < 2:
+        raise DataError(f"corrected_paired_t: at least two draws are needed, got {len(values)}.")
     _check_sizes("corrected_paired_t", n_train, n_test)
-    if not found.any():
+    if not values.any():
         return 1.0
-    variance = max(found.var(ddof=1), least_variance) * (1 / len(found) + n_test / n_train)
+    variance = max(values.var(ddof=1), least_variance) * (1 / len(values) + n_test / n_train)
     if variance == 0:
         return 0.0
-    return float(2 * t.sf(abs(found.mean()) / math.sqrt(variance), len(found) - 1))
+    return float(2 * t.sf(abs(values.mean()) / math.sqrt(variance), len(values) - 1))
 
 
 def corrected_interval(
@@ -117,12 +117,12 @@ def corrected_interval(
     _check_sizes("corrected_interval", n_train, n_test)
     if not 0 < level < 1:
         raise ParameterError(f"corrected_interval: level must be between 0 and 1, got {level}.")
-    found = np.asarray(values, dtype=float)
-    mean = float(found.mean())
-    if len(found) < 2:
+    sample = np.asarray(values, dtype=float)
+    mean = float(sample.mean())
+    if len(sample) < 2:
         return mean, mean
-    width = math.sqrt(max(found.var(ddof=1), least_variance) * (1 / len(found) + n_test / n_train)) * float(
-        t.ppf(0.5 + level / 2, len(found) - 1)
+    width = math.sqrt(max(sample.var(ddof=1), least_variance) * (1 / len(sample) + n_test / n_train)) * float(
+        t.ppf(0.5 + level / 2, len(sample) - 1)
     )
     return mean - width, mean + width
 
@@ -226,12 +226,12 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     >>> holm([0.01, 0.04, 0.03]).round(3).tolist()
     [0.03, 0.06, 0.06]
     """
-    found = np.asarray(p_values, dtype=float)
-    if not ((found >= 0) & (found <= 1)).all():
+    given = np.asarray(p_values, dtype=float)
+    if not ((given >= 0) & (given <= 1)).all():
         raise DataError("holm: p-values must lie between 0 and 1.")
-    order = np.argsort(found, kind="stable")
-    scaled = found[order] * np.arange(len(found), 0, -1)
-    adjusted = np.empty_like(found)
+    order = np.argsort(given, kind="stable")
+    scaled = given[order] * np.arange(len(given), 0, -1)
+    adjusted = np.empty_like(given)
     adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
     return adjusted
 

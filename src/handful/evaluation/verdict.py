@@ -146,10 +146,10 @@ def _warnings(ranking: Ranking, setting: Setting) -> tuple[str, ...]:
 
 
 def _with_interval(rank: Rank, *, twin: bool = False) -> str:
-    found = rank.gain if twin else rank.against
-    if found is None:
+    gain = rank.gain if twin else rank.against
+    if gain is None:
         return ""
-    return f"{_signed(found.mean)} points ({_signed(found.low)} to {_signed(found.high)})"
+    return f"{_signed(gain.mean)} points ({_signed(gain.low)} to {_signed(gain.high)})"
 
 
 def _p(p: float | None) -> str:

@@ -90,15 +90,15 @@ def fit_winner(
     session = session or Session()
     session = replace(session, draws=min(session.draws, _FIT_DRAWS))
     try:
-        found = compare_problem(problem, methods=methods, metric=metric, session=session, prove=False)
-        use, why, params = found.best, found.verdict, _params(found)
+        comparison = compare_problem(problem, methods=methods, metric=metric, session=session, prove=False)
+        use, why, params = comparison.best, comparison.verdict, _params(comparison)
     except DataError as error:
-        found, params = None, None
+        comparison, params = None, None
         use = FAVORITE if FAVORITE in names("table") else "k-nn"
         why = f"Methods could not be compared ({error}) {use} is the best bet without that."
     model = fit_model(problem, use, params=params, seed=session.seed)
     model.training_ = {"chosen": why}
-    return model, found
+    return model, comparison
 
 
 def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None = None, seed: int = 0) -> TableModel:
@@ -133,9 +133,9 @@ def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None
         return model.fit(problem.frame, problem.labels)
 
 
-def _params(found: Comparison) -> dict[str, Any]:
+def _params(comparison: Comparison) -> dict[str, Any]:
     """Return the parameters that the winner's trials chose most often: the final search would cost as much again."""
     from handful.experiment.summary import usual_params
 
-    outcomes = [o for o in found.outcomes if o.task.entry == found.best and o.error is None]
+    outcomes = [o for o in comparison.outcomes if o.task.entry == comparison.best and o.error is None]
     return dict(usual_params(outcomes))

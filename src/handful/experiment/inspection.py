@@ -151,13 +151,13 @@ def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[st
     weights = np.atleast_2d(linear.coef_)
     if len(weights) == 1:
         weights = np.vstack([-weights, weights])
-    found = {}
+    top_of = {}
     for code, line in list(zip(np.asarray(linear.classes_).astype(int), weights, strict=True))[:_MOST_CLASSES]:
         order = np.argsort(np.where(hidden, 0.0, -line), kind="stable")[:top]
-        found[str(table.classes_[code])] = [
+        top_of[str(table.classes_[code])] = [
             f"{names[j]} {line[j]:+.2f}" for j in order if line[j] > 0 and not hidden[j]
         ]
-    return found
+    return top_of
 
 
 def _some(labels: np.ndarray) -> list[str]:

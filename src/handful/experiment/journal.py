@@ -84,9 +84,9 @@ def _read(path: Path, key: str) -> dict[Task, Outcome]:
         head, *records = [json.loads(line) for line in lines if line.endswith("}")]  # the last line may be cut off
         if head != {"handful": "compare", "key": key}:
             return {}
-        found = [Outcome(**{**record, "task": Task(**record["task"])}) for record in records]
+        outcomes = [Outcome(**{**record, "task": Task(**record["task"])}) for record in records]
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}  # no journal of ours
-    return {outcome.task: outcome for outcome in found if outcome.error is None}
+    return {outcome.task: outcome for outcome in outcomes if outcome.error is None}

@@ -72,9 +72,9 @@ class Problem:
     @property
     def labels(self) -> np.ndarray:
         """Labels as an object array; None where a row is unlabeled."""
-        found = np.full(len(self.codes), None, dtype=object)
-        found[self.labeled] = self.classes[self.codes[self.labeled]].tolist()
-        return found
+        labels = np.full(len(self.codes), None, dtype=object)
+        labels[self.labeled] = self.classes[self.codes[self.labeled]].tolist()
+        return labels
 
 
 def read_problem(

@@ -84,6 +84,6 @@ def _hash(text: str) -> int:
 
 
 def _look_up(table: Lookup, words: list[str]) -> list[list[str | None]]:
-    found = [(v,) if isinstance(v, str) else tuple(v) for v in (table.get(word, ()) for word in words)]
-    width = max(map(len, found), default=1) or 1
-    return [[row[place] if place < len(row) else None for row in found] for place in range(width)]
+    values = [(v,) if isinstance(v, str) else tuple(v) for v in (table.get(word, ()) for word in words)]
+    width = max(map(len, values), default=1) or 1
+    return [[row[place] if place < len(row) else None for row in values] for place in range(width)]

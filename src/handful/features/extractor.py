@@ -295,8 +295,8 @@ class Extractor:
         if cached is None:
             values = batch.strings(atom)
             known = self._codes[atom.space]
-            found = [known.get(v, -1) if v is not None else -1 for v in values[place]] if place < len(values) else []
-            filled = found if found else [-1] * len(values[0])
+            codes = [known.get(v, -1) if v is not None else -1 for v in values[place]] if place < len(values) else []
+            filled = codes if codes else [-1] * len(values[0])
             cached = np.array([*filled, BEFORE, AFTER], dtype=np.int64)
             batch.codes[atom.space, place] = cached
         if atom.first == atom.last:
@@ -334,8 +334,8 @@ class Extractor:
         if self.hash_bits is not None:
             return self._hashed([batch.hashes(atom, place)], number)
         codes = self._atom_codes(batch, atom, place)
-        found = np.where(codes >= 0, self._tables[number][0][codes], -1)
-        return np.where(found >= 0, found + base, -1).astype(np.int32)
+        numbers = np.where(codes >= 0, self._tables[number][0][codes], -1)
+        return np.where(numbers >= 0, numbers + base, -1).astype(np.int32)
 
     def _token_predicates(self, batch: Batch, number: int, variant: tuple[tuple[int, int], ...]) -> np.ndarray:
         """Return the predicate of each token for a slot of no atom, or of several."""
@@ -345,10 +345,10 @@ class Extractor:
             return self._hashed([batch.hashes(a, v)[batch.at(batch.column_of(a), k)] for a, (k, v) in places], number)
         if not slot:
             return np.full(len(batch), self.starts[number], dtype=np.int32)
-        found = np.empty(len(batch), dtype=np.int32)
+        predicates = np.empty(len(batch), dtype=np.int32)
         table, numbers = self._tables[number]
-        find_keys(self._slot_keys(batch, slot, variant), table, numbers, int(self.starts[number]), found)
-        return found
+        find_keys(self._slot_keys(batch, slot, variant), table, numbers, int(self.starts[number]), predicates)
+        return predicates
 
     def _hashed(self, parts: list[np.ndarray], number: int) -> np.ndarray:
         assert self.hash_bits is not None
@@ -395,12 +395,12 @@ class Extractor:
 
 
 def _as_lookup(name: str, table: Any) -> Lookup:
-    found = getattr(table, "paths_", table)
-    if not isinstance(found, Mapping):
+    paths = getattr(table, "paths_", table)
+    if not isinstance(paths, Mapping):
         raise ParameterError(
             f"lookups: {name!r} must be a mapping from words to strings or fitted clusters, got {type(table).__name__}."
         )
-    return found
+    return paths
 
 
 def _most_values(table: Lookup) -> int:

@@ -156,11 +156,11 @@ def parse_templates(texts: Iterable[str]) -> list[Template]:
     >>> [str(t) for t in parse_templates(["u", "b", "*:pos[0]", "pos[0]"])]
     ['u', 'b', 'u:pos[0]', 'b:pos[0]']
     """
-    found: dict[Template, None] = {}
+    templates: dict[Template, None] = {}
     for text in texts:
         if not isinstance(text, str):
             raise ParameterError(f"templates: each template must be a string, got {type(text).__name__}.")
-        found.update(dict.fromkeys(parse_template(text)))
-    if not found:
+        templates.update(dict.fromkeys(parse_template(text)))
+    if not templates:
         raise ParameterError("templates: at least one template must be given, got none.")
-    return list(found)
+    return list(templates)

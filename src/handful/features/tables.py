@@ -97,17 +97,17 @@ class TableEncoder:
     @property
     def names(self) -> list[str]:
         """Name of each column of the matrix."""
-        found: list[str] = []
+        names: list[str] = []
         for name, column in self._columns.items():
             if column["kind"] == "numeric":
-                found.append(name)
+                names.append(name)
             elif column["kind"] == "nominal":
-                found.extend(f"{name}={value}" for value in column["values"])
+                names.extend(f"{name}={value}" for value in column["values"])
             elif column.get("view", "words") != "words":
-                found.extend(f"{name}~{part} {i + 1}" for part, n in _parts(column).items() for i in range(n))
+                names.extend(f"{name}~{part} {i + 1}" for part, n in _parts(column).items() for i in range(n))
             else:
-                found.extend(f"{name}~{word}" for word in column["words"])
-        return found
+                names.extend(f"{name}~{word}" for word in column["words"])
+        return names
 
     @property
     def vector_columns(self) -> list[str]:
@@ -242,7 +242,7 @@ class TableEncoder:
         """
         import polars as pl
 
-        found = {}
+        examples = {}
         for name, kind in self.kinds.items():
             if kind != "numeric" or name not in frame.columns:
                 continue
@@ -259,8 +259,8 @@ class TableEncoder:
                 ).sum()
             )
             if n_bad:
-                found[name] = n_bad
-        return found
+                examples[name] = n_bad
+        return examples
 
 
 def _learn_numbers(series: pl.Series) -> dict[str, Any]:
@@ -355,13 +355,13 @@ def _parts(column: Mapping[str, Any]) -> dict[str, int]:
 
 def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], Any]:
     texts = _names(series).fill_null("").to_list()
-    found = encode_texts(column, texts)
-    parts = {"lsa": found.lsa, "letters": found.letters}
+    encoded = encode_texts(column, texts)
+    parts = {"lsa": encoded.lsa, "letters": encoded.letters}
     if column["view"] == "vectors":
         from handful.features.vectors import known_encoder
 
         parts = {"vectors": known_encoder(column["encoder"]).encode(texts), **parts}
-    return parts, found.words
+    return parts, encoded.words
 
 
 def _learn_words(series: pl.Series) -> dict[str, Any]:

@@ -71,18 +71,18 @@ def numbers_in(extractor: Extractor, other: Extractor) -> np.ndarray:
         return np.arange(extractor.n_predicates)
     state = other.state()
     wanted = _recoded(extractor, extractor.state(), _index(state["strings"]))
-    found = []
-    for mine, known, start in zip(wanted, state["keys"], other.starts, strict=False):
+    numbers = []
+    for keys, known, start in zip(wanted, state["keys"], other.starts, strict=False):
         order = np.argsort(known)
-        at = np.minimum(np.searchsorted(known[order], mine), max(len(known) - 1, 0))
+        at = np.minimum(np.searchsorted(known[order], keys), max(len(known) - 1, 0))
         here = order[at] if len(known) else at
-        hit = (known[here] == mine) if len(known) else np.zeros(len(mine), dtype=bool)
-        found.append(np.where(hit, here + start, -1))
-    return np.concatenate([np.empty(0, dtype=np.int64), *found])
+        hit = (known[here] == keys) if len(known) else np.zeros(len(keys), dtype=bool)
+        numbers.append(np.where(hit, here + start, -1))
+    return np.concatenate([np.empty(0, dtype=np.int64), *numbers])
 
 
 def _index(strings: dict[str, list[str]]) -> dict[str, dict[str, int]]:
-    return {space: {s: i for i, s in enumerate(mine, start=N_PADS)} for space, mine in strings.items()}
+    return {space: {s: i for i, s in enumerate(words, start=N_PADS)} for space, words in strings.items()}
 
 
 def _recoded(extractor: Extractor, state: dict[str, Any], index: dict[str, dict[str, int]]) -> list[np.ndarray]:
@@ -91,7 +91,7 @@ def _recoded(extractor: Extractor, state: dict[str, Any], index: dict[str, dict[
         space: np.array([*range(N_PADS), *(index[space].get(s, -1) for s in strings)], dtype=np.int64)
         for space, strings in state["strings"].items()
     }
-    found = []
+    recoded = []
     for slot, keys in zip(extractor.slots, state["keys"], strict=True):
         rest, parts = keys, []
         for atom in reversed(slot):
@@ -102,8 +102,8 @@ def _recoded(extractor: Extractor, state: dict[str, Any], index: dict[str, dict[
         for atom, part in zip(slot, reversed(parts), strict=True):
             joint = joint * (len(index[atom.space]) + N_PADS) + part
             known &= part >= 0
-        found.append(np.where(known, joint, -1))
-    return found
+        recoded.append(np.where(known, joint, -1))
+    return recoded
 
 
 def hashes(extractor: Extractor) -> np.ndarray:
@@ -130,15 +130,15 @@ def hashes(extractor: Extractor) -> np.ndarray:
         space: np.array([*range(1, N_PADS + 1), *map(_hash, strings)], dtype=np.uint64)
         for space, strings in state["strings"].items()
     }
-    found = [np.empty(0, dtype=np.uint64)]
+    parts = [np.empty(0, dtype=np.uint64)]
     for number, (slot, keys) in enumerate(zip(extractor.slots, state["keys"], strict=True)):
         mixed = np.full(len(keys), number + 1, dtype=np.uint64)
         for atom in reversed(slot):
             keys, code = np.divmod(keys, len(of_string[atom.space]))
             mixed = (mixed ^ of_string[atom.space][code]) * np.uint64(0x9E3779B97F4A7C15)
             mixed ^= mixed >> np.uint64(29)
-        found.append(mixed * np.uint64(0xBF58476D1CE4E5B9))
-    return np.concatenate(found)
+        parts.append(mixed * np.uint64(0xBF58476D1CE4E5B9))
+    return np.concatenate(parts)
 
 
 def in_order(extractor: Extractor) -> tuple[Extractor, np.ndarray]:

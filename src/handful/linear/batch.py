@@ -296,9 +296,9 @@ def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State)
 
 
 def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
-    found = read_state(path, problem, ("numbers", "value", *_ARRAYS))
-    if found is None:
+    state = read_state(path, problem, ("numbers", "value", *_ARRAYS))
+    if state is None:
         return None
-    n_pairs, n_iter, converged = (int(n) for n in found.pop("numbers"))
-    value = float(found.pop("value"))
-    return _State(value=value, n_pairs=n_pairs, n_iter=n_iter, converged=bool(converged), **found)
+    n_pairs, n_iter, converged = (int(n) for n in state.pop("numbers"))
+    value = float(state.pop("value"))
+    return _State(value=value, n_pairs=n_pairs, n_iter=n_iter, converged=bool(converged), **state)

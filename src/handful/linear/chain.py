@@ -130,11 +130,11 @@ class Chain:
         totals = np.zeros(len(self._shards))
 
         def shares(block: _Block, number: int) -> _Shares:
-            log_partition, *found = self._sum(block, apart)
+            log_partition, *sums = self._sum(block, apart)
             if not np.isfinite(log_partition).all():
                 raise DataError("Chain: every sentence must have a legal labeling with a finite score.")
             totals[number] += log_partition.sum()
-            return found[0], found[1], found[2]
+            return sums[0], sums[1], sums[2]
 
         counts = self._count(shares)
         return float(totals.sum()), counts
@@ -168,12 +168,12 @@ class Chain:
         fired = np.empty(node_ids.size + edge_ids.size, dtype=np.int64)
         n = features_of(node_ids, codes, lay.node_offsets, lay.node_targets, 0, fired)
         n += features_of(edge_ids, pair, lay.edge_offsets, lay.edge_targets, int(starts[1]), fired[n:])
-        found = [fired[:n], positions(pair, lay.pairs) + starts[2]]
+        parts = [fired[:n], positions(pair, lay.pairs) + starts[2]]
         if self.order == 2:
             two_before = labels_before(self.offsets, before)
             triple = np.where(two_before >= 0, two_before * lay.n_labels**2 + pair, -1)
-            found.append(positions(triple, lay.triples) + starts[3])
-        ids = np.concatenate(found)
+            parts.append(positions(triple, lay.triples) + starts[3])
+        ids = np.concatenate(parts)
         return ids, np.broadcast_to(1.0, ids.shape)
 
     def _even_shares(self, block: _Block, _: int) -> _Shares:
@@ -239,9 +239,9 @@ class Chain:
             longest = int(lengths[by_length[start]])
             width = max(8, min(128, _BLOCK_VALUES // (longest * values)))
             chosen = by_length[start : start + width]
-            mine = lengths[chosen]
-            active = (mine > np.arange(longest)[:, None]).sum(axis=1)
-            blocks.append(_Block(self.offsets[:-1][chosen], mine, active))
+            chosen_lengths = lengths[chosen]
+            active = (chosen_lengths > np.arange(longest)[:, None]).sum(axis=1)
+            blocks.append(_Block(self.offsets[:-1][chosen], chosen_lengths, active))
             start += width
         n_shards = min(max(_N_SHARDS, self.n_jobs), len(blocks))
         return (blocks[shard::n_shards] for shard in range(n_shards))

@@ -71,10 +71,10 @@ class ChainSteps:
         count = features_of(node_ids[rows], codes, lay.node_offsets, lay.node_targets, 0, fired)
         edges = edge_ids[rows], pair, lay.edge_offsets, lay.edge_targets, int(starts[1])
         count += features_of(*edges, fired[count:])
-        found = [fired[:count], positions(pair[1:], lay.pairs) + starts[2]]
+        parts = [fired[:count], positions(pair[1:], lay.pairs) + starts[2]]
         if self.chain.order == 2:
-            found.append(positions(codes[:-2] * n * n + pair[2:], lay.triples) + starts[3])
-        ids = np.concatenate(found)
+            parts.append(positions(codes[:-2] * n * n + pair[2:], lay.triples) + starts[3])
+        ids = np.concatenate(parts)
         return ids, np.ones(len(ids))
 
     def reach_at(self, number: int) -> np.ndarray:

@@ -57,8 +57,8 @@ class Flat:
         columns, values = self._row(number)
         scores = values @ weights.reshape(-1, self.n_labels)[columns]
         scores += np.arange(self.n_labels) != gold
-        found = int(scores.argmax())
-        return np.array(found), float(found != gold)
+        best = int(scores.argmax())
+        return np.array(best), float(best != gold)
 
     def parts_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of one labeled row and their values."""

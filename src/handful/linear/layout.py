@@ -229,19 +229,19 @@ def labels_before(offsets: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _seen(observed: Predicates, targets: np.ndarray, n_targets: int) -> np.ndarray:
     """Return the distinct combinations of predicate and target, rising."""
-    found = [np.empty(0, dtype=np.int64)]
+    seen = [np.empty(0, dtype=np.int64)]
     fires = targets >= 0
     for column in observed.direct.T:
         here = fires & (column >= 0)
-        found.append(np.unique(column[here].astype(np.int64) * n_targets + targets[here]))
+        seen.append(np.unique(column[here].astype(np.int64) * n_targets + targets[here]))
     for column in observed.rows.T:
         pairs = np.unique(column[fires].astype(np.int64) * n_targets + targets[fires])
-        rows, mine = np.divmod(pairs, n_targets)
+        rows, own_targets = np.divmod(pairs, n_targets)
         counts = np.diff(observed.row_offsets)[rows]
         first = np.repeat(observed.row_offsets[rows], counts)
         within = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
-        found.append(observed.row_ids[first + within].astype(np.int64) * n_targets + np.repeat(mine, counts))
-    return np.unique(np.concatenate(found))
+        seen.append(observed.row_ids[first + within].astype(np.int64) * n_targets + np.repeat(own_targets, counts))
+    return np.unique(np.concatenate(seen))
 
 
 def _known(observed: Predicates) -> np.ndarray:

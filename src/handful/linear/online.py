@@ -167,9 +167,9 @@ def _sweep(
     for step, number in enumerate(order, start=n_steps):
         gold = structure.take(number, outputs)
         catch_up(structure.reach_at(number), step, shrink, weights, sums, steps)
-        found, cost = structure.best_at(number, weights, gold)
+        answer, cost = structure.best_at(number, weights, gold)
         if cost > 0.0:
-            ids, amounts = _difference(structure.parts_at(number, gold), structure.parts_at(number, found))
+            ids, amounts = _difference(structure.parts_at(number, gold), structure.parts_at(number, answer))
             lost = max(cost - float(weights[ids] @ amounts), 0.0)
             loss += lost
             length = float(amounts @ amounts)
@@ -193,5 +193,5 @@ def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State)
 
 
 def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
-    found = read_state(path, problem, ("numbers", "weights", "sums"))
-    return None if found is None else _State(found["weights"], found["sums"], *map(int, found["numbers"]))
+    state = read_state(path, problem, ("numbers", "weights", "sums"))
+    return None if state is None else _State(state["weights"], state["sums"], *map(int, state["numbers"]))

@@ -114,10 +114,10 @@ class PartShares:
 
 def _settled(first: np.ndarray, step: Callable[[np.ndarray], np.ndarray]) -> list[np.ndarray]:
     """Return what a step leads to again and again, until it stays the same."""
-    found = [first]
-    while len(found) < _MOST:
-        following = step(found[-1])
-        if (following == found[-1]).all():
+    settled = [first]
+    while len(settled) < _MOST:
+        following = step(settled[-1])
+        if (following == settled[-1]).all():
             break
-        found.append(following)
-    return found
+        settled.append(following)
+    return settled

@@ -130,8 +130,8 @@ class TiedSteps:
 
     def best_at(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the output with the highest score plus cost against the right one, and that cost."""
-        mine, ties = self._reach_of(number), self.ties
-        self._weights[mine] = weights[ties.group[mine]] + ties.value[mine] * weights[ties.extra[mine]]
+        reach, ties = self._reach_of(number), self.ties
+        self._weights[reach] = weights[ties.group[reach]] + ties.value[reach] * weights[ties.extra[reach]]
         return self.steps.best_at(number, self._weights, gold)
 
     def parts_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -140,10 +140,10 @@ class TiedSteps:
 
     def reach_at(self, number: int) -> np.ndarray:
         """Return every tied feature that any output of an input may have."""
-        mine = self._reach_of(number)
-        if len(mine) >= self.n_features:
+        reach = self._reach_of(number)
+        if len(reach) >= self.n_features:
             return np.arange(self.n_features)
-        return np.concatenate([self.ties.group[mine], self.ties.extra[mine]])
+        return np.concatenate([self.ties.group[reach], self.ties.extra[reach]])
 
     def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
         """Return the output of one input out of those of all."""

@@ -50,10 +50,10 @@ class Subset:
     def best_at(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the output with the highest score plus cost against the right one, and that cost."""
         reach = self.structure.reach_at(number)
-        mine = self._place[reach]
-        self._weights[reach] = np.where(mine >= 0, weights[mine], 0.0)
-        found: tuple[np.ndarray, float] = self.structure.best_at(number, self._weights, gold)
-        return found
+        places = self._place[reach]
+        self._weights[reach] = np.where(places >= 0, weights[places], 0.0)
+        answer: tuple[np.ndarray, float] = self.structure.best_at(number, self._weights, gold)
+        return answer
 
     def parts_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of one output and their amounts."""
@@ -61,8 +61,8 @@ class Subset:
 
     def reach_at(self, number: int) -> np.ndarray:
         """Return every feature that any output of an input may have."""
-        mine = self._place[self.structure.reach_at(number)]
-        return np.asarray(mine[mine >= 0])
+        places = self._place[self.structure.reach_at(number)]
+        return np.asarray(places[places >= 0])
 
     def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
         """Return the output of one input out of those of all."""
@@ -74,5 +74,5 @@ class Subset:
         return full
 
     def _some(self, ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        mine = self._place[ids]
-        return mine[mine >= 0], values[mine >= 0]
+        places = self._place[ids]
+        return places[places >= 0], values[places >= 0]

@@ -134,9 +134,9 @@ class Tree:
         """Return the summed log partition of all sentences and the expected count of every feature."""
         totals = np.zeros(self.n_inputs)
 
-        def shares(number: int, n: int, found: PartFeatures) -> np.ndarray:
+        def shares(number: int, n: int, features: PartFeatures) -> np.ndarray:
             size = n + 1
-            scores = score_parts(*found, weights)
+            scores = score_parts(*features, weights)
             arcs = scores[: size * size].reshape(size, size)
             if self.projective:
                 rules = self.second, self.single_root
@@ -159,13 +159,13 @@ class Tree:
         pairs.
         """
 
-        def even(number: int, n: int, found: PartFeatures) -> np.ndarray:
-            return self.even_shares(n, len(found.begins))
+        def even(number: int, n: int, features: PartFeatures) -> np.ndarray:
+            return self.even_shares(n, len(features.begins))
 
-        def chosen(number: int, n: int, found: PartFeatures) -> np.ndarray:
+        def chosen(number: int, n: int, features: PartFeatures) -> np.ndarray:
             assert outputs is not None
             heads = outputs[self.offsets[number] : self.offsets[number + 1]]
-            amounts = np.zeros(len(found.begins))
+            amounts = np.zeros(len(features.begins))
             amounts[parts_of_tree(heads, self.starts(n), self.second)] = 1.0
             return amounts
 
@@ -185,9 +185,9 @@ class Tree:
 
         def work(shard: int) -> None:
             for number in range(shard, self.n_inputs, n_shards):
-                found = self.features(number)
+                features = self.features(number)
                 n = int(self.offsets[number + 1] - self.offsets[number])
-                count_parts(*found, shares(number, n, found), counts[shard])
+                count_parts(*features, shares(number, n, features), counts[shard])
 
         self._run(work, n_shards)
         total: np.ndarray = counts.sum(axis=0)

@@ -74,11 +74,11 @@ class TreeSteps:
         scratch = np.zeros(self.n_features)
         rules = self.tree.second, self.tree.projective, self.tree.single_root
         loss = 0.0
-        for step, (number, found) in enumerate(self._prepared(order), start=lazy.n_steps):
+        for step, (number, features) in enumerate(self._prepared(order), start=lazy.n_steps):
             gold = self.take(number, outputs)
             pace = passive, size, lazy.shrink, step
             weights = lazy.weights, lazy.sums, lazy.steps
-            loss += tree_step(*found, gold, self.tree.starts(len(gold)), *rules, *pace, *weights, scratch)
+            loss += tree_step(*features, gold, self.tree.starts(len(gold)), *rules, *pace, *weights, scratch)
         return loss
 
     def tied(self, ties: Ties) -> TreeSteps:
@@ -110,8 +110,8 @@ class TreeSteps:
             for number in order:
                 waiting.append((number, pool.submit(self.tree.features, number)))
                 if len(waiting) > _AHEAD * self.tree.n_jobs:
-                    ready, found = waiting.popleft()
-                    yield ready, found.result()
+                    ready, features = waiting.popleft()
+                    yield ready, features.result()
             while waiting:
-                ready, found = waiting.popleft()
-                yield ready, found.result()
+                ready, features = waiting.popleft()
+                yield ready, features.result()

@@ -212,10 +212,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return row if self.rows_ is None else int(self.rows_[row])
 
     def _shares(self, frame: pl.DataFrame) -> np.ndarray:
-        found = np.zeros((frame.height, len(self.classes_)))
+        by_class = np.zeros((frame.height, len(self.classes_)))
         shares = self.estimator_.predict_proba(self._encoder.transform(frame))
-        found[:, np.asarray(self.estimator_.classes_).astype(np.int64)] = shares
-        return found
+        by_class[:, np.asarray(self.estimator_.classes_).astype(np.int64)] = shares
+        return by_class
 
     def _confidence(self, encoded: Any, codes: np.ndarray) -> np.ndarray:
         if not hasattr(self.estimator_, "predict_proba"):

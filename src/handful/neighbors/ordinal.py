@@ -215,5 +215,5 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         return age
 
     def _confidence_of(self, row: int) -> float:
-        found = np.flatnonzero(self.order_ == row)
-        return float(self.confidence_[found[0]]) if len(found) else 1.0
+        places = np.flatnonzero(self.order_ == row)
+        return float(self.confidence_[places[0]]) if len(places) else 1.0

@@ -51,14 +51,14 @@ def encode_rows(model: Any, X: Any, *, reset: bool) -> Rows:
             )
         return sparse_rows(_checked(model, who, X, reset))
     X = _as_table(X)
-    found = _nominal_columns(model, who, X) if reset else model.nominal_columns_
-    if len(found) == 0:
+    nominal_columns = _nominal_columns(model, who, X) if reset else model.nominal_columns_
+    if len(nominal_columns) == 0:
         if reset:
-            _remember(model, who, X, found)
+            _remember(model, who, X, nominal_columns)
         return dense_rows(_checked(model, who, X, reset))
     try:
         validate_data(model, X, skip_check_array=True, reset=reset)
-        numeric = [_column(X, j) for j in range(X.shape[1]) if j not in set(found.tolist())]
+        numeric = [_column(X, j) for j in range(X.shape[1]) if j not in set(nominal_columns.tolist())]
         if not numeric:
             dense = np.empty((X.shape[0], 0))
         else:
@@ -68,9 +68,9 @@ def encode_rows(model: Any, X: Any, *, reset: bool) -> Rows:
     except ValueError as error:
         raise DataError(f"{who}: {error}") from None
     if reset:
-        _remember(model, who, X, found)
-    nominal = np.empty((X.shape[0], len(found)), dtype=np.int32)
-    for q, (j, values) in enumerate(zip(found, model.nominal_values_, strict=True)):
+        _remember(model, who, X, nominal_columns)
+    nominal = np.empty((X.shape[0], len(nominal_columns)), dtype=np.int32)
+    for q, (j, values) in enumerate(zip(nominal_columns, model.nominal_values_, strict=True)):
         code = {value: c for c, value in enumerate(values)}
         nominal[:, q] = [code.get(symbol, -1) for symbol in _symbols(_column(X, j))]
     return dense_rows(dense, nominal)
@@ -181,11 +181,11 @@ def warn_if_unscaled(model: Any, rows: Rows) -> None:
         )
 
 
-def _remember(model: Any, who: str, X: Any, found: np.ndarray) -> None:
+def _remember(model: Any, who: str, X: Any, nominal: np.ndarray) -> None:
     if sp.issparse(X) and model.nominal != "auto" and len(model.nominal):
         raise DataError(f"{who}: nominal columns must be dense, got a sparse matrix. Pass an array or a data frame.")
-    model.nominal_columns_ = found
-    model.nominal_values_ = [list(dict.fromkeys(_symbols(_column(X, j)))) for j in found]
+    model.nominal_columns_ = nominal
+    model.nominal_values_ = [list(dict.fromkeys(_symbols(_column(X, j)))) for j in nominal]
 
 
 def _checked(model: Any, who: str, X: Any, reset: bool) -> Any:

@@ -149,8 +149,8 @@ class ArcLabeler:
         root, word, n_keys = 2, 0, 0
         keys, bounds = [np.empty(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
         for sentence in sentences:
-            mine = heads[word : word + len(sentence)]
-            some, ends = keys_of_tree(codes, root, *self._spec, mine, siblings_of(mine), True)
+            own_heads = heads[word : word + len(sentence)]
+            some, ends = keys_of_tree(codes, root, *self._spec, own_heads, siblings_of(own_heads), True)
             keys.append(some)
             bounds.append(n_keys + ends[1:])
             root, word, n_keys = root + len(sentence) + 1, word + len(sentence), n_keys + len(some)

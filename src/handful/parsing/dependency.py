@@ -285,12 +285,12 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             some = known[start:stop]
             features = SentenceFeatures(self._features, some)
             structure = self.structure(self._features, features)
-            found = structure.best_by(partial(features.scores, weights=self.weights_, scale=scale, least=_LEAST_LIKELY))
+            best = structure.best_by(partial(features.scores, weights=self.weights_, scale=scale, least=_LEAST_LIKELY))
             if self._hanger is not None:
-                found = self._hanger.hang(some, found)
-            named = ["_"] * len(found) if self._labeler is None else self._labeler.predict(some, found)
+                best = self._hanger.hang(some, best)
+            named = ["_"] * len(best) if self._labeler is None else self._labeler.predict(some, best)
             bounds = structure.offsets.tolist()
-            heads += [found[a:b].tolist() for a, b in pairwise(bounds)]
+            heads += [best[a:b].tolist() for a, b in pairwise(bounds)]
             labels += [named[a:b] for a, b in pairwise(bounds)]
             start = stop
         return heads, labels
@@ -313,9 +313,9 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         )
         heads, labels = self.predict(given)
         out = []
-        for item, sentence, mine, named in zip(given, read_sentences(given), heads, labels, strict=True):
+        for item, sentence, own_heads, named in zip(given, read_sentences(given), heads, labels, strict=True):
             extras = item.extras if isinstance(item, Tree) else ()
-            out.append(Tree(sentence, tuple(mine), tuple(named), extras))
+            out.append(Tree(sentence, tuple(own_heads), tuple(named), extras))
         return out
 
     def score(self, trees: Iterable[Tree], y: None = None) -> ParseScores:
@@ -429,14 +429,14 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self._features
 
-    def structure(self, features: TreeFeatures, found: SentenceFeatures) -> TreeStructure:
+    def structure(self, features: TreeFeatures, of_sentences: SentenceFeatures) -> TreeStructure:
         """Return sentences as trees under the rules of this parser.
 
         Parameters
         ----------
         features : TreeFeatures
             The features.
-        found : SentenceFeatures
+        of_sentences : SentenceFeatures
             Those of the sentences.
 
         Returns
@@ -445,8 +445,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             Ready to be decoded or trained on.
         """
         return TreeStructure(
-            found.offsets,
-            found,
+            of_sentences.offsets,
+            of_sentences,
             features.n_features,
             order=self.order,
             projective=self.projective,

@@ -62,21 +62,21 @@ class Encoder:
     ) -> Encoder:
         """Give numbers to what is in training sentences; where keys have no room for all words, to the most frequent."""
         words = Counter(chain.from_iterable(s.tokens for s in sentences))
-        found: dict[str, Counter[str]] = {"word": words, "prefix": Counter()}
+        seen: dict[str, Counter[str]] = {"word": words, "prefix": Counter()}
         for word, count in words.items():
-            found["prefix"][prefix_of(word)] += count
+            seen["prefix"][prefix_of(word)] += count
         tags = Counter(chain.from_iterable(zip(*(s[c] for c in columns), strict=True) for s in sentences))
-        found["pos"], found["coarse"] = Counter(), Counter()
+        seen["pos"], seen["coarse"] = Counter(), Counter()
         for pair, count in tags.items():
-            found["pos"][pair[0]] += count
-            found["coarse"][coarse_of(pair)] += count
+            seen["pos"][pair[0]] += count
+            seen["coarse"][coarse_of(pair)] += count
         if clusters is not None:
             for name, length in (("bits4", 4), ("bits6", 6), ("bits", None)):
-                found[name] = Counter()
+                seen[name] = Counter()
                 for word, count in words.items():
                     if word in clusters:
-                        found[name][clusters[word][:length]] += count
-        values = {name: sorted(counts, key=lambda v: (-counts[v], v)) for name, counts in found.items()}
+                        seen[name][clusters[word][:length]] += count
+        values = {name: sorted(counts, key=lambda v: (-counts[v], v)) for name, counts in seen.items()}
         for strings in values.values():
             if "" in strings:
                 strings.remove("")
@@ -125,8 +125,8 @@ class Encoder:
                 cut = slice(length)
                 sources[name] = _through(words, lambda w, cut=cut: paths.get(w, "")[cut], self._numbers[name])
         for name, (items, numbers) in sources.items():
-            found = np.fromiter((numbers.get(item, 0) for item in items), dtype=np.int32, count=len(words))
-            codes[inner, ATTRIBUTES.index(name)] = found
+            item_codes = np.fromiter((numbers.get(item, 0) for item in items), dtype=np.int32, count=len(words))
+            codes[inner, ATTRIBUTES.index(name)] = item_codes
         return codes
 
 

@@ -75,18 +75,18 @@ class TreeFeatures:
         """Yield the keys of everything that templates find in trees, some million at a time; heads of all in one array."""
         codes = self.encoder.encode(sentences)
         root, word, size = 2, 0, 0
-        found: list[np.ndarray] = []
+        parts: list[np.ndarray] = []
         for sentence in sentences:
             n = len(sentence)
-            mine = heads[word : word + n]
-            keys, _ = keys_of_tree(codes, root, *self.spec, mine, siblings_of(mine), self.order == 2)
-            found.append(keys)
+            own_heads = heads[word : word + n]
+            keys, _ = keys_of_tree(codes, root, *self.spec, own_heads, siblings_of(own_heads), self.order == 2)
+            parts.append(keys)
             root, word, size = root + n + 1, word + n, size + len(keys)
             if size > _CHUNK_KEYS:
-                yield np.concatenate(found)
-                found, size = [], 0
-        if found:
-            yield np.concatenate(found)
+                yield np.concatenate(parts)
+                parts, size = [], 0
+        if parts:
+            yield np.concatenate(parts)
 
     @cached_property
     def table(self) -> KeyTable:
@@ -161,14 +161,16 @@ class SentenceFeatures:
         kept = self._kept.get(number)
         if kept is not None:
             return kept
-        mine = self.features
+        features = self.features
         root, n, starts, n_pairs = self._place(number)
-        rules = mine.order == 2, mine.single_root
-        ids, begins, ends = features_of_sentence(self.codes, root, n, *mine.spec, mine.table, starts, n_pairs, *rules)
-        found = PartFeatures(ids, _NOTHING, begins, ends)
+        rules = features.order == 2, features.single_root
+        ids, begins, ends = features_of_sentence(
+            self.codes, root, n, *features.spec, features.table, starts, n_pairs, *rules
+        )
+        parts = PartFeatures(ids, _NOTHING, begins, ends)
         size = ids.nbytes + begins.nbytes + ends.nbytes
         if size <= self.cache_bytes:
             self.cache_bytes -= size
-            found = PartFeatures(ids.copy(), _NOTHING, begins, ends)
-            self._kept[number] = found
-        return found
+            parts = PartFeatures(ids.copy(), _NOTHING, begins, ends)
+            self._kept[number] = parts
+        return parts

@@ -205,7 +205,7 @@ def read_heads(sentences: Sequence[Sentence], heads: Any, *, projective: bool, s
     """
     if [len(s) for s in sentences] != [len(h) for h in heads]:
         raise DataError(f"{_WHO}: there must be one head for each word.")
-    return _learnable([_in_range(number, mine) for number, mine in enumerate(heads)], projective, single_root)[0]
+    return _learnable([_in_range(number, row) for number, row in enumerate(heads)], projective, single_root)[0]
 
 
 def _in_range(number: int, heads: Sequence[int]) -> Sequence[int]:
@@ -227,7 +227,7 @@ def _list_of_trees(trees: Any) -> list[Tree]:
 
 
 def _learnable(all_heads: Sequence[Sequence[int]], projective: bool, single_root: bool) -> tuple[np.ndarray, int]:
-    found, n_changed = [np.empty(0, dtype=np.int32)], 0
+    learnable, n_changed = [np.empty(0, dtype=np.int32)], 0
     for number, given in enumerate(all_heads):
         heads = np.array(given, dtype=np.int32)
         _check_tree(number, heads)
@@ -238,8 +238,8 @@ def _learnable(all_heads: Sequence[Sequence[int]], projective: bool, single_root
         if projective:
             lift_crossing(changed)
         n_changed += int((changed != heads).sum())
-        found.append(changed)
-    return np.concatenate(found), n_changed
+        learnable.append(changed)
+    return np.concatenate(learnable), n_changed
 
 
 def _check_tree(number: int, heads: np.ndarray) -> None:

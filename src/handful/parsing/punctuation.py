@@ -77,12 +77,12 @@ class MarkHanger:
     def learn(cls, encoder: Encoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
         """Learn from the heads of all words."""
         new = cls(encoder, TemplateSet.for_marks(), np.empty(0, dtype=np.int64), np.empty(0))
-        found = new._candidates(sentences, heads)
-        new.keys = np.unique(found.keys)
+        candidates = new._candidates(sentences, heads)
+        new.keys = np.unique(candidates.keys)
         new._table = make_table(new.keys)
-        ids, bounds = find_all(new._table, found.keys, found.bounds)
-        sizes = np.diff(found.starts)
-        right = found.candidates == np.repeat(found.roots + heads[found.words], sizes)
+        ids, bounds = find_all(new._table, candidates.keys, candidates.bounds)
+        sizes = np.diff(candidates.starts)
+        right = candidates.candidates == np.repeat(candidates.roots + heads[candidates.words], sizes)
         gold = np.full(len(sizes), -1)
         gold[np.repeat(np.arange(len(sizes)), sizes)[right]] = np.flatnonzero(right)
         some = np.flatnonzero((gold >= 0) & (sizes > 1))  # others have no choice, or hang elsewhere
@@ -90,7 +90,7 @@ class MarkHanger:
         step = 0
         for number in range(_PASSES):
             order = np.random.default_rng([seed, number]).permutation(some)
-            choice_pass(ids, bounds, found.starts, gold, order, _LIMIT, step, weights, sums)
+            choice_pass(ids, bounds, candidates.starts, gold, order, _LIMIT, step, weights, sums)
             step += len(some)
         weights -= sums / max(step, 1)
         used = weights != 0.0
@@ -98,12 +98,14 @@ class MarkHanger:
 
     def hang(self, sentences: Sequence[Sentence], heads: np.ndarray) -> np.ndarray:
         """Return the heads of all words, those of marks chosen anew."""
-        found = self._candidates(sentences, heads)
-        ids, bounds = find_all(self._table, found.keys, found.bounds)
-        here = found.roots + heads[found.words]
-        chosen = choose_heads(ids, bounds, found.marks, found.starts, found.candidates, self.weights, here, self.stay)
+        candidates = self._candidates(sentences, heads)
+        ids, bounds = find_all(self._table, candidates.keys, candidates.bounds)
+        here = candidates.roots + heads[candidates.words]
+        chosen = choose_heads(
+            ids, bounds, candidates.marks, candidates.starts, candidates.candidates, self.weights, here, self.stay
+        )
         out = heads.copy()
-        out[found.words] = chosen - found.roots
+        out[candidates.words] = chosen - candidates.roots
         return out
 
     def state(self) -> dict[str, Any]:
@@ -122,19 +124,19 @@ class MarkHanger:
         codes = self.encoder.encode(sentences)
         root, word, n_candidates, n_keys = 2, 0, 0, 0
         nothing = np.empty(0, dtype=np.int64)
-        found = [
+        choices = [
             _Candidates(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, np.zeros(1, int))
         ]
         for sentence in sentences:
-            mine, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
-            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, mine, partners)
+            own_heads, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
+            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, own_heads, partners)
             words, roots = marks - root - 1 + word, np.full(len(marks), root)
-            found.append(
+            choices.append(
                 _Candidates(words, roots, marks, starts[1:] + n_candidates, candidates, keys, bounds[1:] + n_keys)
             )
             root, word = root + len(sentence) + 1, word + len(sentence)
             n_candidates, n_keys = n_candidates + len(candidates), n_keys + len(keys)
-        return _Candidates(*map(np.concatenate, zip(*found, strict=True)))
+        return _Candidates(*map(np.concatenate, zip(*choices, strict=True)))
 
 
 def partners_of(tokens: Sequence[str]) -> np.ndarray:
@@ -145,14 +147,14 @@ def partners_of(tokens: Sequence[str]) -> np.ndarray:
     >>> partners_of(["(", "so", ")", ")"]).tolist()
     [3, 0, 1, 0]
     """
-    found = np.zeros(len(tokens), dtype=np.int64)
+    partners = np.zeros(len(tokens), dtype=np.int64)
     waiting: list[int] = []
     for place, token in enumerate(tokens, start=1):
         wanted = _OPENERS.get(token)
         opener = next((w for w in reversed(waiting) if tokens[w - 1] == wanted), 0) if wanted else 0
         if opener:
-            found[opener - 1], found[place - 1] = place, opener
+            partners[opener - 1], partners[place - 1] = place, opener
             del waiting[waiting.index(opener) :]
         elif token in _CLOSERS:
             waiting.append(place)
-    return found
+    return partners

@@ -53,12 +53,12 @@ class ParseScores(tuple[float, float]):
 
     def as_dict(self) -> dict[str, float]:
         """Return all scores by name."""
-        found = {"uas": self.uas, "las": self.las, "exact": self.exact}
+        scores = {"uas": self.uas, "las": self.las, "exact": self.exact}
         bare = self.without_punctuation
         if bare is not None:
             names = ("uas", "las", "exact")
-            found |= {f"{n} without punctuation": float(getattr(bare, n)) for n in names}
-        return found
+            scores |= {f"{n} without punctuation": float(getattr(bare, n)) for n in names}
+        return scores
 
 
 def score_trees(
@@ -93,7 +93,8 @@ def score_trees(
     if labels is not None:
         pairs = zip(right, gold, labels, strict=True)
         named = [
-            r & np.array([a == b for a, b in zip(t.labels, mine, strict=True)], dtype=bool) for r, t, mine in pairs
+            r & np.array([a == b for a, b in zip(t.labels, answers, strict=True)], dtype=bool)
+            for r, t, answers in pairs
         ]
     words = [~punctuation(t.sentence) for t in gold]
     scores = _scores(right, named, [np.ones(len(r), dtype=bool) for r in right])

@@ -336,11 +336,11 @@ def word_bits(texts: Sequence[str], n_codes: Mapping[str, int], name: str) -> in
     most = CORE_BITS
     for text in texts:
         atoms = text.split()
-        mine = sum(atom.endswith(f".{name}") for atom in atoms)
+        n_atoms = sum(atom.endswith(f".{name}") for atom in atoms)
         others = [atom.partition(".")[2] for atom in atoms if not atom.endswith(f".{name}")]
         taken = sum(bits_of(n_codes.get(other, 0)) if other else kernel.PART_BITS for other in others)
-        if mine:
-            most = min(most, (CORE_BITS - taken) // mine)
+        if n_atoms:
+            most = min(most, (CORE_BITS - taken) // n_atoms)
     return most
 
 
@@ -365,9 +365,9 @@ def show_key(key: int, names: TemplateSet, spec: Spec, values: Mapping[str, Sequ
     """
     number, core = key >> kernel.TYPE_SHIFT, key & ((1 << kernel.TYPE_SHIFT) - 1)
     for texts, compiled in zip((names.arcs, names.headed, names.near), spec, strict=True):
-        found = np.argwhere(compiled.types == number)
-        if len(found):
-            row, with_distance = found[0]
+        places = np.argwhere(compiled.types == number)
+        if len(places):
+            row, with_distance = places[0]
             end = ""
             if with_distance:
                 end = f" distance={('1', '2', '3', '4', '5', '6-10', '11+')[core & 7]}"

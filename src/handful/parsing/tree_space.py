@@ -52,21 +52,23 @@ class TreeSpace:
     @classmethod
     def of(cls, model: Any, trees: Iterable[Tree] | None) -> TreeSpace:
         """Return the space of a model's own features and those of some right trees."""
-        mine: TreeFeatures = model.features
+        features: TreeFeatures = model.features
         if trees is None:
-            return cls(model, mine)
+            return cls(model, features)
         known, heads, _ = read_trees(trees, projective=model.projective, single_root=model.single_root)
         sentences = with_columns([tree.sentence for tree in known], model.columns_)
         rules: dict[str, Any] = {"order": model.order, "single_root": model.single_root}
-        found = TreeFeatures.learn(sentences, heads, mine.templates, mine.encoder, min_count=model.min_count, **rules)
-        return cls(model, mine.with_keys(np.union1d(mine.keys, found.keys)))
+        learned = TreeFeatures.learn(
+            sentences, heads, features.templates, features.encoder, min_count=model.min_count, **rules
+        )
+        return cls(model, features.with_keys(np.union1d(features.keys, learned.keys)))
 
     def keys_chosen(self, inputs: Any) -> np.ndarray:
         """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
-        mine: TreeFeatures = self.model.features
-        heads = self._structure(mine, inputs, 0).best(self.model.weights_)
+        features: TreeFeatures = self.model.features
+        heads = self._structure(features, inputs, 0).best(self.model.weights_)
         sentences = with_columns(read_sentences(inputs), self.model.columns_)
-        return np.concatenate([np.empty(0, dtype=np.int64), *mine.tree_keys(sentences, heads)])
+        return np.concatenate([np.empty(0, dtype=np.int64), *features.tree_keys(sentences, heads)])
 
     def with_keys(self, keys: np.ndarray) -> TreeSpace:
         """Return the space with further features."""
@@ -93,14 +95,14 @@ class TreeSpace:
         """Parse sentences with the base model and count the features of its trees, and of all parts."""
         trees = self._structure(self.features, inputs, 0)
         for number in range(trees.n_inputs):
-            found = trees.features(number)
+            features = trees.features(number)
             n = int(trees.offsets[number + 1] - trees.offsets[number])
             rules = trees.second, trees.projective, trees.single_root
-            heads, _ = decode(score_parts(*found, self._weights), n, trees.starts(n), *rules)
-            amounts = np.zeros(len(found.begins))
+            heads, _ = decode(score_parts(*features, self._weights), n, trees.starts(n), *rules)
+            amounts = np.zeros(len(features.begins))
             amounts[parts_of_tree(heads, trees.starts(n), trees.second)] = 1.0
-            count_parts(*found, amounts, chosen)
-            count_parts(*found, trees.even_shares(n, len(amounts)), basis)
+            count_parts(*features, amounts, chosen)
+            count_parts(*features, trees.even_shares(n, len(amounts)), basis)
         return int(trees.offsets[-1])
 
     def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -148,5 +150,5 @@ class TreeSpace:
 
     def _structure(self, features: TreeFeatures, inputs: Any, cache_bytes: int) -> TreeStructure:
         sentences = with_columns(read_sentences(inputs), self.model.columns_)
-        found: TreeStructure = self.model.structure(features, SentenceFeatures(features, sentences, cache_bytes))
-        return found
+        structure: TreeStructure = self.model.structure(features, SentenceFeatures(features, sentences, cache_bytes))
+        return structure

@@ -130,12 +130,12 @@ def winners_figure(curves: Sequence[Curve], winners: Sequence[str]) -> str:
     return _svg(parts, top + tall * len(curves) + 10, f"The best method by number of labels: {'; '.join(won)}.")
 
 
-def decisions_figure(found: DecisionMap, text: str) -> str:
+def decisions_figure(decisions: DecisionMap, text: str) -> str:
     """Return a map of rows, with those whose answer changed set off.
 
     Parameters
     ----------
-    found : DecisionMap
+    decisions : DecisionMap
         The rows.
     text : str
         The same in words.
@@ -145,10 +145,10 @@ def decisions_figure(found: DecisionMap, text: str) -> str:
     str
         An ``<svg>`` element.
     """
-    plot, classes = 300, found.classes[: len(PALETTE)]
-    used = sorted({code for code in (*found.before, *found.after) if code < len(classes)})
+    plot, classes = 300, decisions.classes[: len(PALETTE)]
+    used = sorted({code for code in (*decisions.before, *decisions.after) if code < len(classes)})
     height = plot + 30 + 22 * math.ceil((len(used) + 2) / 2)
-    x_low, x_high, y_low, y_high = min(found.x), max(found.x), min(found.y), max(found.y)
+    x_low, x_high, y_low, y_high = min(decisions.x), max(decisions.x), min(decisions.y), max(decisions.y)
 
     def place(x: float, y: float) -> tuple[float, float]:
         across = (x - x_low) / (x_high - x_low or 1) * (_WIDTH - 40) + 20
@@ -158,7 +158,7 @@ def decisions_figure(found: DecisionMap, text: str) -> str:
         return PALETTE[code] if code < len(classes) else "#777777"
 
     plain, changed, given = [], [], []
-    rows = zip(found.x, found.y, found.before, found.after, found.labeled, strict=True)
+    rows = zip(decisions.x, decisions.y, decisions.before, decisions.after, decisions.labeled, strict=True)
     for row_x, row_y, before, after, labeled in rows:
         cx, cy = place(row_x, row_y)
         if labeled:

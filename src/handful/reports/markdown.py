@@ -67,12 +67,13 @@ def _run(content: Content) -> list[str]:
 
 def decisions_in_words(content: Content) -> str:
     """Tell in a sentence where unlabeled rows changed answers."""
-    found = content.decisions
-    if found is None:
+    decisions = content.decisions
+    if decisions is None:
         return ""
     return (
-        f"On the first draw, {found.method} answers {found.n_changed:,} of {found.n_rows:,} rows otherwise than {found.twin}; "
-        f"of the tested ones among them, {found.n_better:,} became right and {found.n_worse:,} wrong."
+        f"On the first draw, {decisions.method} answers {decisions.n_changed:,} of {decisions.n_rows:,} rows otherwise "
+        f"than {decisions.twin}; "
+        f"of the tested ones among them, {decisions.n_better:,} became right and {decisions.n_worse:,} wrong."
     )
 
 

@@ -97,7 +97,7 @@ def gain(row: Row) -> str:
     return f"{signed(row.gain[0])} ({span(row.gain)})"
 
 
-def span(found: tuple[float, float, float]) -> str:
+def span(values: tuple[float, float, float]) -> str:
     """Return the interval of a difference: of mean, low and high, the last two.
 
     Examples
@@ -105,7 +105,7 @@ def span(found: tuple[float, float, float]) -> str:
     >>> span((0.02, 0.01, 0.03))
     '+1.0 to +3.0'
     """
-    return f"{signed(found[1])} to {signed(found[2])}"
+    return f"{signed(values[1])} to {signed(values[2])}"
 
 
 def share(value: float) -> str:

@@ -170,7 +170,7 @@ def _numbered_sentences(who: str, sentences: Iterable[Any]) -> Numbered:
 def _numbered_text(part: TextPart) -> Numbered:
     # Bytes are looked up as they are; only the words of the part are decoded, once each.
     index = _Numbers({b"\n": SENTENCE_END, b"": 1})
-    found = []
+    parts = []
     try:
         with open(part.path, "rb") as file:
             file.seek(part.start)
@@ -185,10 +185,10 @@ def _numbered_text(part: TextPart) -> Numbered:
                 if b"\0" in data:
                     raise FormatError(part.path, None, "expected text, got a binary file (it holds NUL bytes).")
                 tokens = data.translate(_BLANKS).replace(b"\n", b" \n ").split(b" ")
-                found.append(np.fromiter(map(index.__getitem__, tokens), dtype=np.int32, count=len(tokens)))
+                parts.append(np.fromiter(map(index.__getitem__, tokens), dtype=np.int32, count=len(tokens)))
     except OSError as error:
         raise FileError(f"{part.path}: cannot be read ({error.strerror}).") from None
-    numbers = np.concatenate(found)
+    numbers = np.concatenate(parts)
     numbers = numbers[numbers != 1]
     words = []
     for word in list(index)[2:]:

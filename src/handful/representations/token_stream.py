@@ -56,11 +56,11 @@ class TokenStream:
         size = len(self.counts)
         table = np.zeros(len(other.counts), dtype=np.int32)
         for word, number in other.index.items():
-            mine = index.get(word)
-            if mine is None:
-                mine = index[word] = size
+            known = index.get(word)
+            if known is None:
+                known = index[word] = size
                 size += 1
-            table[number] = mine
+            table[number] = known
         self.counts = np.concatenate((self.counts, np.zeros(size - len(self.counts), dtype=np.int64)))
         self.counts[table] += other.counts
         self._blocks.extend(table[block] for block in other._blocks)

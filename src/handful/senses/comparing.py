@@ -110,15 +110,15 @@ def compare_methods(
     jobs = Parallel(n_jobs=n_jobs or 1, return_as="generator")(
         delayed(Watched(_answer_word))(model, methods, *[group.get(word, []) for group in groups]) for word in words
     )
-    found: dict[str, MethodAnswers] = {name: MethodAnswers(name) for name in methods}
+    answers: dict[str, MethodAnswers] = {name: MethodAnswers(name) for name in methods}
     for done, answered in enumerate(jobs, start=1):
         for name, part in answered.items():
-            found[name].answers.update(part.answers)
-            found[name].sources.update(part.sources)
-            found[name].seconds += part.seconds
+            answers[name].answers.update(part.answers)
+            answers[name].sources.update(part.sources)
+            answers[name].seconds += part.seconds
         if progress is not None:
             progress(Step("words", done, len(words)))
-    return found
+    return answers
 
 
 def largest_words(occurrences: Iterable[Occurrence], part: str, n_words: int) -> list[str]:
@@ -153,7 +153,7 @@ def _answer_word(
     ]
     senses = settle_senses([c.occurrence.senses for c in train])
     ids = [c.occurrence.id for c in test]
-    found: dict[str, MethodAnswers] = {}
+    of_method: dict[str, MethodAnswers] = {}
     branches: dict[str, Any] = {}
     for name in sorted(methods, key=lambda m: m != "composite-kernel-pca"):
         start = time.perf_counter()
@@ -169,5 +169,5 @@ def _answer_word(
                 branches = word_model.branch_answers(word_model.rows(parts[1]))
         answered.answers = dict(zip(ids, map(str, answers), strict=True))
         answered.seconds = time.perf_counter() - start
-        found[name] = answered
-    return found
+        of_method[name] = answered
+    return of_method

@@ -115,12 +115,12 @@ def context_features(
     ['bag gallery', 'bag modern', 'colloc +1+2 gallery </s>']
     """
     values = WEIGHTS if weights is None else {**WEIGHTS, **weights}
-    found = {}
+    valued = {}
     for name in _names(context, window):
         value = values[name.partition(" ")[0]]
         if value:
-            found[name] = value
-    return found
+            valued[name] = value
+    return valued
 
 
 def _names(context: Context, window: int) -> Iterator[str]:

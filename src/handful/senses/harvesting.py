@@ -65,22 +65,22 @@ def harvest(
     """
     by_form = _by_form(words)
     barred = {_nearby(tokenize(occurrence)) for occurrence in exclude}
-    found: dict[str, list[Occurrence]] = {word: [] for held in by_form.values() for word in held}
-    open_words = set(found)
+    contexts: dict[str, list[Occurrence]] = {word: [] for held in by_form.values() for word in held}
+    open_words = set(contexts)
     for chunk, n_read in _chunks(sentences, by_form, before):
         tags = tagger([list(tokens) for _, tokens, _ in chunk]) if tagger is not None and chunk else None
         for i, (number, tokens, earlier) in enumerate(chunk):
             for word, position in _hits(tokens, by_form, None if tags is None else tags[i]).items():
                 occurrence = Occurrence(word, f"{word}.{number}", earlier + tokens, len(earlier) + position)
                 if word in open_words and _nearby(occurrence) not in barred:
-                    found[word].append(occurrence)
-                    if len(found[word]) >= limit:
+                    contexts[word].append(occurrence)
+                    if len(contexts[word]) >= limit:
                         open_words.discard(word)
         if progress is not None:
-            progress(Step("harvest", n_read, None, {"contexts": float(sum(map(len, found.values())))}))
+            progress(Step("harvest", n_read, None, {"contexts": float(sum(map(len, contexts.values())))}))
         if not open_words:
             break
-    return [occurrence for word in sorted(found) for occurrence in found[word]]
+    return [occurrence for word in sorted(contexts) for occurrence in contexts[word]]
 
 
 def _by_form(words: Iterable[str]) -> dict[str, list[str]]:

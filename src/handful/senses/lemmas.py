@@ -140,22 +140,22 @@ def forms(base: str, part: str) -> frozenset[str]:
     >>> sorted(forms("carry", "v"))
     ['carried', 'carries', 'carry', 'carrying']
     """
-    found = {base, *_IRREGULAR.get(part, {}).get(base, ())}
+    forms = {base, *_IRREGULAR.get(part, {}).get(base, ())}
     consonant_y = base.endswith("y") and base[-2:-1] not in "aeiou"
     stem = base[:-1] if base.endswith("e") else base
     if base.endswith("ee"):
-        found.add(base + "ing")
+        forms.add(base + "ing")
     endings = {"a": ("er", "est"), "n": (), "v": ("ed", "ing")}[part]
     for ending in endings:
         if consonant_y and ending != "ing":
-            found.add(base[:-1] + "i" + ending)
+            forms.add(base[:-1] + "i" + ending)
         else:
-            found.add(stem + ending)
+            forms.add(stem + ending)
             if re.search(r"[^aeiou][aeiou][bdgklmnprt]$", base):
-                found.add(base + base[-1] + ending)
+                forms.add(base + base[-1] + ending)
     if part != "a":
         if consonant_y:
-            found.add(base[:-1] + "ies")
+            forms.add(base[:-1] + "ies")
         else:
-            found.add(base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s"))
-    return frozenset(found)
+            forms.add(base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s"))
+    return frozenset(forms)

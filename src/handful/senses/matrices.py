@@ -47,9 +47,9 @@ def to_rows(features: Sequence[Mapping[str, float]], columns: Mapping[str, int],
     [[0.6]]
     """
     indptr, indices, values = [0], [], []
-    for found in features:
-        length = sum(value * value for value in found.values()) ** 0.5 if unit else 1.0
-        for name, value in found.items():
+    for named in features:
+        length = sum(value * value for value in named.values()) ** 0.5 if unit else 1.0
+        for name, value in named.items():
             column = columns.get(name)
             if column is not None:
                 indices.append(column)

@@ -67,8 +67,8 @@ def split_token(token: str) -> tuple[str, ...]:
     return tuple(_PIECE.findall(text)) or (token,)
 
 
-def _resolved(found: re.Match[str]) -> str:
-    name = found.group(1)
+def _resolved(match: re.Match[str]) -> str:
+    name = match.group(1)
     accented = _ACCENTED.fullmatch(name)
     if accented:
         return accented.group(1)

@@ -172,17 +172,17 @@ def encode_tags(offsets: np.ndarray, tags: Any, who: str) -> tuple[np.ndarray, n
         raise DataError(f"{who}: tags must be a list of lists of strings, got {type(tags).__name__}.")
     if len(tags) != n:
         raise DataError(f"{who}: there must be one list of tags per sentence, got {n} sentences and {len(tags)} lists.")
-    for number, (mine, length) in enumerate(zip(tags, np.diff(offsets), strict=True)):
-        if mine is None:
+    for number, (row, length) in enumerate(zip(tags, np.diff(offsets), strict=True)):
+        if row is None:
             raise DataError(
                 f"{who}: every sentence must be tagged, but sentence {number} has None. "
                 "Leave it out; PrototypeTagger learns from untagged sentences."
             )
-        if isinstance(mine, str) or not hasattr(mine, "__len__"):
-            raise DataError(f"{who}: the tags of sentence {number} must be a list of strings, got {mine!r}.")
-        if len(mine) != length:
+        if isinstance(row, str) or not hasattr(row, "__len__"):
+            raise DataError(f"{who}: the tags of sentence {number} must be a list of strings, got {row!r}.")
+        if len(row) != length:
             raise DataError(
-                f"{who}: every token must have one tag, but sentence {number} has {length} tokens and {len(mine)} tags."
+                f"{who}: every token must have one tag, but sentence {number} has {length} tokens and {len(row)} tags."
             )
     flat: list[Any] = list(chain.from_iterable(tags))
     for tag in set(map(_hashable, flat)):

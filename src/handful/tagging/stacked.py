@@ -54,8 +54,8 @@ def token_rows(
     rows[:, :-1] = np.array([*given, None], dtype=object)[:-1, None]
     known: dict[str, str] = {}
     for word in set(words):
-        found = clusters.get(word)
-        known[word] = clusters.get(word.lower(), "") + UNSEEN if found is None else found
+        path = clusters.get(word)
+        known[word] = clusters.get(word.lower(), "") + UNSEEN if path is None else path
     rows[:, -1] = [known[word] for word in words]
     return rows
 
@@ -236,8 +236,8 @@ class StackedTagger(Tagger):
         return self.tagger_
 
     def _cluster_of(self) -> Mapping[str, str]:
-        found: Mapping[str, str] = getattr(self.clusters, "paths_", self.clusters)
-        return found
+        path_of: Mapping[str, str] = getattr(self.clusters, "paths_", self.clusters)
+        return path_of
 
     def _check(self) -> None:
         check_params(self)

@@ -40,8 +40,8 @@ class TagColumn:
     def fingerprint(self) -> str:
         """Names the tagger, for checkpoints."""
         weights = getattr(self.tagger, "weights_", None)
-        mine = repr(self.tagger).encode() if weights is None else weights.tobytes()
-        return f"{self.name} {hashlib.sha256(mine).hexdigest()}"
+        content = repr(self.tagger).encode() if weights is None else weights.tobytes()
+        return f"{self.name} {hashlib.sha256(content).hexdigest()}"
 
     def __call__(self, sentences: Sequence[Tokens]) -> list[Sentence]:
         """Return the sentences with the column."""

@@ -89,13 +89,13 @@ def agreement_columns(
 def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
     """Return the types of tags of spans, and other tags as they are."""
     try:
-        found = [spans(mine) for mine in tags]
+        chunks = [spans(row) for row in tags]
     except DataError:
-        return [list(mine) for mine in tags]
-    kinds = [["O"] * len(mine) for mine in tags]
-    for mine, several in zip(kinds, found, strict=True):
+        return [list(row) for row in tags]
+    kinds = [["O"] * len(row) for row in tags]
+    for row, several in zip(kinds, chunks, strict=True):
         for start, end, kind in several:
-            mine[start:end] = [kind] * (end - start)
+            row[start:end] = [kind] * (end - start)
     return kinds
 
 
@@ -207,8 +207,8 @@ class TwoPassTagger(Tagger):
         """
         check_is_fitted(self, "second_")
         sentences, _ = check_sentences(sentences, _WHO)
-        found: list[list[str]] = self.second_.predict(self._widened(sentences, self.first_.predict(sentences)))
-        return found
+        tags: list[list[str]] = self.second_.predict(self._widened(sentences, self.first_.predict(sentences)))
+        return tags
 
     def _widened(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> list[Sentence]:
         tokens = [s.tokens if isinstance(s, Sentence) else s for s in sentences]

@@ -57,8 +57,8 @@ def all_formats() -> tuple[Format, ...]:
 
 
 def _format_in(module: str) -> Format:
-    found: Format = import_module(f"handful.corpora.formats.{module}").FORMAT
-    return found
+    format: Format = import_module(f"handful.corpora.formats.{module}").FORMAT
+    return format
 
 
 def _candidates(head: Head) -> Iterator[Format]:

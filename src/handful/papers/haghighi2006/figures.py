@@ -21,21 +21,21 @@ def transition_shares(tags: Sequence[Sequence[str]], labels: Sequence[str]) -> n
     """
     codes = {label: code for code, label in enumerate(labels)}
     counts = np.zeros((len(labels), len(labels)))
-    for mine in tags:
-        for before, after in pairwise(mine):
+    for row in tags:
+        for before, after in pairwise(row):
             counts[codes[before], codes[after]] += 1
     totals = counts.sum(axis=1, keepdims=True)
     return counts / np.where(totals > 0, totals, 1.0)
 
 
-def draw_transitions(path: Path, gold: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> Path:
+def draw_transitions(path: Path, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Path:
     """Draw the two transition matrices side by side; darker is more frequent.
 
     Parameters
     ----------
     path : Path
         The file to write.
-    gold, found : sequence of sequences of str
+    gold, predicted : sequence of sequences of str
         Correct and found labels.
 
     Returns
@@ -47,10 +47,10 @@ def draw_transitions(path: Path, gold: Sequence[Sequence[str]], found: Sequence[
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    labels = sorted({tag for tags in (gold, found) for mine in tags for tag in mine})
+    labels = sorted({tag for tags in (gold, predicted) for row in tags for tag in row})
     with matplotlib.rc_context({"svg.hashsalt": "haghighi2006"}):  # the same picture is the same file
         figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-        for axis, tags, title in zip(axes, (gold, found), ("gold", "PROTO+SIM"), strict=True):
+        for axis, tags, title in zip(axes, (gold, predicted), ("gold", "PROTO+SIM"), strict=True):
             axis.imshow(transition_shares(tags, labels), cmap="Greys", vmin=0, vmax=1)
             axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
             axis.set_yticks(range(len(labels)), labels, fontsize=7)

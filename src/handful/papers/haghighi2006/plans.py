@@ -85,7 +85,7 @@ def run(settings: Settings) -> Findings:
     return Findings(bench.values, bench.not_run)
 
 
-def accuracy(gold: Text, found: Text, skip: frozenset[str] = frozenset(), words: Text = ()) -> float:
+def accuracy(gold: Text, predicted: Text, skip: frozenset[str] = frozenset(), words: Text = ()) -> float:
     """Return the accuracy in percent, over all tokens or those whose word is not to be skipped.
 
     Examples
@@ -93,7 +93,7 @@ def accuracy(gold: Text, found: Text, skip: frozenset[str] = frozenset(), words:
     >>> accuracy([["D", "N"]], [["D", "V"]]), accuracy([["D", "N"]], [["D", "V"]], frozenset(["the"]), [["the", "dog"]])
     (50.0, 0.0)
     """
-    right = [a == b for true, mine in zip(gold, found, strict=True) for a, b in zip(true, mine, strict=True)]
+    right = [a == b for true, answers in zip(gold, predicted, strict=True) for a, b in zip(true, answers, strict=True)]
     if skip:
         counted = [word not in skip for sentence in words for word in sentence]
         right = [r for r, c in zip(right, counted, strict=True) if c]
@@ -103,20 +103,20 @@ def accuracy(gold: Text, found: Text, skip: frozenset[str] = frozenset(), words:
 def _english(
     bench: _Bench, words: Text, tags: Text, similarity: ContextSimilarity, name: str
 ) -> tuple[dict[str, float], Text]:
-    labels = sorted({tag for mine in tags for tag in mine})
+    labels = sorted({tag for row in tags for tag in row})
     prototypes = extract_prototypes(words, tags)
-    typical = frozenset(word for mine in prototypes.values() for word in mine)
+    typical = frozenset(word for row in prototypes.values() for word in row)
     values = {f"{name}-base": bench.base(words, tags, labels)}
-    found: Text = []
+    predicted: Text = []
     for kind, links in (("proto", None), ("sim", similarity)):
         tagger = bench.fit(bench.tagger(prototypes, similarity=links), words, gold=tags)
-        found = tagger.predict(words)
-        values[f"{name}-{kind}"] = accuracy(tags, found)
-        values[f"{name}-{kind}-others"] = accuracy(tags, found, typical, words)
+        predicted = tagger.predict(words)
+        values[f"{name}-{kind}"] = accuracy(tags, predicted)
+        values[f"{name}-{kind}-others"] = accuracy(tags, predicted, typical, words)
     values[f"{name}-gain"] = values[f"{name}-sim"] - values[f"{name}-proto"]
-    shares = {(a, b): 100 * share for a, b, _, share in confusions(tags, found, top=len(labels) ** 2)}
+    shares = {(a, b): 100 * share for a, b, _, share in confusions(tags, predicted, top=len(labels) ** 2)}
     values.update({f"{name}-confusion-{a}-{b}".lower(): shares.get((a, b), 0.0) for a, b in _CONFUSIONS})
-    return values, found
+    return values, predicted
 
 
 def _english_sample(bench: _Bench) -> dict[str, float]:
@@ -124,11 +124,11 @@ def _english_sample(bench: _Bench) -> dict[str, float]:
     n, n_coarse = (500, 500) if bench.settings.quick else (2000, 1000)
     similarity = _news_similarity(bench, all_words)
     words, tags = all_words[:n], all_tags[:n]
-    values, found = _english(bench, words, tags, similarity, "english-48k")
+    values, predicted = _english(bench, words, tags, similarity, "english-48k")
     if bench.settings.figures is not None:
         from handful.papers.haghighi2006.figures import draw_transitions
 
-        draw_transitions(bench.settings.figures / "figure6.svg", texts.coarse(tags), texts.coarse(found))
+        draw_transitions(bench.settings.figures / "figure6.svg", texts.coarse(tags), texts.coarse(predicted))
     return values | _english_coarse(bench, all_words[:n_coarse], all_tags[:n_coarse], similarity)
 
 
@@ -173,7 +173,7 @@ def _citations(bench: _Bench) -> dict[str, float]:
     parts = {name: texts.citations(name) for name in ("test", "dev", "train", "unlabeled")}
     words = [w for name in ("test", "dev", "train") for w in parts[name][0]]
     gold, (train_words, train_tags) = parts["test"][1], parts["train"]
-    labels = sorted({tag for mine in train_tags for tag in mine})
+    labels = sorted({tag for row in train_tags for tag in row})
     prototypes = extract_prototypes(train_words, train_tags, _WORDS_A_FIELD)
     similarity = _topic_similarity([*words, *parts["unlabeled"][0]])
     values = _fields(bench, "citations", words, gold, prototypes, labels, similarity)
@@ -191,14 +191,14 @@ def _citations(bench: _Bench) -> dict[str, float]:
 def _made_ads(bench: _Bench) -> dict[str, float]:
     """Average over several samples of generated ads, since single ones depend on where the optimizer ends."""
     n_samples, n_ads = (1, 200) if bench.settings.quick else (5, 400)
-    prototypes = {label: mine for label, mine in APARTMENT_PROTOTYPES.items() if label in APARTMENT_FIELDS}
-    found = []
+    prototypes = {label: typical for label, typical in APARTMENT_PROTOTYPES.items() if label in APARTMENT_FIELDS}
+    scores = []
     for sample in range(n_samples):
         ads = make_apartment_ads(n_ads, random_state=sample)
         words, tags = [ad.tokens for ad in ads], [ad["field"] for ad in ads]
         similarity = _topic_similarity(words)
-        found.append(_fields(bench, "made-ads", words, tags[:100], prototypes, APARTMENT_FIELDS, similarity))
-    return {name: float(np.mean([values[name] for values in found])) for name in found[0]}
+        scores.append(_fields(bench, "made-ads", words, tags[:100], prototypes, APARTMENT_FIELDS, similarity))
+    return {name: float(np.mean([values[name] for values in scores])) for name in scores[0]}
 
 
 def _topic_similarity(words: Text) -> ContextSimilarity:

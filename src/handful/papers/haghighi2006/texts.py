@@ -58,18 +58,18 @@ def coarse(tags: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     >>> coarse([["DT", "NN", "VBG", "."]])
     [('DET', 'N', 'VBG', 'ENDPUNC')]
     """
-    return [tuple(_COARSE_OF.get(tag, tag) for tag in mine) for mine in tags]
+    return [tuple(_COARSE_OF.get(tag, tag) for tag in row) for row in tags]
 
 
 def news() -> list[list[str]]:
     """Return all news text at hand, with quotes and brackets as the treebank writes them."""
-    found = []
+    sentences = []
     for name in _NEWS:
         try:
-            found += [treebank_marks(sentence.tokens) for sentence in load(name)]
+            sentences += [treebank_marks(sentence.tokens) for sentence in load(name)]
         except MissingDataError:
             continue
-    return found
+    return sentences
 
 
 def treebank_marks(words: Iterable[str]) -> list[str]:

@@ -61,21 +61,23 @@ def run(settings: Settings) -> Findings:
         )
         for sigma in (0.5, 1.0, 5.0)
     }
-    found: Accuracies = {}
+    accuracies: Accuracies = {}
     if tables:
         parts = [Part(name, seed, k) for name in tables for seed in range(seeds) for k in folds]
-        found = map_reduce(partial(measure, tables), _join, parts, n_jobs=settings.n_jobs, progress=settings.progress)
+        accuracies = map_reduce(
+            partial(measure, tables), _join, parts, n_jobs=settings.n_jobs, progress=settings.progress
+        )
         for name in tables:
-            values |= _table_four(name, found)
+            values |= _table_four(name, accuracies)
     if settings.figures is not None:
         from handful.papers.liu2013.figures import draw_figures
 
-        draw_figures(settings.figures, {name: curves(name, found) for name in tables})
+        draw_figures(settings.figures, {name: curves(name, accuracies) for name in tables})
     return Findings(values, not_run)
 
 
 def _tables() -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, str]]:
-    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    tables: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     not_run: dict[str, str] = {}
     for name, corpus in TABLES.items():
         try:
@@ -89,8 +91,8 @@ def _tables() -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, str]]
         X = table.numeric()
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
-        found[name] = X, np.unique(table.labels.astype(str), return_inverse=True)[1].astype(np.int64)
-    return found, not_run
+        tables[name] = X, np.unique(table.labels.astype(str), return_inverse=True)[1].astype(np.int64)
+    return tables, not_run
 
 
 def measure(tables: dict[str, tuple[np.ndarray, np.ndarray]], part: Part) -> Accuracies:
@@ -111,12 +113,12 @@ def measure(tables: dict[str, tuple[np.ndarray, np.ndarray]], part: Part) -> Acc
     X, y = tables[part.name]
     rng = np.random.default_rng([part.seed, part.n_folds])
     fold = rng.permutation(np.arange(len(y)) % part.n_folds)
-    found: Accuracies = {}
+    accuracies: Accuracies = {}
     for ratio, masks in _directions(fold, part.n_folds):
         scores = [_score_all(X, y, labeled, rng) for labeled in masks]
         for method in METHODS:
-            found[part.name, method, ratio] = [float(np.mean([score[method] for score in scores]))]
-    return found
+            accuracies[part.name, method, ratio] = [float(np.mean([score[method] for score in scores]))]
+    return accuracies
 
 
 def _directions(fold: np.ndarray, n_folds: int) -> Iterator[tuple[float, list[np.ndarray]]]:
@@ -148,24 +150,28 @@ def _join(a: Accuracies, b: Accuracies) -> Accuracies:
     return a
 
 
-def curves(name: str, found: Accuracies) -> dict[str, dict[float, float]]:
+def curves(name: str, accuracies: Accuracies) -> dict[str, dict[float, float]]:
     """Return the mean accuracy over seeds by method and ratio, as in Figures 6 to 9."""
     return {
         method: {
             ratio: float(np.mean(scores))
-            for (table, m, ratio), scores in sorted(found.items())
+            for (table, m, ratio), scores in sorted(accuracies.items())
             if table == name and m == method
         }
         for method in METHODS
     }
 
 
-def _table_four(name: str, found: Accuracies) -> dict[str, float]:
+def _table_four(name: str, accuracies: Accuracies) -> dict[str, float]:
     """Mean and sd over the ratios of at most one half, computed for each seed, then averaged over seeds."""
     values = {}
     for method in METHODS:
         by_seed = np.array(
-            [scores for (table, m, ratio), scores in found.items() if table == name and m == method and ratio <= 0.5]
+            [
+                scores
+                for (table, m, ratio), scores in accuracies.items()
+                if table == name and m == method and ratio <= 0.5
+            ]
         )
         values[f"table4-{name.lower()}-{method}"] = float(by_seed.mean())
         values[f"table4-{name.lower()}-{method}-sd"] = float(by_seed.std(axis=0, ddof=1).mean())

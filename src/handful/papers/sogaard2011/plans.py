@@ -64,9 +64,9 @@ def run(settings: Settings) -> Findings:
         "ptb": texts.wsj_sections,
     }
     for name, loader in loaders.items():
-        mine = [f"{name}-{end}" for end in ids[name]]
+        own_ids = [f"{name}-{end}" for end in ids[name]]
         if settings.quick and name != "wsj":
-            not_run |= dict.fromkeys(mine, "left out of the quick run")
+            not_run |= dict.fromkeys(own_ids, "left out of the quick run")
             continue
         try:
             parts = loader()
@@ -79,7 +79,7 @@ def run(settings: Settings) -> Findings:
                 parts = parts.first(600)
             values |= Experiment(parts, brown, clusters, settings).values()
         except MissingDataError as error:
-            not_run |= dict.fromkeys(mine, str(error))
+            not_run |= dict.fromkeys(own_ids, str(error))
     return Findings(values, not_run)
 
 
@@ -128,7 +128,7 @@ class Experiment:
 
     def values(self) -> dict[str, float]:
         """Return accuracies in percent, stored points, and what follows from them, by claim."""
-        found: dict[str, float] = {}
+        scores: dict[str, float] = {}
         base = self.test[:, 0]
         right = {"base": base == self.gold}
         chosen = {}
@@ -141,17 +141,17 @@ class Experiment:
             model = fit(kind, options, self.T, self.gold_T, self.U)
             winners, shares = answers(model, options, self.test)
             right[kind] = winners == self.gold
-            found[f"{kind}-points"] = len(model.stored_codes_)
+            scores[f"{kind}-points"] = len(model.stored_codes_)
             if kind == "scnn":
                 kept = np.where(shares < chosen[kind].min_share, base, winners)
                 right["fallback"] = kept == self.gold
-                found["fallback-changed"] = int((kept != base).sum())
-        right["tri"], found["tri-points"] = self._tri_training(chosen["wcnn"].options)
-        right |= self._crossed(found)
-        found |= {kind: 100 * float(verdicts.mean()) for kind, verdicts in right.items()}
-        found |= _comparisons(found, right)
-        found |= self._figure_five(chosen["scnn"].options)
-        return {f"{self.parts.name}-{end}": value for end, value in found.items()}
+                scores["fallback-changed"] = int((kept != base).sum())
+        right["tri"], scores["tri-points"] = self._tri_training(chosen["wcnn"].options)
+        right |= self._crossed(scores)
+        scores |= {kind: 100 * float(verdicts.mean()) for kind, verdicts in right.items()}
+        scores |= _comparisons(scores, right)
+        scores |= self._figure_five(chosen["scnn"].options)
+        return {f"{self.parts.name}-{end}": value for end, value in scores.items()}
 
     def _train(self, tagged: Tagged, n_iterations: int) -> CRF:
         self._tell(f"{self.parts.name}: tagger")
@@ -170,7 +170,7 @@ class Experiment:
         winners = model.predict(weigh(self.test, options.tag_weight))
         return winners == self.gold, sum(len(part.kept_) for part in model.estimators_)
 
-    def _crossed(self, found: dict[str, float]) -> dict[str, np.ndarray]:
+    def _crossed(self, scores: dict[str, float]) -> dict[str, np.ndarray]:
         """Let the tagger's own training sentences teach the classifier too, tagged by taggers that did not see them."""
         words, tags = self.parts.base
         n, n_folds = len(words), 2 if self.settings.quick else _N_CROSSED
@@ -191,7 +191,7 @@ class Experiment:
             options = choose(kind, X, y, self.U[:_CHOICE_WORDS], split, self.grid).options
             model = fit(kind, options, X, y, self.U)
             right[f"crossed-{kind}"] = answers(model, options, self.test)[0] == self.gold
-            found[f"crossed-{kind}-points"] = len(model.stored_codes_)
+            scores[f"crossed-{kind}-points"] = len(model.stored_codes_)
         return right
 
     def _figure_five(self, options: Options) -> dict[str, float]:
@@ -224,18 +224,18 @@ class Experiment:
             self.settings.progress(Step(stage, 0))
 
 
-def _comparisons(found: Mapping[str, float], right: Mapping[str, np.ndarray]) -> dict[str, float]:
-    accuracy: dict[str, Any] = {kind: found[kind] / 100 for kind in right}
+def _comparisons(scores: Mapping[str, float], right: Mapping[str, np.ndarray]) -> dict[str, float]:
+    accuracy: dict[str, Any] = {kind: scores[kind] / 100 for kind in right}
     p_value = mcnemar(right["scnn"], right["cnn"])
     return {
-        "scnn-over-cnn": found["scnn"] - found["cnn"],
-        "scnn-fewer": found["cnn-points"] - found["scnn-points"],
+        "scnn-over-cnn": scores["scnn"] - scores["cnn"],
+        "scnn-fewer": scores["cnn-points"] - scores["scnn-points"],
         "scnn-error-reduction": 100 * error_reduction(accuracy["scnn"], accuracy["cnn"]),
         "scnn-base-error-reduction": 100 * error_reduction(accuracy["scnn"], accuracy["base"]),
         "scnn-log-p": -float(np.log10(max(p_value, 1e-300))),
-        "scnn-over-base": found["scnn"] - found["base"],
+        "scnn-over-base": scores["scnn"] - scores["base"],
         "scnn-base-p": mcnemar(right["scnn"], right["base"]),
-        "fallback-over-base": found["fallback"] - found["base"],
-        "crossed-over-base": found["crossed-scnn-weak"] - found["base"],
+        "fallback-over-base": scores["fallback"] - scores["base"],
+        "crossed-over-base": scores["crossed-scnn-weak"] - scores["base"],
         "crossed-base-p": mcnemar(right["crossed-scnn-weak"], right["base"]),
     }

@@ -60,10 +60,10 @@ def measure_senseval(settings: Settings) -> dict[str, float]:
     tagger = train_tagger(quick=settings.quick)
     unlabeled = unlabeled_contexts(data, tagger, quick=settings.quick, progress=settings.progress)
     ready = [make_contexts(part, tagger.predict) for part in (data.train, data.test, unlabeled)]
-    found = compare_methods(*ready, n_jobs=settings.n_jobs, progress=settings.progress)
+    answers = compare_methods(*ready, n_jobs=settings.n_jobs, progress=settings.progress)
     values = _about(data, unlabeled, data.groups()["largest-verbs"])
     for group, words in data.groups().items():
-        values |= _group(found, data, group, words)
+        values |= _group(answers, data, group, words)
     return values
 
 
@@ -79,8 +79,8 @@ def _about(data: Senseval, unlabeled: Sequence[Occurrence], words: Sequence[str]
     }
 
 
-def _group(found: Answers, data: Senseval, group: str, words: Sequence[str]) -> dict[str, float]:
-    values = accuracies(found, data, words) | branches(found, data, words)
+def _group(answers: Answers, data: Senseval, group: str, words: Sequence[str]) -> dict[str, float]:
+    values = accuracies(answers, data, words) | branches(answers, data, words)
     for kind in ("fine", "coarse"):
         ours = values[f"{kind}-kernel-pca"]
         values |= {f"{kind}-over-{rival}": ours - values[f"{kind}-{rival}"] for rival in RIVALS}
@@ -91,5 +91,5 @@ def _group(found: Answers, data: Senseval, group: str, words: Sequence[str]) -> 
                 values[f"{where}-{kind}-lead"] = sign * (both[0] - both[1])
     for rival in RIVALS:
         leads = values[f"fine-over-{rival}"] > 0
-        values[f"surely-over-{rival}"] = 100 * (1 - paired_test(found, data, words, "kernel-pca", rival)) * leads
+        values[f"surely-over-{rival}"] = 100 * (1 - paired_test(answers, data, words, "kernel-pca", rival)) * leads
     return {f"{group}-{name}": value for name, value in values.items()}

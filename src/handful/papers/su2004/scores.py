@@ -13,12 +13,12 @@ from handful.senses.comparing import MethodAnswers
 Answers = Mapping[str, MethodAnswers]
 
 
-def accuracies(found: Answers, data: Senseval, words: Sequence[str]) -> dict[str, float]:
+def accuracies(answers: Answers, data: Senseval, words: Sequence[str]) -> dict[str, float]:
     """Return the accuracy in percent of each method on some words, as ``"fine-METHOD"`` and ``"coarse-METHOD"``.
 
     Parameters
     ----------
-    found : mapping of str to MethodAnswers
+    answers : mapping of str to MethodAnswers
         What the methods answered.
     data : Senseval
         Holds the key and the map to coarse senses.
@@ -33,16 +33,16 @@ def accuracies(found: Answers, data: Senseval, words: Sequence[str]) -> dict[str
     return {
         f"{kind}-{method}": 100 * one.score(data.test, words, sense_map).recall
         for kind, sense_map in (("fine", None), ("coarse", data.coarse))
-        for method, one in found.items()
+        for method, one in answers.items()
     }
 
 
-def paired_test(found: Answers, data: Senseval, words: Sequence[str], first: str, second: str) -> float:
+def paired_test(answers: Answers, data: Senseval, words: Sequence[str], first: str, second: str) -> float:
     """Return the p-value of McNemar's test between two methods, scored finely.
 
     Parameters
     ----------
-    found, data, words
+    answers, data, words
         As in `accuracies`.
     first, second : str
         The methods.
@@ -52,17 +52,17 @@ def paired_test(found: Answers, data: Senseval, words: Sequence[str], first: str
     float
         Two-sided, exact.
     """
-    right = [np.array(list(found[name].score(data.test, words).credits.values())) > 0 for name in (first, second)]
+    right = [np.array(list(answers[name].score(data.test, words).credits.values())) > 0 for name in (first, second)]
     return float(mcnemar(*right))
 
 
-def branches(found: Answers, data: Senseval, words: Sequence[str]) -> dict[str, float]:
+def branches(answers: Answers, data: Senseval, words: Sequence[str]) -> dict[str, float]:
     """Return the counterparts of Tables 5 and 6: both models where the supervised one is trusted, and where it is not.
 
     Parameters
     ----------
-    found, data, words
-        As in `accuracies`; `found` holds the composite and its two branches.
+    answers, data, words
+        As in `accuracies`; `answers` holds the composite and its two branches.
 
     Returns
     -------
@@ -71,11 +71,11 @@ def branches(found: Answers, data: Senseval, words: Sequence[str]) -> dict[str, 
         are named such as ``"doubted-fine-kernel-pca"`` and are missing where a part is empty; ``"changed"``,
         ``"better"`` and ``"worse"`` count the answers in which the composite differs from the supervised model.
     """
-    sources = found["composite-kernel-pca"].sources
+    sources = answers["composite-kernel-pca"].sources
     chosen = [o for o in data.test if o.word in set(words)]
     doubted = [o for o in chosen if sources.get(o.id) == "semi-supervised"]
     trusted = [o for o in chosen if sources.get(o.id) != "semi-supervised"]
-    old, new = found["kernel-pca"].answers, found["composite-kernel-pca"].answers
+    old, new = answers["kernel-pca"].answers, answers["composite-kernel-pca"].answers
     changed = [o for o in doubted if old[o.id] != new[o.id]]
     table: dict[str, float] = {
         "fallbacks": 100 * len(doubted) / len(chosen),
@@ -83,9 +83,9 @@ def branches(found: Answers, data: Senseval, words: Sequence[str]) -> dict[str, 
         "better": sum(new[o.id] in o.senses for o in changed),
         "worse": sum(old[o.id] in o.senses for o in changed),
     }
-    models = {name: found[name] for name in ("kernel-pca", "semi-supervised-kernel-pca")}
+    models = {name: answers[name] for name in ("kernel-pca", "semi-supervised-kernel-pca")}
     for where, part in (("trusted", trusted), ("doubted", doubted)):
         if part:
-            mine = accuracies(models, data._replace(test=part), words)
-            table |= {f"{where}-{name}": value for name, value in mine.items()}
+            scores = accuracies(models, data._replace(test=part), words)
+            table |= {f"{where}-{name}": value for name, value in scores.items()}
     return table

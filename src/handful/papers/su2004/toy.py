@@ -58,7 +58,7 @@ def turned(degree: int) -> tuple[np.ndarray, np.ndarray]:
     return table.projected * signs, table.new * signs
 
 
-def off_by(found: np.ndarray, printed: np.ndarray) -> float:
+def off_by(computed: np.ndarray, printed: np.ndarray) -> float:
     """Return the largest deviation in units of the fourth significant digit, after rounding to four.
 
     Examples
@@ -66,8 +66,8 @@ def off_by(found: np.ndarray, printed: np.ndarray) -> float:
     >>> off_by(np.array([1.67458, -0.36702]), np.array([1.675, -0.368]))
     10.0
     """
-    unit = 10.0 ** (np.floor(np.log10(np.abs(found))) - 3)
-    return float(np.round(np.abs(np.round(found / unit) - printed / unit), 3).max())
+    unit = 10.0 ** (np.floor(np.log10(np.abs(computed))) - 3)
+    return float(np.round(np.abs(np.round(computed / unit) - printed / unit), 3).max())
 
 
 def lead(table: ToyTable) -> float:

@@ -36,13 +36,13 @@ def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
     matplotlib = require("matplotlib", extra="plots", why="handful paper --figures")
     matplotlib.use("Agg")
     with matplotlib.rc_context({"svg.hashsalt": "suzuki2011"}):  # the same picture is the same file
-        found = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1 and not p.kept])]
+        drawn = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1 and not p.kept])]
         curve = [p for p in points if p.every > 1]
         if curve:
-            found.append(_draw_curve(folder / "unlabeled-text.svg", curve))
+            drawn.append(_draw_curve(folder / "unlabeled-text.svg", curve))
     numbers = folder / "points.json"
     numbers.write_text("[\n" + ",\n".join(json.dumps(asdict(p)) for p in points) + "\n]\n", encoding="utf-8")
-    return [*found, numbers]
+    return [*drawn, numbers]
 
 
 def trend(points: Sequence[Point]) -> tuple[float, float]:
@@ -70,12 +70,14 @@ def _draw_sizes(path: Path, points: Sequence[Point]) -> Path:
         axis.plot(
             [p.active for p in plain], [p.dev for p in plain], "", label=f"{name}, {learner.upper()}", mfc="w", **style
         )
-        mine = [p for p in points if p.base == base and p.resolution is not None]
+        chosen = [p for p in points if p.base == base and p.resolution is not None]
         name = {"sup": "COFER", "icwr": "iCWR+COFER"}[kind]
         line = "-" if learner == "l1" else "--"
-        axis.plot([p.active for p in mine], [p.dev for p in mine], line, label=f"{name}, {learner.upper()}", **style)
+        axis.plot(
+            [p.active for p in chosen], [p.dev for p in chosen], line, label=f"{name}, {learner.upper()}", **style
+        )
         if learner == "l1":
-            for point in mine:
+            for point in chosen:
                 where = {"textcoords": "offset points", "xytext": (0, 6), "fontsize": 7, "ha": "center"}
                 axis.annotate(f"{point.resolution:,g}", (point.active, point.dev), **where)
     axis.set_xscale("log")
@@ -90,11 +92,11 @@ def _draw_curve(path: Path, points: Sequence[Point]) -> Path:
 
     figure, axis = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
     for number, resolution in enumerate(dict.fromkeys(p.resolution for p in points)):
-        mine = [p for p in points if p.resolution == resolution]
-        start, slope = trend(mine)
+        chosen = [p for p in points if p.resolution == resolution]
+        start, slope = trend(chosen)
         label = f"resolution {resolution:,g}: {slope:+.2f} points for ten times the text"
-        axis.plot([p.n_tokens for p in mine], [p.dev for p in mine], "o-", color=f"C{number}", label=label)
-        ends = np.array([mine[-1].n_tokens, _BILLION])
+        axis.plot([p.n_tokens for p in chosen], [p.dev for p in chosen], "o-", color=f"C{number}", label=label)
+        ends = np.array([chosen[-1].n_tokens, _BILLION])
         axis.plot(ends, start + slope * np.log10(ends), ":", color=f"C{number}")
     axis.set_xscale("log")
     axis.set_xlabel("unlabeled tokens; dotted: the trend carried on to a billion, which nobody measured")

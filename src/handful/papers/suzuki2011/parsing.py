@@ -82,18 +82,18 @@ class Task:
 
     def rows(self) -> list[Row]:
         """Train and score all parsers of the table."""
-        found = []
+        rows = []
         for name in BASES:
             base = self.base(name)
-            found.append(self._score(base, name, "base", base.n_active_))
+            rows.append(self._score(base, name, "base", base.n_active_))
             features = self.count(base, name)
             ways = {
                 "coarse": self.retrain(features, name, COARSE),
                 "fine": self.retrain(features, name, FINE),
                 "kept": self.keep(features, self.early(name), name),
             }
-            found += [self._score(small, name, way, small.n_active_condensed_) for way, small in ways.items()]
-        return found
+            rows += [self._score(small, name, way, small.n_active_condensed_) for way, small in ways.items()]
+        return rows
 
     def base(self, name: str, trees: Sequence[Tree] | None = None) -> DependencyParser:
         """Train a base model, one of `BASES`, on some or all training trees."""

@@ -52,13 +52,13 @@ def read_sources(n_labeled: int = N_LABELED, n_unlabeled: int = N_UNLABELED, n_t
     for name in SOURCES:
         n_learn = n_labeled + n_unlabeled
         whole = (" ".join(s.tokens).lower() for s in load(name) if len(s) >= _SHORTEST)
-        mine = list(islice(whole, n_learn + n_test))
+        sentences = list(islice(whole, n_learn + n_test))
         # labeled sentences are spread over the text, since its beginning is one article
         given = set(np.linspace(0, n_learn - 1, n_labeled).astype(int).tolist())
-        learn += mine[:n_learn]
+        learn += sentences[:n_learn]
         labels += [name if k in given else None for k in range(n_learn)]
-        test += mine[n_learn:]
-        answers += [name] * len(mine[n_learn:])
+        test += sentences[n_learn:]
+        answers += [name] * len(sentences[n_learn:])
     bag = CountVectorizer(ngram_range=(1, 2), min_df=2, token_pattern=r"[^ ]+", lowercase=False, binary=True)
     return Rows(bag.fit_transform(learn), np.array(labels, dtype=object), bag.transform(test), np.array(answers))
 

@@ -99,11 +99,11 @@ class Task:
 
     def count(self, name: str, whole: CRF, news: Sequence[Sentence]) -> Counted:
         """Count the features of a base model, and of one that has seen the first sentences, over unlabeled text."""
-        sentences, found = self.train.sentences, []
+        sentences, parts = self.train.sentences, []
         for model, labeled in ((whole, sentences), (self.base(name, early=True), sentences[: self.n_early])):
             features = CondensedFeatures(model, **COUNTING)
-            found.append(features.fit(news, labeled=labeled, progress=self._named(f"count {name}")))
-        return Counted(*found)
+            parts.append(features.fit(news, labeled=labeled, progress=self._named(f"count {name}")))
+        return Counted(*parts)
 
     def extend(self, counted: Counted, name: str, news: Sequence[Sentence]) -> None:
         """Count more unlabeled text."""
@@ -121,10 +121,10 @@ class Task:
         settings["progress"] = self._named(f"retrain {name} {resolution:g}")
         whole = counted.whole.rebin(**bins)
         if resolution >= _MANY:
-            model = whole.retrain(*(mine[::every] for mine in self.train), **settings)
+            model = whole.retrain(*(part[::every] for part in self.train), **settings)
         else:
             early = counted.early.rebin(**bins)
-            late = (mine[self.n_early :: every] for mine in self.train)
+            late = (part[self.n_early :: every] for part in self.train)
             model = whole.carry(early.retrain(*late, **settings), early)
         point = self.score(model, name, resolution, n_tokens, model.n_active_condensed_, test=test)
         return replace(point, every=every)
@@ -133,7 +133,7 @@ class Task:
         """Keep the base model's weights, add what bins are worth by the last sentences, and score."""
         whole, early = (features.rebin(**KEEPING) for features in counted)
         settings = LEARNING | ({"max_iter": 15} if self.quick else {})
-        late = (mine[self.n_early :] for mine in self.train)
+        late = (part[self.n_early :] for part in self.train)
         learned = early.retrain(*late, **settings, progress=self._named(f"retrain {name}"))
         model = whole.carry(learned, early)
         point = self.score(model, name, KEEPING["resolution"], n_tokens, model.n_active_condensed_, test=True)

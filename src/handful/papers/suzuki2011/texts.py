@@ -100,16 +100,16 @@ def read_news(tagger: CRF, n_tokens: int | None = None, *, progress: Progress | 
     """
     sources = [[s.tokens for s in load(name) if len(s) <= _LONGEST] for name in NEWS]
     words = list(_first(mixed(sources), n_tokens))
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for start in range(0, len(words), _TAGGED_AT_ONCE):
         some = words[start : start + _TAGGED_AT_ONCE]
         for tokens, tags in zip(some, tagger.predict(some), strict=True):
             # one string a word, not one a token: the text stays in memory
             kept = tuple(map(sys.intern, tokens))
-            found.append(Sentence(kept, {"pos": tuple(map(sys.intern, tags))}))
+            sentences.append(Sentence(kept, {"pos": tuple(map(sys.intern, tags))}))
         if progress is not None:
-            progress(Step("tag news", len(found), len(words), {}))
-    return found
+            progress(Step("tag news", len(sentences), len(words), {}))
+    return sentences
 
 
 def mixed(sources: Sequence[Sequence[T]]) -> Iterator[T]:
@@ -131,7 +131,7 @@ def mixed(sources: Sequence[Sequence[T]]) -> Iterator[T]:
     'abaaba'
     """
     keyed = sorted(
-        ((2 * k + 1) / len(mine), number, k) for number, mine in enumerate(sources) for k in range(len(mine))
+        ((2 * k + 1) / len(source), number, k) for number, source in enumerate(sources) for k in range(len(source))
     )
     for _, number, k in keyed:
         yield sources[number][k]

@@ -112,8 +112,8 @@ class ChainSpace:
         """Count observations with the labels that the base model gives them."""
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
         model = self.model
-        mine = _renumbered(observed, self._base_number)
-        codes = model.chain(model.extractor, model.layout, mine).best(model.weights_).astype(np.int64)
+        numbers = _renumbered(observed, self._base_number)
+        codes = model.chain(model.extractor, model.layout, numbers).best(model.weights_).astype(np.int64)
         before = labels_before(observed.offsets, codes)
         pair = self._legal_rank[np.where(before >= 0, before * self.n_labels + codes, -1)]
         node, edge, pairs, triples = (chosen[a:b] for a, b in pairwise(self.starts))
@@ -139,19 +139,19 @@ class ChainSpace:
         """Return A from the sums of each observation at first, second and later positions."""
         sums = basis.reshape(-1, self._even.n_classes)
         group, first, second = self._place(np.arange(start, stop))
-        found = np.empty(stop - start)
+        shares = np.empty(stop - start)
         for kind, share in enumerate((self._label_share, self._pair_share, self._pair_share, self._triple_share)):
-            mine = group == kind
+            of_kind = group == kind
             # bare label pairs and triples have predicate -1: the last line, which is any token
-            found[mine] = (sums[first[mine]] * share[second[mine]]).sum(axis=1)
-        return found
+            shares[of_kind] = (sums[first[of_kind]] * share[second[of_kind]]).sum(axis=1)
+        return shares
 
     def types(self, ids: np.ndarray) -> np.ndarray:
         """Return the template of each feature."""
         group, first, _ = self._place(ids)
         slot = np.searchsorted(self.extractor.starts, np.maximum(first, 0), side="right") - 1
-        found = np.where(group == 0, self._node_type[slot], self._edge_type[slot])
-        return np.asarray(np.where(group == 2, self._pair_type, np.where(group == 3, self._triple_type, found)))
+        types = np.where(group == 0, self._node_type[slot], self._edge_type[slot])
+        return np.asarray(np.where(group == 2, self._pair_type, np.where(group == 3, self._triple_type, types)))
 
     def describe(self, ids: np.ndarray) -> list[tuple[str, tuple[str, ...]]]:
         """Return observations and labels in words."""
@@ -221,8 +221,10 @@ class ChainSpace:
         group, first, second = self._place(ids)
         n_predicates = self.extractor.n_predicates
 
-        def offsets(mine: np.ndarray) -> np.ndarray:
-            return np.concatenate([[0], np.cumsum(np.bincount(first[mine], minlength=n_predicates))]).astype(np.int64)
+        def offsets(numbers: np.ndarray) -> np.ndarray:
+            return np.concatenate([[0], np.cumsum(np.bincount(first[numbers], minlength=n_predicates))]).astype(
+                np.int64
+            )
 
         node, edge = group == 0, group == 1
         return ChainLayout(
@@ -241,9 +243,9 @@ class ChainSpace:
         within = ids - self.starts[group]
         first, second = np.full(len(ids), -1, dtype=np.int64), within.copy()
         for kind, known, width in ((0, self._nodes, self.n_labels), (1, self._edges, len(self.legal))):
-            mine = group == kind
-            rank, second[mine] = np.divmod(within[mine], width)
-            first[mine] = known[rank]
+            of_kind = group == kind
+            rank, second[of_kind] = np.divmod(within[of_kind], width)
+            first[of_kind] = known[rank]
         return group, first, second
 
     def _name_types(self) -> None:

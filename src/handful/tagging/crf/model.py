@@ -310,8 +310,8 @@ class CRF(ProbabilisticTagger):
         if label not in self.classes_:
             raise DataError(f"CRF: the label must be one of {', '.join(self.classes_)}, got {label!r}.")
         node_weights = self._layout.split(self.weights_)[0]
-        mine = np.flatnonzero(self._layout.node_targets == np.flatnonzero(self.classes_ == label)[0])
-        heaviest = mine[np.argsort(-node_weights[mine], kind="stable")[:n]]
+        places = np.flatnonzero(self._layout.node_targets == np.flatnonzero(self.classes_ == label)[0])
+        heaviest = places[np.argsort(-node_weights[places], kind="stable")[:n]]
         predicates = np.searchsorted(self._layout.node_offsets, heaviest, side="right") - 1
         return list(zip(self._extractor.names(predicates), node_weights[heaviest].tolist(), strict=True))
 
