@@ -91,7 +91,7 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
         page.on("dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: urlsplit(request.url).netloc != own and wrong.append(request.url))
         page.goto(link)
-        page.locator("#item[data-row]").wait_for()
+        page.locator("#item[data-row]").wait_for(state="attached")
         return page
 
     open_page.forgive = wrong.clear  # type: ignore[attr-defined]

@@ -17,6 +17,11 @@ from handful.core.errors import FileError, ParameterError
 @click.option("--target", metavar="COLUMN", help="Column of labels of a table; DATA is raw text without it.")
 @click.option("--prototypes", type=click.Path(path_type=Path), help="For text: a list of typical words to begin with.")
 @click.option("--tagged", type=click.Path(path_type=Path), help="For text: tagged sentences to begin with.")
+@click.option(
+    "--spans",
+    is_flag=True,
+    help="For text: labels mark spans of tokens, not each token; told by --tagged where it is given.",
+)
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where exports go; beside DATA.")
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
@@ -69,7 +74,7 @@ def _studio(data: Path, given: dict[str, Any]) -> Any:
             if given[name] is not None:
                 raise ParameterError(f"--{name} is for raw text; a table has a --target.")
         return _table(data, folder, given)
-    raise ParameterError("studio: name the column of labels with --target.")
+    return _text(data, folder, given)
 
 
 def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
@@ -94,6 +99,38 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
         given["seed"],
     )
     return TableStudio(desk, given["jobs"])
+
+
+def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
+    from handful.core.errors import DataError
+    from handful.corpora.formats import read_prototypes
+    from handful.corpora.formats.iob import to_iob2
+    from handful.corpora.sentences import read_sentences
+    from handful.corpora.tagged import read_tagged
+    from handful.studio.journal import Journal
+    from handful.studio.text_desk import TextDesk
+    from handful.studio.text_studio import TextStudio
+
+    if given["prototypes"] is not None and given["tagged"] is not None:
+        raise ParameterError("--prototypes and --tagged exclude each other: a model learns from words or from tags.")
+    for name in ("columns", "unlabeled_mark"):
+        if given[name] is not None:
+            raise ParameterError(f"--{name.replace('_', '-')} is for a table; name its --target.")
+    sentences = [sentence.tokens for sentence in read_sentences(data)]
+    if not any(sentences):
+        raise DataError(f"{data}: at least one sentence is needed, got none.")
+    lists = None if given["prototypes"] is None else read_prototypes(given["prototypes"])
+    train = None if given["tagged"] is None else read_tagged(given["tagged"])
+    spans = given["spans"] if train is None else train.has_spans
+    tagged: list[Any] = []
+    if train is not None:
+        tagged = [
+            (sentence.tokens, to_iob2(tags) if spans else list(tags))
+            for sentence, tags in zip(train.sentences, train.tags, strict=True)
+        ]
+    journal = Journal(journal_path(data), f"{'spans' if spans else 'tokens'} {digest(data)}")
+    desk = TextDesk(data.name, sentences, journal, folder, lists=lists, tagged=tagged, spans=spans, seed=given["seed"])
+    return TextStudio(desk)
 
 
 def journal_path(data: Path) -> Path:

@@ -13,7 +13,7 @@ from handful.studio.state import UNDO, State
 
 RESERVED = "zsunlp"  # undo, skip, unsure, new label, all like this, play
 _KEYS = [key for key in "1234567890qwertyuiopasdfghjklzxcvbnm" if key not in RESERVED]
-_LONGEST_LABEL = 100
+LONGEST_LABEL = 100
 _MOST_LABELS = 500
 MARKS = {"skip": "skipped", "unsure": "unsure"}
 
@@ -41,8 +41,8 @@ def checked_label(value: Any) -> str:
     """Return a label that a person typed, without blanks around it, or refuse it."""
     if not isinstance(value, str) or not value.strip():
         raise DataError("studio: a label must be a text, got nothing.")
-    if len(value) > _LONGEST_LABEL or any(ord(letter) < 32 for letter in value):
-        raise DataError(f"studio: a label must be one line of at most {_LONGEST_LABEL} letters.")
+    if len(value) > LONGEST_LABEL or any(ord(letter) < 32 for letter in value):
+        raise DataError(f"studio: a label must be one line of at most {LONGEST_LABEL} letters.")
     return value.strip()
 
 
@@ -76,6 +76,7 @@ class Desk:
     """
 
     kind = "desk"
+    has_board = False
 
     def __init__(self, name: str, n_items: int, journal: Journal, folder: Path) -> None:
         self.name = name

@@ -113,7 +113,12 @@ def _page(desk: Desk, host: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    facts = {"name": desk.name, "kind": desk.kind, "open_to": None if is_loopback(host) else host}
+    facts = {
+        "name": desk.name,
+        "kind": desk.kind,
+        "board": desk.has_board,
+        "open_to": None if is_loopback(host) else host,
+    }
     return environment.get_template(f"{desk.kind}.html").render(version=__version__, **facts)
 
 

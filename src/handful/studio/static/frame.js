@@ -3,17 +3,17 @@ import { $, say } from "./dom.js";
 
 export function tabs(onShow) {
   const all = [...document.querySelectorAll("[role=tab]")];
-  const show = (tab) => {
+  const show = (tab, byMouse = false) => {
     for (const one of all) {
       const chosen = one === tab;
       one.setAttribute("aria-selected", chosen);
       one.tabIndex = chosen ? 0 : -1;
       $(one.getAttribute("aria-controls")).hidden = !chosen;
     }
-    onShow(tab.getAttribute("aria-controls"));
+    onShow(tab.getAttribute("aria-controls"), byMouse);
   };
   for (const [at, tab] of all.entries()) {
-    tab.addEventListener("click", () => show(tab));
+    tab.addEventListener("click", () => show(tab, true));
     tab.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (!step) return;
@@ -30,7 +30,7 @@ export function keys(handle) {
     const at = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
     if (at.matches("input:not([type=range]), select, textarea")) { if (event.key === "Escape") at.blur(); return; }
-    if (["Enter", " "].includes(event.key) && at.matches("button, a, [tabindex='0']")) return;
+    if (["Enter", " "].includes(event.key) && at.matches("button, a, .scroll")) return;
     if (event.key === "?") $("help").showModal();
     else if (!handle(event.key, event)) return;
     event.preventDefault();

@@ -4,17 +4,21 @@ import { $, color, fill, h, many, percent, s } from "./dom.js";
 export function showSide(view, actions) {
   showAudit(view.panel.audit);
   showCurve(view.panel, view.goal);
-  const most = Math.max(1, ...view.labels.map((label) => label.count));
-  fill($("classes"), view.labels.length ? view.labels.map((label, n) => h("div", { class: "bar" },
-    h("span", {}, label.name),
-    s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true", height: 10 },
-      s("rect", { width: (100 * label.count) / most, height: 10, fill: color(n), rx: 2 })),
-    h("span", {}, many(label.count)))) : h("p", { class: "soft" }, "None yet."));
+  showClasses(view.labels);
   const n = view.panel.n_doubts;
   fill($("doubts"), n === undefined ? h("p", { class: "soft" }, "Looked for once labels can be held against each other.")
     : n === 0 ? h("p", {}, "None.")
       : h("button", { type: "button", onclick: actions.doubtful }, `${many(n)} ${n === 1 ? "label" : "labels"} to look at`));
   showContest(view.contest, view.panel.leader, actions);
+}
+
+export function showClasses(labels) {
+  const most = Math.max(1, ...labels.map((label) => label.count));
+  fill($("classes"), labels.length ? labels.map((label, n) => h("div", { class: "bar" },
+    h("span", {}, label.name),
+    s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true", height: 10 },
+      s("rect", { width: (100 * label.count) / most, height: 10, fill: color(n), rx: 2 })),
+    h("span", {}, many(label.count)))) : h("p", { class: "soft" }, "None yet."));
 }
 
 function showAudit(audit) {

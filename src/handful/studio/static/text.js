@@ -1,0 +1,130 @@
+// The page of a text: words on a board, and sentences whose spans are chosen by mouse or keys.
+import { ask, listen, post } from "./api.js";
+import { hue, showBoard, showSample, shown } from "./board.js";
+import { $, color, fill, h, many, percent, say } from "./dom.js";
+import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
+import { showClasses } from "./side.js";
+
+let view = null, newest = 0, stale = false, looked = null, anchor = 0, cursor = 0; // looked: a sentence opened from the sample
+const item = () => looked || view?.item;
+const first = () => Math.min(anchor, cursor), last = () => Math.max(anchor, cursor);
+
+async function load() {
+  const facts = await ask("view");
+  if (facts) show(facts);
+}
+const catchUp = () => { if (view && !act.busy() && (stale || newest > view.version)) { stale = false; load(); } };
+
+function show(facts) {
+  if (facts.item?.row !== view?.item?.row && !looked) { anchor = 0; cursor = 0; }
+  view = facts;
+  if (looked) looked = view.item?.row === looked.row ? null : looked;
+  $("count").textContent = `${many(view.n_done)} of ${many(view.n_items)} tagged`;
+  $("undo").disabled = !view.can_undo;
+  showItem();
+  showLearned();
+}
+
+function showLearned() {
+  $("model").textContent = view.model.busy ? `${view.model.busy} …` : view.model.text;
+  const { right, tokens, sentences } = view.audit;
+  fill($("audit"), tokens ? [h("div", { class: "big" }, percent(right / tokens)),
+    h("p", { class: "soft" }, `of the suggested tags were right, on ${sentences} sentences chosen at random`)] : null);
+  showClasses(view.labels);
+  if (view.board) showBoard(view, act, where);
+  showSample(view, open);
+}
+
+function showItem() {
+  const one = item();
+  $("item").dataset.row = one ? one.row : "none";
+  $("item-title").textContent = one ? `Sentence ${many(one.row + 1)}${one.reason ? ` · ${one.reason}` : ""}` : "Done: every sentence is tagged";
+  fill($("tokens"), (one?.tokens || []).map((word, at) => {
+    const own = one.tags[at], tag = shown(view, own ?? one.suggestion?.[at]), chosen = at >= first() && at <= last();
+    return [h("span", { class: `token${own === null ? " suggestion" : ""}`, role: "option", id: `token-${at}`, "aria-selected": String(chosen),
+      "data-at": at, "data-tag": tag, tag: tag && hue(view, tag), title: own === null && one.sure ? percent(one.sure[at]) : null },
+    h("bdi", {}, word), tag ? h("sup", {}, tag) : null, own === null && tag ? h("span", { class: "hidden" }, " (suggested)") : null), " "];
+  }));
+  if (one) $("tokens").setAttribute("aria-activedescendant", `token-${cursor}`);
+  const open = one ? one.tags.filter((tag) => tag === null).length : 0;
+  $("item-text").textContent = !one ? "Export the tags, or open a sentence of the sample."
+    : `${one.more ? `${many(one.more)} more tokens are not shown. ` : ""}${!view.labels.length ? "There is no label yet: choose tokens and press n to name one." : one.suggestion
+      ? `Dashed tags are suggestions: ${many(open)} of ${many(one.tags.length)} tokens are open.` : `No model yet: choose tokens and give them a label. ${many(open)} are open.`}`;
+  fill($("buttons"), view.labels.map((label, n) => h("button", { type: "button", "data-label": label.name, class: "swatch", tag: color(n), onclick: () => give(label.name) },
+    label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
+}
+
+const act = oneAtATime(async (body, told) => {
+  const facts = await post("act", body);
+  if (!facts) return;
+  if (looked) looked = body.do === "span" ? await ask("sentence", { row: looked.row }) : null;
+  show(facts);
+  say(told);
+}, () => catchUp());
+const give = (label) => item() && act({ do: "span", item: item().row, start: first(), stop: last() + 1, label }, label === null ? "No label" : `${label}: ${item().tokens.slice(first(), last() + 1).join(" ")}`);
+const accept = () => item() && act({ do: "accept", item: item().row }, `Sentence ${item().row + 1}: accepted`);
+const skip = () => item() && act({ do: "skip", item: item().row }, `Sentence ${item().row + 1}: skipped`);
+const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
+function acceptToken() {
+  const one = item();
+  if (!one?.suggestion) { say("There is no suggestion yet."); return; }
+  const tag = one.suggestion[cursor], bare = view.spans ? tag.replace(/^[BI]-/, "") : tag;
+  while (view.spans && cursor < one.tokens.length - 1 && one.suggestion[cursor + 1] === `I-${bare}`) cursor += 1; // a span is taken whole
+  give(view.spans && tag === "O" ? null : bare);
+  choose(last() + 1);
+}
+async function newLabel() {
+  const name = await askName();
+  if (name) await ($("tag").hidden || !item() ? act({ do: "name", name }, `New label: ${name}`) : give(name));
+}
+function where(word) {
+  if (!view.labels.length) { say("There is no label yet. Press n to name one."); return Promise.resolve(null); }
+  const dialog = $("where-dialog");
+  $("where-title").textContent = `Which label for ${word}?`;
+  fill($("where"), view.labels.map((label) => h("button", { value: label.name }, label.name)));
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue || null), { once: true }));
+}
+async function open(row) {
+  looked = await ask("sentence", { row });
+  if (looked) { anchor = 0; cursor = 0; toTab("tag"); showItem(); $("tokens").focus(); }
+}
+
+function choose(at, extend = false) {
+  if (!item()) return;
+  cursor = Math.max(0, Math.min(at, item().tokens.length - 1));
+  if (!extend) anchor = cursor;
+  showItem();
+}
+const under = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("#tokens .token")?.dataset.at;
+$("tokens").addEventListener("pointerdown", (event) => { const at = under(event); if (at !== undefined) choose(Number(at), event.shiftKey); });
+$("tokens").addEventListener("pointermove", (event) => { const at = under(event); if (event.buttons === 1 && at !== undefined && Number(at) !== cursor) choose(Number(at), true); });
+
+const toTab = tabs((name, byMouse) => { if (name === "tag" && byMouse) $("tokens").focus(); });
+keys((key, event) => {
+  if (!view) return false;
+  if (key === "z") undo();
+  else if (key === "n") newLabel();
+  else if ($("tag").hidden) return false;
+  else if (key === "ArrowRight" || key === "ArrowLeft") choose(cursor + (key === "ArrowRight" ? 1 : -1), event.shiftKey);
+  else if (key === " ") acceptToken();
+  else if (key === "Enter") accept();
+  else if (key === "Backspace" || key === "Delete") give(null);
+  else if (key === "s") skip();
+  else if (key === "Escape" && looked) { looked = null; showItem(); }
+  else {
+    const label = view.labels.find((one) => one.key === key);
+    if (!label) return false;
+    give(label.name);
+  }
+  return true;
+});
+for (const [id, work] of Object.entries({ accept, token: acceptToken, clear: () => give(null), skip, new: newLabel, "new-column": newLabel, undo })) {
+  $(id)?.addEventListener("click", work);
+}
+exporting(post);
+listen(load, {
+  changed: (facts) => { newest = facts.version; catchUp(); },
+  lesson: () => { stale = true; catchUp(); },
+});
