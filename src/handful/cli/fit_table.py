@@ -9,7 +9,7 @@ import click
 
 from handful.cli.console import console, emit_json
 from handful.cli.options import Run, check_output, command_line, model_file, run_options, table_options
-from handful.cli.race_options import race_options, session_of, with_methods
+from handful.cli.race_options import classifier_of, race_options, session_of, with_methods
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 @click.option(
     "--target", required=True, metavar="COLUMN", help="Column of labels; rows whose cell is empty are unlabeled."
 )
-@click.option("--method", default="auto", show_default=True, help="A method, or auto: the winner of a race.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="A method, such as extra-trees, tri-training(extra-trees) or sklearn.svm:SVC; or auto: the winner of a race.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method, not searched for."
 )
@@ -38,20 +43,19 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     from handful.cli.tables import read_table_problem
     from handful.core.version import versions
     from handful.experiment.fitting import fit_model
-    from handful.methods import get_card, save
+    from handful.methods import save
 
     params = _settings(given["settings"])
-    if given["method"] != "auto":
-        get_card(given["method"], "table")  # says which one may have been meant, before anything is read
-    elif params:
+    method = _method(given["method"])
+    if isinstance(method, str) and method == "auto" and params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
     where = model_file(run, data)
     check_output(where, data)
     problem = read_table_problem(data, given)
-    if given["method"] == "auto":
+    if isinstance(method, str) and method == "auto":
         model = _winner(problem, given)
     else:
-        model = fit_model(problem, given["method"], params=params or None, seed=given["seed"])
+        model = fit_model(problem, method, params=params or None, seed=given["seed"])
         model.training_ = {"chosen": "named"}
     model.training_ |= {
         "data": data.name,
@@ -67,8 +71,12 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
 def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
     from handful.cli.live import live_ranking
     from handful.experiment.fitting import fit_winner
+    from handful.methods.classifiers import check_storable
 
     methods = with_methods(None, given["classes"])
+    for method in methods or []:
+        if not isinstance(method, str):
+            check_storable(method)
     with live_ranking() as watch:
         session = session_of(given, watch=watch)
         model, _ = fit_winner(problem, methods=methods, metric=given["metric"], session=session)
@@ -84,7 +92,7 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
         emit_json(
             {
                 "model": str(where),
-                "method": model.method,
+                "method": model.method_name,
                 "params": dict(model.params or {}),
                 "labeled": model.n_labeled_,
                 "unlabeled": model.n_unlabeled_,
@@ -98,12 +106,27 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
     tuned = f" ({words.settings(model.params)})" if model.params else ""
     out = console()
     out.print(
-        f"{model.method}{tuned}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
+        f"{model.method_name}{tuned}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
         f"({words.size(n_bytes)})",
         markup=False,
         soft_wrap=True,
     )
     out.print(f"Next: handful predict {where} NEW.csv", markup=False, soft_wrap=True)
+
+
+def _method(text: str) -> Any:
+    """Return a name as it is, a classifier of another package made; says what is wrong before anything is read."""
+    from handful.methods import get_card
+
+    if text == "auto":
+        return text
+    if ":" not in text:
+        return get_card(text, "table").name
+    from handful.methods.classifiers import check_storable
+
+    made = classifier_of(text)
+    check_storable(made)
+    return made
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, Any]:

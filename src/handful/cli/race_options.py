@@ -46,7 +46,8 @@ def race_options(command: Command) -> Command:
             "classes",
             metavar="MODULE:CLASS",
             multiple=True,
-            help="A classifier of another package, such as sklearn.svm:SVC. May be given several times.",
+            help="A classifier of another package, such as sklearn.svm:SVC, or self-training or tri-training around one: "
+            "tri-training(sklearn.svm:SVC). May be given several times.",
         ),
     )
     for option in reversed(options):
@@ -95,12 +96,32 @@ def with_methods(methods: Sequence[str] | None, classes: Sequence[str]) -> list[
     from handful.methods import names
 
     named = list(methods) if methods is not None else names("table")
-    return [*named, *map(_classifier, classes)]
+    return [*named, *map(classifier_of, classes)]
 
 
-def _classifier(text: str) -> Any:
+def classifier_of(text: str) -> Any:
+    """Return a new classifier by module and class, or self-training or tri-training around one.
+
+    Parameters
+    ----------
+    text : str
+        ``module:Class``, or such as ``tri-training(module:Class)``.
+
+    Returns
+    -------
+    classifier
+        Made without parameters.
+    """
     from importlib import import_module
 
+    outer, parenthesis, inner = text.partition("(")
+    if parenthesis and inner.endswith(")"):
+        from handful.core.catalogue import AROUND
+        from handful.methods.classifiers import put_around
+
+        if outer not in AROUND:
+            raise click.UsageError(f"--with {text}: {' or '.join(AROUND)} can go around a classifier, not {outer!r}.")
+        return put_around(outer, classifier_of(inner[:-1]))
     module, colon, name = text.partition(":")
     if not colon or not module or not name:
         raise click.UsageError(f"--with expects module:Class, as in sklearn.svm:SVC, got {text!r}.")

@@ -67,8 +67,12 @@ CATALOGUE: dict[Takes, dict[str, str]] = {
         "condensed-features": "handful.representations.condensed",
         "senses": "handful.senses.classifier",
         "table-model": "handful.methods.table_model",
+        "with-shares": "handful.methods.classifiers",
     },
 }
+
+AROUND = {"self-training": "handful.methods.classifiers", "tri-training": "handful.methods.classifiers"}
+"""Methods for tables that can go around another one, as in ``tri-training(extra-trees)``."""
 
 
 def names(takes: Takes | None = None) -> list[str]:
@@ -89,7 +93,7 @@ def get_card(name: str, takes: Takes | None = None) -> Card:
     Parameters
     ----------
     name : str
-        Name of a method.
+        Name of a method; for tables also ``self-training(NAME)`` and ``tri-training(NAME)``, around another one.
     takes : str, optional
         Kind of data that the method is for.
 
@@ -109,6 +113,10 @@ def get_card(name: str, takes: Takes | None = None) -> Card:
             card = card_named(name, kind)
             if card is not None:
                 return card
+    outer, parenthesis, inner = name.partition("(")
+    if outer in AROUND and parenthesis and inner.endswith(")") and takes in (None, "table"):
+        around: Card = import_module(AROUND[outer]).around_card(outer, get_card(inner[:-1], "table"))
+        return around
     known = names(takes)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " Run 'handful methods' to see all."

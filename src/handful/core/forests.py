@@ -28,16 +28,18 @@ def forest_state(forest: Any) -> dict[str, Any]:
     Parameters
     ----------
     forest : ExtraTreesClassifier or RandomForestClassifier
-        Fitted to one target.
+        Fitted to one target, or not fitted.
 
     Returns
     -------
     dict of str to value
         For `forest_from`.
     """
+    params = {name: value for name, value in forest.get_params(deep=False).items() if not hasattr(value, "fit")}
+    if not hasattr(forest, "estimators_"):
+        return {"params": params}
     trees = [estimator.tree_ for estimator in forest.estimators_]
     nodes = [tree.__getstate__()["nodes"] for tree in trees]
-    params = {name: value for name, value in forest.get_params(deep=False).items() if not hasattr(value, "fit")}
     return {
         "params": params,
         "classes": np.asarray(forest.classes_),
@@ -68,6 +70,8 @@ def forest_from(name: str, state: Mapping[str, Any]) -> Any:
     home, tree_home, tree_name = FORESTS[name]
     forest = getattr(import_module(home), name)(**state["params"])
     forest._validate_params()
+    if len(state) == 1:
+        return forest
     tree_class = getattr(import_module(tree_home), tree_name)
     classes, n_features = state["classes"], state["n_features"]
     bounds = np.concatenate([[0], np.cumsum(state["sizes"])]).tolist()

@@ -1,7 +1,7 @@
 """Fitted state as JSON plus named arrays, and back, for model files.
 
 Only what `Encoder` can write is ever read: numbers, strings, lists, tuples, dictionaries, arrays, sparse matrices,
-records of `core`, registered methods, and a fixed list of scikit-learn estimators.
+records of `core`, registered methods, a fixed list of scikit-learn estimators, and other ones of types that skops trusts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from handful.core.errors import ModelFileError
 from handful.core.few_values import few_values
+from handful.core.foreign import foreign_from, foreign_state
 from handful.core.forests import FORESTS, forest_from, forest_state
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
@@ -148,6 +149,9 @@ class Encoder:
             return {_TAG: "forest", "kind": name, "state": self.encode_state(forest_state(value))}
         if name in _SKLEARN and module.startswith(_SKLEARN[name]):
             return {_TAG: "sklearn", "kind": name, "state": self.encode_state(vars(value))}
+        if hasattr(value, "get_params") and hasattr(value, "fit"):
+            self.version = max(self.version, 3)
+            return {_TAG: "foreign", "block": self._keep(foreign_state(value))}
         raise ModelFileError(f"save: {where} is a {name}, which a model file cannot hold.")
 
     def _keep(self, array: np.ndarray) -> str:
@@ -223,6 +227,8 @@ class Decoder:
                 return self._sklearn(coded)
             case "forest":
                 return self._forest(coded)
+            case "foreign":
+                return foreign_from(self._arrays[coded["block"]])
         raise ModelFileError("it holds a value of an unknown kind.")
 
     def _attributes(self, state: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,11 +23,13 @@ from handful.experiment.search import search
 from handful.experiment.splits import Draws
 from handful.experiment.trial import Cost, Outcome, Pilot, Task, as_bits, quiet_single_thread, score_of
 from handful.features.tables import TableEncoder
+from handful.methods.confidence import HeldOut, nearness, own_shares
 
 Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
 _PILOT_ROWS = (100, 200)
 _PLENTY = 10  # unlabeled rows for each labeled one, so many that the encoder does not miss the labeled ones
 _KEPT_SPLITS = 6
+_HELD = 200  # tested rows of a trial whose confidence is kept
 
 
 class TableArena:
@@ -92,6 +94,10 @@ class TableArena:
     def card(self, name: str) -> Card:
         """Return the card of a method."""
         return self._cards[name] if name in self._cards else get_card(name, "table")
+
+    def method(self, name: str) -> Any:
+        """Return what to fit by this name: a classifier that was given, or the name of a method."""
+        return getattr(self.card(name).build, "estimator", name)
 
     def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
         """Return those who take part; see `choose_entrants`."""
@@ -195,11 +201,15 @@ class TableArena:
         n_classes = len(self.problem.classes)
         confusion = np.bincount(truth * n_classes + answers, minlength=n_classes**2).reshape(n_classes, n_classes)
         kept = getattr(model, "kept_", None)
+        own = _all_shares(model, test, n_classes)
+        few = slice(0, _HELD)
+        labeled = codes >= 0
+        near = nearness(test[few], answers[few], train[labeled], codes[labeled])
         return Outcome(
             task,
             score_of(confusion, self.metric),
             as_bits(answers == truth) if self.metric == "accuracy" else "",
-            _brier(model, test, truth, n_classes),
+            _brier(own, truth),
             confusion.tolist() if n_classes <= 50 else [],
             params,
             time.perf_counter() - start,
@@ -207,7 +217,35 @@ class TableArena:
             (done - fitted) / len(truth) * 1_000,
             len(pickle.dumps(model, protocol=5)),
             None if kept is None else len(kept),
+            sure=own[np.arange(len(truth)), answers][few].round(4).tolist(),
+            near=near.round(4).tolist(),
+            hits=as_bits(answers[few] == truth[few]),
         )
+
+    def held_out(self, outcomes: Sequence[Outcome]) -> HeldOut | None:
+        """Return the answers of trials of one method, for `handful.methods.confidence`.
+
+        Parameters
+        ----------
+        outcomes : sequence of Outcome
+            Trials.
+
+        Returns
+        -------
+        HeldOut or None
+            None where no trial kept any.
+        """
+        parts = [
+            HeldOut(
+                np.array(outcome.sure),
+                np.array(outcome.near),
+                np.array([hit == "1" for hit in outcome.hits]),
+                self.problem.codes[self.draws[outcome.task.draw].test][: len(outcome.sure)].astype(np.int64),
+            )
+            for outcome in outcomes
+            if outcome.sure
+        ]
+        return HeldOut.together(parts) if parts else None
 
     def _encode(self, number: int, n_labels: int) -> Matrices:
         draw = self.draws[number]
@@ -241,13 +279,15 @@ class TableArena:
             tracemalloc.stop()
 
 
-def _brier(model: Any, test: Any, truth: np.ndarray, n_classes: int) -> float | None:
-    if not hasattr(model, "predict_proba"):
-        return None
-    shares = np.zeros((len(truth), n_classes))
-    shares[:, np.asarray(model.classes_).astype(np.int64)] = model.predict_proba(test)
-    shares[np.arange(len(truth)), truth] -= 1.0
-    return float((shares**2).sum(axis=1).mean())
+def _all_shares(model: Any, rows: Any, n_classes: int) -> np.ndarray:
+    shares = np.zeros((rows.shape[0], n_classes))
+    shares[:, np.asarray(model.classes_).astype(np.int64)] = own_shares(model, rows)
+    return shares
+
+
+def _brier(shares: np.ndarray, truth: np.ndarray) -> float:
+    right = np.eye(shares.shape[1])[truth]
+    return float(((shares - right) ** 2).sum(axis=1).mean())
 
 
 def _extrapolate(points: Sequence[tuple[int, float]], n: int, most: float) -> float:

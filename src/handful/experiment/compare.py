@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +21,7 @@ from handful.experiment.race import Race
 from handful.experiment.result import Result
 from handful.experiment.session import Session
 from handful.experiment.splits import Budget, Draws
-from handful.methods.table_model import TableModel
+from handful.methods.table_model import TableModel, card_for
 from handful.reports.content import Content
 
 METRICS = ("auto", "accuracy", "balanced accuracy", "f1")
@@ -61,7 +61,7 @@ class Comparison(Result):
     @cached_property
     def best_estimator_(self) -> TableModel:
         """The recommended method, fitted to everything."""
-        return fit_model(self.problem, self.best, seed=self.arena.seed)
+        return fit_model(self.problem, self.arena.method(self.best), seed=self.arena.seed)
 
     @cached_property
     def content(self) -> Content:
@@ -196,42 +196,22 @@ def named_methods(methods: Sequence[Any] | None) -> tuple[list[str] | None, dict
     names : list of str or None
         Their names.
     cards : dict of str to Card
-        Cards of classifiers.
+        Cards of classifiers, and of what goes around methods.
     """
     if methods is None:
         return None, {}
     if isinstance(methods, str):
         methods = [methods]
-    names, cards = [], {}
+    names: list[str] = []
+    cards: dict[str, Card] = {}
     for one in methods:
-        if isinstance(one, str):
-            names.append(one)
-            continue
-        card = _card_of(one)
-        cards[card.name] = card
+        card = card_for(one)
+        if not isinstance(one, str) and card.name in names:
+            card = replace(card, name=f"{card.name} {1 + sum(name.startswith(card.name) for name in names)}")
+        if not isinstance(one, str) or "(" in one:
+            cards[card.name] = card
         names.append(card.name)
     return names, cards
-
-
-@dataclass(frozen=True)
-class _Copies:
-    """Makes copies of a classifier; a class, so that worker processes can be sent one."""
-
-    estimator: Any
-
-    def __call__(self, n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
-        from sklearn.base import clone
-
-        return clone(self.estimator).set_params(**params)
-
-
-def _card_of(estimator: Any) -> Card:
-    from sklearn.base import is_classifier
-
-    if isinstance(estimator, type) or not is_classifier(estimator):
-        raise ParameterError(f"compare: methods must be names or scikit-learn classifiers, got {estimator!r}.")
-    name = type(estimator).__name__
-    return Card(name, "table", summary=f"{estimator!r}", cost="fair", build=_Copies(estimator))
 
 
 def usual_metric(problem: Problem) -> str:

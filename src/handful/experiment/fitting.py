@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from handful.core.catalogue import get_card, names
+from handful.core.catalogue import names
 from handful.core.errors import DataError
 from handful.experiment.problem import Problem, problem_of
 from handful.experiment.search import search
 from handful.experiment.trial import quiet_single_thread
-from handful.methods.table_model import TableModel
+from handful.methods.confidence import HeldOut
+from handful.methods.table_model import TableModel, card_for
 
 if TYPE_CHECKING:
     from handful.experiment.compare import Comparison
@@ -91,27 +92,37 @@ def fit_winner(
     session = replace(session, draws=min(session.draws, _FIT_DRAWS))
     try:
         comparison = compare_problem(problem, methods=methods, metric=metric, session=session, prove=False)
-        use, why, params = comparison.best, comparison.verdict, _params(comparison)
+        use, why, params = comparison.arena.method(comparison.best), comparison.verdict, _params(comparison)
+        held = comparison.arena.held_out([o for o in comparison.outcomes if o.task.entry == comparison.best])
     except DataError as error:
-        comparison, params = None, None
+        comparison, params, held = None, None, None
         use = FAVORITE if FAVORITE in names("table") else "k-nn"
         why = f"Methods could not be compared ({error}) {use} is the best bet without that."
-    model = fit_model(problem, use, params=params, seed=session.seed)
+    model = fit_model(problem, use, params=params, held=held, seed=session.seed)
     model.training_ = {"chosen": why}
     return model, comparison
 
 
-def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None = None, seed: int = 0) -> TableModel:
+def fit_model(
+    problem: Problem,
+    method: Any,
+    *,
+    params: Mapping[str, Any] | None = None,
+    held: HeldOut | None = None,
+    seed: int = 0,
+) -> TableModel:
     """Fit one method to all rows of a problem.
 
     Parameters
     ----------
     problem : Problem
         The table.
-    method : str
-        Name of a method.
+    method : str or classifier
+        Name of a method, or a classifier in scikit-learn's manner.
     params : mapping of str to value, optional
         Its parameters; chosen by cross-validation among the labeled rows by default.
+    held : HeldOut, optional
+        Its answers in trials, from which the model learns how sure it may be; by default it is tried for that.
     seed : int
         Seed.
 
@@ -122,7 +133,7 @@ def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None
     """
     from handful.features.tables import TableEncoder
 
-    card = get_card(method, "table")
+    card = card_for(method)
     with quiet_single_thread():
         if params is None:
             params = {}
@@ -130,7 +141,7 @@ def fit_model(problem: Problem, method: str, *, params: Mapping[str, Any] | None
                 rows = TableEncoder.learn(problem.frame, problem.kinds).transform(problem.frame)
                 params = search(card, rows, problem.codes.astype(np.int64), seed)
         model = TableModel(method, params=params, kinds=dict(problem.kinds), random_state=seed)
-        return model.fit(problem.frame, problem.labels)
+        return model.fit(problem.frame, problem.labels).calibrate(problem.frame, problem.labels, held)
 
 
 def _params(comparison: Comparison) -> dict[str, Any]:

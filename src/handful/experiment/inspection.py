@@ -58,7 +58,7 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
     if len(model.columns_) > _MOST_COLUMNS:
         columns["..."] = f"{len(model.columns_) - _MOST_COLUMNS} more"
     return {
-        "method": model.method,
+        "method": model.method_name,
         "classes": _some(model.classes_),
         "labeled rows": model.n_labeled_,
         "unlabeled rows": model.n_unlabeled_,

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 ColumnChoice = Literal["numeric", "nominal", "text", "skip"]
 MAX_CLASSES = 1_000
-_WIDEST_SPARSE = 5_000
 MAX_LABELED = 50_000
 
 
@@ -165,27 +164,13 @@ def problem_of(
     if y is None:
         raise ParameterError("compare: y must hold labels, or name a column of X, got neither.")
     try:
-        rows, kinds = _as_columns(X, columns)
-        return array_problem(rows, y, kinds)
+        frame = as_frame(X)
+        texts = frame.columns == ["text"] and not hasattr(X, "columns") and not isinstance(X, Mapping)
+        return array_problem(frame, y, {"text": "text"} if texts and columns is None else columns)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError | ParameterError):
             raise
         raise DataError(f"compare: X must be a table of plain values, got an error ({error}).") from error
-
-
-def _as_columns(X: Any, columns: Mapping[str, str] | None) -> tuple[Any, Mapping[str, str] | None]:
-    """Return texts as a column of texts, and a sparse matrix as a dense one."""
-    if hasattr(X, "tocsr"):
-        if X.shape[1] > _WIDEST_SPARSE:
-            raise DataError(
-                f"compare: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
-                "Give the texts themselves, or reduce it (TruncatedSVD)."
-            )
-        return X.toarray(), columns
-    listed = list(X) if isinstance(X, list | tuple) or type(X).__name__ in ("ndarray", "Series") else []
-    if listed and all(isinstance(cell, str) for cell in listed):
-        return {"text": listed}, columns or {"text": "text"}
-    return X, columns
 
 
 def array_problem(X: Any, y: Any, columns: Mapping[str, str] | None = None, name: str = "X") -> Problem:

@@ -63,6 +63,11 @@ class Outcome:
         Score on the tested rows; None if it failed.
     right : str
         Which of the tested rows it was right on, as zeros and ones, where the score is their share.
+    sure, near : list of float
+        What the method says of each tested row, the first 200: its share of the answer, and how near labeled rows are; see
+        `handful.methods.confidence.HeldOut`. Empty for taggers.
+    hits : str
+        Which of these were right, as zeros and ones.
     brier : float or None
         Mean squared error of the shares of the classes, if the method tells any: smoother than a score.
     confusion : list of lists of int
@@ -93,6 +98,9 @@ class Outcome:
     n_bytes: int = 0
     n_kept: int | None = None
     error: str | None = None
+    sure: list[float] = field(default_factory=list)
+    near: list[float] = field(default_factory=list)
+    hits: str = ""
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,13 @@ from handful.core.errors import DataError
 from handful.core.labels import encode_labels
 from handful.core.params import check_params
 from handful.core.records import Kind
+from handful.core.registry import Card
 from handful.core.registry import method as register
 from handful.core.store import Storable
 from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
+from handful.methods.classifiers import classifier_card
+from handful.methods.confidence import Confidence, HeldOut, hold_out, own_shares
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     from handful.core.explanation import Explanation
 
 _BATCH = 8_192
+_POOL = 1_000  # unlabeled rows that are asked how frequent the classes are
+_WIDEST_SPARSE = 5_000
 
 
 @register("table-model", takes="model", learns_from=("labels", "unlabeled"))
@@ -33,8 +38,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     Parameters
     ----------
-    method : str, default="k-nn"
-        Name of a method for tables; ``handful methods`` lists them.
+    method : str or classifier, default="k-nn"
+        Name of a method for tables; ``handful methods`` lists them. Or any classifier in scikit-learn's manner.
     params : mapping of str to value, optional
         Parameters of the method.
     kinds : mapping of str to {"numeric", "nominal", "text"}, optional
@@ -52,6 +57,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     ----------
     classes_ : ndarray
         The labels.
+    feature_names_in_ : ndarray of str
+        The columns that it was fitted on.
     columns_ : dict
         What was learned about each column.
     estimator_ : estimator
@@ -60,6 +67,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Rows of the table that the method saw; None where it saw all.
     n_labeled_, n_unlabeled_ : int
         Rows it was fitted on.
+    confidence_ : dict or None
+        What `calibrate` learned about how far the method's own shares may be trusted.
     training_ : dict
         How it was trained, in words, for `handful inspect`.
 
@@ -74,7 +83,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def __init__(
         self,
-        method: str = "k-nn",
+        method: Any = "k-nn",
         *,
         params: Mapping[str, Any] | None = None,
         kinds: Mapping[str, Kind] | None = None,
@@ -104,7 +113,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self
         """
         check_params(self)
-        chosen = get_card(self.method, "table")
+        chosen = card_for(self.method)
         labels = encode_labels(y, who="TableModel", min_classes=2)
         frame = as_frame(X)
         if frame.height != len(labels.codes):
@@ -114,7 +123,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         rows = np.arange(frame.height) if chosen.uses_unlabeled and self.use_unlabeled else labels.labeled
         encoded = encoder.transform(frame[rows])
         self.classes_ = labels.classes
+        self.feature_names_in_ = np.array(list(kinds), dtype=object)
         self.columns_ = encoder.state()
+        self.confidence_: dict[str, Any] | None = None
+        self._confidence: Confidence | None = None
         self.estimator_ = chosen.make(encoded.shape[1], self.random_state, dict(self.params or {}))
         self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
         self.rows_ = None if len(rows) == frame.height else rows
@@ -124,6 +136,71 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._encoder = encoder
         return self
 
+    def calibrate(self, X: Any, y: Any, held: HeldOut | None = None) -> Self:
+        """Learn from labeled rows that were held out how sure one may be of answers.
+
+        Parameters
+        ----------
+        X, y
+            The rows that the model was fitted on, and their labels.
+        held : HeldOut, optional
+            Answers of the same method to rows that were held out. By default it is fitted three times more for that.
+
+        Returns
+        -------
+        self
+            A confidence now is the share of such answers that were right; the answers stay.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> rows = pl.DataFrame({"size": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]})
+        >>> labels = ["small", "small", "large", "small", "large", "small", "large", "large"]
+        >>> model = TableModel("k-nn").fit(rows, labels)
+        >>> model.predict_with_confidence(rows)[1].min().item()
+        1.0
+        >>> model.calibrate(rows, labels).predict_with_confidence(rows)[1].max().item() < 0.95
+        True
+        """
+        check_is_fitted(self)
+        chosen = card_for(self.method)
+        uses_unlabeled = chosen.uses_unlabeled and self.use_unlabeled
+        labels = encode_labels(y, who="TableModel")
+        codes = labels.codes.astype(np.int64)
+        pool = np.random.default_rng(self.random_state).permutation(labels.unlabeled)[:_POOL]
+        used = np.concatenate([labels.labeled, pool])
+        rows, codes = self._encoder.transform(as_frame(X)[used]), codes[used]
+        if held is None:
+            held = hold_out(
+                lambda: chosen.make(rows.shape[1], self.random_state, dict(self.params or {})),
+                rows,
+                codes,
+                uses_unlabeled=uses_unlabeled,
+                seed=self.random_state,
+            )
+        self._confidence = None
+        if held is not None:
+            shares = self._shares(rows[len(labels.labeled) :]).sum(axis=0)
+            known = slice(0, len(labels.labeled))
+            self._confidence = Confidence.learn(held, rows[known], codes[known], shares, self.random_state)
+        self.confidence_ = None if self._confidence is None else self._confidence.state()
+        return self
+
+    @property
+    def method_name(self) -> str:
+        """Name of the method, for people."""
+        return self.method if isinstance(self.method, str) else card_for(self.method).name
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of columns that it was fitted on."""
+        return len(self.columns_)
+
+    def get_feature_names_out(self) -> np.ndarray:
+        """Return the names of the columns that the method sees: a number as such, a name as ``column=value``."""
+        check_is_fitted(self)
+        return self._encoder.get_feature_names_out()
+
     def predict(self, X: Any) -> np.ndarray:
         """Return the label of each row."""
         return self.predict_with_confidence(X)[0]
@@ -132,7 +209,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """Return the share of each class, in the order of ``classes_``."""
         check_is_fitted(self)
         frame = as_frame(X)
-        parts = [self._shares(frame[start : start + _BATCH]) for start in range(0, frame.height, _BATCH)]
+        parts = [
+            self._shares(self._encoder.transform(frame[start : start + _BATCH]))
+            for start in range(0, frame.height, _BATCH)
+        ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
 
     def predict_with_confidence(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +228,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labels : ndarray
             The answers.
         confidence : ndarray of float64
-            Share of the answer between 0 and 1; NaN for a method that tells none.
+            Share of the answer between 0 and 1.
         """
         check_is_fitted(self)
         frame = as_frame(X)
@@ -157,7 +237,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             encoded = self._encoder.transform(frame[start : start + _BATCH])
             codes = np.asarray(self.estimator_.predict(encoded)).astype(np.int64)
             labels.append(self.classes_[codes])
-            confidence.append(self._confidence(encoded, codes))
+            confidence.append(self._shares(encoded)[np.arange(len(codes)), codes])
         return np.concatenate(labels), np.concatenate(confidence)
 
     def unreadable(self, X: Any) -> dict[str, int]:
@@ -181,7 +261,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
         Parameters
         ----------
-        row : mapping of str to value, or data frame or array of one row
+        row : mapping of str to value, list of values, or data frame or array of one row
             The row.
 
         Returns
@@ -201,9 +281,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         from handful.methods.explaining import explain_row
 
         check_is_fitted(self)
-        if isinstance(row, Mapping):
-            row = {name: [cell] for name, cell in row.items()}
-        return explain_row(self, as_frame(row), self._encoder)
+        return explain_row(self, _one_row(row), self._encoder)
 
     def table_row(self, row: int) -> int | None:
         """Return the row of the table that a row of the method's training was; None in files that do not tell."""
@@ -211,25 +289,21 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return None
         return row if self.rows_ is None else int(self.rows_[row])
 
-    def _shares(self, frame: pl.DataFrame) -> np.ndarray:
-        by_class = np.zeros((frame.height, len(self.classes_)))
-        shares = self.estimator_.predict_proba(self._encoder.transform(frame))
-        by_class[:, np.asarray(self.estimator_.classes_).astype(np.int64)] = shares
-        return by_class
-
-    def _confidence(self, encoded: Any, codes: np.ndarray) -> np.ndarray:
-        if not hasattr(self.estimator_, "predict_proba"):
-            return np.full(len(codes), np.nan)
-        shares = np.asarray(self.estimator_.predict_proba(encoded), dtype=np.float64)
-        place = np.searchsorted(np.asarray(self.estimator_.classes_).astype(np.int64), codes)
-        return np.asarray(shares[np.arange(len(codes)), place])
+    def _shares(self, encoded: Any) -> np.ndarray:
+        own = np.zeros((encoded.shape[0], len(self.classes_)))
+        own[:, np.asarray(self.estimator_.classes_).astype(np.int64)] = own_shares(self.estimator_, encoded)
+        return own if self._confidence is None else self._confidence.shares(own, encoded)
 
     def _state(self) -> dict[str, Any]:
-        # An encoder is not stored: the columns name it.
-        return {**super()._state(), "text": self.text if isinstance(self.text, str) else "vectors"}
+        # An encoder is not stored, since the columns name it; nor is a classifier that is not fitted.
+        text = self.text if isinstance(self.text, str) else "vectors"
+        return {**super()._state(), "text": text, "method": self.method_name}
 
     def _check_state(self) -> None:
         self._encoder = TableEncoder(self.columns_)
+        self.feature_names_in_ = np.array(list(self.columns_), dtype=object)  # files of 0.1 hold no names
+        learned = self.__dict__.setdefault("confidence_", None)
+        self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
         known = np.asarray(self.estimator_.classes_).astype(np.int64)
         if len(known) and not 0 <= known.min() <= known.max() < len(self.classes_):
             raise DataError("TableModel: the classes of its method must be positions in its labels.")
@@ -240,13 +314,24 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             raise DataError("TableModel: the rows that the method saw must be told by their numbers.")
 
 
+def card_for(method: Any) -> Card:
+    """Return the card of a method by its name, or one for a classifier.
+
+    Examples
+    --------
+    >>> card_for("k-nn").name
+    'k-nn'
+    """
+    return get_card(method, "table") if isinstance(method, str) else classifier_card(method)
+
+
 def as_frame(X: Any) -> pl.DataFrame:
     """Return rows of any kind as a polars frame.
 
     Parameters
     ----------
-    X : polars or pandas DataFrame, dict of columns, or array of shape (n_rows, n_columns)
-        Columns of an array are called ``x0``, ``x1`` and so on.
+    X : polars or pandas DataFrame, dict of columns, array of shape (n_rows, n_columns), sparse matrix, or list of texts
+        Columns of an array are called ``x0``, ``x1`` and so on; that of a list of texts, ``text``.
 
     Returns
     -------
@@ -255,8 +340,8 @@ def as_frame(X: Any) -> pl.DataFrame:
 
     Examples
     --------
-    >>> as_frame([[1.0, 2.0]]).columns
-    ['x0', 'x1']
+    >>> as_frame([[1.0, 2.0]]).columns, as_frame(["a good film"]).columns
+    (['x0', 'x1'], ['text'])
     """
     import polars as pl
 
@@ -269,11 +354,31 @@ def as_frame(X: Any) -> pl.DataFrame:
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
     if hasattr(X, "tocsr"):
-        raise DataError("TableModel: X must be a table or a dense array, got a sparse matrix. Use a method directly.")
+        if X.shape[1] > _WIDEST_SPARSE:
+            raise DataError(
+                f"TableModel: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
+                "Give the texts themselves, or reduce it (TruncatedSVD)."
+            )
+        X = X.toarray()
     values = np.asarray(X)
+    if values.ndim == 1 and len(values) and all(isinstance(cell, str) for cell in values.tolist()):
+        return pl.DataFrame({"text": values.tolist()})
     if values.ndim != 2:
         raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
     return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})
+
+
+def _one_row(row: Any) -> pl.DataFrame:
+    """Return one row, in whatever form it comes, as a frame."""
+    if isinstance(row, str):
+        return as_frame([row])
+    if hasattr(row, "index") and hasattr(row, "iloc") and not hasattr(row, "columns"):  # a row of a pandas frame
+        row = dict(zip(map(str, row.index), row.tolist(), strict=True))
+    if isinstance(row, Mapping):
+        return as_frame({name: [cell] for name, cell in row.items()})
+    if not hasattr(row, "columns") and not hasattr(row, "tocsr") and np.ndim(row) == 1:
+        return as_frame(np.asarray(row, dtype=object)[None, :])
+    return as_frame(row)
 
 
 def _plain(column: Any) -> Any:

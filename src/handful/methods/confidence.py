@@ -1,0 +1,311 @@
+"""How sure one may be of an answer, learned from labeled rows that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+from handful.core.labels import UNLABELED
+
+_FOLDS = 3
+_LEAST_HELD = 6
+_MOST_LABELED = 1_000
+_MOST_UNLABELED = 500
+_MOST_NEAR = 1_000
+_SURE = 0.995  # no method is surer than this by itself
+_USUAL = np.array([1.0, 0.0])  # slope and offset before any row was held out: the method's own share
+_DOUBT = np.array([0.5, 1.0])  # standard deviations around them
+
+
+def own_shares(estimator: Any, rows: Any) -> np.ndarray:
+    """Return the shares of the classes that a classifier tells, or those of its margins, or all for its answer.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With ``predict_proba``, ``decision_function``, or neither.
+    rows : matrix
+        Rows.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes)
+        In the order of its ``classes_``.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> machine = SVC().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> own_shares(machine, [[0.0]]).round(1).tolist()
+    [[0.7, 0.3]]
+    """
+    if hasattr(estimator, "predict_proba"):
+        return np.asarray(estimator.predict_proba(rows), dtype=np.float64)
+    classes = np.asarray(estimator.classes_)
+    if hasattr(estimator, "decision_function"):
+        from scipy.special import expit, softmax
+
+        margins = np.asarray(estimator.decision_function(rows), dtype=np.float64)
+        if margins.ndim == 1:
+            return np.column_stack([expit(-margins), expit(margins)])
+        if margins.shape[1] == len(classes):
+            return np.asarray(softmax(margins, axis=1))
+    answers = np.asarray(estimator.predict(rows))
+    return np.asarray(answers[:, None] == classes, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Answers to labeled rows that were held out of training.
+
+    Parameters
+    ----------
+    sure : ndarray of float64
+        The method's own share of each answer.
+    near : ndarray of float64
+        How much nearer a labeled row of the answer was than one of another class; see `nearness`.
+    right : ndarray of bool
+        Whether the answer was right.
+    codes : ndarray of int64
+        The right class of each.
+    """
+
+    sure: np.ndarray
+    near: np.ndarray
+    right: np.ndarray
+    codes: np.ndarray
+
+    @classmethod
+    def together(cls, parts: Sequence[HeldOut]) -> HeldOut:
+        """Put several trials together."""
+        names = ("sure", "near", "right", "codes")
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+
+
+def hold_out(
+    make: Callable[[], Any], rows: Any, codes: np.ndarray, *, uses_unlabeled: bool, seed: int = 0
+) -> HeldOut | None:
+    """Fit a method to some of the labeled rows and ask it about the others, in turn.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a new estimator.
+    rows : matrix
+        Training rows.
+    codes : ndarray of int64
+        Their classes, -1 where unlabeled.
+    uses_unlabeled : bool
+        Whether the estimator learns from unlabeled rows, of which at most 500 take part.
+    seed : int
+        Seed of the choice of rows, of which at most 1,000 labeled ones take part.
+
+    Returns
+    -------
+    HeldOut or None
+        None where labels are too few to hold any out.
+    """
+    rng = np.random.default_rng(seed)
+    labeled = rng.permutation(np.flatnonzero(codes >= 0))[:_MOST_LABELED]
+    spare = rng.permutation(np.flatnonzero(codes < 0))[:_MOST_UNLABELED] if uses_unlabeled else labeled[:0]
+    by_class = labeled[np.argsort(codes[labeled], kind="stable")]
+    part = np.arange(len(by_class)) % _FOLDS
+    parts = []
+    for number in range(_FOLDS):
+        test, train = by_class[part == number], by_class[part != number]
+        present = np.unique(codes[train])
+        if len(present) < 2 or not len(test):
+            continue
+        kept = np.concatenate([train, spare])
+        # Codes without gaps, since methods may expect them so.
+        dense = np.where(codes[kept] >= 0, np.searchsorted(present, codes[kept]), UNLABELED)
+        try:
+            estimator = make().fit(rows[kept], dense)
+            own = own_shares(estimator, rows[test])
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError):
+            continue  # such as more neighbors than rows
+        answers = present[np.asarray(estimator.classes_).astype(np.int64)][own.argmax(axis=1)]
+        near = nearness(rows[test], answers, rows[train], codes[train])
+        parts.append(HeldOut(own.max(axis=1), near, answers == codes[test], codes[test]))
+    return HeldOut.together(parts) if parts else None
+
+
+class Confidence:
+    """Turn a method's own shares into shares that hold what they say.
+
+    Where a method says the same of every row, as a single nearest neighbor does, what counts instead is how much nearer the
+    nearest labeled row of the answer is than the nearest of another class.
+
+    Parameters
+    ----------
+    slope, offset : float
+        The log-odds that an answer is right are ``slope * z + offset``, where z are those of the method's own share.
+    near : tuple of matrix and ndarray, optional
+        Labeled rows and their codes, for a method that says the same of every row.
+
+    Notes
+    -----
+    The two numbers maximize the likelihood of what was right among rows held out; they are expected around 1 and 0, so that
+    few labels change little. Where labels were picked class by class, the rows of a class count as much as the class is
+    frequent among the answers to unlabeled rows.
+
+    Examples
+    --------
+    >>> Confidence(0.5, 0.0).shares(np.array([[0.9, 0.1], [0.5, 0.5]])).round(2).tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
+    """
+
+    def __init__(self, slope: float, offset: float, near: tuple[Any, np.ndarray] | None = None) -> None:
+        self.slope = slope
+        self.offset = offset
+        self.near = near
+
+    @classmethod
+    def learn(cls, held: HeldOut, rows: Any, codes: np.ndarray, pool: np.ndarray, seed: int = 0) -> Confidence | None:
+        """See how often answers of each confidence are right.
+
+        Parameters
+        ----------
+        held : HeldOut
+            Answers to rows held out.
+        rows : matrix
+            Labeled training rows.
+        codes : ndarray of int64
+            Their classes.
+        pool : ndarray of shape (n_classes,)
+            Shares of the classes among the answers to unlabeled rows; all zero where there are none.
+        seed : int
+            Seed of the choice of rows to keep.
+
+        Returns
+        -------
+        Confidence or None
+            None where fewer than six rows were held out.
+        """
+        if len(held.right) < _LEAST_HELD:
+            return None
+        silent = len(np.unique(held.sure.round(6))) == 1
+        z = held.near if silent else _log_odds(held.sure)
+        slope, offset = _logistic(z, held.right, _weights(held.codes, codes, pool))
+        if not silent:
+            return cls(slope, offset)
+        kept = np.sort(np.random.default_rng(seed).permutation(len(codes))[:_MOST_NEAR])
+        return cls(slope, offset, (rows[kept], codes[kept]))
+
+    def shares(self, own: np.ndarray, rows: Any = None) -> np.ndarray:
+        """Return shares that hold what they say; the largest stays the largest.
+
+        Parameters
+        ----------
+        own : ndarray of shape (n_rows, n_classes)
+            The method's own shares.
+        rows : matrix, optional
+            The rows, for a method that says the same of every row.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares.
+        """
+        from scipy.special import expit
+
+        at, answers = np.arange(len(own)), own.argmax(axis=1)
+        z = _log_odds(own[at, answers]) if self.near is None else nearness(rows, answers, *self.near)
+        rest = own.copy()
+        rest[at, answers] = 0.0
+        total = rest.sum(axis=1, keepdims=True)
+        n_others = max(own.shape[1] - 1, 1)
+        # With nothing left for the others, these share it equally.
+        rest = np.where(total > 1e-9, rest / np.maximum(total, 1e-9), 1.0 / n_others)
+        rest[at, answers] = 0.0
+        second = rest.max(axis=1)
+        sure = np.maximum(expit(self.slope * z + self.offset), second / (1.0 + second) + 1e-6)
+        found = rest * (1.0 - sure)[:, None]
+        found[at, answers] = sure
+        return np.asarray(found)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file keeps."""
+        return {"slope": self.slope, "offset": self.offset, "near": self.near}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], n_classes: int) -> Confidence:
+        """Bring it back, refusing what `learn` could not have left."""
+        near = state["near"]
+        fine = np.isfinite([state["slope"], state["offset"]]).all() and state["slope"] >= 0
+        if near is not None:
+            codes = np.asarray(near[1])
+            fine = fine and near[0].shape[0] == len(codes) > 0 and 0 <= codes.min() <= codes.max() < n_classes
+        if not fine:
+            raise DataError("Confidence: the numbers of the file are none that rows held out could have left.")
+        return cls(float(state["slope"]), float(state["offset"]), near)
+
+
+def _log_odds(share: np.ndarray) -> np.ndarray:
+    clipped = np.clip(share, 1 - _SURE, _SURE)
+    return np.asarray(np.log(clipped / (1 - clipped)))
+
+
+def nearness(rows: Any, answers: np.ndarray, stored: Any, codes: np.ndarray) -> np.ndarray:
+    """Return the logarithm of how much farther the nearest row of another class is than the nearest of the answer.
+
+    Parameters
+    ----------
+    rows : matrix
+        Rows.
+    answers : ndarray of int64
+        Their answers.
+    stored : matrix
+        Labeled rows.
+    codes : ndarray of int64
+        Their classes.
+
+    Returns
+    -------
+    ndarray of float64
+        One number for each row.
+
+    Examples
+    --------
+    >>> nearness(np.array([[1.0]]), np.array([0]), np.array([[0.0], [3.0]]), np.array([0, 1])).round(1).tolist()
+    [0.7]
+    """
+    from sklearn.metrics import pairwise_distances
+
+    distances = pairwise_distances(rows, stored)
+    same = codes[None, :] == answers[:, None]
+    usual = float(np.median(distances)) or 1.0
+    own = np.where(same, distances, 10 * usual).min(axis=1) + 0.01 * usual
+    other = np.where(same, 10 * usual, distances).min(axis=1) + 0.01 * usual
+    return np.asarray(np.log(other / own))
+
+
+def _weights(tested: np.ndarray, codes: np.ndarray, pool: np.ndarray) -> np.ndarray:
+    """Return what each tested row counts: where labels were picked class by class, as much as its class is frequent."""
+    counts = np.bincount(codes, minlength=len(pool)).astype(np.float64)
+    seen = counts[counts > 0]
+    if pool.sum() <= 0 or len(seen) < 2 or (seen == seen.max()).mean() < 0.5:
+        return np.ones(len(tested))
+    weights = (pool / pool.sum())[tested] / (counts / counts.sum())[tested]
+    return np.asarray(weights * len(tested) / max(weights.sum(), 1e-9))
+
+
+def _logistic(z: np.ndarray, right: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return slope and offset of the largest posterior."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        odds = theta[0] * z + theta[1]
+        signed = np.where(right, odds, -odds)
+        apart = (theta - _USUAL) / _DOUBT
+        wrong = weights * (expit(odds) - right)
+        slopes = np.array([wrong @ z, wrong.sum()]) + apart / _DOUBT
+        return float((weights * np.logaddexp(0.0, -signed)).sum() + 0.5 * apart @ apart), slopes
+
+    best = minimize(loss, _USUAL, jac=True, method="L-BFGS-B", bounds=[(0.0, None), (None, None)]).x
+    return float(best[0]), float(best[1])
