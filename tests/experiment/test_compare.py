@@ -333,7 +333,7 @@ def test_f1_is_scored_on_demand():
 def test_any_classifier_takes_part_here_and_in_workers():
     X, y = load_iris(return_X_y=True)
     found = compare(X, y, labels=15, methods=["self-training", SVC(C=3.0)], trials=8, n_jobs=2)
-    assert "SVC" in {outcome.task.method for outcome in found.outcomes}
+    assert "SVC(C=3.0)" in {outcome.task.method for outcome in found.outcomes}
     assert all(outcome.error is None for outcome in found.outcomes)
 
 
@@ -343,7 +343,7 @@ def test_any_classifier_takes_part_here_and_in_workers():
         ({"labels": None}, ParameterError, "some rows must be unlabeled, got a label in all 150"),
         ({"labels": "2"}, DataError, "between the number of classes"),
         ({"labels": 15, "methods": ["ordinal-kn"]}, ParameterError, "Did you mean 'ordinal-knn'"),
-        ({"labels": 15, "methods": [SVC]}, ParameterError, "must be names or scikit-learn classifiers"),
+        ({"labels": 15, "methods": [SVC]}, ParameterError, r"Write SVC\(\)"),
         ({"labels": 15, "draws": 1}, ParameterError, "at least 2 draws"),
         ({"labels": 15, "metric": "auc"}, ParameterError, "metric must be one of auto"),
         ({"labels": 15, "trials": 0}, ParameterError, "trials must be at least 1"),

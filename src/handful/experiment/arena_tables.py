@@ -29,6 +29,7 @@ Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
 _PILOT_ROWS = (100, 200)
 _PLENTY = 10  # unlabeled rows for each labeled one, so many that the encoder does not miss the labeled ones
 _KEPT_SPLITS = 6
+_FOR_TEXTS = ("text-team", "complement-nb")  # of no use where no column is a text
 _HELD = 200  # tested rows of a trial whose confidence is kept
 
 
@@ -102,6 +103,8 @@ class TableArena:
     def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
         """Return those who take part; see `choose_entrants`."""
         known = {**{card.name: card for card in cards("table")}, **self._cards}
+        if methods is None and "text" not in self.problem.kinds.values():
+            known = {name: card for name, card in known.items() if name not in _FOR_TEXTS}
         chosen = None if methods is None else [self.card(name).name for name in methods]
         return choose_entrants(known, chosen)
 

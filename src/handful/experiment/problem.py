@@ -14,7 +14,7 @@ from handful.core.labels import encode_labels
 from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
 from handful.corpora.tables import left_out, read_rows, suspicions, table_of
-from handful.methods.table_model import as_frame
+from handful.methods.table_model import are_texts, as_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -164,9 +164,7 @@ def problem_of(
     if y is None:
         raise ParameterError("compare: y must hold labels, or name a column of X, got neither.")
     try:
-        frame = as_frame(X)
-        texts = frame.columns == ["text"] and not hasattr(X, "columns") and not isinstance(X, Mapping)
-        return array_problem(frame, y, {"text": "text"} if texts and columns is None else columns)
+        return array_problem(X, y, {"text": "text"} if are_texts(X) and columns is None else columns)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError | ParameterError):
             raise

@@ -118,7 +118,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         frame = as_frame(X)
         if frame.height != len(labels.codes):
             raise DataError(f"TableModel: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
-        kinds = dict(self.kinds) if self.kinds is not None else dict(table_of("X", frame).kinds)
+        known: Mapping[str, Kind] | None = {"text": "text"} if are_texts(X) else None
+        kinds = dict(self.kinds or known or table_of("X", frame).kinds)
         encoder = TableEncoder.learn(frame, kinds, text=self.text)
         rows = np.arange(frame.height) if chosen.uses_unlabeled and self.use_unlabeled else labels.labeled
         encoded = encoder.transform(frame[rows])
@@ -180,7 +181,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
         self._confidence = None
         if held is not None:
-            shares = self._shares(rows[len(labels.labeled) :]).sum(axis=0)
+            shares = (
+                self._shares(rows[len(labels.labeled) :]).sum(axis=0) if len(pool) else np.zeros(len(self.classes_))
+            )
             known = slice(0, len(labels.labeled))
             self._confidence = Confidence.learn(held, rows[known], codes[known], shares, self.random_state)
         self.confidence_ = None if self._confidence is None else self._confidence.state()
@@ -360,12 +363,24 @@ def as_frame(X: Any) -> pl.DataFrame:
                 "Give the texts themselves, or reduce it (TruncatedSVD)."
             )
         X = X.toarray()
+    if are_texts(X):
+        return pl.DataFrame({"text": list(X)})
     values = np.asarray(X)
-    if values.ndim == 1 and len(values) and all(isinstance(cell, str) for cell in values.tolist()):
-        return pl.DataFrame({"text": values.tolist()})
     if values.ndim != 2:
         raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
     return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})
+
+
+def are_texts(X: Any) -> bool:
+    """Tell whether rows are a list (or array, or series) of texts.
+
+    Examples
+    --------
+    >>> are_texts(["a good film"]), are_texts([["a", "b"]])
+    (True, False)
+    """
+    listed = isinstance(X, list | tuple) or (type(X).__name__ in ("ndarray", "Series") and X.ndim == 1)
+    return listed and len(X) > 0 and all(isinstance(cell, str) for cell in X)
 
 
 def _one_row(row: Any) -> pl.DataFrame:

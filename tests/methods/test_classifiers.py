@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import SelfTrainingClassifier
+from sklearn.svm import SVC, SVR
+
+import handful
+from handful.core.catalogue import get_card
+from handful.core.errors import ModelFileError, ParameterError
+from handful.core.foreign import foreign_from, foreign_state
+from handful.core.state import Encoder
+from handful.experiment.compare import named_methods
+from handful.methods.classifiers import check_storable, classifier_card, put_around
+from handful.methods.table_model import TableModel
+from handful.neighbors.tri_training import TriTraining
+
+
+def rows(n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    codes = np.arange(n) % 3
+    return rng.normal(size=(n, 3)) + 4 * codes[:, None], codes, np.where(np.arange(n) < 24, codes, -1)
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        SVC(C=10),
+        make_pipeline(StandardScaler(), SVC()),
+        put_around("self-training", SVC()),
+        put_around("tri-training", SVC()),
+        "tri-training(extra-trees)",
+        "self-training(random-forest)",
+        "self-training(k-nn)",
+    ],
+    ids=str,
+)
+def test_any_classifier_is_fitted_saved_and_loaded(classifier, tmp_path):
+    X, codes, few = rows()
+    model = TableModel(classifier).fit(X, few).calibrate(X, few)
+    assert np.mean(model.predict(X) == codes) > 0.9
+    handful.save(model, tmp_path / "m.handful")
+    again = handful.load(tmp_path / "m.handful")
+    assert again.method_name == model.method_name
+    assert again.predict(X).tolist() == model.predict(X).tolist()
+    assert np.allclose(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_who_learns_from_unlabeled_rows():
+    assert not classifier_card(SVC()).uses_unlabeled
+    assert not classifier_card(make_pipeline(StandardScaler(), SVC())).uses_unlabeled
+    for semi in (SelfTrainingClassifier(SVC()), TriTraining(SVC())):
+        assert classifier_card(semi).uses_unlabeled
+        assert classifier_card(make_pipeline(StandardScaler(), semi)).uses_unlabeled
+    assert get_card("self-training(k-nn)").uses_unlabeled
+    assert TableModel(put_around("tri-training", SVC())).fit(*rows()[::2]).n_unlabeled_ == 36
+
+
+def test_names_tell_classifiers_apart():
+    names, cards = named_methods(["k-nn", SVC(), SVC(C=10), SVC(), "tri-training(k-nn)"])
+    assert names == ["k-nn", "SVC", "SVC(C=10)", "SVC 3", "tri-training(k-nn)"]
+    assert set(cards) == set(names[1:])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (SVC, r"Write SVC\(\)"),
+        (SVR(), "names or scikit-learn classifiers are expected, got SVR"),
+        ("self-training(team)", "learns from labels alone"),
+        ("tri-training(k-nnn)", "Did you mean 'k-nn'"),
+        ("bagging(k-nn)", "no method for tables named 'bagging"),
+    ],
+)
+def test_what_is_no_classifier_is_told(given, message):
+    with pytest.raises(ParameterError, match=message):
+        named_methods([given])
+
+
+def test_what_no_file_can_hold_is_refused_before_the_work():
+    check_storable(SVC())
+    with pytest.raises(ModelFileError, match=r"GradientBoostingClassifier cannot be kept.*sklearn\.tree\._tree\.Tree"):
+        check_storable(GradientBoostingClassifier())
+
+
+def test_a_file_cannot_name_types_that_are_not_trusted():
+    skops = pytest.importorskip("skops.io")
+    X, codes, _ = rows()
+    block = skops.dumps(GradientBoostingClassifier(n_estimators=2).fit(X, codes))
+    for hostile in (block, b"", b"no archive"):
+        with pytest.raises(ModelFileError):
+            foreign_from(np.frombuffer(hostile, dtype=np.uint8))
+    assert foreign_from(foreign_state(SVC(C=2.0))).C == 2.0
+
+
+def test_only_files_that_need_it_have_the_new_version():
+    encoder = Encoder()
+    encoder.encode_state({"a": SVC()})
+    assert encoder.version == 3
+    plain = Encoder()
+    plain.encode_state({"a": np.arange(3)})
+    assert plain.version == 1
+
+
+def test_rows_and_names_in_every_form():
+    X, codes, few = rows()
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(color=np.where(codes == 0, "red", "blue"))
+    model = TableModel("k-nn").fit(frame, few)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c", "color"]
+    assert model.n_features_in_ == 4
+    assert model.get_feature_names_out().tolist() == ["a", "b", "c", "color=blue", "color=red"]
+    first = model.explain(frame.iloc[:1])
+    assert model.explain(frame.iloc[0]).label == first.label == model.explain(frame.iloc[0].to_dict()).label
+    sparse = TableModel("k-nn").fit(csr_matrix(X), few)
+    assert sparse.predict(csr_matrix(X)).tolist() == sparse.predict(X).tolist()
+    assert sparse.explain(X[0]).label == sparse.explain(list(X[0])).label == sparse.predict(X[:1])[0]
+    texts = ["a good film, good indeed", "a bad film, bad indeed"] * 5
+    reader = TableModel("k-nn").fit(texts, ["+", "-"] * 5)
+    assert reader.predict(["good film indeed", "bad film indeed"]).tolist() == ["+", "-"]
+    assert reader.explain("a good one, good indeed").label == "+"
