@@ -91,7 +91,8 @@ def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
         arrays = encoder.array_block()
     except RecursionError:
         raise ModelFileError(f"save: {type(model).__name__} holds itself, which a model file cannot tell.") from None
-    # Version 2 knows arrays of few values, version 3 rising numbers and classifiers of other packages; other files can be read by all versions of handful.
+    # Version 2 knows arrays of few values, version 3 rising numbers and classifiers of other packages; other files can be
+    # read by all versions of handful.
     head = _HEAD.pack(MAGIC, encoder.version, 0, len(text), len(arrays))
     digest = hashlib.sha256(head)
     digest.update(text)
