@@ -12,7 +12,8 @@ from handful.core.registry import Card, add_card, forget
 from handful.corpora.formats.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
 from handful.evaluation.chunks import score_tags
-from handful.experiment.arena_taggers import SentenceDraws, TaggedArena
+from handful.experiment.arena_corpora import CorpusDraws
+from handful.experiment.arena_taggers import TaggedArena
 from handful.experiment.compare_tagged import compare_tagged
 from handful.experiment.trial import Task
 
@@ -88,7 +89,7 @@ def test_spans_are_scored_as_spans():
 
 
 def test_draws_of_sentences_are_nested_and_part_the_corpus():
-    draws = SentenceDraws(23, 12, seed=3)
+    draws = CorpusDraws(23, 12, seed=3)
     tested: list[int] = []
     for draw in range(5):
         smaller: set[int] = set()
@@ -110,7 +111,7 @@ def test_hidden_tags_are_not_read(corpus, monkeypatch):
 
     add_card(Card("watcher", "sentences", learns_from=("labels", "unlabeled"), train=watch))
     monkeypatch.setitem(CATALOGUE["sentences"], "watcher", "handful.core.registry")
-    arena = TaggedArena("train", data, [], SentenceDraws(40, 8, 0), "pos", 0)
+    arena = TaggedArena("train", data, [], CorpusDraws(40, 8, 0), "pos", 0)
     assert arena.run(Task("watcher", False, 0, 8)).error is None
     n_sentences, n_tags, kinds, columns = seen[0]
     assert (n_sentences, n_tags, kinds) == (8, 24, {Sentence})
@@ -134,7 +135,7 @@ def test_taggers_are_compared(corpus, tmp_path):
 def test_condensed_features_read_only_what_raw_text_has(corpus):
     data = read_tagged(corpus)
     with_column = tuple(Sentence(s.tokens, {"pos": tags}) for s, tags in zip(data.sentences, data.tags, strict=True))
-    arena = TaggedArena("train", replace(data, sentences=with_column), [], SentenceDraws(40, 8, 0), "ner", 0)
+    arena = TaggedArena("train", replace(data, sentences=with_column), [], CorpusDraws(40, 8, 0), "ner", 0)
     outcome = arena.run(Task("crf+condensed-features", False, 0, 8))
     assert outcome.error is None
     assert outcome.score > 0.8

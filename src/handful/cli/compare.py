@@ -26,7 +26,7 @@ _REPORTS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json"
 @click.option(
     "--unlabeled",
     type=click.Path(path_type=Path),
-    help="Untagged sentences, where DATA is a tagged corpus: text or columns.",
+    help="Raw text, where DATA is a tagged corpus (or columns) or words in context.",
 )
 @click.option("--methods", type=Names(), help="Methods to compare; all that fit by default (see 'handful methods').")
 @click.option(
@@ -54,14 +54,15 @@ def command(ctx: click.Context, /, data: Path, **given: Any) -> int:
     time is up. An interrupt (Ctrl-C) keeps what is done, and the same command goes on from there.
 
     DATA may also be a tagged corpus (one token and its tag a line, a blank line after each sentence; or CoNLL-U), without
-    --target: then taggers are compared, --labels counts sentences, and --unlabeled names raw text.
+    --target: then taggers are compared, --labels counts sentences, and --unlabeled names raw text. Or words in context with
+    their senses (Senseval XML, or a table of text, word and sense): then models of senses are, and --labels counts contexts.
     """
     _check_files(data, given)
     given["journal"] = given["journal"] if given["journal"] is not None else "auto"
     with live_ranking() as watch:
         session = session_of(given, command=command_line(ctx), watch=watch)
         result = (
-            _compare_taggers(data, given, session) if given["target"] is None else _compare_rows(data, given, session)
+            _compare_corpus(data, given, session) if given["target"] is None else _compare_rows(data, given, session)
         )
     return _show(result, given["reports"], given["as_json"])
 
@@ -89,16 +90,20 @@ def _compare_rows(data: Path, given: dict[str, Any], session: Session) -> Result
     return compare_problem(problem, labels=given["labels"], methods=methods, metric=given["metric"], session=session)
 
 
-def _compare_taggers(data: Path, given: dict[str, Any], session: Session) -> Result:
+def _compare_corpus(data: Path, given: dict[str, Any], session: Session) -> Result:
     from handful.corpora.formats import format_of
 
-    if format_of(data).yields not in ("sentences", "trees"):
+    limits = {name: given[name] for name in ("unlabeled", "labels", "methods")}
+    kind = format_of(data).yields
+    if kind == "occurrences":
+        from handful.experiment.compare_senses import compare_senses
+
+        return compare_senses(data, session=session, **limits)
+    if kind not in ("sentences", "trees"):
         raise click.UsageError("--target is missing: which column of the table holds the labels?")
     from handful.experiment.compare_tagged import compare_tagged
 
-    return compare_tagged(
-        data, unlabeled=given["unlabeled"], labels=given["labels"], methods=given["methods"], session=session
-    )
+    return compare_tagged(data, session=session, **limits)
 
 
 def _show(result: Result, reports: tuple[Path, ...], as_json: bool) -> int:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-import numpy as np
-
-from handful.core.catalogue import cards, get_card
-from handful.core.errors import HandfulError, ParameterError
+from handful.core.catalogue import get_card
 from handful.core.records import Sentence
 from handful.corpora.tagged import Tagged
 from handful.evaluation.chunks import score_tags
 from handful.evaluation.ranking import Setting
-from handful.experiment.entrants import Entrant, choose_entrants
-from handful.experiment.trial import Cost, Outcome, Pilot, Task, quiet_single_thread
+from handful.experiment.arena_corpora import CorpusArena, CorpusDraws
+from handful.experiment.trial import Outcome, Task
 from handful.tagging.recipes import TaggerSetup
 
-_PILOT_SHARE = 10
 
-
-class TaggedArena:
+class TaggedArena(CorpusArena):
     """Trials of taggers on one corpus.
 
     Parameters
@@ -33,7 +28,7 @@ class TaggedArena:
         The tagged sentences.
     unlabeled : sequence of Sentence
         Untagged ones; if there are none, sentences whose tags are hidden serve as such.
-    draws : SentenceDraws
+    draws : CorpusDraws
         Which sentences are learned from and tested.
     templates : {"pos", "chunk", "ner"}
         What a CRF observes.
@@ -41,24 +36,20 @@ class TaggedArena:
         Seed.
     """
 
+    takes = "sentences"
+
     def __init__(
-        self, name: str, data: Tagged, unlabeled: Sequence[Sentence], draws: SentenceDraws, templates: str, seed: int
+        self, name: str, data: Tagged, unlabeled: Sequence[Sentence], draws: CorpusDraws, templates: str, seed: int
     ) -> None:
-        self.name = name
+        super().__init__(name, draws, seed)
         self.data = data
         self.unlabeled = list(unlabeled)
-        self.draws = draws
         self.templates = templates
-        self.seed = seed
         self.spans = data.has_spans
+        self.metric = "F1 of spans" if self.spans else "accuracy of tags"
         self.setup = TaggerSetup(
             cast(Any, templates), "as-is", 0.0, columns=tuple(data.sentences[0].columns), random_state=seed
         )
-
-    @property
-    def metric(self) -> str:
-        """What is scored."""
-        return "F1 of spans" if self.spans else "accuracy of tags"
 
     @property
     def setting(self) -> Setting:
@@ -67,61 +58,33 @@ class TaggedArena:
         n_test = sum(len(self.data.tags[i]) for i in test)
         return Setting(self.draws.pool_share, n_test, self.draws.n_labels, "untagged sentences", "tagged sentences")
 
-    def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
-        """Return those who take part; see `choose_entrants`."""
-        known = {card.name: card for card in cards("sentences") if card.train is not None}
-        chosen = None if methods is None else [get_card(name, "sentences").name for name in methods]
-        for name in chosen or ():
-            if name not in known:
-                raise ParameterError(f"compare: {name} must be fitted by hand, it has no recipe.")
-        return choose_entrants(known, chosen)
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What a report says of the corpus."""
+        return {
+            "tagged sentences": len(self.data.sentences),
+            "untagged sentences": len(self.unlabeled),
+            "tags": len({tag for tags in self.data.tags for tag in tags}),
+        }
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Columns beside the tokens."""
+        return dict.fromkeys(self.data.sentences[0].columns, "column")
+
+    @property
+    def key(self) -> Sequence[Any]:
+        """All that outcomes depend on."""
+        tokens = [[s.tokens for s in sentences] for sentences in (self.data.sentences, self.unlabeled)]
+        return [self.data.tags, tokens, self.draws.n_labels, self.templates, self.seed]
 
     def prepare(self) -> None:
         """Learn the clusters of the untagged sentences, which are the same for all draws."""
         if self.unlabeled:
             self.setup.clusters(self.unlabeled)
 
-    def run(self, task: Task) -> Outcome:
-        """Make one trial; a tagger that fails is an outcome too.
-
-        Parameters
-        ----------
-        task : Task
-            The trial.
-
-        Returns
-        -------
-        Outcome
-            What came of it.
-        """
+    def _run(self, task: Task) -> Outcome:
         start = time.perf_counter()
-        try:
-            with quiet_single_thread():
-                return self._run(task, start)
-        except (HandfulError, MemoryError) as error:
-            return Outcome(task, None, error=str(error) or "ran out of memory.")
-        except Exception as error:
-            return Outcome(task, None, error=f"{type(error).__name__}: {error}"[:300])
-
-    def pilot(self, pilot: Pilot) -> Cost:
-        """Try a tagger on a tenth of the sentences.
-
-        Parameters
-        ----------
-        pilot : Pilot
-            Which one.
-
-        Returns
-        -------
-        Cost
-            Ten times what that took, as a guess; memory is not measured.
-        """
-        few = max(2, self.draws.n_labels // _PILOT_SHARE)
-        self.run(Task(pilot.method, pilot.labels_only, 0, 2))  # compiles what it needs
-        outcome = self.run(Task(pilot.method, pilot.labels_only, 0, few))
-        return Cost(outcome.seconds * self.draws.n_labels / few, 0)
-
-    def _run(self, task: Task, start: float) -> Outcome:
         card = get_card(task.method, "sentences")
         assert card.train is not None
         train, hidden, test = self.draws.parts(task.draw, task.n_labels)
@@ -145,40 +108,3 @@ class TaggedArena:
             predict_seconds=(done - fitted) / n_tokens * 1_000,
             n_bytes=len(pickle.dumps(tagger, protocol=5)),
         )
-
-
-class SentenceDraws:
-    """Repeated draws of sentences: five folds are tested in turn, then dealt anew.
-
-    Parameters
-    ----------
-    n_sentences : int
-        Sentences in all.
-    n_labels : int
-        Tagged sentences to learn from.
-    seed : int
-        Seed.
-
-    Examples
-    --------
-    >>> train, hidden, test = SentenceDraws(20, 8, 0).parts(0, 4)
-    >>> len(train), len(hidden), len(test)
-    (4, 12, 4)
-    """
-
-    n_folds = 5
-    pool_share = 0.25
-
-    def __init__(self, n_sentences: int, n_labels: int, seed: int) -> None:
-        self.n_sentences = n_sentences
-        self.n_labels = n_labels
-        self._seed = seed
-        self.sizes = sorted({size for size in (n_labels // 4, n_labels // 2, n_labels) if size >= 2})
-
-    def parts(self, draw: int, n_labels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the sentences to learn from, those whose tags are hidden, and the tested ones."""
-        number, fold = divmod(draw, self.n_folds)
-        order = np.random.default_rng([self._seed, number]).permutation(self.n_sentences)
-        tested = np.arange(self.n_sentences) % self.n_folds == fold
-        pool = np.random.default_rng([self._seed, number, fold]).permutation(order[~tested])
-        return np.sort(pool[:n_labels]), np.sort(pool[n_labels:]), np.sort(order[tested])

@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from handful.core.errors import DataError, ParameterError
+from handful.core.errors import DataError
 from handful.core.records import Sentence
 from handful.corpora.tagged import Tagged, read_tagged, read_untagged
-from handful.experiment.arena_taggers import SentenceDraws, TaggedArena
-from handful.experiment.contest import hold
-from handful.experiment.journal import digest_of
-from handful.experiment.race import Race
-from handful.experiment.result import Result
+from handful.experiment.arena_corpora import CorpusDraws
+from handful.experiment.arena_taggers import TaggedArena
+from handful.experiment.compare_corpora import CorpusComparison, compare_corpus
 from handful.experiment.session import Session
-from handful.experiment.splits import Budget
-from handful.reports.content import Content
 
 _LEAST = 10
-
-
-class TaggerComparison(Result):
-    """What came of a comparison of taggers.
-
-    Parameters
-    ----------
-    arena : TaggedArena
-        Where trials were made.
-    race : Race
-        What was tried, and what came of it.
-    state : {"finished", "out of time", "out of trials", "interrupted", "planned"}
-        How it ended.
-    command : str
-        How to do it again.
-    """
-
-    def __init__(self, arena: TaggedArena, race: Race, state: str, command: str) -> None:
-        super().__init__(arena.name, race, state, command)
-        self.arena = arena
-
-    @cached_property
-    def content(self) -> Content:
-        """All that a report says."""
-        from handful.experiment.summary import describe_tagged
-
-        return describe_tagged(self)
 
 
 def compare_tagged(
@@ -62,7 +29,7 @@ def compare_tagged(
     methods: Sequence[str] | None = None,
     session: Session | None = None,
     **limits: Any,
-) -> TaggerComparison:
+) -> CorpusComparison:
     """Compare taggers on few tagged sentences and much raw text.
 
     Parameters
@@ -84,46 +51,18 @@ def compare_tagged(
 
     Returns
     -------
-    TaggerComparison
+    CorpusComparison
         Ranking, gains, verdict and reports.
     """
     session = Session.of(session, limits)
     data = read_tagged(path, layout)
     if len(data.sentences) < _LEAST:
         raise DataError(f"{path}: at least {_LEAST} tagged sentences are needed to compare, got {len(data.sentences)}.")
-    n_labels = _n_labels(labels, len(data.sentences))
+    draws = CorpusDraws.of(labels, len(data.sentences), session.seed, "sentences")
     raw = [] if unlabeled is None else _raw(unlabeled, data, session.unlabeled_rows)
     chosen = templates or ("ner" if data.has_spans else "pos")
-    draws = SentenceDraws(len(data.sentences), n_labels, session.seed)
     arena = TaggedArena(Path(path).name.split(".")[0], data, raw, draws, chosen, session.seed)
-    race = Race(
-        arena.entrants(methods),
-        arena.setting,
-        n_labels,
-        draws=session.draws,
-        round_size=draws.n_folds,
-        curve=tuple(draws.sizes),
-    )
-    state = hold(arena, race, session, key=lambda: _key(arena))
-    return TaggerComparison(arena, race, state, session.command)
-
-
-def _key(arena: TaggedArena) -> str:
-    tokens = [[s.tokens for s in sentences] for sentences in (arena.data.sentences, arena.unlabeled)]
-    return digest_of([arena.data.tags, tokens, arena.draws.n_labels, arena.templates, arena.seed])
-
-
-def _n_labels(labels: str | int | None, n_sentences: int) -> int:
-    pool = n_sentences - math.ceil(n_sentences / SentenceDraws.n_folds)
-    if labels is None:
-        return pool
-    budget = Budget.parse(labels)
-    if budget.unit == "per class":
-        raise ParameterError("labels must be like 10% or 20 for sentences, got so many of each class.")
-    wanted = round(budget.amount * n_sentences if budget.unit == "share" else budget.amount)
-    if not 2 <= wanted <= pool:
-        raise ParameterError(f"labels must be between 2 and the training part of the sentences ({pool}), got {wanted}.")
-    return int(wanted)
+    return compare_corpus(arena, methods, session)
 
 
 def _raw(path: str | os.PathLike[str], data: Tagged, limit: int) -> list[Sentence]:

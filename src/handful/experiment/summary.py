@@ -18,7 +18,7 @@ from handful.reports.content import Confusion, Content, Curve, Row
 
 if TYPE_CHECKING:
     from handful.experiment.compare import Comparison
-    from handful.experiment.compare_tagged import TaggerComparison
+    from handful.experiment.compare_corpora import CorpusComparison
     from handful.experiment.result import Result
 
 _METRICS = {
@@ -64,12 +64,12 @@ def describe_table(comparison: Comparison) -> Content:
     )
 
 
-def describe_tagged(comparison: TaggerComparison) -> Content:
-    """Return all that a report on a comparison of taggers says.
+def describe_corpus(comparison: CorpusComparison) -> Content:
+    """Return all that a report on a comparison on a corpus says.
 
     Parameters
     ----------
-    comparison : TaggerComparison
+    comparison : CorpusComparison
         The comparison.
 
     Returns
@@ -79,11 +79,9 @@ def describe_tagged(comparison: TaggerComparison) -> Content:
     """
     arena, race = comparison.arena, comparison.race
     facts = {
-        "tagged sentences": len(arena.data.sentences),
-        "untagged sentences": len(arena.unlabeled),
-        "tags": len({tag for tags in arena.data.tags for tag in tags}),
+        **arena.facts,
         "labels used for training": race.n_labels,
-        "tested tokens of a draw": race.setting.n_test,
+        "tested in a draw": race.setting.n_test,
         **_facts(comparison),
         "seed": arena.seed,
     }
@@ -91,7 +89,7 @@ def describe_tagged(comparison: TaggerComparison) -> Content:
         metric=arena.metric,
         notes=tuple(_ending(comparison)),
         facts=facts,
-        columns=dict.fromkeys(arena.data.sentences[0].columns, "column"),
+        columns=arena.columns,
         confusions=(),
         decisions=None,
         **_common(comparison, arena.draws.pool_share),

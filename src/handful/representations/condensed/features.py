@@ -100,7 +100,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     delta     ``resolution``       see above
     V', V*    ``potency_, bins_``  potency after the discount; its bin
     h_m       a (type, bin) pair   condensed feature: the sum of its members
-    phi       one per type        sum of all condensed features times their bin / delta
+    phi       one per type         sum of all condensed features times their bin / delta
     ========  ===================  ==================================================================
 
     Choices where the paper is silent: one phi per type, illegal label pairs are no parts, features without labels (bare
