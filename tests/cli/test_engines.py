@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from handful.cli import main, predict_tags
+from handful.cli import main, predict_sentences
 from handful.compute import open_engine
 from handful.corpora.formats import write_conll, write_text
 from handful.corpora.make import make_tagged_sentences
@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
 
 
 def test_tagging_side_by_side_writes_the_same_bytes(capsys, folder, scheduler, tmp_path, monkeypatch):
-    monkeypatch.setattr(predict_tags, "_BATCH", 30)
+    monkeypatch.setattr(predict_sentences, "_BATCH", 30)
     model = folder / "train.handful"
     for name in ("new.txt", "new.tsv", "new.txt.gz"):
         code, plain, told = run(capsys, "predict", model, folder / name, "--abstain", "0.5")
@@ -87,7 +87,7 @@ def test_engines_are_for_taggers_and_must_be_known(capsys, folder, tmp_path):
     assert run(capsys, "fit", "table", table, "--target", "y", "--method", "condensed-nn")[0] == 0
     code, _, err = run(capsys, "predict", tmp_path / "t.handful", table, "--engine", "dask")
     assert (code, err.count("\n")) == (2, 1)
-    assert "--engine: is for models of sentences, got one of tables" in err
+    assert "--engine: is for models of sentences and trees, got one of tables" in err
     code, _, err = run(capsys, "similar", folder / "new.txt", "--word", "the", "--engine", "dusk")
     assert (code, err.count("\n")) == (2, 1)
     assert "Did you mean 'dask'?" in err

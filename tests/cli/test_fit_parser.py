@@ -121,7 +121,7 @@ def test_wrong_use_is_told_in_one_line(capsys, treebank, tmp_path):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize("option", ["--abstain", "--column", "--confidence", "--jobs"])
+@pytest.mark.parametrize("option", ["--abstain", "--column", "--confidence"])
 def test_options_that_a_parser_has_no_use_for_are_refused(capsys, treebank, tmp_path, option):
     model = tmp_path / "p.handful"
     assert run(capsys, "fit", "parser", treebank, "--order", "1", "--iterations", "1", "--model", model)[0] == 0

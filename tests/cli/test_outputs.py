@@ -72,7 +72,7 @@ def test_data_may_be_tagged_in_place(capsys, folder, tmp_path):
     text = tmp_path / "new.txt"
     text.write_text("the dog\n")
     assert run(capsys, "predict", folder / "tags.handful", text, "-o", text)[0] == 0
-    assert text.read_text().startswith("the\tD\t")
+    assert text.read_text().startswith("# global.columns = TOKEN TAG CONFIDENCE\nthe\tD\t")
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,8 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
     text = tmp_path / "new.txt"
     text.write_text("the cat barks\n\na dog sleeps\n")
     code, out, err = run(capsys, "predict", model, text)
-    rows = [line.split("\t") for line in out.splitlines()]
+    assert out.splitlines()[0] == "# global.columns = TOKEN TAG CONFIDENCE"
+    rows = [line.split("\t") for line in out.splitlines()[1:]]
     assert code == 0
     assert [row[:2] for row in rows[:4]] == [["the", "D"], ["cat", "N"], ["barks", "V"], [""]]
     assert all(0.5 < float(row[2]) <= 1 for row in rows if len(row) > 1)
@@ -45,8 +46,10 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
     target = tmp_path / "out.tsv"
     code, out, _ = run(capsys, "predict", model, corpus, "-o", target, "--abstain", "1")
     assert (code, out) == (0, "")
-    columns = target.read_text().splitlines()[0].split("\t")
-    assert len(columns) == 4  # token, its own tag, the predicted one, confidence
+    named, first = target.read_text().splitlines()[:2]
+    assert named == "# global.columns = TOKEN GIVEN TAG CONFIDENCE"
+    columns = first.split("\t")
+    assert len(columns) == 4
     assert columns[2] == "_"
     told = json.loads(run(capsys, "inspect", model, "--json")[1])
     assert told["kind"] == "crf"
@@ -67,7 +70,7 @@ def test_the_hint_names_the_columns_that_are_read(capsys, tmp_path):
     assert "words.tsv: expected a column 'pos' beside the token, got the token alone" in err
     code, out, _ = run(capsys, "predict", tmp_path / "names.handful", path)
     assert code == 0
-    assert [line.split("\t")[3] for line in out.splitlines()[:2]] == ["B-LOC", "O"]
+    assert [line.split("\t")[3] for line in out.splitlines()[1:3]] == ["B-LOC", "O"]
 
 
 def test_a_tagged_corpus_needs_no_target(capsys, corpus, monkeypatch, tmp_path):
@@ -101,7 +104,7 @@ def test_the_columns_of_the_hint_are_enough(capsys, tmp_path):
     assert "FILE.tsv, with the columns token, pos" in out
     code, out, _ = run(capsys, "predict", tmp_path / "names.handful", short)
     assert code == 0
-    assert [line.split("\t")[:3] for line in out.splitlines()[:2]] == [["Rome", "NNP", "B-LOC"], ["fell", "VBD", "O"]]
+    assert [line.split("\t")[:3] for line in out.splitlines()[1:3]] == [["Rome", "NNP", "B-LOC"], ["fell", "VBD", "O"]]
 
 
 def test_options_that_a_tagger_has_no_use_for_are_refused(capsys, corpus, tmp_path):
@@ -141,7 +144,7 @@ def test_every_method_is_fitted_and_predicts(capsys, method, corpus, tmp_path):
     assert json.loads(out)["dev"]["accuracy"] > 0.9
     code, out, err = run(capsys, "predict", model, raw)
     assert code == 0, err
-    assert [line.split("\t")[1] for line in out.splitlines()[:3]] == ["D", "N", "V"]
+    assert [line.split("\t")[1] for line in out.splitlines()[1:4]] == ["D", "N", "V"]
 
 
 def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):

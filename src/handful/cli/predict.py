@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from handful.cli.options import Run, check_output, run_options
+from handful.core.registry import card_of
 
 # Options that only some kinds of models have a use for.
 _OPTIONS = {
     "abstain": ("tables", "sentences"),
     "column": ("tables",),
     "confidence": ("tables",),
-    "jobs": ("sentences",),
-    "engine": ("sentences",),
+    "jobs": ("sentences", "trees"),
+    "engine": ("sentences", "trees"),
 }
 
 
 @click.command("predict")
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--abstain", type=click.FloatRange(0, 1), metavar="SHARE", help="Leave answers blank that are less sure.")
 @click.option("--column", default="predicted", show_default=True, help="Name of the new column of answers, in a table.")
@@ -30,51 +32,73 @@ _OPTIONS = {
 @click.pass_context
 def command(
     ctx: click.Context,
-    model: Path,
+    models: tuple[Path, ...],
     data: Path,
     abstain: float | None,
     column: str,
     confidence: str,
     run: Run,
 ) -> None:
-    """Answer for every row or sentence of DATA with MODEL, a file that 'handful fit' wrote.
+    """Answer for every row or sentence of DATA with MODELS, files that 'handful fit' wrote.
+
+    One model, or several for sentences: taggers, each of which may read the tags of those before it, and at the end a
+    parser, so that 'handful predict tagger.handful parser.handful text.txt' gives trees for raw text.
 
     All columns are kept and two are added: the answer, and how sure the model is of it. Tables are read and written
     piece by piece, so they may be larger than memory; so are sentences, which several workers may tag side by side
-    (--jobs, --engine) with the same output. The output is CSV, TSV or JSON lines by the name of the file, and
-    CSV on stdout; a parser writes CoNLL-U.
+    (--jobs, --engine) with the same output. The output of tables is CSV, TSV or JSON lines by the name of the file, and
+    CSV on stdout. Sentences are written as columns, which the first line names; as CoNLL-U where DATA is CoNLL-U or a
+    parser is among the models; or as JSON lines with character offsets, if the name of the file ends in .jsonl.
     """
     from handful.core.errors import ParameterError
-    from handful.core.registry import card_of
     from handful.methods import load
 
-    check_output(run.output, model)
-    fitted = load(model)
-    card = card_of(type(fitted))
-    inner = {"table-model": "tables", "senses": "contexts"}
-    kind = "others" if card is None else inner.get(card.name, card.takes)
-    if kind not in ("tables", "sentences", "contexts", "trees"):
-        raise ParameterError(
-            f"{model}: a model for tables, sentences, trees or contexts is needed, "
-            f"got {card.name if card else 'another'}. Use it from Python."
-        )
+    check_output(run.output, *models)
+    fitted = [load(model) for model in models]
+    kinds = [_kind(model) for model in fitted]
+    for model, name, kind in zip(fitted, models, kinds, strict=True):
+        if kind not in ("tables", "sentences", "contexts", "trees"):
+            card = card_of(type(model))
+            raise ParameterError(
+                f"{name}: a model for tables, sentences, trees or contexts is needed, "
+                f"got {card.name if card else 'another'}. Use it from Python."
+            )
+    if len(models) > 1:
+        _check_chain(models, kinds)
+    kind = kinds[0]
     _check_options(ctx, kind)
     if kind == "tables":
         from handful.cli.predict_table import predict_table
 
-        predict_table(fitted, data, run.output, abstain, (column, confidence))
-    elif kind == "sentences":
-        from handful.cli.predict_tags import predict_tags
-
-        predict_tags(fitted, data, run, abstain)
+        predict_table(fitted[0], data, run.output, abstain, (column, confidence))
     elif kind == "contexts":
         from handful.cli.predict_senses import predict_senses
 
-        predict_senses(fitted, data, run.output)
+        predict_senses(fitted[0], data, run.output)
     else:
-        from handful.cli.predict_trees import predict_trees
+        from handful.cli.predict_sentences import predict_sentences
 
-        predict_trees(fitted, data, run.output)
+        predict_sentences(fitted, data, run, abstain)
+
+
+def _kind(model: Any) -> str:
+    """Return what a model answers for."""
+    card = card_of(type(model))
+    inner = {"table-model": "tables", "senses": "contexts"}
+    return "others" if card is None else inner.get(card.name, card.takes)
+
+
+def _check_chain(models: tuple[Path, ...], kinds: list[str]) -> None:
+    """Refuse several models that cannot work one after another."""
+    from handful.core.errors import ParameterError
+
+    allowed = [*["sentences"] * (len(kinds) - 1), kinds[-1] if kinds[-1] == "trees" else "sentences"]
+    for model, kind, wanted in zip(models, kinds, allowed, strict=True):
+        if kind != wanted:
+            raise ParameterError(
+                f"{model}: of several models all must be taggers, and the last may be a parser, got a model of {kind}. "
+                "Name the taggers first, then the parser, then the data."
+            )
 
 
 def _check_options(ctx: click.Context, kind: str) -> None:

@@ -9,25 +9,28 @@ from typing import NamedTuple
 from handful.core.errors import DataError
 
 _APOSTROPHE = "['\u2019]"
+_ABBREVIATIONS = (
+    "mr|mrs|ms|dr|prof|st|jr|sr|inc|corp|co|ltd|vs|etc|gen|sen|rep|gov|fig|approx|bzw|ca|usw|nr|str|mme|mlle"
+)
 _TOKEN = re.compile(
     r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']"  # addresses
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|[@#]\w+"
     r"|(?:[^\W\d_]\.){2,}"  # U.S.
+    rf"|\b(?:{_ABBREVIATIONS})\.(?=\s)"  # Dr., but not at the end of all
+    r"|[:;=]-?[()DPp](?!\w)"  # faces
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?!\w)"
     rf"|[^\W_]+?(?=n{_APOSTROPHE}t\b)|n{_APOSTROPHE}t\b|{_APOSTROPHE}(?:s|re|ve|d|ll|m)\b"  # did n't, it 's
     rf"|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu){_APOSTROPHE}(?=\w)"  # l' homme
     r"|\w+(?:[-&_]\w+)*"
-    r"|\.{2,}|-{2,}|\u2026"
+    r"|\.{2,}|-{2,}|!{2,}|\?{2,}|\${2,}|<{2,}|>{2,}|`{2}|'{2}|\u2026"
     r"|\S",
     re.IGNORECASE,
 )
-_ABBREVIATION = re.compile(
-    r"(?:mr|mrs|ms|dr|prof|st|jr|sr|inc|corp|co|ltd|no|vs|etc|gen|sen|rep|gov|fig|al|approx|e\.g|i\.e|bzw|ca|usw|nr|"
-    r"str|m|mme|mlle|[a-z])",
-    re.IGNORECASE,
+_ABBREVIATION = re.compile(rf"(?:{_ABBREVIATIONS}|no|al|m|e\.g|i\.e|[a-z])", re.IGNORECASE)
+_ENDS = frozenset(
+    {".", "!", "?", "!!", "!!!", "??", "???", "\u2026", "...", "..", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964"}
 )
-_ENDS = frozenset({".", "!", "?", "\u2026", "...", "..", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964"})
 _CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _UNSPACED = (
@@ -53,8 +56,8 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
     Parameters
     ----------
     text : str
-        Any text. Words are cut at Unicode word boundaries, keep their hyphens, and lose English (``n't``, ``'s``) and French
-        (``l'``) contractions; every other sign is a token of its own.
+        Any text. Words are cut at Unicode word boundaries, keep their hyphens, lose English (``n't``, ``'s``) and French
+        (``l'``) contractions, and common abbreviations keep their point; every other sign is a token of its own.
     cuts : iterable of int
         Places at which a token must end, such as the borders of labeled spans.
 
@@ -97,9 +100,13 @@ def sentences(text: str, cuts: Iterable[int] = ()) -> Iterator[list[Token]]:
     Examples
     --------
     >>> [[token.text for token in part] for part in sentences("Dr. Low left. Why?")]
-    [['Dr', '.', 'Low', 'left', '.'], ['Why', '?']]
+    [['Dr.', 'Low', 'left', '.'], ['Why', '?']]
     """
-    tokens = tokenize(text, cuts)
+    yield from into_sentences(text, tokenize(text, cuts))
+
+
+def into_sentences(text: str, tokens: list[Token]) -> Iterator[list[Token]]:
+    """Cut the tokens of a text into sentences; see `sentences`."""
     breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
     part: list[Token] = []
     for place, token in enumerate(tokens):

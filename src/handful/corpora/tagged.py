@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from handful.core.errors import FormatError, ParameterError
-from handful.core.records import Sentence
-from handful.corpora.formats import Format, format_of, read_conll, read_text
-from handful.corpora.formats.columns import guess_columns
+from handful.core.records import Sentence, Tree
+from handful.corpora.formats import Format, Head, format_of, read_conll, read_text
+from handful.corpora.formats.columns import NOT_TAGS, guess_columns, named_columns
+from handful.corpora.formats.json_objects import first_object
+from handful.corpora.formats.prodigy import read_prodigy
 from handful.corpora.opening import FilePath, Source, as_source
+
+_KINDS = {
+    "table": "a table",
+    "occurrences": "words with senses",
+    "prototypes": "lists of prototypes",
+    "clusters": "clusters of words",
+}
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
         records = format.read(source)
     else:
         layout = tuple(columns) or _tag_columns(source, format)
-        name = tag or ("tag" if "tag" in layout else layout[-1])
+        name = tag or ("tag" if "tag" in layout else _last_tags(layout))
         if name not in layout or name == "token":
             raise ParameterError(f"{path}: the column of tags must be one of {', '.join(layout[1:])}, got {name!r}.")
         records = read_conll(source, layout)
@@ -90,6 +100,11 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
         sentences.append(Sentence(record.tokens, others))
     _refuse_words(path, tags)
     return Tagged(tuple(sentences), tuple(tags), layout, name)
+
+
+def _last_tags(layout: Sequence[str]) -> str:
+    """Return the last column that may hold tags."""
+    return next((name for name in reversed(layout) if name not in NOT_TAGS), layout[-1])
 
 
 def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
@@ -138,20 +153,37 @@ def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str]) ->
     """
     for column in columns:
         if column not in sentence.columns:
-            got = ", ".join(sentence.columns) or "the token alone"
+            got = ", ".join(name for name in sentence.columns if name not in NOT_TAGS) or "the token alone"
             raise FormatError(path, None, f"expected a column {column!r} beside the token, got {got}.")
 
 
 def read_untagged(
     path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = ()
 ) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
-    """Read sentences to be tagged, with the lines that stood before each.
+    """Read sentences to be tagged; see `read_untagged_trees`.
+
+    Yields
+    ------
+    sentence : Sentence
+        With the columns that the tagger knows.
+    names : tuple of str
+        Names of all columns of the file, in their order.
+    """
+    for tree, names in read_untagged_trees(path, layout, tag, columns):
+        yield tree.sentence, names
+
+
+def read_untagged_trees(
+    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = ()
+) -> Iterator[tuple[Tree, tuple[str, ...]]]:
+    """Read sentences to be tagged, with whatever heads and comments the file has.
 
     Parameters
     ----------
     path : path-like
-        Plain text (one sentence a line, blanks between tokens), CoNLL-U, or columns: those of the training file, with or
-        without the column of tags, or the token and `columns`, or the token alone.
+        Text (as people write it, or one sentence a line with blanks between tokens; JSON lines with a text each), CoNLL-U,
+        any format of tagged sentences, or columns: those that the first line of the file names, or those of the training
+        file, with or without the column of tags, or the token and `columns`, or the token alone.
     layout : sequence of str
         Columns of the training file; empty for CoNLL-U.
     tag : str
@@ -161,40 +193,61 @@ def read_untagged(
 
     Yields
     ------
-    sentence : Sentence
-        With the columns that the tagger knows.
+    tree : Tree
+        Its sentence has the columns that the tagger knows; for text also ``start`` and ``end``, the places of tokens.
     names : tuple of str
-        Names of all columns of the file, in their order.
+        Names of all columns of the file, in their order; for text in running words those of the places too.
     """
     source = as_source(path)
     format = format_of(source)
+    names: tuple[str, ...] = ()
+    records: Iterator[Any]
     # Lines of text may happen to have as many words each; the name of the file then tells.
     if format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited")):
-        read = format.read if format.yields == "text" else read_text
-        for sentence in read(source):
-            check_columns(path, sentence, columns)
-            yield sentence, ("token", *sentence.columns)
-        return
-    if format.name not in ("conll", "delimited", "prototypes"):
+        if format.name == "raw":
+            records = format.read(source)
+        else:
+            names, records = ("token",), read_text(source, places=True)
+    elif format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
+        records = read_prodigy(source)  # texts without any spans
+    elif format.name in ("conll", "delimited", "prototypes"):
+        names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
+        records = read_conll(source, names)
+    elif format.yields in ("sentences", "trees"):
         records = format.read(source)
-        for record in records:
-            sentence = record.sentence if format.yields == "trees" else record
-            check_columns(path, sentence, columns)
-            yield sentence, ("token", *sentence.columns)
-        return
-    n = len(guess_columns(source))
+    else:
+        raise FormatError(path, None, f"expected sentences (text, columns or CoNLL-U), got {_KINDS[format.yields]}.")
+    for record in records:
+        tree = record if isinstance(record, Tree) else untied(record)
+        check_columns(path, tree.sentence, columns)
+        yield tree, names or ("token", *tree.sentence.columns)
+
+
+def _untagged_columns(source: Source, layout: Sequence[str], tag: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Tell by their number which columns a file has."""
+    guessed = guess_columns(source)
+    n = len(guessed)
+    if not layout and not columns:
+        return guessed  # trained on CoNLL-U, where nothing but the words is read
     without = tuple(name for name in layout if name != tag)
     if n == 1:
-        names: tuple[str, ...] = ("token",)
-    elif n == len(layout):
-        names = tuple(layout)
-    elif n == len(without):
-        names = without
-    elif n == 1 + len(columns):
-        names = ("token", *columns)
-    else:
-        expected = f"{len(layout)} columns ({', '.join(layout)})" if layout else "CoNLL-U"
-        raise FormatError(path, None, f"expected {expected}, as in training, with or without {tag!r}, got {n} columns.")
-    for sentence in read_conll(source, names):
-        check_columns(path, sentence, columns)
-        yield sentence, names
+        return ("token",)
+    if n == len(layout):
+        return tuple(layout)
+    if n == len(without):
+        return without
+    if n == 1 + len(columns):
+        return ("token", *columns)
+    expected = f"{len(layout)} columns ({', '.join(layout)})" if layout else "CoNLL-U"
+    raise FormatError(source, None, f"expected {expected}, as in training, with or without {tag!r}, got {n} columns.")
+
+
+def untied(sentence: Sentence) -> Tree:
+    """Return a sentence as a tree whose heads are not known.
+
+    Examples
+    --------
+    >>> untied(Sentence(("Rome", "fell"))).heads
+    (-1, -1)
+    """
+    return Tree(sentence, (-1,) * len(sentence), ("_",) * len(sentence))

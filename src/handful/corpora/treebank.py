@@ -7,15 +7,9 @@ from collections.abc import Iterator, Sequence
 from handful.core.errors import FormatError, ParameterError
 from handful.core.records import Sentence, Tree
 from handful.corpora.formats import format_of, read_conll, read_conllu
-from handful.corpora.formats.columns import guess_columns
+from handful.corpora.formats.columns import guess_columns, named_columns
 from handful.corpora.opening import FilePath, as_source
-
-# Names that the usual columns have for a parser, which wants to know about tags and not about what is tagged.
-_TAG_NAMES = {
-    ("token", "tag"): ("token", "pos"),
-    ("token", "tag", "confidence"): ("token", "pos", "_"),
-    ("token", "pos", "tag"): ("token", "upos", "xpos"),
-}
+from handful.corpora.tagged import untied
 
 
 def read_treebank(path: FilePath, columns: Sequence[str] = ()) -> list[Tree]:
@@ -108,20 +102,30 @@ def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
         return
     # A single sentence without a blank line after it looks like a table between tabs.
     tabbed = format.yields in ("table", "prototypes") and b"\t" in source.head
-    guessed = guess_columns(source) if format.name == "conll" or tabbed else ()
-    names = _TAG_NAMES.get(guessed, guessed if "pos" in guessed or "upos" in guessed else ())
+    is_columns = format.name == "conll" or tabbed
+    names = _tag_names(named_columns(source), guess_columns(source)) if is_columns else ()
     if not names:
         raise ParameterError(
             f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
-            f"got a {format.yields}. "
-            "Tag them first, with a model of 'handful fit tagger'."
+            f"got a {format.yields}. Put a tagger before the parser: handful predict TAGGER PARSER {path}."
         )
     for sentence in read_conll(source, names):
-        n = len(sentence)
         record = sentence
         if "pos" in names and len(columns) == 1:
             # Into the column of CoNLL-U that the parser knows them from, so that they are written as well.
             tags = sentence["pos"]
             name = "xpos" if columns[0] == "pos" else columns[0]
-            record = Sentence(sentence.tokens, {"pos": tags, name: tags}, sentence.comments)
-        yield Tree(record, (-1,) * n, ("_",) * n)
+            record = Sentence(sentence.tokens, {"pos": tags, name: tags})
+        yield untied(record)
+
+
+def _tag_names(named: Sequence[str], guessed: Sequence[str]) -> tuple[str, ...]:
+    """Return what columns are to a parser, which wants to know about tags and not about what is tagged."""
+    if not named:
+        usual = {("token", "tag"): ("token", "pos"), ("token", "pos", "tag"): ("token", "upos", "xpos")}
+        return usual.get(tuple(guessed), ())
+    wanted = {"token", "upos", "xpos"} if {"upos", "xpos"} & set(named) else {"token", "pos"}
+    if "pos" not in named and wanted == {"token", "pos"}:
+        named = ["pos" if name == "tag" else name for name in named]
+    names = tuple(name if name in wanted else "_" for name in named)
+    return names if len(set(names) - {"_"}) > 1 else ()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from handful.corpora.formats.format import Head
 from handful.corpora.opening import FilePath, as_source
 
 COLUMNS_HEADER = "# global.columns ="
 """How a first line starts that names the columns, as in CoNLL-U Plus."""
+
+NOT_TAGS = ("start", "end", "confidence", "given")
+"""Columns that `handful predict` writes beside the tags it found."""
 
 _USUAL = {
     0: (),
@@ -43,14 +48,54 @@ def guess_columns(path: FilePath) -> tuple[str, ...]:
     >>> guess_columns(target)
     ('token', 'tag', 'confidence')
     """
-    for number, line in enumerate(Head.of(as_source(path)).lines, start=1):
-        if number == 1 and line.startswith(COLUMNS_HEADER):
-            names = line.removeprefix(COLUMNS_HEADER).lower().split()
-            return tuple("token" if name == "form" else name for name in names)
+    source = as_source(path)
+    named = named_columns(source)
+    if named:
+        return named
+    for line in Head.of(source).lines:
         if line.strip() and not line.startswith(("-DOCSTART-", "# ")):
             n = len(cells_of(line))
             return _USUAL.get(n) or ("token", *(f"column{number}" for number in range(2, n)), "tag")
     return ()
+
+
+def named_columns(path: FilePath) -> tuple[str, ...]:
+    r"""Return the names that the first line of a file gives to its columns.
+
+    Parameters
+    ----------
+    path : path-like
+        One token a line, columns between tabs or blanks.
+
+    Returns
+    -------
+    tuple of str
+        In lower case, ``form`` as ``token``; empty where the first line names nothing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("# global.columns = TOKEN TAG CONFIDENCE\nRome\tNNP\t0.98\n\n")
+    >>> named_columns(target)
+    ('token', 'tag', 'confidence')
+    """
+    first = next(iter(Head.of(as_source(path)).lines), "")
+    if not first.startswith(COLUMNS_HEADER):
+        return ()
+    names = first.removeprefix(COLUMNS_HEADER).lower().split()
+    return tuple("token" if name == "form" else name for name in names)
+
+
+def columns_header(names: Iterable[str]) -> str:
+    """Return the first line that names columns, which `named_columns` reads.
+
+    Examples
+    --------
+    >>> columns_header(["token", "tag"])
+    '# global.columns = TOKEN TAG'
+    """
+    return " ".join([COLUMNS_HEADER, *(name.upper() for name in names)])
 
 
 def cells_of(line: str) -> list[str]:

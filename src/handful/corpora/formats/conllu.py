@@ -192,18 +192,36 @@ def write_conllu(path: FilePath, trees: Iterable[Tree]) -> None:
     index = 0
     with write_text_file(path) as file:
         for index, tree in enumerate(trees, start=1):
-            file.write("\n".join(_lines(index, tree)))
-            file.write("\n\n")
+            file.write(conllu_text(tree, f"write_conllu: tree {index}"))
         if not index:
             raise DataError("write_conllu: there must be a tree, got none.")
 
 
-def _lines(index: int, tree: Tree) -> list[str]:
+def conllu_text(tree: Tree, who: str = "conllu_text") -> str:
+    r"""Return one tree as it stands in a CoNLL-U file, with the blank line after it.
+
+    Parameters
+    ----------
+    tree : Tree
+        See `write_conllu`.
+    who : str
+        What to call it in messages.
+
+    Returns
+    -------
+    str
+        Its lines.
+
+    Examples
+    --------
+    >>> conllu_text(Tree(Sentence(("Rome",)), (0,), ("root",)))
+    '1\tRome\t_\t_\t_\t_\t0\troot\t_\t_\n\n'
+    """
     if not isinstance(tree, Tree):
-        raise DataError(f"write_conllu: tree {index} must be a Tree, got {shown(tree)}.")
+        raise DataError(f"{who} must be a Tree, got {shown(tree)}.")
     sentence, n_words = tree.sentence, len(tree)
     if not n_words:
-        raise DataError(f"write_conllu: tree {index} must have words, got none.")
+        raise DataError(f"{who} must have words, got none.")
     unknown = ("_",) * n_words
     columns: list[tuple[str, ...]] = [unknown] * 10
     columns[0] = tuple(map(str, range(1, n_words + 1)))
@@ -215,22 +233,20 @@ def _lines(index: int, tree: Tree) -> list[str]:
     for name, column in zip(_COLUMNS, columns, strict=True):
         for cell in column:
             if not isinstance(cell, str):
-                raise DataError(f"write_conllu: tree {index}: {name} must be a string, got {shown(cell)}.")
+                raise DataError(f"{who}: {name} must be a string, got {shown(cell)}.")
             if not cell or _FORBIDDEN.search(cell):
-                raise DataError(
-                    f"write_conllu: tree {index}: {name} must be filled and hold no tab or line end, got {shown(cell)}."
-                )
+                raise DataError(f"{who}: {name} must be filled and hold no tab or line end, got {shown(cell)}.")
     for line in (*sentence.comments, *(line for _, line in tree.extras)):
         if not isinstance(line, str) or _LINE_END.search(line):
-            raise DataError(f"write_conllu: tree {index}: a comment or extra must be one line, got {shown(line)}.")
+            raise DataError(f"{who}: a comment or extra must be one line, got {shown(line)}.")
     for line in sentence.comments:
         if line and line[0] != "#":
-            raise DataError(f"write_conllu: tree {index}: a comment must start with #, got {shown(line)}.")
+            raise DataError(f"{who}: a comment must start with #, got {shown(line)}.")
     words = list(map("\t".join, zip(*columns, strict=True)))
     if tree.extras:
         for place, line in reversed(tree.extras):
             words.insert(place, line)
-    return [*sentence.comments, *words]
+    return "\n".join([*sentence.comments, *words]) + "\n\n"
 
 
 def is_conllu(head: Head) -> bool:

@@ -37,6 +37,32 @@ MODULES: dict[str, tuple[str, ...]] = {
     "raw": (),
     "plain": (),
 }
+# is special stands above what is general. A new format joins by its name here.
+MODULES = (
+    "parquet",
+    "arrow",
+    "excel",
+    "docbin",
+    "senseval",
+    "prodigy",
+    "doccano",
+    "label_studio",
+    "token_rows",
+    "json_array",
+    "json_lines",
+    "arff",
+    "conllu_plus",
+    "conllu",
+    "brat",
+    "clusters",
+    "prototypes",
+    "sense_table",
+    "delimited",
+    "slashed",
+    "conll",
+    "raw",
+    "plain",
+)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 from handful.core.errors import FormatError
@@ -10,7 +11,7 @@ from handful.core.records import Sentence
 from handful.corpora.formats.iob import from_spans, spans
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, Source
-from handful.corpora.raw_text import Token, sentences
+from handful.corpora.raw_text import Token, into_sentences, sentences
 
 
 class Stretch(NamedTuple):
@@ -21,7 +22,13 @@ class Stretch(NamedTuple):
     label: str
 
 
-def tagged_sentences(path: FilePath, number: int | None, text: str, stretches: Iterable[Stretch]) -> Iterator[Sentence]:
+def tagged_sentences(
+    path: FilePath,
+    number: int | None,
+    text: str,
+    stretches: Iterable[Stretch],
+    places: Iterable[tuple[int, int]] = (),
+) -> Iterator[Sentence]:
     """Cut a text into sentences and turn its spans into tags.
 
     Parameters
@@ -34,6 +41,8 @@ def tagged_sentences(path: FilePath, number: int | None, text: str, stretches: I
         The text.
     stretches : iterable of Stretch
         Labeled spans; of two that overlap the longer stays, which a note tells.
+    places : iterable of (int, int)
+        Where the tokens are, if the file tells.
 
     Yields
     ------
@@ -48,8 +57,9 @@ def tagged_sentences(path: FilePath, number: int | None, text: str, stretches: I
     """
     kept = _apart(path, number, text, stretches)
     cuts = [border for stretch in kept for border in stretch[:2]]
+    parts = into_sentences(text, _given(path, number, text, places, cuts)) if places else sentences(text, cuts)
     # A span keeps its sentence together: a point inside it ends nothing.
-    for part in _joined(list(sentences(text, cuts)), kept):
+    for part in _joined(list(parts), kept):
         whole_spans = []
         for start, end, label in kept:
             inside = [place for place, token in enumerate(part) if start <= token.start and token.end <= end]
@@ -61,6 +71,19 @@ def tagged_sentences(path: FilePath, number: int | None, text: str, stretches: I
             "end": tuple(str(token.end) for token in part),
         }
         yield Sentence(tuple(token.text for token in part), columns)
+
+
+def _given(
+    path: FilePath, number: int | None, text: str, places: Iterable[tuple[int, int]], cuts: Iterable[int]
+) -> list[Token]:
+    """Return the tokens that a file tells of, cut where spans start and end."""
+    tokens: list[Token] = []
+    for start, end in places:
+        if not (tokens[-1].end if tokens else 0) <= start < end <= len(text) or text[start:end].isspace():
+            raise FormatError(path, number, f"expected tokens one after another in the text, got {start} to {end}.")
+        borders = [start, *sorted(cut for cut in set(cuts) if start < cut < end), end]
+        tokens.extend(Token(text[a:b], a, b) for a, b in pairwise(borders))
+    return tokens
 
 
 def _joined(parts: list[list[Token]], kept: list[Stretch]) -> Iterator[list[Token]]:
@@ -119,12 +142,39 @@ def text_and_stretches(sentence: Sentence) -> tuple[str, list[Stretch]]:
     >>> text_and_stretches(Sentence(("New", "York", "!"), {"tag": ("B-LOC", "I-LOC", "O")}))
     ('New York !', [Stretch(start=0, end=8, label='LOC')])
     """
-    places: list[tuple[int, int]] = []
+    places = places_of(sentence)
+    first = places[0][0] if places else 0
     text = ""
-    first = int(sentence["start"][0]) if "start" in sentence.columns else 0
-    for number, token in enumerate(sentence.tokens):
-        start = int(sentence["start"][number]) - first if "start" in sentence.columns else len(text) + bool(text)
-        text += " " * (start - len(text)) + token
-        places.append((start, start + len(token)))
+    for token, (start, _) in zip(sentence.tokens, places, strict=True):
+        text += " " * (start - first - len(text)) + token
     tags = sentence.columns.get("tag", ("O",) * len(sentence))
-    return text, [Stretch(places[span.start][0], places[span.end - 1][1], span.type) for span in spans(tags)]
+    return text, [
+        Stretch(places[span.start][0] - first, places[span.end - 1][1] - first, span.type) for span in spans(tags)
+    ]
+
+
+def places_of(sentence: Sentence) -> list[tuple[int, int]]:
+    """Return where each token starts and ends.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        With the columns ``start`` and ``end``; without them, the tokens are thought to have one blank between them.
+
+    Returns
+    -------
+    list of (int, int)
+        Places in the text.
+
+    Examples
+    --------
+    >>> places_of(Sentence(("New", "York")))
+    [(0, 3), (4, 8)]
+    """
+    if "start" in sentence.columns and "end" in sentence.columns:
+        return [(int(a), int(b)) for a, b in zip(sentence["start"], sentence["end"], strict=True)]
+    places, start = [], 0
+    for token in sentence.tokens:
+        places.append((start, start + len(token)))
+        start += len(token) + 1
+    return places

@@ -13,15 +13,19 @@ from handful.corpora.formats.shown import shown
 from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
 
 _FORBIDDEN = re.compile("[ \t\n\r\0]")
+_TOKEN = re.compile("[^ \t]+")
 
 
-def read_text(path: FilePath) -> Iterator[Sentence]:
+def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     r"""Read sentences, one a line, one at a time.
 
     Parameters
     ----------
     path : path-like
         The file; gzip, bzip2 and xz are unpacked.
+    places : bool, default=False
+        Whether sentences get the columns ``start`` and ``end``: places of each token in the whole text (a line end counts
+        as one character).
 
     Yields
     ------
@@ -49,18 +53,26 @@ def read_text(path: FilePath) -> Iterator[Sentence]:
     share = Sharing()
     empty: list[str] = []
     has_any = False
+    start = 0
     for number, line in read_lines(path):
         tokens = [token for token in line.replace("\t", " ").split(" ") if token]
         if tokens:
             has_any = True
-            yield Sentence(share(tokens), comments=tuple(empty))
+            columns = _places(line, start) if places else {}
+            yield Sentence(share(tokens), columns, tuple(empty))
             empty.clear()
         elif len(empty) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence after at most {MAX_LINES:,} empty lines, got none.")
         else:
             empty.append("")
+        start += len(line) + 1
     if not has_any:
         raise FormatError(path, None, "expected sentences, one a line, got only empty lines.")
+
+
+def _places(line: str, start: int) -> dict[str, tuple[str, ...]]:
+    found = [match.span() for match in _TOKEN.finditer(line)]
+    return {"start": tuple(str(start + a) for a, _ in found), "end": tuple(str(start + b) for _, b in found)}
 
 
 def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) -> None:

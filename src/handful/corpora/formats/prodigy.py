@@ -8,7 +8,7 @@ from typing import Any
 from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.json_objects import first_object, json_objects, offset, text_of, write_objects
-from handful.corpora.formats.offsets import Stretch, tagged_sentences, text_and_stretches
+from handful.corpora.formats.offsets import Stretch, places_of, tagged_sentences, text_and_stretches
 from handful.corpora.opening import FilePath, as_source
 
 
@@ -18,7 +18,8 @@ def read_prodigy(path: FilePath) -> Iterator[Sentence]:
     Parameters
     ----------
     path : path-like
-        One object a line: ``{"text": ..., "spans": [{"start": 0, "end": 4, "label": "LOC"}], "answer": "accept"}``.
+        One object a line: ``{"text": ..., "spans": [{"start": 0, "end": 4, "label": "LOC"}], "answer": "accept"}``;
+        with ``tokens`` (places of each) these are kept.
 
     Yields
     ------
@@ -38,7 +39,8 @@ def read_prodigy(path: FilePath) -> Iterator[Sentence]:
         if row.get("answer", "accept") != "accept":
             continue
         stretches = [_stretch(source, number, span) for span in row.get("spans") or []]
-        yield from tagged_sentences(source, number, text_of(source, number, row), stretches)
+        places = [_stretch(source, number, token)[:2] for token in row.get("tokens") or []]
+        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, places)
 
 
 def _stretch(path: FilePath, number: int | None, span: Any) -> Stretch:
@@ -62,7 +64,13 @@ def write_prodigy(path: FilePath, sentences: Iterable[Sentence]) -> None:
     def rows() -> Iterator[dict[str, Any]]:
         for sentence in sentences:
             text, stretches = text_and_stretches(sentence)
-            yield {"text": text, "spans": [stretch._asdict() for stretch in stretches], "answer": "accept"}
+            places = places_of(sentence)
+            tokens = [
+                {"text": token, "start": start - places[0][0], "end": end - places[0][0], "id": number}
+                for number, (token, (start, end)) in enumerate(zip(sentence.tokens, places, strict=True))
+            ]
+            spans = [stretch._asdict() for stretch in stretches]
+            yield {"text": text, "tokens": tokens, "spans": spans, "answer": "accept"}
 
     write_objects(path, rows())
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.opening import FilePath, as_source, read_lines
 from handful.corpora.raw_text import refuse_unspaced, sentences
 
-_ATTACHED = re.compile(r"\w[,.;:!?](?=\s|$)")
+_ATTACHED = re.compile(r"(?<=\w\w\w)[,.;:!?](?=\s|$)")  # after three letters it is hardly an abbreviation
 _APART = re.compile(r"(?<=\s)[,.;:!?](?=\s|$)")
-_ENOUGH = 5
+_ENDED = re.compile(r"[.!?:]['\")\u201d\u2019\u00bb]*\s*$")
+_WIDEST_PAGE = 120
 
 
 def read_raw(path: FilePath) -> Iterator[Sentence]:
-    r"""Read text that is not cut into tokens; a blank line ends a paragraph.
+    r"""Read text that is not cut into tokens; a blank line ends a paragraph, and so does a line end in unbroken text.
 
     Parameters
     ----------
@@ -32,22 +34,24 @@ def read_raw(path: FilePath) -> Iterator[Sentence]:
     --------
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
-    >>> _ = target.write_text("Rome fell. Why, nobody\nknows.\n")
+    >>> _ = target.write_text("Rome fell. Why, nobody knows.\nSo what?\n")
     >>> [(s.tokens[0], s["start"][0]) for s in read_raw(target)]
-    [('Rome', '0'), ('Why', '11')]
+    [('Rome', '0'), ('Why', '11'), ('So', '30')]
     """
     source = as_source(path)
-    refuse_unspaced(str(source), Head.of(source).text)
+    head = Head.of(source)
+    refuse_unspaced(str(source), head.text)
+    wrapped = is_wrapped(head)
     start = place = 0
     paragraph: list[str] = []
     for _, line in read_lines(source):
+        if paragraph and (not wrapped or not line.strip()):
+            yield from _sentences("\n".join(paragraph), start)
+            paragraph = []
         if line.strip():
             if not paragraph:
                 start = place
             paragraph.append(line)
-        elif paragraph:
-            yield from _sentences("\n".join(paragraph), start)
-            paragraph = []
         place += len(line) + 1
     if paragraph:
         yield from _sentences("\n".join(paragraph), start)
@@ -62,10 +66,28 @@ def _sentences(text: str, start: int) -> Iterator[Sentence]:
         yield Sentence(tuple(token.text for token in part), columns)
 
 
+def is_wrapped(head: Head) -> bool:
+    r"""Tell text whose lines are broken to fit a page, so that a line end does not end a sentence.
+
+    Examples
+    --------
+    >>> page = "He left the town in which he was\nborn, as others had done before\nhim. Nobody asked why.\n"
+    >>> is_wrapped(Head(page.encode())), is_wrapped(Head(b"Rome fell, they say\nSo what?\nNo.\n"))
+    (True, False)
+    """
+    pairs = [(line, after) for line, after in pairwise(head.lines) if line.strip() and after.strip()]
+    widest = max(map(len, head.lines), default=0)
+    if not pairs or widest > _WIDEST_PAGE:
+        return False
+    # A line is broken where the first word of the next one did not fit.
+    full = sum(len(line) + 1 + len(after.split()[0]) > 0.9 * widest for line, after in pairs)
+    return full >= 0.8 * len(pairs) and any(not _ENDED.search(line) for line, _ in pairs)
+
+
 def is_raw(head: Head) -> bool:
     """Tell text in which punctuation mostly stands at the words, from text with blanks between all tokens."""
     attached, apart = len(_ATTACHED.findall(head.text)), len(_APART.findall(head.text))
-    return attached >= _ENOUGH and attached > 9 * apart
+    return attached > 9 * apart
 
 
 FORMAT = Format("raw", "text", is_raw, read_raw)

@@ -7,13 +7,13 @@ from typing import Any
 
 from handful.core.errors import FormatError
 from handful.core.records import Sentence
+from handful.corpora.formats.columns import NOT_TAGS
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.json_objects import first_object, json_objects, write_objects
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, as_source
 
 _TOKENS = ("tokens", "words", "sentence")
-_NOT_TAGS = ("id", "start", "end")
 
 
 def read_token_rows(path: FilePath) -> Iterator[Sentence]:
@@ -27,7 +27,8 @@ def read_token_rows(path: FilePath) -> Iterator[Sentence]:
     Yields
     ------
     Sentence
-        Lists as long as the tokens are its columns; the last one of them is called ``tag``.
+        Lists as long as the tokens are its columns; the last one of tags is called ``tag``. ``spans``, which `handful
+        predict` writes beside the tags, are passed over.
 
     Examples
     --------
@@ -43,7 +44,7 @@ def read_token_rows(path: FilePath) -> Iterator[Sentence]:
         if key is None:
             raise FormatError(source, number, f"expected a list under {' or '.join(_TOKENS)}, got none.")
         tokens = row[key]
-        lists = {name: cells for name, cells in row.items() if isinstance(cells, list) and name != key}
+        lists = {name: cells for name, cells in row.items() if isinstance(cells, list) and name not in (key, "spans")}
         if not tokens or not all(isinstance(token, str) and token for token in tokens):
             raise FormatError(source, number, "expected filled tokens, got something else.")
         for name, cells in lists.items():
@@ -52,7 +53,7 @@ def read_token_rows(path: FilePath) -> Iterator[Sentence]:
                     source, number, f"expected {len(tokens)} cells under {shown(name)}, one a token, got {len(cells)}."
                 )
         columns = {name: tuple(map(str, cells)) for name, cells in lists.items()}
-        tags = [name for name in columns if name not in _NOT_TAGS]
+        tags = [name for name in columns if name not in ("id", "head", "deprel", *NOT_TAGS)]
         if tags and "tag" not in columns:
             columns["tag"] = columns.pop(tags[-1])
         yield Sentence(tuple(tokens), columns)
@@ -80,7 +81,7 @@ def is_token_rows(head: Head) -> bool:
     """Tell objects with a list of words."""
     row = first_object(head)
     words: list[Any] = next((row[key] for key in _TOKENS if isinstance(row.get(key), list)), [])
-    return bool(words) and all(isinstance(word, str) for word in words) and "spans" not in row
+    return bool(words) and all(isinstance(word, str) for word in words)
 
 
 FORMAT = Format("token-rows", "sentences", is_token_rows, read_token_rows, write_token_rows)

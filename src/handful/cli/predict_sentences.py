@@ -1,0 +1,185 @@
+"""Tags and trees for sentences, some hundred at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from handful.cli.console import answers_to, say
+
+if TYPE_CHECKING:
+    from handful.cli.options import Run
+    from handful.core.records import Tree
+    from handful.corpora.annotated import Form
+    from handful.methods.pipeline import Pipeline
+
+_BATCH = 500
+_Shard = list[tuple[Any, tuple[str, ...]]]
+
+
+def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: float | None) -> None:
+    """Write sentences with the answers of taggers, and of a parser behind them.
+
+    Parameters
+    ----------
+    models : sequence of models
+        Taggers, at the end perhaps a parser.
+    data : Path
+        Text, columns, CoNLL-U or annotated texts; packed or not, read as a stream.
+    run : Run
+        Where to (stdout by default), and the workers. The output has the order of the input in any case. JSON lines where
+        the name of the file asks for it; CoNLL-U where there are trees, before or after; else columns.
+    abstain : float or None
+        Tags less sure than this become ``_``.
+    """
+    from handful.compute import map_parts
+    from handful.core.errors import HandfulError, ParameterError, PartError
+    from handful.methods.pipeline import Pipeline
+
+    pipeline = Pipeline(models)
+    if abstain is not None and pipeline.parser is not None:
+        raise ParameterError("--abstain: is for taggers alone, since a parser needs all tags. Leave it out.")
+    sentences = _read(pipeline, data)
+    first = next(sentences, None)
+    if first is None:
+        return
+    form = _form(run.output, is_tree=_has_place(first[0]) or pipeline.parser is not None)
+    tally = _Tally()
+    with answers_to(run.output) as file:
+        rows = chain([first], sentences)
+        shards = iter(lambda: list(islice(rows, _BATCH)), [])
+        answer = partial(_answered, pipeline, form, abstain)
+        try:
+            with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
+                for part in parts:
+                    file.write(part.text if tally.n_sentences else part.header + part.text)
+                    tally.add(part)
+        except PartError as error:
+            if isinstance(error.__cause__, HandfulError):
+                raise error.__cause__ from None
+            raise
+    say(_told(tally, pipeline, abstain, run.output), stderr=True)
+
+
+@dataclass
+class _Answers:
+    """What came of some sentences, and of trees that have heads already the heads of both."""
+
+    header: str
+    text: str
+    n_sentences: int
+    n_words: int
+    n_blank: int
+    tags: set[str]
+    trees: list[tuple[Tree, Tree]]
+
+
+@dataclass
+class _Tally:
+    n_sentences: int = 0
+    n_words: int = 0
+    n_blank: int = 0
+    tags: set[str] = field(default_factory=set)
+    trees: list[tuple[Tree, Tree]] = field(default_factory=list)
+
+    def add(self, part: _Answers) -> None:
+        """Count further sentences."""
+        self.n_sentences += part.n_sentences
+        self.n_words += part.n_words
+        self.n_blank += part.n_blank
+        self.tags |= part.tags
+        self.trees += part.trees
+
+
+def _read(pipeline: Pipeline, data: Path) -> Iterator[tuple[Tree, tuple[str, ...]]]:
+    from handful.corpora.tagged import read_untagged_trees
+    from handful.corpora.treebank import read_tagged_trees
+
+    if not pipeline.taggers:
+        return ((tree, ("token",)) for tree in read_tagged_trees(data, pipeline.needed))
+    training = getattr(pipeline.taggers[0], "training_", {})
+    layout, tag = training.get("layout", ("token",)), training.get("tag", "tag")
+    return read_untagged_trees(data, layout, tag, pipeline.needed)
+
+
+def _has_place(tree: Tree) -> bool:
+    """Tell whether a sentence came from CoNLL-U."""
+    return {"lemma", "upos", "xpos", "feats", "deps", "misc"} <= set(tree.sentence.columns)
+
+
+def _form(output: Path | None, *, is_tree: bool) -> Form:
+    from handful.corpora.opening import bare_suffix
+
+    suffix = bare_suffix(output) if output is not None else ""
+    if suffix in (".jsonl", ".ndjson"):
+        return "jsonl"
+    # Columns cannot hold a tree, so a parser is not asked by the name of the file.
+    return "conllu" if is_tree or suffix == ".conllu" else "columns"
+
+
+def _answered(pipeline: Pipeline, form: Form, abstain: float | None, shard: _Shard) -> _Answers:
+    from handful.core.records import Sentence, Tree
+    from handful.corpora.annotated import header_text, sentence_text
+    from handful.methods.pipeline import BLANK
+
+    found = pipeline.columns
+    last = found[-1] if found else ""
+    read = pipeline.parser.columns_[0] if pipeline.parser is not None else ""
+    done = _Answers("", "", len(shard), 0, 0, set(), [])
+    texts = []
+    for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
+        if abstain is not None:
+            tags = [tag if share >= abstain else BLANK for tag, share in zip(tree.sentence[last], sure, strict=True)]
+            done.n_blank += tags.count(BLANK)
+            columns = {**tree.sentence.columns, last: tuple(tags)}
+            tree = Tree(
+                Sentence(tree.sentence.tokens, columns, tree.sentence.comments), tree.heads, tree.labels, tree.extras
+            )
+        old = ["given" if name == last else name for name in names]
+        written = [*old, *(name for name in found if name not in old), *(["confidence"] if sure else [])]
+        done.header = done.header or header_text(form, written)
+        texts.append(sentence_text(form, tree, written, found, sure))
+        done.n_words += len(tree)
+        if pipeline.parser is not None:
+            done.tags.update(tree.sentence.columns.get(read, ()))
+            if -1 not in before.heads:
+                done.trees.append((before, tree))
+    done.text = "".join(texts)
+    return done
+
+
+def _told(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: Path | None) -> str:
+    left = f", {tally.n_blank:,} tags left blank below a confidence of {abstain:g}" if abstain is not None else ""
+    where = f" in {output}" if output is not None else ""
+    if pipeline.parser is None:
+        return f"{tally.n_words:,} tokens of {tally.n_sentences:,} sentences tagged{left}{where}."
+    how = "tagged and parsed" if pipeline.taggers else "parsed"
+    note = f"{tally.n_words:,} words of {tally.n_sentences:,} sentences {how}{where}."
+    return note + _scores(tally) + _unseen(tally, set(pipeline.parser.values_["pos"].tolist()))
+
+
+def _scores(tally: _Tally) -> str:
+    """Tell how many heads are right, if the file has them all."""
+    from handful.parsing import score_trees
+
+    if not tally.trees or len(tally.trees) < tally.n_sentences:
+        return ""
+    answered = [tree for _, tree in tally.trees]
+    gold = [tree for tree, _ in tally.trees]
+    scores = score_trees(gold, [t.heads for t in answered], [t.labels for t in answered]).as_dict()
+    return f" Against the heads of the file: {', '.join(f'{name} {share:.2%}' for name, share in scores.items())}."
+
+
+def _unseen(tally: _Tally, known: set[str]) -> str:
+    """Tell that the tags are of another kind than those of the training trees."""
+    if not tally.tags or not tally.tags.isdisjoint(known):
+        return ""
+    return (
+        f" None of its tags was seen in training: the file has {', '.join(sorted(tally.tags)[:3])}, training had "
+        f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."
+    )

@@ -1,0 +1,167 @@
+"""From raw text to trees, and what the commands hand each other."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from handful.corpora.make import make_tagged_sentences
+
+from handful.cli import main
+from handful.corpora.formats import read_conllu
+from handful.corpora.tagged import read_tagged
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+TREE = """# sent_id = {0}
+1-2\tOldies\t_\t_\t_\t_\t_\t_\t_\t_
+1\tOld\told\tADJ\tJJ\t_\t2\tamod\t_\tKept=Yes
+2\tdogs\tdog\tNOUN\tNNS\tNumber=Plur\t3\tnsubj\t_\t_
+3\tbarked\tbark\tVERB\tVBD\t_\t0\troot\t_\tSpaceAfter=No
+4\t.\t.\tPUNCT\t.\t_\t3\tpunct\t_\t_
+
+"""
+RAW = "Old dogs barked, barked. Old dogs barked.\n\nDogs barked!\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with a treebank, taggers for two of its columns, parsers of one and two, and a tagger of spans."""
+    place = tmp_path_factory.mktemp("pipeline")
+    (place / "trees.conllu").write_text("".join(TREE.format(n) for n in range(8)))
+    (place / "spans.tsv").write_text("Old\tB-A\ndogs\tI-A\nbarked\tO\n.\tO\n\n" * 8)
+    (place / "raw.txt").write_text(RAW)
+    fits = [
+        ("tagger", "trees.conllu", "--tag", "xpos", "--iterations", "20", "--model", "xpos.handful"),
+        ("tagger", "trees.conllu", "--tag", "upos", "--iterations", "20", "--model", "upos.handful"),
+        ("tagger", "spans.tsv", "--iterations", "20", "--model", "spans.handful"),
+        ("parser", "trees.conllu", "--tag", "xpos", "--order", "1", "--model", "parser.handful"),
+        ("parser", "trees.conllu", "--order", "1", "--model", "both.handful"),
+    ]
+    for kind, data, *options in fits:
+        options[-1] = str(place / options[-1])
+        with pytest.raises(SystemExit) as done:
+            main(["fit", kind, str(place / data), *options])
+        assert done.value.code == 0
+    return place
+
+
+def test_from_raw_text_to_trees(capsys, folder, tmp_path):
+    target = tmp_path / "trees.conllu"
+    models = folder / "xpos.handful", folder / "parser.handful"
+    code, _, err = run(capsys, "predict", *models, folder / "raw.txt", "-o", target)
+    assert (code, "13 words of 3 sentences tagged and parsed" in err) == (0, True), err
+    trees = list(read_conllu(target))
+    assert trees[1].heads == (2, 3, 0, 3)
+    assert trees[1].sentence["xpos"] == ("JJ", "NNS", "VBD", ".")
+    for tree in trees:
+        for token, cell in zip(tree.sentence.tokens, tree.sentence["misc"], strict=True):
+            start, end = map(int, dict(part.split("=") for part in cell.split("|"))["TokenRange"].split(":"))
+            assert RAW[start:end] == token
+    code, out, _ = run(capsys, "predict", *models, folder / "raw.txt")
+    assert out == target.read_text()
+    rows = tmp_path / "trees.jsonl"
+    assert run(capsys, "predict", *models, folder / "raw.txt", "-o", rows)[0] == 0
+    told = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert [row["head"] for row in told] == [list(tree.heads) for tree in trees]
+
+
+def test_a_parser_of_two_columns_needs_a_tagger_for_each(capsys, folder):
+    both, text = folder / "both.handful", folder / "raw.txt"
+    code, out, err = run(capsys, "predict", folder / "upos.handful", folder / "xpos.handful", both, text)
+    assert code == 0, err
+    assert [line.split("\t")[3:5] for line in out.splitlines() if line][-1] == ["PUNCT", "."]
+    code, _, err = run(capsys, "predict", folder / "xpos.handful", both, text)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "expected a column 'upos' beside the token" in err
+
+
+def test_conllu_in_conllu_out(capsys, folder, tmp_path):
+    trees, target = folder / "trees.conllu", tmp_path / "tagged.conllu"
+    assert run(capsys, "predict", folder / "xpos.handful", trees, "-o", target)[0] == 0
+    before, after = list(read_conllu(trees)), list(read_conllu(target))
+    assert [tree.heads for tree in after] == [tree.heads for tree in before]
+    assert [tree.labels for tree in after] == [tree.labels for tree in before]
+    assert [tree.extras for tree in after] == [tree.extras for tree in before]
+    assert [tree.sentence.comments for tree in after] == [tree.sentence.comments for tree in before]
+    assert after[0].sentence["misc"][0].startswith("Kept=Yes|Confidence=0.")
+    again = tmp_path / "again.conllu"
+    assert run(capsys, "predict", folder / "xpos.handful", target, "-o", again)[0] == 0
+    assert again.read_text() == target.read_text(), "what was said before is replaced, not said twice"
+    assert run(capsys, "predict", folder / "spans.handful", trees, "-o", again)[0] == 0
+    assert "tag=B-A|Confidence=" in next(iter(read_conllu(again))).sentence["misc"][0]
+    direct, over = tmp_path / "direct.conllu", tmp_path / "over.conllu"
+    run(capsys, "predict", folder / "xpos.handful", folder / "parser.handful", trees, "-o", direct)
+    run(capsys, "predict", folder / "parser.handful", target, "-o", over)
+    assert [tree.heads for tree in read_conllu(direct)] == [tree.heads for tree in read_conllu(over)]
+
+
+def test_the_next_command_knows_a_tag_from_a_confidence(capsys, folder, tmp_path):
+    words, tagged = tmp_path / "words.tsv", tmp_path / "tagged.tsv"
+    words.write_text("Old\ndogs\nbarked\n.\n\n")
+    assert run(capsys, "predict", folder / "xpos.handful", words, "-o", tagged)[0] == 0
+    assert tagged.read_text().startswith("# global.columns = TOKEN XPOS CONFIDENCE\nOld\tJJ\t0.")
+    code, out, err = run(capsys, "predict", folder / "parser.handful", tagged)
+    assert (code, "seen in training" in err) == (0, False)
+    assert [line.split("\t")[4:7:2] for line in out.splitlines() if line] == [
+        ["JJ", "2"], ["NNS", "3"], ["VBD", "0"], [".", "3"],
+    ]  # fmt: skip
+    assert read_tagged(tagged).tags == (("JJ", "NNS", "VBD", "."),)
+    assert run(capsys, "predict", folder / "spans.handful", tagged, "-o", words)[0] == 0
+    assert words.read_text().startswith("# global.columns = TOKEN XPOS CONFIDENCE TAG")
+
+
+def test_json_lines_have_the_places_of_tokens_and_spans(capsys, folder, tmp_path):
+    target = tmp_path / "spans.jsonl"
+    texts = {"raw.txt": RAW, "tokens.txt": "Old dogs  barked .\n\nOld dogs barked .\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+        assert run(capsys, "predict", folder / "spans.handful", tmp_path / name, "-o", target)[0] == 0
+        rows = [json.loads(line) for line in target.read_text().splitlines()]
+        for row in rows:
+            cut = [text[a:b] for a, b in zip(row["start"], row["end"], strict=True)]
+            assert cut == row["tokens"]
+        assert rows[1]["spans"] == [{"start": text.rindex("Old"), "end": text.rindex("Old") + 8, "label": "A"}]
+        assert read_tagged(target).tags[0] == tuple(rows[0]["tag"])
+    given = tmp_path / "texts.jsonl"
+    given.write_text('{"text": "Old dogs barked."}\n{"text": "Dogs!"}\n')
+    assert run(capsys, "predict", folder / "spans.handful", given, "-o", target)[0] == 0
+    assert json.loads(target.read_text().splitlines()[0])["spans"] == [{"start": 0, "end": 8, "label": "A"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("parser.handful", "xpos.handful", "raw.txt"), "all must be taggers, and the last may be a parser"),
+        (("xpos.handful", "upos.handful", "parser.handful", "raw.txt"), "no later model reads the tags 'upos'"),
+        (("xpos.handful", "xpos.handful", "raw.txt"), "two taggers fill the column 'xpos'"),
+        (("xpos.handful", "parser.handful", "raw.txt", "--abstain", "0.5"), "--abstain: is for taggers alone"),
+        (("xpos.handful",), "Missing argument"),
+    ],
+)
+def test_models_that_cannot_work_together_are_refused(capsys, folder, monkeypatch, words, says):
+    monkeypatch.chdir(folder)
+    code, out, err = run(capsys, "predict", *words)
+    assert (code, out) == (2, "")
+    assert says in " ".join(err.split())
+    assert "Traceback" not in err
+
+
+def test_a_reader_that_has_enough_ends_the_command_well(folder, tmp_path):
+    many = tmp_path / "many.txt"
+    many.write_text("\n".join(" ".join(s.tokens) for s in (t.sentence for t in make_tagged_sentences(3000))) + "\n")
+    command = [sys.executable, "-m", "handful", "predict", str(folder / "xpos.handful"), str(many)]
+    done = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.stdout.readline().startswith(b"# global.columns")
+    done.stdout.close()
+    assert done.stderr.read() == b""
+    assert done.wait() == 0
+    done.stderr.close()
