@@ -7,10 +7,10 @@ import subprocess
 import sys
 
 import pytest
-from handful.corpora.make import make_tagged_sentences
 
 from handful.cli import main
 from handful.corpora.formats import read_conllu
+from handful.corpora.make import make_tagged_sentences
 from handful.corpora.tagged import read_tagged
 
 

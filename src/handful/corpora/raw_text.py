@@ -33,6 +33,7 @@ _ENDS = frozenset(
 )
 _CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
 _PARAGRAPH = re.compile(r"\n\s*\n")
+_LONGEST_MEAN = 5
 _UNSPACED = (
     ("Chinese or Japanese", re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")),
     ("Thai", re.compile(r"[\u0e00-\u0e7f]")),
@@ -133,7 +134,7 @@ def _ends(tokens: list[Token], place: int, after: Token) -> bool:
 
 
 def refuse_unspaced(who: str, text: str) -> None:
-    """Raise if text is mostly of a script without blanks between words.
+    """Raise if text is mostly of a script without blanks between words, and nobody has put them there.
 
     Parameters
     ----------
@@ -152,6 +153,8 @@ def refuse_unspaced(who: str, text: str) -> None:
     >>> refuse_unspaced("a.txt", "Rome fell.")
     """
     n_letters = sum(map(str.isalpha, text)) or 1
+    if n_letters <= _LONGEST_MEAN * len(text.split()):
+        return  # somebody has cut it into words
     for script, pattern in _UNSPACED:
         if len(pattern.findall(text)) > n_letters / 2:
             raise DataError(

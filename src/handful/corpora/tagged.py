@@ -12,6 +12,7 @@ from handful.corpora.formats import Format, Head, format_of, read_conll, read_te
 from handful.corpora.formats.columns import NOT_TAGS, guess_columns, named_columns
 from handful.corpora.formats.json_objects import first_object
 from handful.corpora.formats.prodigy import read_prodigy
+from handful.corpora.formats.raw import is_raw, read_raw
 from handful.corpora.opening import FilePath, Source, as_source
 
 _KINDS = {
@@ -202,15 +203,15 @@ def read_untagged_trees(
     format = format_of(source)
     names: tuple[str, ...] = ()
     records: Iterator[Any]
-    # Lines of text may happen to have as many words each; the name of the file then tells.
+    # Lines of text may happen to have as many words or commas each; the name of the file then tells.
     if format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited")):
-        if format.name == "raw":
-            records = format.read(source)
+        if is_raw(Head.of(source)):
+            records = read_raw(source)
         else:
             names, records = ("token",), read_text(source, places=True)
     elif format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
         records = read_prodigy(source)  # texts without any spans
-    elif format.name in ("conll", "delimited", "prototypes"):
+    elif format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
         names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
         records = read_conll(source, names)
     elif format.yields in ("sentences", "trees"):
@@ -221,6 +222,12 @@ def read_untagged_trees(
         tree = record if isinstance(record, Tree) else untied(record)
         check_columns(path, tree.sentence, columns)
         yield tree, names or ("token", *tree.sentence.columns)
+
+
+def _has_commas(source: Source) -> bool:
+    """Tell a table from tokens of one sentence, one a line, by what every line has."""
+    filled = Head.of(source).filled
+    return b"\t" not in source.head and any(all(mark in line for line in filled) for mark in ",;|")
 
 
 def _untagged_columns(source: Source, layout: Sequence[str], tag: str, columns: Sequence[str]) -> tuple[str, ...]:

@@ -30,8 +30,8 @@ class TaggedArena(CorpusArena):
         Untagged ones; if there are none, sentences whose tags are hidden serve as such.
     draws : CorpusDraws
         Which sentences are learned from and tested.
-    templates : {"pos", "chunk", "ner"}
-        What a CRF observes.
+    templates : {"auto", "general", "wide", "pos", "chunk", "ner"}
+        What a CRF observes; auto is what 'handful fit tagger' takes.
     seed : int
         Seed.
     """
@@ -47,9 +47,7 @@ class TaggedArena(CorpusArena):
         self.templates = templates
         self.spans = data.has_spans
         self.metric = "F1 of spans" if self.spans else "accuracy of tags"
-        self.setup = TaggerSetup(
-            cast(Any, templates), "as-is", 0.0, columns=tuple(data.sentences[0].columns), random_state=seed
-        )
+        self.setup = TaggerSetup(cast(Any, templates), columns=tuple(data.sentences[0].columns), random_state=seed)
 
     @property
     def setting(self) -> Setting:

@@ -25,7 +25,7 @@ def compare_tagged(
     unlabeled: str | os.PathLike[str] | None = None,
     labels: str | int | None = None,
     layout: Sequence[str] = (),
-    templates: str | None = None,
+    templates: str = "auto",
     methods: Sequence[str] | None = None,
     session: Session | None = None,
     **limits: Any,
@@ -42,8 +42,8 @@ def compare_tagged(
         Tagged sentences to learn from: ``"10%"`` or ``20``; by default all that are not tested.
     layout : sequence of str
         Names of the columns, as for `handful.corpora.tagged.read_tagged`.
-    templates : {"pos", "chunk", "ner"}, optional
-        What a CRF observes; by default ``ner`` where tags are spans, else ``pos``.
+    templates : {"auto", "general", "wide", "pos", "chunk", "ner"}, default="auto"
+        What a CRF observes; auto is what 'handful fit tagger' takes, so that what wins here is what it makes.
     methods : sequence of str, optional
         Names of taggers; all by default. The plain ones always take part.
     session, **limits
@@ -60,8 +60,7 @@ def compare_tagged(
         raise DataError(f"{path}: at least {_LEAST} tagged sentences are needed to compare, got {len(data.sentences)}.")
     draws = CorpusDraws.of(labels, len(data.sentences), session.seed, "sentences")
     raw = [] if unlabeled is None else _raw(unlabeled, data, session.unlabeled_rows)
-    chosen = templates or ("ner" if data.has_spans else "pos")
-    arena = TaggedArena(Path(path).name.split(".")[0], data, raw, draws, chosen, session.seed)
+    arena = TaggedArena(Path(path).name.split(".")[0], data, raw, draws, templates, session.seed)
     return compare_corpus(arena, methods, session)
 
 

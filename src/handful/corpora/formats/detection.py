@@ -17,6 +17,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "parquet": ("PAR1", ".parquet"),
     "arrow": ("ARROW1", ".arrow", ".feather", ".ipc"),
     "excel": ("PK",),
+    "docbin": (".spacy",),
     "senseval": ("<",),
     "prodigy": ("{", "["),
     "doccano": ("{", "["),
@@ -37,32 +38,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     "raw": (),
     "plain": (),
 }
-# is special stands above what is general. A new format joins by its name here.
-MODULES = (
-    "parquet",
-    "arrow",
-    "excel",
-    "docbin",
-    "senseval",
-    "prodigy",
-    "doccano",
-    "label_studio",
-    "token_rows",
-    "json_array",
-    "json_lines",
-    "arff",
-    "conllu_plus",
-    "conllu",
-    "brat",
-    "clusters",
-    "prototypes",
-    "sense_table",
-    "delimited",
-    "slashed",
-    "conll",
-    "raw",
-    "plain",
-)
 
 
 @cache

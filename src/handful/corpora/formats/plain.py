@@ -10,7 +10,8 @@ from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.sharing import Sharing
 from handful.corpora.formats.shown import shown
-from handful.corpora.opening import MAX_LINES, FilePath, read_lines, refuse_mark, write_text_file
+from handful.corpora.opening import MAX_LINES, FilePath, as_source, read_lines, refuse_mark, write_text_file
+from handful.corpora.raw_text import refuse_unspaced
 
 _FORBIDDEN = re.compile("[ \t\n\r\0]")
 _TOKEN = re.compile("[^ \t]+")
@@ -37,6 +38,8 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     ------
     FormatError
         If there is no sentence at all.
+    DataError
+        If the text is of a script without blanks between words, and nobody has put them there.
 
     Notes
     -----
@@ -50,11 +53,13 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     >>> [s.tokens for s in read_text(target)]
     [('Rome', 'fell', '.'), ('So', 'what', '?')]
     """
+    source = as_source(path)
+    refuse_unspaced(str(source), Head.of(source).text)
     share = Sharing()
     empty: list[str] = []
     has_any = False
     start = 0
-    for number, line in read_lines(path):
+    for number, line in read_lines(source):
         tokens = [token for token in line.replace("\t", " ").split(" ") if token]
         if tokens:
             has_any = True
