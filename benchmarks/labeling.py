@@ -1,10 +1,10 @@
 """The label loop held against chance and against scikit-activeml: which rows next, labels in doubt, forecasts, speed.
 
 Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``, ``forecast``, ``sentences``, ``speed``.
-Without ``--tables`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads ``NAME.csv`` for every
-``NAME:TARGET`` of ``--sets``; TARGET is a column, ``last``, or ``bare`` for a file without a header whose last column is the
-target; further columns to leave out follow after more colons. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz``
-with the columns text and label. ``sentences`` needs ``--tagged TRAIN TEST``. ``--seeds 20`` is the full run.
+Without ``--tables`` and ``--texts`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads every
+``FILE:TARGET`` of ``--sets`` that the folder has; TARGET is a column or ``last``, and columns to leave out follow after more
+colons. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz`` with the columns text and label. ``sentences`` needs
+``--tagged TRAIN TEST``. ``--seeds 20`` is the full run. Every figure is of rows whose labels were hidden.
 """
 
 from __future__ import annotations
@@ -45,26 +45,37 @@ def own_tables() -> dict[str, Callable[[], tuple[pl.DataFrame, str]]]:
     return {name: as_frame(load) for name, load in loads.items()}
 
 
+# Tables and texts as people have them; column names after the target are ids, or leak it.
+TABLES = (
+    "adult.data.csv:last,balance-scale.csv:last,bank.csv:last,car-insurance-claim.csv:CLAIM_FLAG:CLM_AMT:ID,"
+    "cfpb-complaints.csv:Company response to consumer,credit-a.csv:last,dermatology.csv:last,"
+    "ecommerce-churn.xlsx:Churn:CustomerID,eucalyptus.csv:last,german-credit.csv:last,haberman.csv:last,"
+    "heart-cleveland.csv:last,hepatitis.csv:last,horse-colic.csv:column23:column24:column25:column26:column27:column28,"
+    "hypothyroid.csv:last,magic.csv:last,mushrooms.csv:edibility,new-thyroid.csv:last,page-blocks.csv:last,"
+    "penguins_raw.csv:Species,phoneme.csv:last,pima-diabetes.csv:last,raisin.xlsx:last,soybean.csv:last,"
+    "spambase.csv:last,splice.csv:last:Instance_name,steel-plates.csv:last,telco-churn.csv:last:customerID,"
+    "titanic.csv:Survived,usps.csv:last,vote.csv:last,waveform.csv:last,wheat-seeds.csv:last,zoo.csv:last:animal"
+)
+TEXTS = (
+    "rt-polarity,subj,sentiment-amazon,sentiment-imdb,sentiment-yelp,bbc-news,r8-train,snips-intent-train,10kgnad-test,"
+    "germeval2018-train,cfpb-narratives"
+)
+
+
 def folder_tables(folder: Path, sets: list[str]) -> dict[str, Callable[[], tuple[pl.DataFrame, str]]]:
-    def reader(name: str, target: str, skipped: list[str]) -> Callable[[], tuple[pl.DataFrame, str]]:
+    from handful.corpora.tables import table_frames
+
+    def reader(file: str, target: str, skipped: list[str]) -> Callable[[], tuple[pl.DataFrame, str]]:
         def read() -> tuple[pl.DataFrame, str]:
-            text = (folder / f"{name}.csv").read_text(encoding="latin1")
-            separator = max(",;\t", key=text.split("\n", 1)[0].count)
-            frame = pl.read_csv(
-                io.BytesIO(text.encode()),
-                separator=separator,
-                has_header=target != "bare",
-                infer_schema_length=0,
-                truncate_ragged_lines=True,
-            )
-            column = frame.columns[-1] if target in ("last", "bare") else target
-            frame = frame.drop([c for c in skipped if c in frame.columns])
-            return frame.filter(~pl.col(column).is_in(["?", ""]).fill_null(True)), column
+            frame = pl.concat(list(table_frames(folder / file)), how="diagonal_relaxed")
+            column = frame.columns[-1] if target == "last" else target
+            frame = frame.drop([name for name in skipped if name in frame.columns])
+            return frame.filter(~pl.col(column).cast(pl.String).is_in(["?", ""]).fill_null(True)), column
 
         return read
 
     parts = [entry.split(":") for entry in sets]
-    return {name: reader(name, target, skipped) for name, target, *skipped in parts}
+    return {file.split(".")[0]: reader(file, target, skipped) for file, target, *skipped in parts}
 
 
 def folder_texts(folder: Path, names: list[str]) -> dict[str, Callable[[], tuple[pl.DataFrame, str]]]:
@@ -80,14 +91,21 @@ def folder_texts(folder: Path, names: list[str]) -> dict[str, Callable[[], tuple
     return {name: reader(name) for name in names}
 
 
-def encoded(frame: pl.DataFrame, target: str, n_rows: int, seed: int) -> Rows:
-    """Draw rows, and encode them as the methods of handful see them."""
-    rng = np.random.default_rng(seed)
-    frame = frame[rng.permutation(frame.height)[:n_rows]]
-    codes = np.unique(frame[target].cast(pl.String).to_numpy(), return_inverse=True)[1]
-    table = table_of("x", frame, target)
-    kinds = telling_columns(table)
-    return TableEncoder.learn(table.frame, kinds).transform(table.frame), codes
+class Drawn:
+    """Rows of a table, encoded once as the methods of handful see them (no label is looked at), of which seeds draw some."""
+
+    def __init__(self, read: Callable[[], tuple[pl.DataFrame, str]], n_rows: int) -> None:
+        frame, target = read()
+        self.n_rows = n_rows
+        frame = frame[np.random.default_rng(0).permutation(frame.height)[: 3 * n_rows]]
+        self.codes = np.unique(frame[target].cast(pl.String).to_numpy(), return_inverse=True)[1]
+        table = table_of("x", frame, target)
+        kinds = telling_columns(table)
+        self.matrix = TableEncoder.learn(table.frame, kinds).transform(table.frame)
+
+    def rows(self, seed: int) -> Rows:
+        chosen = np.random.default_rng(seed).permutation(len(self.codes))[: self.n_rows]
+        return self.matrix[chosen], np.unique(self.codes[chosen], return_inverse=True)[1]
 
 
 # --- which rows next ---
@@ -147,60 +165,76 @@ def by_activeml(name: str) -> Callable[..., Iterator[list[int]]]:
     return choose
 
 
-def run_next(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
+def run_next(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
     choosers = {
         "random": by_handful("random"),
         "auto": by_handful("auto"),
-        "typical": by_handful("typical"),
         "activeml margin": by_activeml("margin"),
         "activeml typiclust": by_activeml("typiclust"),
     }
-    figures: dict[str, Any] = {}
+    figures: dict[str, Any] = json.loads(store.read_text()) if store is not None and store.exists() else {}
     for name, read in sets.items():
-        frame, target = read()
-        told: dict[tuple[str, int], list[list[float]]] = {}
+        if name in figures:
+            continue
+        drawn, told = Drawn(read, n_rows), {}
         for seed in range(seeds):
-            X, y = encoded(frame, target, n_rows, seed)
+            X, y = drawn.rows(seed)
             n_classes = len(np.unique(y))
             test, pool = np.arange(len(y) // 3), np.arange(len(y) // 3, len(y))
             for chooser, choose in choosers.items():
                 rows: list[int] = []
                 batches = choose(X, y, pool, n_classes, seed)
-                while len(rows) < 8 * n_classes <= 0.8 * len(pool) or len(rows) < 4 * n_classes <= 0.8 * len(pool):
-                    rows += next(batches)
-                    if len(rows) in (4 * n_classes, 8 * n_classes):
-                        told.setdefault((chooser, len(rows) // n_classes), []).append(scores_of(X, y, rows, test))
-        means = {key: np.mean(values, axis=0) for key, values in told.items()}
+                for size in (size for size in (4, 8) if size * n_classes <= 0.8 * len(pool)):
+                    while len(rows) < size * n_classes:
+                        rows += next(batches)
+                    told.setdefault(f"{size} {chooser}", []).append(scores_of(X, y, rows, test))
+        figures[name] = told
+        if store is not None:
+            store.write_text(json.dumps(figures))
         for size in (4, 8):
-            if ("random", size) in means:
-                base = means["random", size]
-                gains = {c: (100 * (means[c, size] - base)).round(2).tolist() for c in choosers if c != "random"}
-                figures[f"{name} {size}"] = {"random": (100 * base).round(1).tolist(), **gains}
-                print(f"{name:22s} {size} per class  random {(100 * base).round(1)}  gains {gains}", flush=True)
-    for size in (4, 8):
-        chosen = [value for key, value in figures.items() if key.endswith(f" {size}")]
-        for chooser in list(choosers)[1:]:
-            gains = np.array([value[chooser] for value in chosen])
-            worst = gains.min(axis=0).round(1).tolist()
-            print(
-                f"{size} per class, {chooser}: mean {gains.mean(axis=0).round(2).tolist()} worst {worst} ({list(learners())})"
-            )
+            tell_gains(f"{name:22s}", {name: told}, size, list(choosers))
+    for kind, part in (("all", figures), ("tables", {k: v for k, v in figures.items() if k not in TEXTS.split(",")})):
+        for size in (4, 8):
+            tell_gains(f"mean of {kind}", part, size, list(choosers))
     return figures
+
+
+def tell_gains(head: str, figures: dict[str, Any], size: int, choosers: list[str]) -> None:
+    """Print the gain over chance in points, by learner, with the worst table and the error of its mean over seeds."""
+    held = {name: told for name, told in figures.items() if f"{size} random" in told}
+    if not held:
+        return
+    base = {name: np.array(told[f"{size} random"]) for name, told in held.items()}
+    print(
+        f"{head} {size} per class ({len(held)}): random {100 * np.mean([b.mean() for b in base.values()]):.1f}", end=""
+    )
+    for chooser in choosers[1:]:
+        gains = {name: 100 * (np.array(told[f"{size} {chooser}"]) - base[name]) for name, told in held.items()}
+        by_learner = np.mean([gain.mean(axis=0) for gain in gains.values()], axis=0)
+        means = {name: gain.mean() for name, gain in gains.items()}
+        print(f"; {chooser} {by_learner.mean():+.2f} {by_learner.round(2).tolist()}", end="")
+        if len(held) > 1:
+            worst = min(means, key=lambda name: means[name])
+            line = gains[worst].mean(axis=1)
+            error = line.std(ddof=1) / len(line) ** 0.5 if len(line) > 1 else float("nan")
+            below = sum(value < -1 for value in means.values())
+            print(f", worst {worst} {means[worst]:+.1f} (error {error:.1f}), {below} more than 1 below", end="")
+    print(flush=True)
 
 
 # --- labels in doubt ---
 
 
-def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
+def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     figures: dict[str, Any] = {}
     for name, read in sets.items():
-        frame, target = read()
+        drawn = Drawn(read, n_rows)
         ours, plain = [], []
         for seed in range(seeds):
-            X, y = encoded(frame, target, n_rows, seed)
+            X, y = drawn.rows(seed)
             counts = np.bincount(y)
             kept = np.flatnonzero(counts[y] >= 10)
             X, y = X[kept], np.unique(y[kept], return_inverse=True)[1]
@@ -225,16 +259,16 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
 # --- forecasts ---
 
 
-def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int) -> dict[str, Any]:
+def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
     from handful.labeling.curves import answer_or_only, quick_answerers
     from handful.labeling.space import as_matrix, as_points, neighborhood
 
     held, told, refused = 0, 0, 0
     for name, read in sets.items():
-        frame, target = read()
+        drawn = Drawn(read, n_rows)
         for n in (50, 100, 150):
             for seed in range(seeds):
-                X, y = encoded(frame, target, n_rows, seed)
+                X, y = drawn.rows(seed)
                 n_classes = len(np.unique(y))
                 if len(y) < 4 * n or n < 5 * n_classes:
                     continue
@@ -329,14 +363,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=["next", "doubt", "forecast", "sentences", "speed"], nargs="?", default="next")
     parser.add_argument("--tables", type=Path)
-    parser.add_argument("--sets", default="", help="NAME:TARGET,... of the tables")
+    parser.add_argument("--sets", default=TABLES, help="FILE:TARGET,... of the tables")
     parser.add_argument("--texts", type=Path)
-    parser.add_argument("--text-sets", default="", help="NAME,... of the texts")
+    parser.add_argument("--text-sets", default=TEXTS, help="NAME,... of the texts")
     parser.add_argument("--tagged", type=Path, nargs=2, metavar=("TRAIN", "TEST"))
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--quick", action="store_true", help="two seeds, 400 rows")
-    parser.add_argument("--json", type=Path, help="file for all figures")
+    parser.add_argument("--json", type=Path, help="file for all figures; of next, sets that it has are not run again")
     given = parser.parse_args()
     if given.quick:
         given.seeds, given.rows = 2, 400
@@ -355,7 +389,7 @@ def main() -> None:
         figures = run_sentences(*given.tagged, given.seeds, 100)
     else:
         figures = {"next": run_next, "doubt": run_doubt, "forecast": run_forecast}[given.part](
-            sets, given.seeds, given.rows
+            sets, given.seeds, given.rows, given.json
         )
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))

@@ -54,7 +54,7 @@ def test_nearness_falls_with_distance_and_equal_points_are_near():
     near = nearness(np.array([[0.0], [1.0], [3.0]]))
     assert near.diagonal().tolist() == [1.0, 1.0, 1.0]
     assert near[0, 1] > near[1, 2] > near[0, 2]
-    assert near[1, 2] == pytest.approx(np.exp(-1))
+    assert near[1, 2] == pytest.approx(np.exp(-2))
     assert nearness(np.ones((3, 2))).tolist() == [[1.0] * 3] * 3
 
 

@@ -85,7 +85,12 @@ def command(
     if added:
         notes.append(f"There is no column {target!r} yet: no row has a label.")
     if len(picks) < n_rows:
-        notes.append(f"Only {len(picks):,} rows are unlabeled; all of them were chosen.")
+        told = (
+            "Only one row is unlabeled; it was"
+            if len(picks) == 1
+            else f"Only {len(picks):,} rows are unlabeled; all of them were"
+        )
+        notes.append(f"{told} chosen.")
     if as_json:
         shown = todo.select(list(kinds)).to_dicts()
         facts = [{**vars(pick), "cells": row} for pick, row in zip(picks, shown, strict=True)]

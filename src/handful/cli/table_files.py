@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.core.errors import ParameterError
+from handful.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +35,8 @@ def with_target(path: Path, cells: pl.DataFrame, target: str) -> tuple[pl.DataFr
 
     if target in cells.columns:
         return cells, False
+    if not target.strip():
+        raise ParameterError("--target: must be the name of a column, got an empty one.")
     from difflib import get_close_matches
 
     if get_close_matches(target, cells.columns, n=1) or target.lower() in [name.lower() for name in cells.columns]:
@@ -46,7 +48,7 @@ def as_table(
     path: Path, cells: pl.DataFrame, target: str, columns: dict[str, str] | None, unlabeled_mark: str | None
 ) -> tuple[Table, dict[str, Kind]]:
     """Return the table that raw cells are, and the feature columns worth using."""
-    from handful.corpora.tables import table_of
+    from handful.corpora.tables import left_out, table_of
     from handful.labeling.space import telling_columns
 
     chosen = dict(columns or {})
@@ -57,7 +59,12 @@ def as_table(
     kinds: Any = {name: kind for name, kind in chosen.items() if kind != "skip"}
     marks = [] if unlabeled_mark is None else [unlabeled_mark]
     table = table_of(path, cells.drop(skipped), target, kinds, marks)
-    return table, telling_columns(table, tuple(kinds))
+    telling = telling_columns(table, tuple(kinds))
+    if not telling:
+        reasons = [f"{name!r} is left out: {why}" for name, why in left_out(table, tuple(kinds)).items()]
+        told = "; ".join(reasons[:3]).replace("Keep it with", "Keep it with --columns") or "there is no other column"
+        raise DataError(f"{path}: at least one column beside {target!r} must tell rows apart, got none: {told}.")
+    return table, telling
 
 
 def check_table_name(output: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,13 @@ def member_models(random_state: int) -> dict[str, Callable[[], Any]]:
         "logistic regression": lambda: LogisticRegression(max_iter=300),
         "extra trees": lambda: ExtraTreesClassifier(_N_TREES, random_state=random_state),
     }
+
+
+def fitted(model: Any, rows: Any, codes: np.ndarray) -> Any:
+    """Fit a classifier; with few labels there is nothing new in a warning that they are few, or not enough to converge."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(rows, codes)
 
 
 def shares(model: Any, points: np.ndarray, n_classes: int) -> np.ndarray:
@@ -119,6 +127,6 @@ def committee_shares(
     answers = [spread_labels(around, codes, n_classes)]
     if len(np.unique(codes[labeled])) > 1:
         for make in member_models(random_state).values():
-            model = make().fit(points[labeled], codes[labeled])
+            model = fitted(make(), points[labeled], codes[labeled])
             answers.append(shares(model, points, n_classes))
     return np.asarray(np.mean(answers, axis=0))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.progress import Progress, Step
-from handful.labeling.committee import spread_labels
+from handful.labeling.committee import fitted, spread_labels
 from handful.labeling.space import Neighborhood
 
 # An answerer takes training rows, their codes, and rows to answer for, and returns codes.
@@ -136,9 +136,9 @@ def quick_answerers(
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
 
-    def fitted(rows: Any, make: Callable[[int], Any]) -> Answer:
+    def learned(rows: Any, make: Callable[[int], Any]) -> Answer:
         def answer(train: np.ndarray, codes: np.ndarray, test: np.ndarray) -> np.ndarray:
-            return np.asarray(make(len(train)).fit(rows[train], codes).predict(rows[test]))
+            return np.asarray(fitted(make(len(train)), rows[train], codes).predict(rows[test]))
 
         return answer
 
@@ -148,8 +148,8 @@ def quick_answerers(
         return np.asarray(spread_labels(around, known, n_classes)[test].argmax(axis=1))
 
     return {
-        "logistic regression": fitted(matrix, lambda n: LogisticRegression(max_iter=300)),
-        "extra trees": fitted(points, lambda n: ExtraTreesClassifier(50, random_state=random_state)),
-        "nearest neighbors": fitted(points, lambda n: KNeighborsClassifier(min(3, n))),
+        "logistic regression": learned(matrix, lambda n: LogisticRegression(max_iter=300)),
+        "extra trees": learned(points, lambda n: ExtraTreesClassifier(50, random_state=random_state)),
+        "nearest neighbors": learned(points, lambda n: KNeighborsClassifier(min(3, n))),
         "spread labels": spread,
     }

@@ -11,6 +11,7 @@ import numpy as np
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import encode_labels
 from handful.core.progress import Progress, Step
+from handful.labeling.committee import fitted
 from handful.labeling.committee import shares as shares_of
 from handful.labeling.confident import class_thresholds, confident_classes, cross_validated, dealt_folds, label_quality
 from handful.labeling.space import as_matrix, as_points
@@ -143,7 +144,7 @@ def doubtful_labels(
     ]
     pairs = [
         (int(rows[a]), int(rows[b]), labels.classes[codes[a]].item(), labels.classes[codes[b]].item())
-        for a, b in _duplicates(*_as_held(matrix, points), codes)
+        for a, b in _duplicates(*_as_held(matrix), codes)
     ]
     n_lone = len(labels.labeled) - len(rows)
     return Doubts(doubts, int(wrong.sum()), pairs, len(rows), n_lone, tuple(answers))
@@ -170,7 +171,7 @@ def _answers(
             def ask(train: np.ndarray, test: np.ndarray, rows: Any = rows, make: Any = make) -> np.ndarray:
                 if len(np.unique(codes[train])) < 2:
                     return np.asarray(np.eye(n_classes)[np.full(len(test), codes[train][0])])
-                return shares_of(make(len(train)).fit(rows[train], codes[train]), rows[test], n_classes)
+                return shares_of(fitted(make(len(train)), rows[train], codes[train]), rows[test], n_classes)
 
             answers[name] = cross_validated(ask, folds, n_classes)
             if progress is not None:
@@ -222,11 +223,11 @@ def _nearest(points: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndar
     )
 
 
-def _as_held(matrix: Any, points: np.ndarray) -> tuple[Any, float]:
+def _as_held(matrix: Any) -> tuple[Any, float]:
     """Return rows such that near means nearly the same words and cells, and how near that is."""
     words = getattr(matrix, "words", None)
     if words is None:
-        return points, _NEAR_TEXT if hasattr(matrix, "tocsr") else _NEAR_TABLE
+        return matrix, _NEAR_TEXT if hasattr(matrix, "tocsr") else _NEAR_TABLE
     from scipy import sparse
     from sklearn.preprocessing import normalize
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -18,7 +18,8 @@ from handful.labeling.strategies import choose_covering, choose_margin, choose_t
 Strategy = Literal["auto", "typical", "margin", "random"]
 AUDIT_SHARE = 0.1
 TYPICAL, UNLIKE, AUDIT = "typical of a region without labels", "unlike the others", "audit: chosen at random"
-_LABELS_FIRST = 2  # labels per class from which margins mean something
+_SMALL_LEAD = 0.4  # of the best class: below it a row lies between two
+_LEAST_UNSURE = 1e-3  # so that rows count a little even where models are sure
 _SMALL_CLUSTERS = 1_000
 _UNLIKE_SHARE = 0.05
 _N_STEPS = 4  # of the preparation: cells, points, neighbors, small clusters
@@ -66,8 +67,9 @@ def next_rows(
         How many rows.
     strategy : {"auto", "typical", "margin", "random"}, default="auto"
         *typical* takes the densest row of the largest clusters without a label; *margin* rows between two classes, unlike
-        each other; *random* any. *auto* takes rows that together are near to as many others as can be, then *margin* once
-        there are two labels per class; every tenth row is an audit, chosen at random, so that scores on those stay honest.
+        each other; *random* any. *auto* takes rows that together are near to as many others as can be, where a row counts
+        as much as the models are unsure of it once there are two classes; every tenth row is an audit, chosen at random,
+        so that scores on those stay honest.
     random_state : int, default=0
         Seed.
     progress : callable, optional
@@ -260,32 +262,46 @@ class LabelLoop:
         """Add `n` rows of the pool with their reasons."""
         if strategy == "random" or n < 1:
             return
-        n_classes = len(self.classes)
-        margins_tell = strategy == "margin" or (strategy == "auto" and len(self.labels) >= _LABELS_FIRST * n_classes)
         labeled = self._labeled()
-        if n_classes > 1 and margins_tell:
-            shares, classes = self._shares()
-            for at in choose_margin(self._points, margins(shares), labeled, n, self._seed):
-                second, best = np.argsort(shares[at], kind="stable")[-2:]
-                reasons[int(self._pool[at])] = f"between {classes[best]} and {classes[second]}"
-            return
-        rare = np.quantile(self._typicality, _UNLIKE_SHARE)
-        for at in self._typical(labeled, n) if strategy == "typical" else self._covering(labeled, n):
-            reasons[int(self._pool[at])] = UNLIKE if self._typicality[at] < rare else TYPICAL
+        lead, between = self._margins()
+        if strategy == "margin" and between is not None:
+            chosen = choose_margin(self._points, lead, labeled, n, self._seed)
+            sure = 1.0
+        elif strategy == "typical":
+            chosen, sure = self._typical(labeled, n), 0.0
+        else:
+            chosen, sure = self._covering(labeled, (1.0 - lead) ** 2, n), _SMALL_LEAD
+        plain = np.where(self._typicality < np.quantile(self._typicality, _UNLIKE_SHARE), UNLIKE, TYPICAL)
+        for at in chosen:
+            told = between(at) if between is not None and lead[at] < sure else str(plain[at])
+            reasons[int(self._pool[at])] = told
+
+    def _margins(self) -> tuple[np.ndarray, Callable[[int], str] | None]:
+        """Return the lead of the best class for every row, and what tells the two classes; without classes no lead."""
+        if len(self.classes) < 2:
+            return np.zeros(len(self._pool)), None
+        shares, classes = self._shares()
+
+        def between(at: int) -> str:
+            second, best = np.argsort(shares[at], kind="stable")[-2:]
+            return f"between {classes[best]} and {classes[second]}"
+
+        return margins(shares), between
 
     def _typical(self, labeled: np.ndarray, n: int) -> list[int]:
         n_regions = min(int(labeled.sum()) + n, max(len(self._sizes) // 2, 1))
         clusters = regions(self._centers, self._sizes, n_regions, self._seed)[self._small]
         return choose_typical(clusters, self._typicality, labeled, n)
 
-    def _covering(self, labeled: np.ndarray, n: int) -> list[int]:
-        """Choose small clusters that cover the others, and the most typical row of each."""
+    def _covering(self, labeled: np.ndarray, unsure: np.ndarray, n: int) -> list[int]:
+        """Choose small clusters that cover what is still unsure, and the most typical row of each."""
         if self._near is None:
             self._near = nearness(self._centers)
+        weights = np.bincount(self._small, weights=unsure + _LEAST_UNSURE, minlength=len(self._sizes))
         free = np.bincount(self._small[~labeled], minlength=len(self._sizes))
         chosen: list[int] = []
         taken = labeled.copy()
-        for cluster in choose_covering(self._near, self._sizes, self._small[labeled], free, n):
+        for cluster in choose_covering(self._near, weights, self._small[labeled], free, n):
             members = np.flatnonzero((self._small == cluster) & ~taken)
             chosen.append(int(members[self._typicality[members].argmax()]))
             taken[chosen[-1]] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 _SMALL = 5  # a cluster of fewer rows is no region
+_REACH = 0.5  # of the median of all squared distances: as far as a label speaks for other rows
 _POOL = 10  # margin considers so many rows for each one it may choose
 
 
@@ -86,7 +87,7 @@ def choose_typical(clusters: np.ndarray, typicality: np.ndarray, labeled: np.nda
 
 
 def nearness(points: np.ndarray) -> np.ndarray:
-    """Return how near points are to each other: ``exp(-d**2 / m)`` with m the median of all squared distances.
+    """Return how near points are to each other: ``exp(-2 d**2 / m)`` with m the median of all squared distances.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def nearness(points: np.ndarray) -> np.ndarray:
     apart = np.maximum(squares[:, None] + squares[None, :] - 2 * points @ points.T, 0.0)
     np.fill_diagonal(apart, 0.0)
     wide = apart[apart > 1e-12]
-    return np.asarray(np.exp(-apart / (np.median(wide) if len(wide) else 1.0)))
+    return np.asarray(np.exp(-apart / (_REACH * np.median(wide) if len(wide) else 1.0)))
 
 
 def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, free: np.ndarray, n: int) -> list[int]:
@@ -113,7 +114,7 @@ def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, 
     near : ndarray of shape (n_points, n_points)
         From `nearness`.
     weights : ndarray
-        How many rows each point stands for.
+        How many rows each point stands for, or how much of them is still in question.
     covered : ndarray of int
         Points that have a label; one may stand there several times.
     free : ndarray of int
@@ -135,7 +136,7 @@ def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, 
     --------
     >>> points = np.array([[0.0], [0.1], [0.2], [5.0]])
     >>> choose_covering(nearness(points), np.ones(4), np.array([], dtype=int), np.ones(4, dtype=int), 2)
-    [2, 3]
+    [1, 3]
     """
     left = free.copy()
     best = near[:, covered].max(axis=1) if len(covered) else np.zeros(len(near))

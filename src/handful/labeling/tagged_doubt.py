@@ -169,7 +169,10 @@ def _held_out_answers(
     shares: dict[int, np.ndarray] = {}
     try:
         for number, (train, test) in enumerate(held_out(folds), start=1):
-            tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
+            try:
+                tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
+            except DataError as error:
+                raise DataError(f"doubt: part of the sentences must teach a tagger of the rest. {error}") from error
             held = [sentences[i] for i in test]
             columns = [codes_by_label[str(label)] for label in tagger.classes_]
             for i, answer, lines in zip(test.tolist(), tagger.predict(held), tagger.predict_proba(held), strict=True):
