@@ -124,6 +124,8 @@ def test_next_without_any_label_and_with_all(capsys, table):
     [
         (["--target", "kindd"], 1, "Did you mean 'kind'?"),
         ([], 2, "name the column of labels with --target"),
+        (["--target", " "], 2, "must be the name of a column, got an empty one"),
+        (["--target", "kind", "--columns", "width=skip,height=skip"], 1, "got none: there is no other column."),
         (["--target", "kind", "-o", "todo.doc"], 2, "must end in .csv, .tsv, .jsonl or .parquet"),
         (["--target", "kind", "--columns", "with=skip"], 2, "must name columns of"),
         (["--target", "kind", "-n", "0"], 2, "0 is not in the range"),
@@ -133,6 +135,24 @@ def test_wrong_use_of_next_is_told(capsys, table, arguments, code, message):
     found, _, err = run(capsys, "next", table, *arguments)
     assert found == code
     assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize("verb", ["next", "budget", "doubt"])
+def test_a_table_of_numbers_of_rows_says_what_is_missing(capsys, tmp_path, verb):
+    path = tmp_path / "counted.csv"
+    path.write_text("id,same,y\n" + "\n".join(f"{i},q,{'ab'[i % 2] if i < 16 else ''}" for i in range(20)) + "\n")
+    code, _, err = run(capsys, verb, path, "--target", "y")
+    assert code == 1
+    assert "'id' is left out: it looks like an identifier. Keep it with --columns id=numeric" in err
+    assert "'same' is left out: it has the same value in all rows." in err
+
+
+def test_as_many_classes_as_labels_need_no_warning(capsys, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("x,y\n" + "\n".join(f"{1.37 * i:.2f},c{i}" for i in range(30)) + "\n99,\n")
+    code, out, err = run(capsys, "next", path, "--target", "y")
+    assert (code, err) == (0, "Only one row is unlabeled; it was chosen.\n")
+    assert "between c" in out
 
 
 def test_a_table_that_went_out_already_is_refused(capsys, table):

@@ -212,3 +212,22 @@ def test_margin_choices_are_spread_out():
     lead = np.array([0.0, 0.01, 0.02, 0.3, 0.31, 0.32])
     assert choose_margin(points, lead, np.zeros(6, dtype=bool), 2, 0) == [0, 3]
     assert margins(np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])).round(6).tolist() == [0.2, 1.0]
+
+
+def test_auto_goes_where_models_are_unsure_once_there_are_two_classes():
+    rng = np.random.default_rng(0)
+    places = np.repeat([[0.0, 0.0], [9.0, 0.0], [4.5, 0.0]], [60, 60, 20], axis=0)
+    X = places + rng.normal(scale=0.7, size=(140, 2))
+    loop = LabelLoop(X)
+    loop.update(dict.fromkeys(range(6), "left"))
+    assert loop.next(1)[0].row >= 60  # nothing is known of the right
+    loop.update(dict.fromkeys(range(60, 66), "right"))
+    first = loop.next(1)[0]
+    assert first.row >= 120
+    assert first.reason in ("between left and right", "between right and left")
+
+
+def test_progress_tells_of_the_preparation():
+    told = []
+    next_rows(clouds()[0], n=1, progress=told.append)
+    assert [(step.stage, step.done, step.total) for step in told] == [("prepare", at, 4) for at in (1, 2, 3, 4)]
