@@ -14,6 +14,7 @@ from handful.core.progress import Progress, Step
 from handful.labeling.committee import committee_shares
 from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood
 from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness, regions
+from handful.methods.table_model import as_frame
 
 Strategy = Literal["auto", "typical", "margin", "random"]
 AUDIT_SHARE = 0.1
@@ -133,9 +134,10 @@ class LabelLoop:
             if progress is not None:
                 progress(Step("prepare", done, _N_STEPS))
 
-        matrix = as_matrix(X, who="next_rows")
-        tell(1)
-        self.n_rows = int(matrix.shape[0])
+        # Of a long table only the rows that are considered are encoded: texts take their time.
+        frame = as_frame(X) if hasattr(X, "columns") else None
+        matrix: Any = as_matrix(X, who="next_rows") if frame is None else None
+        self.n_rows = int(matrix.shape[0]) if frame is None else frame.height
         if not self.n_rows:
             raise DataError("next_rows: at least one row is needed, got none.")
         self.labels: dict[int, Any] = {} if y is None else self._given(y)
@@ -148,7 +150,9 @@ class LabelLoop:
             given = np.fromiter(self.labels, dtype=np.int64, count=len(self.labels))
             self._pool = np.union1d(self._shuffled[:max_pool], given)
         self._place = {int(row): at for at, row in enumerate(self._pool)}
-        self._points = as_points(matrix[self._pool], random_state)
+        matrix = matrix[self._pool] if frame is None else as_matrix(frame[self._pool], who="next_rows")
+        tell(1)
+        self._points = as_points(matrix, random_state)
         tell(2)
         self._around = neighborhood(self._points)
         self._typicality = self._around.typicality

@@ -26,6 +26,7 @@ PAGE = 50
 _SHOWN = 2_000  # letters of a cell
 _LISTED = 160
 _MOST_ALIKE = 5_000
+_MOST_ROWS, _ROWS_OF_LONG = 10_000, 5_000  # of a longer table fewer rows are considered, so that it opens quickly
 
 
 class TableDesk(Desk):
@@ -92,9 +93,9 @@ class TableDesk(Desk):
     @cached_property
     def loop(self) -> LabelLoop:
         """The label loop; made on first use, which takes a while for a long table."""
-        loop = LabelLoop(self.frame, random_state=self.seed)
-        loop.update(self.labels)
-        return loop
+        known = [self.labels.get(row) for row in range(self.n_items)] if self.labels else None
+        most = _MOST_ROWS if self.n_items <= _MOST_ROWS else _ROWS_OF_LONG
+        return LabelLoop(self.frame, known, random_state=self.seed, max_pool=most)
 
     @cached_property
     def _map(self) -> RowMap:

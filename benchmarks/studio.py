@@ -1,0 +1,162 @@
+"""The studio measured: how long data takes to open, how long a label takes, and what a person gains by it.
+
+``python benchmarks/studio.py PART`` with PART one of ``open`` (100,000 rows and 50,000 sentences, in a process of its own, until
+the first item is there), ``label`` (10,000 rows, from the key to the next row) and ``person`` (someone who knows the answers
+labels 50 rows from nothing, by what the page chooses, and by chance). ``--texts FOLDER`` adds texts of people, as
+``NAME.csv.gz`` with the columns text and label, for ``--sets`` NAME ... ``--quick`` makes everything small.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from handful.corpora.tables import table_of
+from handful.labeling.audit import audit_accuracy
+from handful.labeling.space import telling_columns
+from handful.studio import Journal, TableDesk
+
+
+def open_in_time(quick: bool) -> None:
+    rng = np.random.default_rng(0)
+    n_rows, n_sentences = (2_000, 1_000) if quick else (100_000, 50_000)
+    with tempfile.TemporaryDirectory() as folder:
+        table, text = Path(folder) / "table.csv", Path(folder) / "text.txt"
+        group = rng.integers(0, 4, n_rows)
+        numbers = {f"x{j}": (rng.standard_normal(n_rows) + group).round(3) for j in range(10)}
+        notes = [f"note {i} about thing {rng.integers(0, 999)}" for i in range(n_rows)]
+        city = [f"city {rng.integers(0, 50)}" for _ in range(n_rows)]
+        pl.DataFrame({**numbers, "city": city, "note": notes, "class": [""] * n_rows}).write_csv(table)
+        words = np.array([f"w{i}" for i in range(30_000)])
+        lengths = rng.integers(5, 40, n_sentences)
+        drawn = words[np.minimum(rng.zipf(1.3, int(lengths.sum())), len(words)) - 1]
+        lines = [" ".join(one) for one in np.split(drawn, np.cumsum(lengths)[:-1])]
+        text.write_text("\n".join(lines) + "\n")
+        for what, given in ((f"{n_rows:,} rows", [table, "--target", "class"]), (f"{n_sentences:,} sentences", [text])):
+            print(json.dumps({"open": what, **_opened(given)}))
+
+
+def _opened(given: list[Any]) -> dict[str, float]:
+    """Start a studio and ask for the page and the first item."""
+    command = [sys.executable, "-m", "handful", "studio", *map(str, given), "--no-browser"]
+    start = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        link = re.search(r"http://\S+", process.stdout.readline())
+        assert link is not None
+        urllib.request.urlopen(link.group()).read()
+        page = time.perf_counter() - start
+        urllib.request.urlopen(f"{link.group()}ask/view").read()
+        item = time.perf_counter() - start
+        spent = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+        peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
+        assert peak is not None
+        process.kill()
+    processor = (int(spent[11]) + int(spent[12])) / os.sysconf("SC_CLK_TCK")
+    return {
+        "page": round(page, 2),
+        "first item": round(item, 2),
+        "processor seconds": round(processor, 2),
+        "peak MB": int(peak.group(1)) // 1024,
+    }
+
+
+def label_in_time(quick: bool) -> None:
+    from threadpoolctl import threadpool_limits
+
+    n, n_labels = (1_000, 20) if quick else (10_000, 100)
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, n)
+    frame = pl.DataFrame({f"x{j}": rng.standard_normal(n) + truth for j in range(10)})
+    with threadpool_limits(1):
+        desk = _desk(frame)
+        desk.view()
+        wall, processor = [], []
+        for _ in range(n_labels):
+            row = desk.view()["item"]["row"]
+            start, spent = time.perf_counter(), time.process_time()
+            desk.act({"do": "label", "items": [row], "label": "abcd"[truth[row]]})
+            desk.view()
+            wall.append(time.perf_counter() - start)
+            processor.append(time.process_time() - spent)
+    told = {"median": np.median(wall), "worst": max(wall), "processor, median": np.median(processor)}
+    print(json.dumps({"label": f"{n:,} rows", **{name: round(float(value), 3) for name, value in told.items()}}))
+
+
+def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_labels: int) -> None:
+    for name, (frame, truth) in sets.items():
+        lines: dict[str, list[tuple[float, float, float, float]]] = {"chosen by the page": [], "at random": []}
+        for seed in range(seeds):
+            order = np.random.default_rng(seed).permutation(frame.height)
+            for how, found in lines.items():
+                desk = _desk(frame[order], seed)
+                answers = truth[order]
+                chance = np.random.default_rng(seed + 1_000).permutation(frame.height)[:n_labels]
+                for number in range(n_labels):
+                    row = desk.view()["item"]["row"] if how == "chosen by the page" else int(chance[number])
+                    desk.act({"do": "label", "items": [row], "label": str(answers[row])})
+                audits = desk.audits if how == "chosen by the page" else chance.tolist()
+                audit = audit_accuracy(desk.loop, audits, desk.labels)
+                left = [row for row in range(frame.height) if row not in desk.labels]
+                right = float(np.mean([pick.suggestion == answers[pick.row] for pick in desk.loop.suggest(left)]))
+                estimate = (np.nan,) * 3 if audit is None else (audit.accuracy, audit.low, audit.high)
+                found.append((right, *estimate))
+        for how, found in lines.items():
+            right, told, low, high = np.array(found).T
+            facts = {
+                "accuracy on all other rows": round(100 * float(right.mean()), 1),
+                "worst and best seed": [round(100 * float(right.min()), 1), round(100 * float(right.max()), 1)],
+                "the page's estimate": round(100 * float(np.nanmean(told)), 1),
+                "its interval, mean": [round(100 * float(np.nanmean(low)), 1), round(100 * float(np.nanmean(high)), 1)],
+                "seeds in which it held the truth": f"{int(((low <= right) & (right <= high)).sum())} of {seeds}",
+            }
+            print(json.dumps({"person": name, "labels": n_labels, "rows": how, **facts}))
+
+
+def _desk(frame: pl.DataFrame, seed: int = 0) -> TableDesk:
+    table = table_of("table", frame)
+    kinds = telling_columns(table)
+    folder = Path(tempfile.mkdtemp())
+    journal = Journal(folder / "journal", "benchmark")
+    given: list[str | None] = [None] * frame.height
+    return TableDesk("table", frame, table.frame.select(list(kinds)), kinds, "label", given, journal, folder, seed)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="*", default=["open", "label", "person"])
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--sets", nargs="*", default=["bbc-news"])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    if "open" in given.part:
+        open_in_time(given.quick)
+    if "label" in given.part:
+        label_in_time(given.quick)
+    if "person" in given.part:
+        from sklearn.datasets import load_digits
+
+        X, y = load_digits(return_X_y=True)
+        sets = {"digits": (pl.DataFrame({f"p{j}": X[:, j] for j in range(64)}), y.astype(str))}
+        for name in given.sets if given.texts is not None else ():
+            frame = pl.read_csv(given.texts / f"{name}.csv.gz")
+            sets[name] = (frame.select("text"), frame["label"].to_numpy())
+        person(sets, 1 if given.quick else given.seeds, 12 if given.quick else 50)
+    print(json.dumps({"load": [round(part, 1) for part in os.getloadavg()]}))
+
+
+if __name__ == "__main__":
+    main()
