@@ -111,9 +111,9 @@ def test_vectors_of_an_encoder_join_and_another_encoder_is_refused(tmp_path, mon
     assert model.columns_["text"]["encoder"]["name"] == "topics"
     handful.save(model, tmp_path / "m.handful")
     assert handful.load(tmp_path / "m.handful").predict(frame).tolist() == model.predict(frame).tolist()
-    monkeypatch.setattr("handful.features.vectors._KNOWN", {})
+    monkeypatch.setattr("handful.features.vectors._KNOWN", [])
     find_encoder(Lengths())
-    with pytest.raises(DataError, match=r"trained with the encoder topics \(\w+\), which is not at hand"):
+    with pytest.raises(DataError, match=r"trained with the encoder topics \(answers-\w+\), which is not at hand"):
         handful.load(tmp_path / "m.handful").predict(frame)
 
 
@@ -124,7 +124,7 @@ def test_encoders_that_answer_nonsense_are_refused():
 
     with pytest.raises(DataError, match="one vector of finite numbers for each text, got shape"):
         Encoder("wrong", Wrong())
-    assert Encoder("a", Topics()).fingerprint != Encoder("b", Lengths()).fingerprint
+    assert Encoder("a", Topics()).digest != Encoder("b", Lengths()).digest
 
 
 def test_spreading_follows_the_definition():

@@ -34,6 +34,7 @@ COMMANDS = {
     "score": "Score sense answers against a key.",
     "similar": "Name words that stand in the same contexts.",
     "studio": "Label, teach and watch in the browser.",
+    "vectors": "Make and check encoders of texts.",
     "why": "Tell why a row or token got its label.",
 }
 

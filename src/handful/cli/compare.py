@@ -87,10 +87,19 @@ def _compare_rows(data: Path, given: dict[str, Any], session: Session) -> Result
         )
     problem = read_table_problem(data, given)
     methods = with_methods(given["methods"], given["classes"])
-    return compare_problem(problem, labels=given["labels"], methods=methods, metric=given["metric"], session=session)
+    return compare_problem(
+        problem,
+        labels=given["labels"],
+        methods=methods,
+        metric=given["metric"],
+        text=given["text"],
+        session=session,
+    )
 
 
 def _compare_corpus(data: Path, given: dict[str, Any], session: Session) -> Result:
+    if given["text"] != "auto":
+        raise click.UsageError("--text is for columns of texts in a table, which --target names the labels of.")
     from handful.corpora.formats import format_of
 
     limits = {name: given[name] for name in ("unlabeled", "labels", "methods")}

@@ -43,6 +43,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     from handful.cli.tables import read_table_problem
     from handful.core.version import versions
     from handful.experiment.fitting import fit_model
+    from handful.experiment.text_views import choose_view
     from handful.methods import save
 
     params = _settings(given["settings"])
@@ -55,7 +56,8 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     if isinstance(method, str) and method == "auto":
         model = _winner(problem, given)
     else:
-        model = fit_model(problem, method, params=params or None, seed=given["seed"])
+        text = choose_view(problem, given["text"]).of(given["method"])
+        model = fit_model(problem, method, params=params or None, text=text, seed=given["seed"])
         model.training_ = {"chosen": "named"}
     model.training_ |= {
         "data": data.name,
@@ -79,7 +81,9 @@ def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
             check_storable(method)
     with live_ranking() as watch:
         session = session_of(given, watch=watch)
-        model, _ = fit_winner(problem, methods=methods, metric=given["metric"], session=session)
+        model, found = fit_winner(problem, methods=methods, metric=given["metric"], text=given["text"], session=session)
+    if found is not None and found.arena.view.note:
+        console(stderr=True).print(found.arena.view.note, style="dim", markup=False, soft_wrap=True)
     click.echo(f"handful: {model.training_['chosen']}", err=True)
     return model
 
@@ -93,6 +97,7 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
             {
                 "model": str(where),
                 "method": model.method_name,
+                "encoders": model.encoders,
                 "params": dict(model.params or {}),
                 "labeled": model.n_labeled_,
                 "unlabeled": model.n_unlabeled_,
@@ -102,11 +107,12 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
             }
         )
         return
+    read = f", with vectors of {', '.join(model.encoders)}" if model.encoders else ""
     learned = f" and {model.n_unlabeled_:,} unlabeled rows" if model.n_unlabeled_ else ""
     tuned = f" ({words.settings(model.params)})" if model.params else ""
     out = console()
     out.print(
-        f"{model.method_name}{tuned}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
+        f"{model.method_name}{tuned}{read}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
         f"({words.size(n_bytes)})",
         markup=False,
         soft_wrap=True,

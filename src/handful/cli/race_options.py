@@ -42,6 +42,14 @@ def race_options(command: Command) -> Command:
             help="What is scored; auto is accuracy, or balanced accuracy where one class has most of the labels.",
         ),
         click.option(
+            "--text",
+            metavar="words|lsa|vectors|FOLDER",
+            default="auto",
+            show_default=True,
+            help="How texts are read: as words, as directions of words and letters, or as vectors of the encoder at hand or "
+            "in FOLDER (see 'handful vectors'); auto tries what there is.",
+        ),
+        click.option(
             "--with",
             "classes",
             metavar="MODULE:CLASS",

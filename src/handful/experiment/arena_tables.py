@@ -7,21 +7,25 @@ import pickle
 import time
 import tracemalloc
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
+from scipy import sparse
 
 from handful.core.catalogue import cards, get_card
 from handful.core.errors import HandfulError
 from handful.core.labels import UNLABELED
 from handful.core.registry import Card
 from handful.evaluation.ranking import Setting
-from handful.experiment.entrants import Entrant, choose_entrants
+from handful.experiment.entrants import FAVORITE, Entrant, choose_entrants, plain_methods
 from handful.experiment.problem import Problem
 from handful.experiment.search import search
 from handful.experiment.splits import Draws
+from handful.experiment.text_views import ON_VECTORS, WITH_VECTORS, TextView, base_name, remember_texts
 from handful.experiment.trial import Cost, Outcome, Pilot, Task, as_bits, quiet_single_thread, score_of
+from handful.features.rows import Rows
 from handful.features.tables import TableEncoder
 from handful.methods.confidence import HeldOut, nearness, own_shares
 
@@ -50,6 +54,8 @@ class TableArena:
         Seed of methods that use chance.
     extra : mapping of str to Card, optional
         Methods beside those of the catalogue.
+    view : TextView, optional
+        How texts are read.
 
     Notes
     -----
@@ -65,12 +71,15 @@ class TableArena:
         max_unlabeled: int,
         seed: int,
         extra: Mapping[str, Card] | None = None,
+        view: TextView | None = None,
     ) -> None:
         self.problem = problem
         self.draws = draws
         self.metric = metric
         self.max_unlabeled = max_unlabeled
         self.seed = seed
+        self.view = view or TextView()
+        self.encoding_seconds = 0.0  # what it took to encode the rows of one draw; told for texts alone
         self._cards = dict(extra or {})
         self._everything: Any = None
         self._splits: dict[tuple[int, int], Matrices] = {}
@@ -94,30 +103,57 @@ class TableArena:
 
     def card(self, name: str) -> Card:
         """Return the card of a method."""
+        name = base_name(name)
         return self._cards[name] if name in self._cards else get_card(name, "table")
 
     def method(self, name: str) -> Any:
         """Return what to fit by this name: a classifier that was given, or the name of a method."""
-        return getattr(self.card(name).build, "estimator", name)
+        return getattr(self.card(name).build, "estimator", base_name(name))
 
     def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
         """Return those who take part; see `choose_entrants`."""
         known = {**{card.name: card for card in cards("table")}, **self._cards}
-        if methods is None and "text" not in self.problem.kinds.values():
-            known = {name: card for name, card in known.items() if name not in _FOR_TEXTS}
         chosen = None if methods is None else [self.card(name).name for name in methods]
-        return choose_entrants(known, chosen)
+        kinds = set(self.problem.kinds.values())
+        if chosen is None and "text" not in kinds:
+            known = {name: card for name, card in known.items() if name not in _FOR_TEXTS}
+        if chosen is None and kinds == {"text"}:
+            known.pop("text-team", None)  # without other columns the team is the same
+        if self.view.optional:
+            taking_part = known if chosen is None else [*chosen, *plain_methods(known)]
+            twice = [name for name in ON_VECTORS if name in taking_part]
+            chosen = [*(known if chosen is None else chosen), *(name + WITH_VECTORS for name in twice)]
+            known |= {name + WITH_VECTORS: _with_vectors(known[name], twice) for name in twice}
+        return choose_entrants(known, chosen, favorite=FAVORITE + WITH_VECTORS if self.view.optional else FAVORITE)
+
+    def seen_by(self, method: str, rows: Any) -> Any:
+        """Return what a contender sees of rows: those without vectors see none where others do."""
+        if self.view.optional and not method.endswith(WITH_VECTORS) and isinstance(rows, Rows):
+            return rows.without("vectors")
+        return rows
 
     def prepare(self) -> None:
         """Do what is the same for all draws, before trials are made."""
         problem = self.problem
+        if self.view.encoder is not None:
+            remember_texts(problem, self.view.encoder)
+        start = time.perf_counter()
         if self.draws.hides_labels or len(problem.unlabeled) < _PLENTY * len(problem.labeled):
+            if "text" in problem.kinds.values():
+                self.matrices(0, self.draws.n_labels)
+                self.encoding_seconds = time.perf_counter() - start
             return
         rng = np.random.default_rng([self.seed, 2])
         spare = np.sort(rng.permutation(problem.unlabeled)[: self.max_unlabeled])
         rows = np.sort(np.concatenate([problem.labeled, spare]))
-        encoder = TableEncoder.learn(problem.frame[spare], problem.kinds)
-        self._everything = (rows, encoder.transform(problem.frame[rows]))
+        learned_from = problem.frame[spare]
+        encoder = TableEncoder.learn(learned_from, problem.kinds, text=self.view.text)
+        matrix = encoder.transform(learned_from)
+        others = encoder.transform(problem.frame[problem.labeled])
+        order = np.argsort(np.concatenate([spare, problem.labeled]), kind="stable")
+        self._everything = (rows, _stacked(matrix, others)[order])
+        if "text" in problem.kinds.values():
+            self.encoding_seconds = time.perf_counter() - start
 
     def run(self, task: Task) -> Outcome:
         """Make one trial; a method that fails is an outcome too.
@@ -159,6 +195,7 @@ class TableArena:
         """
         card = self.card(pilot.method)
         train, codes, _, _ = self.matrices(0, self.draws.n_labels)
+        train = self.seen_by(pilot.method, train)
         labeled, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
         alone = pilot.labels_only or not card.uses_unlabeled
         n_train = len(labeled) if alone else len(codes)
@@ -192,6 +229,7 @@ class TableArena:
     def _run(self, task: Task, start: float) -> Outcome:
         card = self.card(task.method)
         train, codes, test, truth = self.matrices(task.draw, task.n_labels)
+        train, test = self.seen_by(task.method, train), self.seen_by(task.method, test)
         if task.labels_only or not card.uses_unlabeled:
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = search(card, train, codes, self.seed)
@@ -262,9 +300,9 @@ class TableArena:
         truth = self.problem.codes[draw.test].astype(np.int64)
         if self._everything is not None:
             return matrix[np.searchsorted(known, rows)], codes, matrix[np.searchsorted(known, draw.test)], truth
-        encoder = TableEncoder.learn(self.problem.frame[rows], self.problem.kinds)
-        train, test = (encoder.transform(self.problem.frame[r]) for r in (rows, draw.test))
-        return train, codes, test, truth
+        learned_from = self.problem.frame[rows]
+        encoder = TableEncoder.learn(learned_from, self.problem.kinds, text=self.view.text)
+        return encoder.transform(learned_from), codes, encoder.transform(self.problem.frame[draw.test]), truth
 
     def _measure(
         self, card: Card, params: Mapping[str, Any], rows: Any, codes: np.ndarray, warm: bool
@@ -280,6 +318,18 @@ class TableArena:
             return seconds, float(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
+
+
+def _with_vectors(card: Card, others: Sequence[str]) -> Card:
+    """Return the card of a method that sees vectors; so does its twin."""
+    twin = f"{card.twin}{WITH_VECTORS}" if card.twin in others else card.twin
+    return replace(card, name=card.name + WITH_VECTORS, twin=twin)
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    if isinstance(first, Rows):
+        return Rows.stack(first, second)
+    return sparse.csr_matrix(sparse.vstack([first, second])) if sparse.issparse(first) else np.vstack([first, second])
 
 
 def _all_shares(model: Any, rows: Any, n_classes: int) -> np.ndarray:

@@ -21,6 +21,7 @@ from handful.experiment.race import Race
 from handful.experiment.result import Result
 from handful.experiment.session import Session
 from handful.experiment.splits import Budget, Draws
+from handful.experiment.text_views import choose_view
 from handful.methods.table_model import TableModel, card_for
 from handful.reports.content import Content
 
@@ -61,7 +62,8 @@ class Comparison(Result):
     @cached_property
     def best_estimator_(self) -> TableModel:
         """The recommended method, fitted to everything."""
-        return fit_model(self.problem, self.arena.method(self.best), seed=self.arena.seed)
+        text = self.arena.view.of(self.best)
+        return fit_model(self.problem, self.arena.method(self.best), text=text, seed=self.arena.seed)
 
     @cached_property
     def content(self) -> Content:
@@ -79,6 +81,7 @@ def compare(
     methods: Sequence[Any] | None = None,
     metric: str = "auto",
     columns: Any = None,
+    text: Any = "auto",
     session: Session | None = None,
     **limits: Any,
 ) -> Comparison:
@@ -101,6 +104,11 @@ def compare(
         unless more than four fifths of the labels are of one class: then it is balanced accuracy.
     columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
         What columns are, where the rule of `handful.corpora.tables.read_table` is wrong.
+    text : {"auto", "words", "lsa", "vectors"}, path, name or encoder, default="auto"
+        As what text columns come to the methods: weighted words; leading directions of words and letters, learned from all
+        texts; or vectors of an encoder beside them: the one at hand, one in a folder or on the hub, or any object with
+        ``encode(list of str)``. ``"auto"`` is directions, and where an encoder is at hand some methods are tried with
+        its vectors too (see `handful.features.vectors.encoder_at_hand`).
     session : Session, optional
         Limits: time, trials, memory, processes, seed, journal.
     **limits
@@ -130,7 +138,7 @@ def compare(
     """
     session = Session.of(session, limits)
     problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
-    return compare_problem(problem, labels=labels, methods=methods, metric=metric, session=session)
+    return compare_problem(problem, labels=labels, methods=methods, metric=metric, text=text, session=session)
 
 
 def compare_problem(
@@ -139,6 +147,7 @@ def compare_problem(
     labels: str | int | None = None,
     methods: Sequence[Any] | None = None,
     metric: str = "auto",
+    text: Any = "auto",
     session: Session | None = None,
     prove: bool = True,
 ) -> Comparison:
@@ -148,7 +157,7 @@ def compare_problem(
     ----------
     problem : Problem
         The table.
-    labels, methods, metric, session
+    labels, methods, metric, text, session
         See `compare`.
     prove : bool, default=True
         Whether to settle if unlabeled rows help; otherwise the race ends as soon as the best bet is clear.
@@ -169,7 +178,9 @@ def compare_problem(
     draws = Draws(problem.codes, None if labels is None else Budget.parse(labels), session.seed)
     names, cards = named_methods(methods)
     chosen = usual_metric(problem) if metric == "auto" else metric
-    arena = TableArena(problem, draws, chosen, min(session.unlabeled_rows, _TRIAL_ROWS), session.seed, cards)
+    view = choose_view(problem, text, seconds=session.seconds_left)
+    problem = replace(problem, notes=(*problem.notes, view.note)) if view.note else problem
+    arena = TableArena(problem, draws, chosen, min(session.unlabeled_rows, _TRIAL_ROWS), session.seed, cards, view)
     race = Race(
         arena.entrants(names),
         arena.setting,
@@ -227,10 +238,11 @@ def _reserve(arena: TableArena) -> Any:
 
     def seconds(race: Race) -> float:
         bets = race.bets
+        encoding = 1.5 * arena.encoding_seconds * n_final / n_trial
         if not bets:
-            return 3.0
+            return 3.0 + encoding
         spent = [o.fit_seconds for o in race.outcomes if o.task.entry == bets[0].name]
-        return 2.0 + 2.0 * float(np.median(spent)) * math.pow(n_final / n_trial, 1.3)
+        return 2.0 + encoding + 2.0 * float(np.median(spent)) * math.pow(n_final / n_trial, 1.3)
 
     return seconds
 
@@ -239,7 +251,8 @@ def _key(arena: TableArena, labels: Any) -> str:
     problem = arena.problem
     cells = problem.frame.write_csv() if all(not d.is_nested() for d in problem.frame.dtypes) else str(problem.frame)
     facts = [cells, problem.codes.tolist(), dict(problem.kinds), problem.classes.tolist()]
-    return digest_of([facts, labels, arena.metric, arena.max_unlabeled, arena.seed])
+    read = arena.view.text if arena.view.encoder is None else arena.view.encoder.digest
+    return digest_of([facts, labels, arena.metric, arena.max_unlabeled, arena.seed, read])
 
 
 def _python_command(labels: Any, methods: Sequence[str] | None, session: Session) -> str:

@@ -74,6 +74,7 @@ def decision_map(arena: TableArena, race: Race, ranking: Ranking) -> DecisionMap
 
 def _answers(arena: TableArena, name: str, labels_only: bool, train: Any, codes: np.ndarray, rows: Any) -> np.ndarray:
     chosen = arena.card(name)
+    train, rows = arena.seen_by(name, train), arena.seen_by(name, rows)
     if labels_only or not chosen.uses_unlabeled:
         train, codes = train[codes >= 0], codes[codes >= 0]
     params = search(chosen, train, codes, arena.seed)

@@ -48,7 +48,14 @@ class Entrant:
     favorite: bool = False
 
 
-def choose_entrants(known: Mapping[str, Card], chosen: Sequence[str] | None = None) -> tuple[Entrant, ...]:
+def plain_methods(known: Mapping[str, Card]) -> list[str]:
+    """Return the names of the supervised methods that others are held against."""
+    return [name for name, card in known.items() if card.baseline and not card.uses_unlabeled]
+
+
+def choose_entrants(
+    known: Mapping[str, Card], chosen: Sequence[str] | None = None, favorite: str = FAVORITE
+) -> tuple[Entrant, ...]:
     """Return those who take part, the cheapest first.
 
     Parameters
@@ -57,13 +64,15 @@ def choose_entrants(known: Mapping[str, Card], chosen: Sequence[str] | None = No
         All methods that fit the data.
     chosen : sequence of str, optional
         Names of those that take part; all by default. Plain methods and twins always do.
+    favorite : str
+        The best bet before anything is measured.
 
     Returns
     -------
     tuple of Entrant
         The entrants; twins that are there only as such stand last.
     """
-    plain = [name for name, card in known.items() if card.baseline and not card.uses_unlabeled]
+    plain = plain_methods(known)
     names = list(dict.fromkeys([*plain, *(known if chosen is None else chosen)]))
     entrants: dict[str, Entrant] = {}
     twins: dict[str, Entrant] = {}
@@ -82,6 +91,6 @@ def choose_entrants(known: Mapping[str, Card], chosen: Sequence[str] | None = No
             twin=twin,
             plain=name in plain,
             cost=card.cost,
-            favorite=name == FAVORITE,
+            favorite=name == favorite,
         )
     return (*entrants.values(), *(twin for name, twin in twins.items() if name not in entrants))

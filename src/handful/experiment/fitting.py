@@ -12,6 +12,7 @@ from handful.core.catalogue import names
 from handful.core.errors import DataError
 from handful.experiment.problem import Problem, problem_of
 from handful.experiment.search import search
+from handful.experiment.text_views import WITH_VECTORS, choose_view
 from handful.experiment.trial import quiet_single_thread
 from handful.methods.confidence import HeldOut
 from handful.methods.table_model import TableModel, card_for
@@ -30,6 +31,7 @@ def fit(
     methods: Sequence[Any] | None = None,
     metric: str = "auto",
     columns: Any = None,
+    text: Any = "auto",
     session: Session | None = None,
     **limits: Any,
 ) -> TableModel:
@@ -37,7 +39,7 @@ def fit(
 
     Parameters
     ----------
-    X, y, methods, metric, columns, session, **limits
+    X, y, methods, metric, columns, text, session, **limits
         See `handful.compare`.
 
     Returns
@@ -58,7 +60,7 @@ def fit(
 
     session = Session.of(session, limits)
     problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
-    return fit_winner(problem, methods=methods, metric=metric, session=session)[0]
+    return fit_winner(problem, methods=methods, metric=metric, text=text, session=session)[0]
 
 
 def fit_winner(
@@ -66,6 +68,7 @@ def fit_winner(
     *,
     methods: Sequence[Any] | None = None,
     metric: str = "auto",
+    text: Any = "auto",
     session: Session | None = None,
 ) -> tuple[TableModel, Comparison | None]:
     """Let methods race until the best bet is clear, and fit it.
@@ -74,7 +77,7 @@ def fit_winner(
     ----------
     problem : Problem
         The table.
-    methods, metric, session
+    methods, metric, text, session
         See `handful.compare`.
 
     Returns
@@ -91,14 +94,17 @@ def fit_winner(
     session = session or Session()
     session = replace(session, draws=min(session.draws, _FIT_DRAWS))
     try:
-        comparison = compare_problem(problem, methods=methods, metric=metric, session=session, prove=False)
+        comparison = compare_problem(problem, methods=methods, metric=metric, text=text, session=session, prove=False)
         use, why, params = comparison.arena.method(comparison.best), comparison.verdict, _params(comparison)
         held = comparison.arena.held_out([o for o in comparison.outcomes if o.task.entry == comparison.best])
+        read = comparison.arena.view.of(comparison.best)
     except DataError as error:
         comparison, params, held = None, None, None
         use = FAVORITE if FAVORITE in names("table") else "k-nn"
         why = f"Methods could not be compared ({error}) {use} is the best bet without that."
-    model = fit_model(problem, use, params=params, held=held, seed=session.seed)
+        view = choose_view(problem, text, seconds=session.seconds_left)
+        read = view.of(use + WITH_VECTORS)
+    model = fit_model(problem, use, params=params, text=read, held=held, seed=session.seed)
     model.training_ = {"chosen": why}
     return model, comparison
 
@@ -108,6 +114,7 @@ def fit_model(
     method: Any,
     *,
     params: Mapping[str, Any] | None = None,
+    text: Any = "lsa",
     held: HeldOut | None = None,
     seed: int = 0,
 ) -> TableModel:
@@ -121,6 +128,8 @@ def fit_model(
         Name of a method, or a classifier in scikit-learn's manner.
     params : mapping of str to value, optional
         Its parameters; chosen by cross-validation among the labeled rows by default.
+    text : {"words", "lsa", "vectors"} or encoder
+        As what text columns come to it.
     held : HeldOut, optional
         Its answers in trials, from which the model learns how sure it may be; by default it is tried for that.
     seed : int
@@ -138,9 +147,9 @@ def fit_model(
         if params is None:
             params = {}
             if card.grid:
-                rows = TableEncoder.learn(problem.frame, problem.kinds).transform(problem.frame)
+                rows = TableEncoder.learn(problem.frame, problem.kinds, text=text).transform(problem.frame)
                 params = search(card, rows, problem.codes.astype(np.int64), seed)
-        model = TableModel(method, params=params, kinds=dict(problem.kinds), random_state=seed)
+        model = TableModel(method, params=params, kinds=dict(problem.kinds), text=text, random_state=seed)
         return model.fit(problem.frame, problem.labels).calibrate(problem.frame, problem.labels, held)
 
 

@@ -55,6 +55,8 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
             columns[name] = f"nominal, {len(column['values'])} values ({', '.join(column['values'][:5])})"
         else:
             columns[name] = f"text, {len(column['words']):,} words ({', '.join(_frequent(column))})"
+            if "encoder" in column:
+                columns[name] += f", vectors of {column['encoder']['name']} ({column['encoder']['hash']})"
     if len(model.columns_) > _MOST_COLUMNS:
         columns["..."] = f"{len(model.columns_) - _MOST_COLUMNS} more"
     return {
@@ -147,7 +149,7 @@ def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[st
     names = encoder.names
     hidden = np.zeros(len(names), dtype=bool)  # directions of vectors, which tell people nothing
     for column in encoder.vector_columns:
-        hidden[slice(*encoder.span(column))] = True
+        hidden[encoder.places(column)] = True
     weights = np.atleast_2d(linear.coef_)
     if len(weights) == 1:
         weights = np.vstack([-weights, weights])

@@ -129,6 +129,11 @@ class Session:
         return self.started + 60 * self.minutes if self.by_clock and self.minutes is not None else None
 
     @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the deadline; None without one."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+    @property
     def memory(self) -> int | None:
         """Memory in bytes."""
         return None if self.memory_gb is None else int(self.memory_gb * 2**30)

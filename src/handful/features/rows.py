@@ -40,6 +40,33 @@ class Rows(np.ndarray):
         rows.spans, rows.words = dict(spans), words
         return rows
 
+    def without(self, name: str) -> Rows:
+        """Return the rows without the columns of a span; the same rows if there is none of that name.
+
+        Examples
+        --------
+        >>> rows = Rows.of(np.arange(6.0).reshape(2, 3), {"vectors": (0, 2), "lsa": (2, 3)}, None)
+        >>> rows.without("vectors").tolist(), rows.without("vectors").spans
+        ([[2.0], [5.0]], {'lsa': (0, 1)})
+        """
+        if name not in self.spans:
+            return self
+        start, stop = self.spans[name]
+        left = {
+            other: (a - (stop - start) * (a >= stop), b - (stop - start) * (a >= stop))
+            for other, (a, b) in self.spans.items()
+            if other != name
+        }
+        return Rows.of(np.delete(np.asarray(self), slice(start, stop), axis=1), left, self.words)
+
+    @classmethod
+    def stack(cls, first: Rows, second: Rows) -> Rows:
+        """Put rows of the same columns below each other."""
+        from scipy import sparse
+
+        words = None if first.words is None else sparse.csr_matrix(sparse.vstack([first.words, second.words]))
+        return cls.of(np.vstack([np.asarray(first), np.asarray(second)]), first.spans, words)
+
     def __array_finalize__(self, obj: Any) -> None:
         self.spans, self.words = {}, None
 

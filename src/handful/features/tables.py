@@ -22,6 +22,10 @@ _MOST_WORDS = 2**14
 _MOST_VALUES = 100
 _DENSE_WIDTH = 1_000
 _LEAST_TEXTS = 50
+PARTS = ("vectors", "lsa", "letters")
+"""Parts of a text that is more than words, in the order of their columns."""
+
+TextParts = tuple[dict[str, np.ndarray], Any]  # matrices of a text column by span, and counts of its words
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
 
 
@@ -55,9 +59,15 @@ class TableEncoder:
 
     def __init__(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
         self._columns = {name: dict(column) for name, column in columns.items()}
+        # The rows it was learned from, and what was made of their texts by the way: they are usually asked for next.
+        self._fresh: tuple[pl.DataFrame, dict[str, TextParts]] | None = None
         for name, column in self._columns.items():
-            if column["kind"] == "text" and column.get("view", "words") != "words":
+            if _is_viewed(column):
                 check_texts(column)
+                if column["view"] == "vectors":
+                    from handful.features.vectors import check_mark
+
+                    check_mark(column["encoder"], column["width"])
             elif column["kind"] == "text":
                 column["weights"] = np.asarray(column["weights"], dtype=np.float64)
                 if not len(set(column["words"])) == len(column["words"]) == len(column["weights"]):
@@ -85,9 +95,20 @@ class TableEncoder:
         learners: dict[str, Callable[[pl.Series], dict[str, Any]]] = {
             "numeric": _learn_numbers,
             "nominal": _learn_values,
-            "text": lambda series: _learn_texts(series, text),
         }
-        return cls({name: {"kind": kind, **learners[kind](frame[name])} for name, kind in kinds.items()})
+        columns: dict[str, dict[str, Any]] = {}
+        made: dict[str, TextParts] = {}
+        for name, kind in kinds.items():
+            if kind == "text":
+                learned, parts = _learn_texts(frame[name], text)
+                if parts is not None:
+                    made[name] = parts
+            else:
+                learned = learners[kind](frame[name])
+            columns[name] = {"kind": kind, **learned}
+        encoder = cls(columns)
+        encoder._fresh = (frame, made) if made else None
+        return encoder
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -97,32 +118,32 @@ class TableEncoder:
     @property
     def names(self) -> list[str]:
         """Name of each column of the matrix."""
-        names: list[str] = []
-        for name, column in self._columns.items():
-            if column["kind"] == "numeric":
-                names.append(name)
+        found: list[str] = []
+        for name, part, width in self.layout:
+            column = self._columns[name]
+            if part:
+                found.extend(f"{name}~{part} {number + 1}" for number in range(width))
+            elif column["kind"] == "numeric":
+                found.append(name)
             elif column["kind"] == "nominal":
-                names.extend(f"{name}={value}" for value in column["values"])
-            elif column.get("view", "words") != "words":
-                names.extend(f"{name}~{part} {i + 1}" for part, n in _parts(column).items() for i in range(n))
+                found.extend(f"{name}={value}" for value in column["values"])
             else:
-                names.extend(f"{name}~{word}" for word in column["words"])
-        return names
+                found.extend(f"{name}~{word}" for word in column["words"])
+        return found
 
     @property
     def vector_columns(self) -> list[str]:
         """Text columns that come as vectors, in which no direction is a word."""
-        return [name for name, column in self._columns.items() if column.get("view", "words") != "words"]
+        return [name for name, column in self._columns.items() if _is_viewed(column)]
 
-    def span(self, name: str) -> tuple[int, int]:
-        """Return the first column of the matrix that a column of the table has, and the one behind its last."""
-        start = 0
-        for other, column in self._columns.items():
-            width = _width(column)
-            if other == name:
-                return start, start + width
+    def places(self, name: str, part: str | None = None) -> np.ndarray:
+        """Return which columns of the matrix a column of the table has, or one of the `PARTS` of its text."""
+        places, start = [np.zeros(0, dtype=np.int64)], 0
+        for other, its_part, width in self.layout:
+            if other == name and part in (None, its_part):
+                places.append(np.arange(start, start + width))
             start += width
-        raise DataError(f"TableEncoder: the column must be one of those that were learned, got {name!r}.")
+        return np.concatenate(places)
 
     def word_parts(self, name: str, vector: np.ndarray) -> np.ndarray:
         """Return how much each word of a text column points where a row points, as far as its vector tells.
@@ -140,10 +161,19 @@ class TableEncoder:
             One number for each of the words that were learned; 0 of a word and below speak for its absence.
         """
         column = self._columns[name]
-        start = self.span(name)[0] + (column["width"] if column["view"] == "vectors" else 0)
         directions = np.asarray(column["directions"], dtype=np.float64)
-        along = np.asarray(vector)[start : start + directions.shape[1]]
+        along = np.asarray(vector)[self.places(name, "lsa")]
         return np.asarray(directions[: len(column["words"])] @ along)
+
+    @property
+    def layout(self) -> list[tuple[str, str, int]]:
+        """Column of the table, part of its text (if it is more than words) and width of each block of the matrix.
+
+        Blocks of the same part stand side by side, behind all others: several text columns are read as one.
+        """
+        blocks = [(name, "", _width(column)) for name, column in self._columns.items() if not _is_viewed(column)]
+        viewed = {name: _parts(column) for name, column in self._columns.items() if _is_viewed(column)}
+        return blocks + [(name, part, parts[part]) for part in PARTS for name, parts in viewed.items() if part in parts]
 
     def get_feature_names_out(self) -> np.ndarray:
         """Return the name of each column of the matrix, as scikit-learn's transformers do."""
@@ -183,7 +213,7 @@ class TableEncoder:
                 f"TableEncoder: the rows must have the columns that the model was trained on, got none named "
                 f"{', '.join(map(repr, missing[:5]))}."
             )
-        if any(column.get("view", "words") != "words" for column in self._columns.values()):
+        if any(_is_viewed(column) for column in self._columns.values()):
             return self._with_texts(frame)
         if self.width <= _DENSE_WIDTH:
             return self._dense(frame)
@@ -193,22 +223,25 @@ class TableEncoder:
 
     def _with_texts(self, frame: pl.DataFrame) -> Rows:
         """Put the views of texts beside the other columns, and the counts of their words behind them."""
-        blocks: list[Any] = [np.zeros((frame.height, 0))]
+        made = self._fresh[1] if self._fresh is not None and self._fresh[0] is frame else {}
+        self._fresh = None
+        texts = {
+            name: made[name] if name in made else _encode_texts(frame[name], column)
+            for name, column in self._columns.items()
+            if _is_viewed(column)
+        }
+        blocks: list[Any] = []
         spans: dict[str, tuple[int, int]] = {}
-        words = []
-        for name, column in self._columns.items():
-            if column.get("view", "words") == "words":
-                blocks.append(TableEncoder({name: column}).transform(frame))
-                continue
-            start = sum(block.shape[1] for block in blocks)
-            parts, counts = _encode_texts(frame[name], column)
-            words.append(counts)
-            for part, matrix in parts.items():
-                spans.setdefault(part, (start, start + matrix.shape[1]))
-                start += matrix.shape[1]
-                blocks.append(matrix)
+        start = 0
+        for name, part, width in self.layout:
+            if part:
+                blocks.append(texts[name][0][part])
+                spans[part] = (spans.get(part, (start, start))[0], start + width)
+            else:
+                blocks.append(TableEncoder({name: self._columns[name]}).transform(frame))
+            start += width
         dense = np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
-        return Rows.of(dense, spans, sparse.csr_matrix(sparse.hstack(words)))
+        return Rows.of(dense, spans, sparse.csr_matrix(sparse.hstack([words for _, words in texts.values()])))
 
     def _dense(self, frame: pl.DataFrame) -> np.ndarray:
         rows = np.zeros((frame.height, self.width))
@@ -323,28 +356,41 @@ def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
     return sparse.csr_matrix(cells, shape=(len(codes), len(column["values"])))
 
 
-def _learn_texts(series: pl.Series, text: Any) -> dict[str, Any]:
-    texts = _names(series).drop_nulls().to_list()
+def _learn_texts(series: pl.Series, text: Any) -> tuple[dict[str, Any], TextParts | None]:
     if isinstance(text, str) and text not in ("words", "lsa", "vectors"):
         raise DataError(f"TableEncoder: text must be 'words', 'lsa', 'vectors' or an encoder, got {text!r}.")
-    if text == "words" or len(texts) < _LEAST_TEXTS:
-        return _learn_words(series)
-    learned = learn_texts(texts)
-    if text == "lsa":
-        return {"view": "lsa", **learned}
-    from handful.features.vectors import find_encoder
+    cells = _names(series)
+    filled = cells.is_not_null().to_numpy()
+    if (isinstance(text, str) and text == "words") or filled.sum() < _LEAST_TEXTS:
+        return _learn_words(series), None
+    learned, found = learn_texts(cells.drop_nulls().to_list())
+    place = sparse.csr_matrix(
+        (np.ones(filled.sum(), dtype=np.float32), (np.flatnonzero(filled), np.arange(filled.sum()))),
+        shape=(len(filled), int(filled.sum())),
+    )
+    parts = {"lsa": place @ found.lsa, "letters": place @ found.letters}
+    column = {"view": "lsa", **learned}
+    if not (isinstance(text, str) and text == "lsa"):
+        from handful.features.vectors import find_encoder
 
-    encoder = find_encoder(None if text == "vectors" else text)
-    return {"view": "vectors", **learned, "encoder": encoder.mark, "width": encoder.width}
+        encoder = find_encoder(None if isinstance(text, str) else text)
+        column |= {"view": "vectors", "encoder": encoder.mark, "width": encoder.width}
+        parts = {"vectors": encoder.encode(text_cells(series)), **parts}
+    return column, (parts, sparse.csr_matrix(place @ found.words))
+
+
+def text_cells(series: pl.Series) -> list[str]:
+    """Return the texts of a column as encoders get them: without blanks around, empty where missing."""
+    return _names(series).fill_null("").to_list()
+
+
+def _is_viewed(column: Mapping[str, Any]) -> bool:
+    """Tell whether a column is a text that is more than words."""
+    return bool(column["kind"] == "text" and column.get("view", "words") != "words")
 
 
 def _width(column: Mapping[str, Any]) -> int:
-    """Return how many columns of the matrix a column of the table has."""
-    if column["kind"] == "numeric":
-        return 1
-    if column["kind"] == "nominal":
-        return len(column["values"])
-    return len(column["words"]) if column.get("view", "words") == "words" else sum(_parts(column).values())
+    return 1 if column["kind"] == "numeric" else len(column["values" if column["kind"] == "nominal" else "words"])
 
 
 def _parts(column: Mapping[str, Any]) -> dict[str, int]:
@@ -353,10 +399,10 @@ def _parts(column: Mapping[str, Any]) -> dict[str, int]:
     return {"vectors": column["width"], **parts} if column["view"] == "vectors" else parts
 
 
-def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], Any]:
-    texts = _names(series).fill_null("").to_list()
-    encoded = encode_texts(column, texts)
-    parts = {"lsa": encoded.lsa, "letters": encoded.letters}
+def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> TextParts:
+    texts = text_cells(series)
+    found = encode_texts(column, texts)
+    parts = {"lsa": found.lsa, "letters": found.letters}
     if column["view"] == "vectors":
         from handful.features.vectors import known_encoder
 

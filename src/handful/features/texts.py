@@ -14,6 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from handful.core.errors import DataError
+from handful.features.letters import N_PLACES, choose_places, count_places
 
 DIMENSIONS, LETTER_DIMENSIONS = 100, 50
 _MOST_WORDS, _MOST_LETTERS = 20_000, 40_000
@@ -41,7 +42,7 @@ class TextMatrices:
     words: Any
 
 
-def learn_texts(texts: Sequence[str]) -> dict[str, Any]:
+def learn_texts(texts: Sequence[str]) -> tuple[dict[str, Any], TextMatrices]:
     """Learn vocabulary, weights and directions.
 
     Parameters
@@ -51,13 +52,16 @@ def learn_texts(texts: Sequence[str]) -> dict[str, Any]:
 
     Returns
     -------
-    dict of str to value
+    state : dict of str to value
         What `encode_texts` needs.
+    matrices : TextMatrices
+        What `encode_texts` would make of the same texts, without counting them again.
     """
     cut = int(np.clip(_MOST_CHARACTERS / max(len(texts), 1), _SHORTEST, _LONGEST))
-    words, word_counts = _vocabulary(texts, _MOST_WORDS, analyzer="word", ngram_range=(1, 2))
+    words, word_counts = _vocabulary(texts, _MOST_WORDS)
     short = [text[:cut] for text in texts]
-    letters, letter_counts = _vocabulary(short, _MOST_LETTERS, analyzer="char_wb", ngram_range=(2, 5))
+    letters = choose_places(short, _MOST_LETTERS)
+    letter_counts = count_places(short, letters)
     state: dict[str, Any] = {
         "cut": cut,
         "words": words,
@@ -69,7 +73,7 @@ def learn_texts(texts: Sequence[str]) -> dict[str, Any]:
     both = sparse.csr_matrix(sparse.hstack([_weighted(word_counts, state["word_weights"]), weighted_letters]))
     state["directions"] = _directions(both, DIMENSIONS)
     state["letter_directions"] = _directions(weighted_letters, LETTER_DIMENSIONS)
-    return state
+    return state, _matrices(state, word_counts, letter_counts)
 
 
 def encode_texts(state: Mapping[str, Any], texts: Sequence[str]) -> TextMatrices:
@@ -87,9 +91,11 @@ def encode_texts(state: Mapping[str, Any], texts: Sequence[str]) -> TextMatrices
     TextMatrices
         The matrices.
     """
-    word_counts = _counts(texts, state["words"], analyzer="word", ngram_range=(1, 2))
     short = [text[: state["cut"]] for text in texts]
-    letter_counts = _counts(short, state["letters"], analyzer="char_wb", ngram_range=(2, 5))
+    return _matrices(state, _counts(texts, state["words"]), count_places(short, state["letters"]))
+
+
+def _matrices(state: Mapping[str, Any], word_counts: Any, letter_counts: Any) -> TextMatrices:
     letters = _weighted(letter_counts, state["letter_weights"])
     words = _weighted(word_counts, state["word_weights"])
     n_words = words.shape[1]
@@ -109,17 +115,20 @@ def check_texts(state: Mapping[str, Any]) -> None:
         and state["directions"].shape[0] == n_words + n_letters
         and state["letter_directions"].shape[0] == n_letters
         and len(set(state["words"].tolist())) == n_words
-        and len(set(state["letters"].tolist())) == n_letters
+        and bool((np.diff(state["letters"]) > 0).all())
+        and (not n_letters or 0 <= state["letters"][0] <= state["letters"][-1] < N_PLACES)
     )
     if not fine:
         raise DataError("TableEncoder: the words of a text column must differ and have a weight each.")
 
 
-def _vocabulary(texts: Sequence[str], most: int, **analysis: Any) -> tuple[np.ndarray, Any]:
+def _vocabulary(texts: Sequence[str], most: int) -> tuple[np.ndarray, Any]:
     from sklearn.feature_extraction.text import CountVectorizer
 
     for least in (2, 1):
-        counter = CountVectorizer(min_df=min(least, len(texts)), max_features=most, dtype=np.float32, **analysis)
+        counter = CountVectorizer(
+            min_df=min(least, len(texts)), max_features=most, dtype=np.float32, ngram_range=(1, 2)
+        )
         try:
             counts = counter.fit_transform(texts)
         except ValueError:  # nothing that is frequent enough, or nothing at all
@@ -128,12 +137,12 @@ def _vocabulary(texts: Sequence[str], most: int, **analysis: Any) -> tuple[np.nd
     return np.zeros(0, dtype=np.str_), sparse.csr_matrix((len(texts), 0), dtype=np.float32)
 
 
-def _counts(texts: Sequence[str], vocabulary: np.ndarray, **analysis: Any) -> Any:
+def _counts(texts: Sequence[str], vocabulary: np.ndarray) -> Any:
     from sklearn.feature_extraction.text import CountVectorizer
 
     if not len(vocabulary):
         return sparse.csr_matrix((len(texts), 0), dtype=np.float32)
-    return CountVectorizer(vocabulary=vocabulary.tolist(), dtype=np.float32, **analysis).transform(texts)
+    return CountVectorizer(vocabulary=vocabulary.tolist(), dtype=np.float32, ngram_range=(1, 2)).transform(texts)
 
 
 def _idf(counts: Any) -> np.ndarray:

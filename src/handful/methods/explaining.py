@@ -90,7 +90,7 @@ def _weights(
     found = [Evidence(name, float(scores[0] - score)) for (name, _), score in zip(without, scores[1:], strict=True)]
     inside = np.zeros(len(lead), dtype=bool)
     for column in encoder.vector_columns:
-        inside[slice(*encoder.span(column))] = True
+        inside[encoder.places(column)] = True
     parts = np.where(inside, 0.0, values[0] * lead)
     names = encoder.names
     found += [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in np.flatnonzero(parts)]
@@ -208,7 +208,7 @@ def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
     cells: dict[str, Any] = {}
     state: Mapping[str, Mapping[str, Any]] = encoder.state()
     for name, column in state.items():
-        part = vector[slice(*encoder.span(name))]
+        part = vector[encoder.places(name)]
         if column["kind"] == "numeric":
             cells[name] = round(float(part[0] * column["scale"] + column["center"]), 6)
             continue

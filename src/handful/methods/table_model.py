@@ -121,8 +121,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         known: Mapping[str, Kind] | None = {"text": "text"} if are_texts(X) else None
         kinds = dict(self.kinds or known or table_of("X", frame).kinds)
         encoder = TableEncoder.learn(frame, kinds, text=self.text)
-        rows = np.arange(frame.height) if chosen.uses_unlabeled and self.use_unlabeled else labels.labeled
-        encoded = encoder.transform(frame[rows])
+        everything = chosen.uses_unlabeled and self.use_unlabeled
+        rows = np.arange(frame.height) if everything else labels.labeled
+        encoded = encoder.transform(frame if everything else frame[rows])
         self.classes_ = labels.classes
         self.feature_names_in_ = np.array(list(kinds), dtype=object)
         self.columns_ = encoder.state()
@@ -242,6 +243,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             labels.append(self.classes_[codes])
             confidence.append(self._shares(encoded)[np.arange(len(codes)), codes])
         return np.concatenate(labels), np.concatenate(confidence)
+
+    @property
+    def encoders(self) -> list[str]:
+        """Name and hash of each encoder whose vectors it needs."""
+        marks = [column["encoder"] for column in self.columns_.values() if "encoder" in column]
+        return list(dict.fromkeys(f"{mark['name']} ({mark['hash']})" for mark in marks))
 
     def unreadable(self, X: Any) -> dict[str, int]:
         """Count the cells of numeric columns that are no number, by column; they are answered like empty ones.
