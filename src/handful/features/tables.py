@@ -401,8 +401,8 @@ def _parts(column: Mapping[str, Any]) -> dict[str, int]:
 
 def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> TextParts:
     texts = text_cells(series)
-    found = encode_texts(column, texts)
-    parts = {"lsa": found.lsa, "letters": found.letters}
+    encoded = encode_texts(column, texts)
+    parts = {"lsa": encoded.lsa, "letters": encoded.letters}
     if column["view"] == "vectors":
         from handful.features.vectors import known_encoder
 
