@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+import sys
 from pathlib import Path
 
-from handful.core.catalogue import cards
 from handful.core.version import __version__
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from method_pages import write_method_pages
 
 project = "handful"
 author = "The handful developers"
 copyright = author
 version = release = __version__
-extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "myst_parser"]
-exclude_patterns = ["_build"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "examples", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-html_theme = "alabaster"
-html_theme_options = {"description": "Learning from a handful of labels", "page_width": "1100px"}
+html_theme = "furo"
+html_title = f"handful {__version__}"
+html_static_path = ["static"]
+html_css_files = ["manual.css"]
 
 # Pages link to files of the repository and to headings of each other.
 myst_heading_anchors = 3
-suppress_warnings = ["myst.xref_missing", "ref.ref"]  # the latter for docstrings that come from scikit-learn
+myst_enable_extensions = ["colon_fence"]
+suppress_warnings = ["myst.xref_missing", "ref.ref", "config.cache"]  # ref.ref: docstrings that come from scikit-learn
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/[a-z]",
+    "download_all_examples": False,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters sections tell the types
@@ -28,30 +53,4 @@ autodoc_class_signature = "mixed"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
-
-def write_methods(page: Path) -> None:
-    """Write a page with all cards of the catalogue, so that a new method is in the manual by its line there."""
-    lines = ["# Methods", "", "All methods of the catalogue, as `handful methods` lists them.", ""]
-    for takes, group in groupby(cards(), key=lambda card: card.takes):
-        lines += [
-            f"## For {takes}",
-            "",
-            "| name | learns from | twin | cost | paper | what it does |",
-            "|---|---|---|---|---|---|",
-        ]
-        for card in group:
-            facts = (
-                f"`{card.name}`",
-                ", ".join(card.learns_from),
-                card.twin or "",
-                card.cost,
-                card.paper or "",
-                card.summary,
-            )
-            lines.append(f"| {' | '.join(fact.replace('|', '/') for fact in facts)} |")
-        lines.append("")
-    page.parent.mkdir(exist_ok=True)
-    page.write_text("\n".join(lines), encoding="utf-8")
-
-
-write_methods(Path(__file__).parent / "reference" / "methods.md")
+write_method_pages(Path(__file__).parent / "methods")

@@ -92,16 +92,16 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
 
     Notes
     -----
-    ========  ===================  ==================================================================
+    ========  ===================  =====================================================================
     symbol    here                 meaning
-    ========  ===================  ==================================================================
+    ========  ===================  =====================================================================
     R, A      ``chosen, even``     count in the model's best outputs; count if outputs were picked evenly
     C         ``discount``         see above
     delta     ``resolution``       see above
     V', V*    ``potency_, bins_``  potency after the discount; its bin
     h_m       a (type, bin) pair   condensed feature: the sum of its members
     phi       one per type         sum of all condensed features times their bin / delta
-    ========  ===================  ==================================================================
+    ========  ===================  =====================================================================
 
     Choices where the paper is silent: one phi per type, illegal label pairs are no parts, features without labels (bare
     label, label pair) are types like others, R + C is at least 1e-6. A CRF forgets observations of weight 0
