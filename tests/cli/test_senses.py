@@ -72,3 +72,20 @@ def test_wrong_input_is_one_sentence(capsys, sample):
         assert (code, out) == (1, "")
         assert err.count("\n") == 1
     assert not (sample / "m").exists()
+
+
+def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
+    made = make_sense_contexts(n_labeled=40, n_unlabeled=0, random_state=0)
+    for name, part in (("train", made[::4]), ("test", made[1::4])):
+        rows = "".join(f"{' '.join(o.tokens)}\t{o.word}\t{o.target}\t{o.senses[0]}\n" for o in part)
+        (tmp_path / f"{name}.tsv").write_text(f"text\tword\ttarget_index\tsense\n{rows}")
+    model, answers = tmp_path / "m.handful", tmp_path / "answers.key"
+    options = ("--model", model, "--jobs", 1, "--method", "kernel-pca")
+    assert run(capsys, "fit", "senses", tmp_path / "train.tsv", *options, "--neighbors", "cv")[0] == 0
+    assert run(capsys, "predict", model, tmp_path / "test.tsv", "-o", answers)[0] == 0
+    code, out, _ = run(capsys, "score", answers, tmp_path / "test.tsv", "--json")
+    score = json.loads(out)["fine"]
+    assert (code, score["answered"]) == (0, len(made[1::4]))
+    assert score["recall"] > 0.4
+    code, _, err = run(capsys, "fit", "senses", tmp_path / "train.tsv", "--neighbors", "many")
+    assert (code, err.count("\n")) == (2, 1)

@@ -78,7 +78,8 @@ def test_prototypes_from_tags_are_suggested_and_checked(capsys, folder, tmp_path
 def test_a_list_is_checked_against_a_model_and_correct_labels(capsys, folder, tmp_path):
     model = tmp_path / "tagger.handful"
     assert run(capsys, "prototypes", "extract", folder / "tagged.tsv", "-o", tmp_path / "list.tsv")[0] == 0
-    fitting = ("--model", model, "--order", 1, "--no-similarity", "--iterations", 5, "--jobs", 1)
+    fixed = ("--similarity", "none", "--spelling", "--n-starts", 1, "--iterations", 5)
+    fitting = ("--model", model, "--order", 1, *fixed, "--jobs", 1)
     assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "text.txt", *fitting)[0] == 0
     check = ("prototypes", "check", tmp_path / "list.tsv", folder / "tagged.tsv", "--tagger", model)
     code, out, _ = run(capsys, *check, "--gold", 1, "--json")
@@ -107,7 +108,7 @@ def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
     model = tmp_path / "ads.handful"
     code, out, _ = run(
         capsys, "fit", "prototypes", folder / "ads.tsv", folder / "ads.txt", "--model", model, "--order", 1,
-        "--no-similarity", "--boundary", "BOUNDARY", "--iterations", 5, "--jobs", 1, "--json",
+        "--similarity", "none", "--boundary", "BOUNDARY", "--iterations", 5, "--n-starts", 2, "--jobs", 1, "--json",
     )  # fmt: skip
     assert code == 0
     facts = json.loads(out)
@@ -121,9 +122,10 @@ def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
 def test_words_that_are_not_in_the_text_are_named(capsys, folder, tmp_path):
     write_prototypes(tmp_path / "list.tsv", {"SIZE": ["br", "xyzzy"], "RENT": ["$"]})
     fitting = ("fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", "--model", tmp_path / "m", "--fields")
-    code, out, err = run(capsys, *fitting, "--iterations", 2, "--similarity-text", folder / "text.txt", "--jobs", 1)
+    more = ("--iterations", 2, "--similarity-text", folder / "text.txt", "--jobs", 1, "--n-starts", 1)
+    code, out, err = run(capsys, *fitting, *more, "--similarity", "nearby", "--no-spelling", "--sticky", 2)
     assert (code, err) == (0, "Not in the text: xyzzy\n")
-    assert load(tmp_path / "m").order == 1
+    assert [member.order for member in load(tmp_path / "m").members_] == [1]
     linked = load(tmp_path / "m").links_.keys()
     # both texts teach similarity
     assert linked & set((folder / "ads.txt").read_text().split()) - {"br", "$"}
@@ -140,3 +142,16 @@ def test_a_table_is_no_text(capsys, tmp_path, command):
     code, _, err = run(capsys, command[0], tmp_path / "t.csv", *command[1:])
     assert code == 2
     assert "sentences are needed" in err
+
+
+def test_a_mistyped_boundary_and_a_list_with_commas_are_refused(capsys, folder, tmp_path):
+    fixed = ("--similarity", "none", "--no-spelling", "--iterations", 2, "--jobs", 1, "--model", tmp_path / "m")
+    code, _, err = run(
+        capsys, "fit", "prototypes", folder / "ads.tsv", folder / "ads.txt", *fixed, "--boundary", "BOUNDRY"
+    )
+    assert (code, err.count("\n")) == (1, 1)
+    assert "boundary must be one of the labels, got 'BOUNDRY'" in err
+    (tmp_path / "list.tsv").write_text("SIZE\tbr, ft, room\n")
+    code, _, err = run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", *fixed)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "list.tsv:1: expected words with blanks between them, got commas" in err

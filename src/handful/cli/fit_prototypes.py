@@ -10,9 +10,9 @@ import click
 from handful.cli.console import emit_json, progress_bar, say
 from handful.cli.options import Run, check_output, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
-from handful.cli.prototypes import FIELDS, MORE_TEXT, learn_similarity
+from handful.cli.prototypes import MORE_TEXT
 from handful.corpora.sentences import read_sentences
-from handful.tagging import PrototypeTagger
+from handful.tagging import PrototypeTeam
 
 _SHOWN = 20  # words named in a note
 
@@ -21,59 +21,91 @@ _SHOWN = 20  # words named in a note
 @click.argument("prototypes", type=click.Path(path_type=Path))
 @click.argument("text", type=click.Path(path_type=Path))
 @MORE_TEXT
-@FIELDS
-@click.option("--similarity/--no-similarity", default=True, show_default=True, help="Whether similar words are linked.")
-@parameters_of(PrototypeTagger, defaults={"order": None}, aliases={"max_iter": "--iterations"})
+@click.option(
+    "--tagged",
+    type=click.Path(path_type=Path),
+    help="Tagged sentences to learn from as well; how much they count is chosen by cross-validation.",
+)
+@click.option("--spelling/--no-spelling", default=None, help="Whether suffixes, capitals, hyphens and digits count.")
+@parameters_of(PrototypeTeam, leave_out=("spelling",), aliases={"max_iter": "--iterations"})
 @run_options("model", "checkpoint", "seed", "as_json", jobs={"default": -1})
 def command(
     prototypes: Path,
     text: Path,
     similarity_text: Path | None,
-    fields: bool,
-    similarity: bool,
+    tagged: Path | None,
+    spelling: bool | None,
     settings: dict[str, Any],
     run: Run,
 ) -> None:
-    """Learn a tagger from PROTOTYPES, a list of typical words for each label, and TEXT, raw sentences."""
+    """Learn a tagger from PROTOTYPES, a list of typical words for each label, and TEXT, raw sentences.
+
+    What is not set is chosen by the text itself: some prototypes are hidden, and the settings are best that give them
+    their label all the same.
+    """
     from handful.corpora.formats import read_prototypes
+    from handful.corpora.tagged import read_tagged
     from handful.methods import save
 
     target = model_file(run, text)
-    check_output(target, prototypes, text, similarity_text, run.checkpoint)
+    check_output(target, prototypes, text, similarity_text, tagged, run.checkpoint)
     state = training_state(run)
     lists = read_prototypes(prototypes)
-    sentences = list(read_sentences(text))
-    settings["order"] = settings["order"] or (1 if fields else 2)
-    tagger = PrototypeTagger(
+    sentences = [sentence.tokens for sentence in read_sentences(text)]
+    known = None if tagged is None else read_tagged(tagged)
+    team = PrototypeTeam(
         lists,
-        similarity=learn_similarity(text, similarity_text, fields) if similarity else None,
+        spelling="auto" if spelling is None else spelling,
         n_jobs=run.jobs,
         random_state=run.seed,
         **settings,
     )
+    inputs, tags = list(sentences), None
+    if known is not None:
+        inputs = [*(sentence.tokens for sentence in known.sentences), *inputs]
+        tags = [*map(list, known.tags), *[None] * len(sentences)]
+    more = () if similarity_text is None else (sentence.tokens for sentence in read_sentences(similarity_text))
     with progress_bar() as progress:
-        tagger.fit(sentences, progress=progress, checkpoint=state)
-    save(tagger, target)
+        team.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
+    save(team, target)
     words = {word for sentence in sentences for word in sentence}
     absent = sorted({word for listed in lists.values() for word in listed} - words)
-    n_linked = len(words & (tagger.links_.keys() - tagger.lexicon_.keys()))
+    n_linked = len(words & (team.links_.keys() - team.lexicon_.keys()))
     if run.as_json:
         emit_json(
             {
                 "model": str(target),
-                "labels": tagger.classes_.tolist(),
+                "labels": team.classes_.tolist(),
                 "sentences": len(sentences),
-                "iterations": tagger.n_iter_,
-                "objective": tagger.objective_,
+                "iterations": max(member.n_iter_ for member in team.members_),
+                "settings": team.trials_,
                 "linked_words": n_linked,
                 "absent_prototypes": absent,
+                "weight_of_tagged": team.crf_weight_,
             }
         )
         return
     say(
-        f"{len(tagger.classes_)} labels from {len(sentences):,} sentences, {tagger.n_iter_} iterations; "
-        f"words linked to prototypes: {n_linked:,}. Saved to {target}"
+        f"{len(team.classes_)} labels from {len(sentences):,} sentences; words linked to prototypes: {n_linked:,}. "
+        f"Saved to {target}"
     )
+    say(_chosen(team))
     if absent:
-        more = " ..." if len(absent) > _SHOWN else ""
-        say(f"Not in the text: {' '.join(absent[:_SHOWN])}{more}", stderr=True)
+        more_words = " ..." if len(absent) > _SHOWN else ""
+        say(f"Not in the text: {' '.join(absent[:_SHOWN])}{more_words}", stderr=True)
+
+
+def _chosen(team: PrototypeTeam) -> str:
+    """Tell which settings were taken, and how good they are by what can be told without labels."""
+    best = team.trials_[0]
+    told = [
+        f"similarity {best['similarity']}, threshold {best['threshold']:g}",
+        f"spelling {'counts' if best['spelling'] else 'does not count'}",
+        *([f"sticky {best['sticky']:g}"] if best["sticky"] else []),
+    ]
+    lines = f"Settings: {', '.join(told)}."
+    if best["recovered"] is not None:
+        lines += f" Prototypes that were hidden got their label with a probability of {best['recovered']:.0%}."
+    if team.crf_ is not None:
+        lines += f" Tagged sentences count {team.crf_weight_:.0%}, prototypes {1 - team.crf_weight_:.0%}."
+    return lines

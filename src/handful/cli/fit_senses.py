@@ -29,7 +29,11 @@ from handful.senses import SenseClassifier
 @click.option("--limit", type=click.IntRange(min=1), default=1500, show_default=True, help="Most contexts of a word.")
 @click.option("--tagger", type=click.Path(path_type=Path), help="A saved part-of-speech tagger, for better features.")
 @parameters_of(
-    SenseClassifier, leave_out=["tagger"], defaults={"method": None}, choices={"method": names("occurrences")}
+    SenseClassifier,
+    leave_out=["tagger"],
+    defaults={"method": None},
+    choices={"method": names("occurrences")},
+    aliases={"n_neighbors": "--neighbors"},
 )
 @run_options("model", "seed", "as_json", jobs={"default": -1})
 def command(
@@ -42,7 +46,7 @@ def command(
     settings: dict[str, Any],
     run: Run,
 ) -> None:
-    """Learn the senses of every word of SAMPLE, a Senseval lexical sample in XML."""
+    """Learn the senses of every word of SAMPLE: Senseval XML, or a table with the columns text, word and sense."""
     from handful.corpora.occurrences import read_occurrences
     from handful.corpora.sentences import read_sentences
     from handful.methods import save

@@ -26,7 +26,9 @@ _SHORT = {
 @click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences to be scored on.")
 @click.option(
     "--method",
-    type=click.Choice([*_SHORT, *(name for name in names("sentences") if name not in ("stacked-tagger",))]),
+    type=click.Choice(
+        [*_SHORT, *(name for name in names("sentences") if name not in ("stacked-tagger", "prototype-team"))]
+    ),
     default="crf",
     show_default=True,
     help="How it learns; 'handful methods' says more of each.",

@@ -16,7 +16,7 @@ def predict_senses(model: Any, data: Path, output: Path | None) -> None:
     model : SenseClassifier
         The model.
     data : Path
-        A lexical sample in XML.
+        A lexical sample in XML, or a table with the columns text and word.
     output : Path or None
         Where to; None is stdout.
     """

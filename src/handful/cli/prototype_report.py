@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -62,6 +62,20 @@ def show_coverage(coverage: Coverage) -> None:
         between = "  ".join(f"{label} {share:.0%}" for label, share in doubt.labels)
         table.add_row(cell(doubt.word), f"{doubt.count:,}", f"{doubt.bits:.1f}", cell(between))
     out.print()
+    out.print(table)
+
+
+def show_settings(trials: Sequence[Mapping[str, Any]]) -> None:
+    """Print the settings that a tagger was chosen from, by how probable the label of hidden prototypes became."""
+    if len(trials) < 2:
+        return
+    out = console()
+    out.print("\nSettings tried, without labels: how probable the label of hidden prototypes became", style="bold")
+    table = _table("probability %", "similarity", "threshold", "spelling", "sticky", right=(0, 2, 4))
+    for trial in trials:
+        spelling = "yes" if trial["spelling"] else "no"
+        shown = f"{100 * trial['recovered']:.1f}", trial["similarity"], f"{trial['threshold']:g}", spelling
+        table.add_row(*shown, f"{trial['sticky']:g}")
     out.print(table)
 
 

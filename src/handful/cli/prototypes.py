@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import answers_to, emit_json, progress_bar
+from handful.cli.console import answers_to, emit_json
 from handful.cli.options import check_output, run_option
-from handful.cli.sentences import fit_text
 from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,10 +20,15 @@ _WORDS = click.option("--words", type=click.IntRange(min=1), default=10, show_de
 MORE_TEXT = click.option(
     "--similarity-text", type=click.Path(path_type=Path), help="More raw text to learn similarity from, beside TEXT."
 )
-FIELDS = click.option(
+_FIELDS = click.option(
     "--fields",
     is_flag=True,
-    help="For fields of documents, not parts of speech: what stands within three words is context, whatever its place.",
+    help="For fields of documents, not parts of speech: --similarity is then nearby, not places.",
+)
+_SIMILARITY = click.option(
+    "--similarity",
+    type=click.Choice(["places", "nearby", "place-roots", "nearby-roots"]),
+    help="Kind of similarity, as for 'handful fit prototypes', whose report names the best for a text.",
 )
 _JSON = run_option("as_json")
 
@@ -62,19 +65,20 @@ def extract(tagged: Path, column: str | None, words: int, output: Path | None) -
 @_LIST
 @_TEXT
 @MORE_TEXT
-@FIELDS
+@_FIELDS
+@_SIMILARITY
 @_WORDS
 @_JSON
 def suggest(
-    prototypes: Path, text: Path, similarity_text: Path | None, fields: bool, words: int, as_json: bool
+    prototypes: Path, text: Path, similarity_text: Path | None, fields: bool, similarity: Any, words: int, as_json: bool
 ) -> None:
     """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT that no label covers."""
     from handful.corpora.formats import read_prototypes
     from handful.tagging.prototypes.lists import suggest_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
-    similarity = learn_similarity(text, similarity_text, fields)
-    suggestions = suggest_prototypes(sentences, lists, similarity, n_words=words)
+    learned, threshold = _learn(similarity, fields, sentences, similarity_text)
+    suggestions = suggest_prototypes(sentences, lists, learned, n_words=words, threshold=threshold)
     if as_json:
         emit_json({"near": suggestions.near, "uncovered": suggestions.uncovered})
         return
@@ -87,7 +91,8 @@ def suggest(
 @_LIST
 @_TEXT
 @MORE_TEXT
-@FIELDS
+@_FIELDS
+@_SIMILARITY
 @click.option(
     "--tagger",
     "tagger_file",
@@ -107,6 +112,7 @@ def check(
     text: Path,
     similarity_text: Path | None,
     fields: bool,
+    similarity: Any,
     tagger_file: Path | None,
     gold: str | None,
     words: int,
@@ -115,23 +121,25 @@ def check(
     """Tell how much of TEXT the list PROTOTYPES reaches, and where it is weak."""
     from dataclasses import asdict
 
-    from handful.cli.prototype_report import show_coverage, show_mistakes
+    from handful.cli.prototype_report import show_coverage, show_mistakes, show_settings
     from handful.corpora.formats import read_prototypes
     from handful.evaluation.mapping import confusions
     from handful.methods import load
-    from handful.tagging import PrototypeTagger
+    from handful.tagging import PrototypeTagger, PrototypeTeam
     from handful.tagging.prototypes.coverage import check_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
     correct = None if gold is None else _labels(text, sentences, gold)
     tagger = None if tagger_file is None else load(tagger_file)
-    if tagger is not None and not isinstance(tagger, PrototypeTagger):
+    if tagger is not None and not isinstance(tagger, PrototypeTagger | PrototypeTeam):
         raise ParameterError(
             f"{tagger_file}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}."
         )
-    similarity = learn_similarity(text, similarity_text, fields)
-    coverage = check_prototypes(sentences, lists, similarity, tagger=tagger, gold=correct, n_words=words)
-    facts = asdict(coverage)
+    learned, threshold = _learn(similarity, fields, sentences, similarity_text)
+    coverage = check_prototypes(
+        sentences, lists, learned, tagger=tagger, gold=correct, n_words=words, threshold=threshold
+    )
+    facts = {**asdict(coverage), "settings": getattr(tagger, "trials_", [])}
     if tagger is not None and correct is not None:
         facts["accuracy"] = tagger.score(sentences, correct)
         facts["confusions"] = confusions(correct, tagger.predict(sentences), top=words)
@@ -139,22 +147,18 @@ def check(
         emit_json(facts)
         return
     show_coverage(coverage)
+    show_settings(facts["settings"])
     if "accuracy" in facts:
         show_mistakes(facts["accuracy"], facts["confusions"])
 
 
-def learn_similarity(text: Path, more: Path | None, fields: bool) -> Any:
-    """Fit context similarity to one file or two, with a progress bar."""
-    from handful.corpora.sentences import read_sentences
-    from handful.representations import ContextSimilarity
+def _learn(kind: Any, fields: bool, sentences: list[Sentence], more: Path | None) -> tuple[Any, float]:
+    """Learn similarity from sentences and a further file; return it and the least that counts as similar."""
+    from handful.tagging.prototypes.similarities import Kind, learn_similarity, usual_threshold
 
-    similarity = ContextSimilarity(window=3, directional=False, n_components=50) if fields else ContextSimilarity()
-    with progress_bar() as progress:
-        if more is None:
-            fit_text(similarity, text, progress)
-        else:
-            similarity.fit(chain(read_sentences(text), read_sentences(more)), progress=progress)
-    return similarity
+    chosen: Kind = kind or ("nearby" if fields else "places")
+    text = [*sentences, *([] if more is None else _read(more))]
+    return learn_similarity(chosen, text, sum(map(len, text))), usual_threshold(chosen)
 
 
 def _read(text: Path) -> list[Sentence]:

@@ -19,12 +19,13 @@ def command(answers: Path, key: Path, sense_map: Path | None, as_json: bool) -> 
     """Score sense ANSWERS against KEY, as the Senseval scorer counts.
 
     Both files have 'word instance sense ...' on each line; several senses of a key line are all correct, several of an answer share
-    the credit.
+    the credit. KEY may also be the sample or table that the contexts are from, if it has their senses.
     """
     from handful.corpora.formats import read_key, read_sense_map
+    from handful.corpora.occurrences import read_answers
     from handful.senses import score_senses
 
-    gold, given = read_key(key), read_key(answers)
+    gold, given = read_answers(key), read_key(answers)
     grains = {"fine": None} if sense_map is None else {"fine": None, "coarse": read_sense_map(sense_map)}
     scores = {grain: score_senses(gold, given, coarse) for grain, coarse in grains.items()}
     if as_json:

@@ -45,6 +45,7 @@ CATALOGUE: dict[Takes, dict[str, str]] = {
         "crf+clusters": "handful.tagging.recipes",
         "crf+condensed-features": "handful.tagging.recipes",
         "prototypes": "handful.tagging.prototypes",
+        "prototype-team": "handful.tagging.prototypes",
         "crf+stacked-condensed-nn": "handful.tagging.recipes",
         "stacked-tagger": "handful.tagging.stacked",
         "two-pass-tagger": "handful.tagging.two_pass",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handful.core.errors import FormatError, ParameterError
 from handful.core.records import Occurrence
-from handful.corpora.formats import format_of, read_senseval
+from handful.corpora.formats import format_of, read_key, read_senseval
 from handful.corpora.opening import FilePath, as_source
 
 
@@ -46,3 +46,30 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
         raise ParameterError(f"{path}: a key and a DTD go with Senseval XML, got a {format.name}.")
     occurrences: Iterator[Occurrence] = format.read(source)
     return occurrences
+
+
+def read_answers(path: FilePath) -> dict[str, tuple[str, ...]]:
+    r"""Read the senses of instances: from an answer key, or from words in context that have their senses.
+
+    Parameters
+    ----------
+    path : path-like
+        Lines of ``word instance sense ...``, or anything that `read_occurrences` takes.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Senses of each instance; contexts without a sense are left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_text("text,word,sense\nthe river bank,bank,shore\n")
+    >>> read_answers(target)
+    {'bank.1': ('shore',)}
+    """
+    source = as_source(path)
+    if format_of(source).yields != "occurrences":
+        return read_key(path)
+    return {item.id: item.senses for item in read_occurrences(source) if item.senses}

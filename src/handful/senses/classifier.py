@@ -22,6 +22,7 @@ from handful.core.store import Storable
 from handful.neighbors.projected_votes import Metric
 from handful.neighbors.votes import Vote
 from handful.senses.features import Context, Tagger, context_features, make_contexts
+from handful.senses.neighbors import pooled_neighbors
 from handful.senses.scoring import score_senses
 from handful.senses.word_model import WordModel, settle_senses
 
@@ -48,8 +49,9 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         Words to either side that make up the bag.
     weights : dict of str to float, or None, default=None
         Values of feature groups, where they differ from `handful.senses.features.WEIGHTS`.
-    n_neighbors : int or "cv", default=25
-        Neighbors that vote in the kernel PCA space.
+    n_neighbors : int or "cv", default="cv"
+        Neighbors that vote in the kernel PCA space. "cv" chooses for every word by cross-validation of its contexts and,
+        the fewer it has the more, of those of all words; see `handful.senses.neighbors.pooled_neighbors`.
     degree : int, default=2
         Degree of the polynomial kernel between contexts of length 1.
     n_components : int, "cv" or None, default=400
@@ -73,7 +75,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Deviations: the paper names its features only by a reference; here they are those of the `features` module, and their
-    weights, the window, the vote and the number of neighbors were chosen by cross-validation on the training part
+    weights, the window and the vote were chosen by cross-validation on the training part
     of Senseval-2. An instance with several correct senses is trained on the one most frequent for its word. ``P`` (proper
     name) and ``U`` (unassignable) are senses like any other.
 
@@ -97,7 +99,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         tagger: Any = None,
         window: Count = 35,
         weights: dict[str, float] | None = None,
-        n_neighbors: Count | Literal["cv"] = 25,
+        n_neighbors: Count | Literal["cv"] = "cv",
         degree: Count = 2,
         n_components: Count | Literal["cv"] | None = 400,
         vote: Vote = "dudani",
@@ -166,9 +168,9 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         if not labeled:
             raise DataError(f"SenseClassifier: at least one context must have a sense, got {len(contexts)} without.")
         words = sorted(labeled)
-        settings = self.settings_of(self.method)
+        settings = self._settings_by_word(labeled)
         tasks = Parallel(n_jobs=self.n_jobs or 1, return_as="generator")(
-            delayed(Watched(_train))(self.method, settings, labeled[word], rest[word], self.window, self.weights)
+            delayed(Watched(_train))(self.method, settings[word], labeled[word], rest[word], self.window, self.weights)
             for word in words
         )
         self.models_: dict[str, WordModel] = {}
@@ -212,6 +214,24 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         if get_card(method, "occurrences").unit_rows:
             return {name: getattr(self, name) for name in _SETTINGS}
         return {"strength": self.strength}
+
+    def _settings_by_word(self, labeled: Mapping[str, Sequence[Context]]) -> dict[str, dict[str, Any]]:
+        """Return the parameters of every word's classifier, with neighbors chosen where that is asked for."""
+        settings = self.settings_of(self.method)
+        if settings.get("n_neighbors") != "cv":
+            return dict.fromkeys(labeled, settings)
+        words = sorted(labeled)
+        tried = Parallel(n_jobs=self.n_jobs or 1)(
+            delayed(Watched(_train))("kernel-pca", settings, labeled[word], (), self.window, self.weights)
+            for word in words
+        )
+        hits = {
+            word: {k: share * len(labeled[word]) for (_, k), share in model.classifier_.cv_scores_.items()}
+            for word, model in zip(words, tried, strict=True)
+            if model.classifier_ is not None
+        }
+        chosen = pooled_neighbors(hits, {word: len(labeled[word]) for word in hits})
+        return {word: {**settings, "n_neighbors": chosen.get(word, 1)} for word in words}
 
     def _ask(self, question: str, contexts: Sequence[Context]) -> list[str]:
         check_is_fitted(self)

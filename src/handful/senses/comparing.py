@@ -101,7 +101,7 @@ def compare_methods(
     >>> found["linear-svm"].answers
     {'3': 'b'}
     """
-    model = model or SenseClassifier()
+    model = model or SenseClassifier(n_neighbors=25)
     groups = [_by_word(part) for part in (train, test, unlabeled)]
     words = sorted(groups[1])
     missing = next((word for word in words if word not in groups[0]), None)

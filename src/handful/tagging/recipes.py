@@ -189,15 +189,22 @@ def train_two_pass(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabel
 
 
 def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
-    """Return a prototype tagger whose lists are drawn from the tagged sentences."""
-    from handful.tagging.prototypes import PrototypeTagger
+    """Return prototype taggers whose lists are drawn from the tagged sentences, beside a CRF of these."""
+    from handful.tagging.prototypes import PrototypeTeam
     from handful.tagging.prototypes.lists import extract_prototypes
 
     lists = extract_prototypes([tuple(sentence) for sentence in sentences], tags)
     given: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
-    labels = sorted({tag for sentence_tags in tags for tag in sentence_tags})
-    tagger = PrototypeTagger(lists, order=1, max_iter=30, labels=labels, random_state=setup.random_state)
-    return tagger.fit([list(sentence) for sentence in [*sentences, *unlabeled]], given)
+    team = PrototypeTeam(
+        lists,
+        order=1,
+        similarity="place-roots",
+        spelling=True,
+        max_iter=30,
+        n_starts=1,
+        random_state=setup.random_state,
+    )
+    return team.fit([list(sentence) for sentence in [*sentences, *unlabeled]], given)
 
 
 def train_crf_with_clusters(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:

@@ -60,8 +60,31 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
             raise FormatError(path, number, "expected a label before the tab, got none.")
         if not words.strip():
             raise FormatError(path, number, f"expected words after the label {shown(label)}, got none.")
-        prototypes.setdefault(label, []).extend(words.split())
+        typical = words.split()
+        if _has_commas_between(typical):
+            raise FormatError(
+                path,
+                number,
+                f"expected words with blanks between them, got commas: {shown(words.strip())}. "
+                "If they belong to the words, write the list as JSON.",
+            )
+        prototypes.setdefault(label, []).extend(typical)
     return _checked(path, prototypes)
+
+
+def _has_commas_between(words: list[str]) -> bool:
+    """Tell a list whose words are divided by commas from one of tokens that happen to hold some.
+
+    Examples
+    --------
+    >>> _has_commas_between(["year,", "share"]), _has_commas_between(["year,share"])
+    (True, True)
+    >>> _has_commas_between([",", ".", ";"]), _has_commas_between(["co,", "inc"]), _has_commas_between(["1,000"])
+    (False, True, False)
+    """
+    if len(words) == 1:
+        return bool(re.search(r"[^\W\d],[^\W\d]", words[0]))
+    return all(len(word) > 1 and word.endswith(",") for word in words[:-1])
 
 
 def _parse_toml(path: FilePath) -> Any:

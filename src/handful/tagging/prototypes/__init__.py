@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from handful.tagging.prototypes.tagger import PrototypeTagger
+from handful.tagging.prototypes.team import PrototypeTeam
 
-__all__ = ["PrototypeTagger"]
+__all__ = ["PrototypeTagger", "PrototypeTeam"]

@@ -57,6 +57,14 @@ class PrototypeField:
         ends = np.cumsum([int(np.prod(shape)) for shape in self._shapes])
         return [part.reshape(shape) for part, shape in zip(np.split(weights, ends[:-1]), self._shapes, strict=True)]
 
+    def self_transitions(self, value: float) -> np.ndarray:
+        """Return weights that are this value where a label follows itself, and 0 elsewhere."""
+        weights = np.zeros(self.size)
+        for part in self.split(weights)[1:]:
+            if part.ndim > 1:
+                part[..., np.arange(part.shape[-1]), np.arange(part.shape[-1])] = value
+        return weights
+
     def objective(
         self, weights: np.ndarray, tokens: Tokens, length_norm: LengthNorm, n_jobs: int = 1
     ) -> tuple[float, np.ndarray, np.ndarray]:

@@ -79,6 +79,9 @@ class PrototypeTagger(ProbabilisticTagger):
         Whether to look at suffixes, capitals, hyphens and digits.
     suffix_length : int, default=3
         Longest suffix.
+    sticky : float, default=0.0
+        What the weight of a label after itself starts from and is drawn to, in place of 0; above 0 for fields that go on
+        for several words.
     clip : float, default=25.0
         Weights beyond this count as this; at most 50, so that no sum underflows.
     tol : float, default=1e-5
@@ -161,6 +164,7 @@ class PrototypeTagger(ProbabilisticTagger):
         boundary: str | None = None,
         spelling: bool = True,
         suffix_length: Annotated[int, Range(0, 9)] = 3,
+        sticky: Annotated[float, Range(0, 20)] = 0.0,
         clip: Annotated[float, Above(0), Range(None, 50)] = 25.0,
         tol: Annotated[float, AtLeast(0)] = 1e-5,
         start_noise: Annotated[float, AtLeast(0)] | None = None,
@@ -181,6 +185,7 @@ class PrototypeTagger(ProbabilisticTagger):
         self.boundary = boundary
         self.spelling = spelling
         self.suffix_length = suffix_length
+        self.sticky = sticky
         self.clip = clip
         self.tol = tol
         self.start_noise = start_noise
@@ -207,7 +212,8 @@ class PrototypeTagger(ProbabilisticTagger):
         gold : list of lists of str, optional
             Correct labels, None where not known; only to report the accuracy on the way.
         progress : callable, optional
-            Told the objective after every iteration, and with `gold` the accuracy in percent.
+            Told the objective after every iteration, and with `gold` the accuracy in percent and the mean probability of
+            the correct label, for which every word counts once.
         checkpoint : path-like, optional
             File to save the state of training to now and then; if it is there already, training goes on from it, with
             the same result as without the interruption.
@@ -225,8 +231,11 @@ class PrototypeTagger(ProbabilisticTagger):
         column = read_column(sentences, "word", who)
         given = check_given(tags, offsets, "tags")
         named = set(lists) | check_labels(self.labels) | {tag for mine in given or () for tag in mine or () if tag}
-        if self.boundary is not None:
-            named.add(self.boundary)
+        if self.boundary is not None and self.boundary not in named:
+            raise DataError(
+                f"{who}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
+                f"{', '.join(sorted(named))}."
+            )
         if len(named) < 2:
             raise DataError(
                 f"{who}: there must be at least two labels, got {len(named)}. "
@@ -246,8 +255,9 @@ class PrototypeTagger(ProbabilisticTagger):
         tokens = Tokens(column.ids, offsets[np.append(filled, True)], fixed)
         true = None if gold is None else flat_tags(check_given(gold, offsets, "gold"), offsets)
         watch = _Watch(self, tokens, true, progress)
+        drawn_to = field.self_transitions(self.sticky)
         fitted = minimize(
-            lambda weights: watch.evaluate(field, weights),
+            lambda weights: watch.evaluate(field, drawn_to + weights),
             field.size,
             l2=1.0 / (2.0 * self.variance),
             max_iter=self.max_iter,
@@ -257,7 +267,7 @@ class PrototypeTagger(ProbabilisticTagger):
             checkpoint=checkpoint,
             fingerprint=self._fingerprint(field, tokens),
         )
-        self.weights_ = np.clip(fitted.weights, -self.clip, self.clip)
+        self.weights_ = np.clip(drawn_to + fitted.weights, -self.clip, self.clip)
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
         return self
 
@@ -367,6 +377,7 @@ class PrototypeTagger(ProbabilisticTagger):
 
     def _fingerprint(self, field: PrototypeField, tokens: Tokens) -> str:
         settings = f"{self.order}|{self.length_norm}|{self.clip}|{self.start_noise}|{self.random_state}"
+        settings += f"|{self.sticky}" if self.sticky else ""
         digest = hashlib.sha256(settings.encode())
         digest.update("\0".join([*self.classes_, "", *self.predicates_]).encode("utf-8", "surrogatepass"))
         digest.update(repr(sorted(self.lexicon_.items())).encode())
@@ -382,10 +393,7 @@ class PrototypeTagger(ProbabilisticTagger):
         filled = codes.copy()
         for start, stop in pairwise(offsets.tolist()):
             mine = filled[start:stop]
-            fields = np.flatnonzero(mine != mark)
-            if len(fields):
-                before = np.searchsorted(fields, np.arange(len(mine)), side="right") - 1
-                filled[start:stop] = mine[fields[np.maximum(before, 0)]]
+            filled[start:stop] = mine[fill_marks(mine == mark)]
         return filled
 
     def _chunks(self, sentences: Sequence[Sentences]) -> Iterator[tuple[PrototypeField, Tokens, np.ndarray]]:
@@ -421,6 +429,25 @@ class PrototypeTagger(ProbabilisticTagger):
             raise DataError("PrototypeTagger: the stored model is damaged.")
 
 
+def fill_marks(is_mark: np.ndarray) -> np.ndarray:
+    """Return for every token of a sentence whose label it takes: its own, or for a mark that of the token before.
+
+    A mark at the start takes the label of the first token that is none; where there are only marks, each keeps its own.
+
+    Examples
+    --------
+    >>> fill_marks(np.array([True, False, True, True, False])).tolist()
+    [1, 1, 1, 1, 4]
+    """
+    places = np.arange(len(is_mark))
+    others = np.flatnonzero(~is_mark)
+    if not len(others):
+        return places
+    before = np.searchsorted(others, places, side="right") - 1
+    taken: np.ndarray = others[np.maximum(before, 0)]
+    return taken
+
+
 class _Watch:
     """Evaluates the objective and remembers how good its labels were."""
 
@@ -432,7 +459,7 @@ class _Watch:
         progress: Progress | None,
     ) -> None:
         self._tagger, self._tokens, self._progress, self._gold = tagger, tokens, progress, gold
-        self._accuracy = 0.0
+        self._figures: dict[str, float] = {}
 
     def evaluate(self, field: PrototypeField, weights: np.ndarray) -> tuple[float, np.ndarray]:
         tagger = self._tagger
@@ -441,14 +468,21 @@ class _Watch:
         gradient[clipped != weights] = 0.0
         if self._gold is not None:
             codes = tagger._fill_boundaries(shares.argmax(axis=1), self._tokens.offsets)
-            known = self._gold != None  # noqa: E711  (element by element)
-            self._accuracy = 100.0 * float(np.mean(tagger.classes_[codes][known] == self._gold[known]))
+            known = np.flatnonzero(self._gold != None)  # noqa: E711  (element by element)
+            answers = self._gold[known]
+            self._figures["accuracy"] = 100.0 * float(np.mean(tagger.classes_[codes[known]] == answers))
+            self._figures["share"] = self._share(shares, known, answers)
         return value, gradient
 
     def report(self, step: Step) -> None:
         if self._progress is None:
             return
-        figures = {"objective": step.figures["objective"]}
-        if self._gold is not None:
-            figures["accuracy"] = self._accuracy
+        figures = {"objective": step.figures["objective"], **self._figures}
         self._progress(Step(step.stage, step.done, step.total, figures))
+
+    def _share(self, shares: np.ndarray, known: np.ndarray, answers: np.ndarray) -> float:
+        """Return the mean probability of the correct labels, every word counting once however often it occurs."""
+        codes = code_of(self._tagger.classes_)
+        given = np.array([shares[i, codes[a]] if a in codes else 0.0 for i, a in zip(known, answers, strict=True)])
+        _, word = np.unique(self._tokens.words[known], return_inverse=True)
+        return float(np.mean(np.bincount(word, weights=given) / np.bincount(word)))

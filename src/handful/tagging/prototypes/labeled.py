@@ -1,0 +1,120 @@
+"""Tagged sentences beside prototypes: a CRF of its own, and a weight between the two that tagged sentences choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from handful.core.labels import code_of
+from handful.core.progress import Progress, Step
+from handful.features.columns import Tokens
+from handful.tagging.base import add_columns
+from handful.tagging.recipes import TaggerSetup
+
+_COLUMN = "typical"
+_TEMPLATES = [f"{_COLUMN}[0]", f"{_COLUMN}[-1]|{_COLUMN}[0]", f"{_COLUMN}[0]|{_COLUMN}[1]"]
+_WEIGHTS = (0.5, 0.7, 0.3, 0.85, 0.15, 1.0, 0.0)  # of equally good ones the first is taken
+_MOST_FOLDS = 5
+
+Shares = Sequence[np.ndarray]
+
+
+def learn_mixture(
+    sentences: Sequence[Tokens],
+    tags: Sequence[Sequence[str]],
+    guessed: Shares,
+    classes: np.ndarray,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> tuple[Any, float]:
+    """Learn a CRF from tagged sentences, and choose how much it counts beside what prototypes say.
+
+    Parameters
+    ----------
+    sentences : list of lists of str
+        The tokens.
+    tags : list of lists of str
+        One tag per token.
+    guessed : list of ndarray
+        What prototype taggers, which have not seen these tags, say of every token.
+    classes : ndarray of str
+        Labels of the columns of `guessed`.
+    random_state : int
+        Seed.
+    progress : callable, optional
+        Told of the trainings done.
+
+    Returns
+    -------
+    crf : CRF
+        Fitted. Its templates read the labels that prototypes say where that was better.
+    weight : float
+        Share of the CRF in the mean with what prototypes say: 0 is prototypes alone, 1 the CRF alone.
+
+    Notes
+    -----
+    Five-fold cross-validation over the tagged sentences compares two CRFs, one of the words alone and one that also
+    reads what prototypes say, each with seven weights; the CRF alone and the prototypes alone are among them.
+
+    Examples
+    --------
+    >>> sentences, tags = [["a", "cat"], ["the", "dog"]] * 3, [["D", "N"]] * 6
+    >>> guessed = [np.array([[0.9, 0.1], [0.2, 0.8]])] * 6
+    >>> crf, weight = learn_mixture(sentences, tags, guessed, np.array(["D", "N"]))
+    >>> [rows.argmax(axis=1).tolist() for rows in mix(crf, weight, [["a", "dog"]], guessed[:1], np.array(["D", "N"]))]
+    [[0, 1]]
+    """
+    setup = TaggerSetup(random_state=random_state)
+    told = _with_guesses(sentences, guessed, classes)
+    plain = setup.tuned_crf(told, tags, progress=progress)
+    first = clone(plain).fit(told, tags)
+    reading = clone(plain).set_params(templates=[*first.templates_, *_TEMPLATES])
+    n_folds = min(_MOST_FOLDS, len(sentences))
+    folds = [range(fold, len(sentences), n_folds) for fold in range(n_folds)]
+    codes = code_of(classes)
+    right = np.array([codes[tag] for fold in folds for i in fold for tag in tags[i]])
+    shares = np.concatenate([guessed[i] for fold in folds for i in fold])
+    best, chosen = -1.0, (plain, 1.0)
+    for number, pattern in enumerate((reading, plain)):
+        answers = []
+        for asked in folds:
+            known = [i for i in range(len(sentences)) if i not in asked]
+            learner = clone(pattern).fit([told[i] for i in known], [tags[i] for i in known])
+            answers += _aligned(learner, [told[i] for i in asked], classes)
+        mine = np.concatenate(answers)
+        for weight in _WEIGHTS:
+            score = float(np.mean((weight * mine + (1.0 - weight) * shares).argmax(axis=1) == right))
+            if score > best:
+                best, chosen = score, (pattern, weight)
+        if progress is not None:
+            progress(Step("labels", number + 1, 2))
+    pattern, weight = chosen
+    return (first if pattern is plain else clone(reading).fit(told, tags)), weight
+
+
+def mix(crf: Any, weight: float, sentences: Sequence[Tokens], guessed: Shares, classes: np.ndarray) -> list[np.ndarray]:
+    """Return the mean of what a CRF and prototypes say; see `learn_mixture`."""
+    if crf is None or weight == 0.0:
+        return list(guessed)
+    answers = _aligned(crf, _with_guesses(sentences, guessed, classes), classes)
+    return [weight * mine + (1.0 - weight) * shares for mine, shares in zip(answers, guessed, strict=True)]
+
+
+def _with_guesses(sentences: Sequence[Tokens], guessed: Shares, classes: np.ndarray) -> list[Any]:
+    best = [classes[rows.argmax(axis=1)].tolist() for rows in guessed]
+    return [add_columns(sentence, {_COLUMN: mine}) for sentence, mine in zip(sentences, best, strict=True)]
+
+
+def _aligned(crf: Any, sentences: Sequence[Any], classes: np.ndarray) -> list[np.ndarray]:
+    """Return what a CRF says, with a column for each of the classes."""
+    codes = code_of(classes)
+    places = [codes[label] for label in crf.classes_.tolist()]
+    found = []
+    for rows in crf.predict_proba(sentences):
+        wide = np.zeros((len(rows), len(classes)))
+        wide[:, places] = rows
+        found.append(wide)
+    return found

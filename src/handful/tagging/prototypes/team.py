@@ -1,0 +1,311 @@
+"""Prototype taggers that choose their own settings and answer together, with a CRF where sentences are tagged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from handful.core.errors import DataError
+from handful.core.explanation import Explanation
+from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
+from handful.core.progress import Progress
+from handful.core.registry import method
+from handful.features.columns import Tokens
+from handful.tagging.base import ProbabilisticTagger, check_sentences
+from handful.tagging.prototypes.checks import check_given, check_lists
+from handful.tagging.prototypes.choosing import Setting, Trial, choose_setting
+from handful.tagging.prototypes.labeled import learn_mixture, mix
+from handful.tagging.prototypes.quality import STEPS
+from handful.tagging.prototypes.similarities import KINDS, Kind, learn_similarity
+from handful.tagging.prototypes.tagger import PrototypeTagger, fill_marks
+
+_START_NOISE = 0.03
+_STICKY = (4.0, 2.0, 0.0)
+_FIELD_KINDS: tuple[Kind, ...] = ("nearby-roots", "nearby", "places", "place-roots", "none")
+_FEWEST_TAGGED = 5
+
+Tags = Sequence[Sequence[str | None] | None]
+
+
+@method("prototype-team", paper="haghighi2006", takes="sentences", learns_from=("prototypes", "unlabeled", "labels"))
+class PrototypeTeam(ProbabilisticTagger):
+    """Tag sentences after learning from raw text and a few typical words for each label, with settings that suit the text.
+
+    Use it when there are no tagged sentences, or a few: it tries kinds of similarity and other settings by hiding some of
+    the prototypes and looking whether they get their label all the same, and lets several taggers answer together.
+
+    Parameters
+    ----------
+    prototypes : dict of str to list of str, or None, default=None
+        For each label words that are typical of it; three or more let the choice of settings be a good one.
+    fields : bool, default=False
+        Labels go on for several words, as the fields of ads and references do; otherwise they are like parts of speech.
+    similarity : {"auto", "none", "places", "nearby", "place-roots", "nearby-roots"}, default="auto"
+        How words are linked to prototypes: by what stands before and after them at which distance (places) or anywhere
+        within three words (nearby); roots are for less text. auto tries all.
+    threshold : float or "auto", default="auto"
+        Words less similar than this are not linked. auto is 0.35, and 0.45 for roots.
+    min_count : int or None, default=None
+        Words that occur less often are not linked; by default 1, and for roots one for every 6,000 tokens, 2 to 20.
+    spelling : bool or "auto", default="auto"
+        Whether to look at suffixes, capitals, hyphens and digits.
+    sticky : float or "auto", default="auto"
+        See `PrototypeTagger`. auto is 0, and with `fields` 4, 2 or 0.
+    order : {1, 2} or None, default=None
+        How many labels before the present one count; by default 2, and 1 for `fields`.
+    variance : float, default=0.5
+        Variance of the Gaussian prior on the weights.
+    max_iter : int or "auto", default="auto"
+        Iterations of a tagger; auto is as many as let hidden prototypes get their label, 20 to 60, and 20 more.
+    n_starts : int, default=3
+        Taggers that learn from different first weights; the mean of what they think decides.
+    n_links, labels, word_lists, boundary, suffix_length
+        See `PrototypeTagger`.
+    random_state : int, default=0
+        Seed of first weights and of the text that settings are tried on.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors.
+
+    Attributes
+    ----------
+    classes_ : ndarray of str
+        The labels, sorted.
+    members_ : list of PrototypeTagger
+        The taggers.
+    trials_ : list of dict
+        Settings that were tried, the best first: ``similarity``, ``threshold``, ``spelling``, ``sticky``, ``n_iter`` and
+        ``recovered``, how probable the labels of hidden prototypes became; None if nothing was or could be tried. It
+        tells, without labels, how good to expect the tagger to be, and puts settings in order.
+    crf_ : CRF or None
+        What wholly tagged sentences taught.
+    crf_weight_ : float
+        How much it counts beside the prototype taggers, 0 to 1.
+
+    Notes
+    -----
+    Haghighi and Klein (2006) train one tagger with fixed settings: `PrototypeTagger`. Beyond them: the choice of settings,
+    several starts, and a CRF of the sentences that are tagged. The CRF and the prototypes are mixed by a weight that
+    cross-validation over the tagged sentences chooses; see `handful.tagging.prototypes.labeled`.
+
+    Cost: six to eight trials, each of three short trainings at order 1 on 6,000 tokens, then `n_starts` trainings.
+
+    Examples
+    --------
+    >>> text = [f"{d} {n} {v}".split() for d in ("the", "a") for n in ("dog", "cat", "cow") for v in ("sat", "ran")]
+    >>> team = PrototypeTeam({"D": ["the", "a"], "N": ["dog", "cat"], "V": ["sat", "ran"]}, order=1).fit(text)
+    >>> team.predict([["the", "cow", "sat"]])
+    [['D', 'N', 'V']]
+    """
+
+    classes_: np.ndarray
+    members_: list[PrototypeTagger]
+    trials_: list[dict[str, Any]]
+    crf_: Any
+    crf_weight_: float
+
+    def __init__(
+        self,
+        prototypes: Mapping[str, Sequence[str]] | None = None,
+        fields: bool = False,
+        similarity: Literal["auto", "none", "places", "nearby", "place-roots", "nearby-roots"] = "auto",
+        threshold: Annotated[float, Range(-1, 1)] | Literal["auto"] = "auto",
+        min_count: Count | None = None,
+        spelling: bool | Literal["auto"] = "auto",
+        sticky: Annotated[float, Range(0, 20)] | Literal["auto"] = "auto",
+        order: Literal[1, 2] | None = None,
+        variance: Positive = 0.5,
+        max_iter: Count | Literal["auto"] = "auto",
+        n_starts: Count = 3,
+        *,
+        n_links: Count = 5,
+        labels: Sequence[str] | None = None,
+        word_lists: Mapping[str, Sequence[str]] | None = None,
+        boundary: str | None = None,
+        suffix_length: Annotated[int, Range(0, 9)] = 3,
+        random_state: Annotated[int, AtLeast(0)] = 0,
+        n_jobs: Jobs = None,
+    ) -> None:
+        self.prototypes = prototypes
+        self.fields = fields
+        self.similarity = similarity
+        self.threshold = threshold
+        self.min_count = min_count
+        self.spelling = spelling
+        self.sticky = sticky
+        self.order = order
+        self.variance = variance
+        self.max_iter = max_iter
+        self.n_starts = n_starts
+        self.n_links = n_links
+        self.labels = labels
+        self.word_lists = word_lists
+        self.boundary = boundary
+        self.suffix_length = suffix_length
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        sentences: Sequence[Tokens],
+        tags: Tags | None = None,
+        *,
+        more_text: Iterable[Tokens] = (),
+        progress: Progress | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Self:
+        """Learn from sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+        tags : list of (list of (str or None) or None), optional
+            Labels that are known: None for a sentence or a token without one. From five wholly tagged sentences on, a
+            CRF learns from them; tags of others hold for the prototype taggers.
+        more_text : iterable of lists of str
+            Further raw text, that similarity alone is learned from.
+        progress : callable, optional
+            Told of trials and iterations.
+        checkpoint : path-like, optional
+            As for `PrototypeTagger`; every start has a file of its own, with a number behind this name.
+
+        Returns
+        -------
+        PrototypeTeam
+            Itself.
+        """
+        check_params(self)
+        who = type(self).__name__
+        sentences, offsets = check_sentences(sentences, who)
+        given = check_given(tags, offsets, "tags") or [None] * len(sentences)
+        whole = [i for i, mine in enumerate(given) if mine is not None and len(mine) and None not in mine]
+        whole = whole if len(whole) >= _FEWEST_TAGGED else []
+        kept = set(whole)
+        partial = [None if i in kept else mine for i, mine in enumerate(given)]
+        named = {*(self.labels or ()), *(tag for mine in given for tag in mine or () if tag)}
+        text = [*sentences, *more_text]
+        n_tokens = sum(map(len, text))
+
+        @cache
+        def similarities(kind: Kind) -> Any:
+            return learn_similarity(kind, text, n_tokens, self.min_count)
+
+        def make(setting: Setting) -> PrototypeTagger:
+            return self._member(named, **setting.parameters(similarities))
+
+        trials = self._choose(make, sentences, progress)
+        best = trials[0]
+        self.trials_ = [_facts(trial) for trial in trials]
+        n_iter = best.n_iter + STEPS[0] if self.max_iter == "auto" else self.max_iter
+        self.members_ = []
+        for number in range(self.n_starts):
+            member = make(best.setting).set_params(
+                order=self.order or (1 if self.fields else 2),
+                max_iter=n_iter,
+                start_noise=_START_NOISE if self.n_starts > 1 else None,
+                random_state=self.random_state + number,
+            )
+            state = None if checkpoint is None else f"{os.fspath(checkpoint)}-{number}"
+            self.members_.append(member.fit(sentences, partial, progress=progress, checkpoint=state))
+        self.classes_ = self.members_[0].classes_
+        self.crf_, self.crf_weight_ = None, 0.0
+        if whole:
+            inputs, answers = [sentences[i] for i in whole], [[str(tag) for tag in given[i] or ()] for i in whole]
+            self.crf_, self.crf_weight_ = learn_mixture(
+                inputs, answers, self.predict_proba(inputs), self.classes_, self.random_state, progress
+            )
+        return self
+
+    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens; words that training did not see are welcome.
+
+        Returns
+        -------
+        list of lists of str
+            One label per token.
+        """
+        return [self.classes_[rows.argmax(axis=1)].tolist() for rows in self.predict_proba(sentences)]
+
+    def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
+        """Return the probability of every label at every token; boundary marks have those of the token before them.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        list of ndarray of shape (n_tokens, n_labels)
+            One array per sentence; columns are `classes_`.
+        """
+        check_is_fitted(self, "members_")
+        sentences, _ = check_sentences(sentences, type(self).__name__)
+        several = [member.predict_proba(sentences) for member in self.members_]
+        means = [np.mean(rows, axis=0) for rows in zip(*several, strict=True)]
+        if self.boundary is not None:
+            mark = int(np.flatnonzero(self.classes_ == self.boundary)[0])
+            means = [rows[fill_marks(rows.argmax(axis=1) == mark)] for rows in means]
+        return mix(self.crf_, self.crf_weight_, sentences, means, self.classes_)
+
+    def explain(self, sentence: Tokens) -> list[Explanation]:
+        """Tell why the tokens of a sentence get their tags, by the first tagger of the team."""
+        check_is_fitted(self, "members_")
+        return self.members_[0].explain(sentence)
+
+    @property
+    def links_(self) -> dict[str, list[str]]:
+        """Prototypes each word is linked to."""
+        return self.members_[0].links_
+
+    @property
+    def lexicon_(self) -> dict[str, list[str]]:
+        """Labels of words that may not carry every label."""
+        return self.members_[0].lexicon_
+
+    def _choose(self, make: Any, sentences: Sequence[Tokens], progress: Progress | None) -> list[Trial]:
+        kinds: Sequence[Kind] = (
+            (_FIELD_KINDS if self.fields else KINDS) if self.similarity == "auto" else (self.similarity,)
+        )
+        spellings = (True, False) if self.spelling == "auto" else (self.spelling,)
+        stickies = (_STICKY if self.fields else (0.0,)) if self.sticky == "auto" else (self.sticky,)
+        threshold = None if self.threshold == "auto" else self.threshold
+        first = Setting(kinds[0], threshold, spellings[0], stickies[0])
+        grid = {"sticky": stickies, "similarity": kinds, "spelling": spellings}
+        if all(len(values) == 1 for values in grid.values()) and self.max_iter != "auto":
+            return [Trial(first, self.max_iter, float("nan"))]
+        return choose_setting(first, grid, make, sentences, random_state=self.random_state, progress=progress)
+
+    def _member(self, named: set[str], **settings: Any) -> PrototypeTagger:
+        return PrototypeTagger(
+            check_lists(self.prototypes, "prototypes"),
+            variance=self.variance,
+            n_links=self.n_links,
+            labels=sorted(named),
+            word_lists=self.word_lists,
+            boundary=self.boundary,
+            suffix_length=self.suffix_length,
+            n_jobs=self.n_jobs,
+            **settings,
+        )
+
+    def _check_state(self) -> None:
+        same = all(np.array_equal(member.classes_, self.classes_) for member in self.members_)
+        if not self.members_ or not same or not 0.0 <= self.crf_weight_ <= 1.0:
+            raise DataError("PrototypeTeam: the stored model is damaged.")
+
+
+def _facts(trial: Trial) -> dict[str, Any]:
+    setting = trial.setting.parameters(lambda kind: kind)
+    recovered = None if np.isnan(trial.recovered) else trial.recovered
+    return {**setting, "n_iter": trial.n_iter, "recovered": recovered}

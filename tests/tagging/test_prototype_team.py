@@ -1,0 +1,158 @@
+"""Prototype taggers that choose their own settings."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from handful.core.errors import DataError
+from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
+from handful.methods import load, save
+from handful.tagging import PrototypeTeam
+from handful.tagging.prototypes import PrototypeTagger
+from handful.tagging.prototypes.choosing import Setting, choose_setting
+from handful.tagging.prototypes.labeled import learn_mixture, mix
+from handful.tagging.prototypes.quality import recovered_shares
+
+WORDS = {
+    "D": ["the", "a", "every"],
+    "N": ["dog", "cat", "bird", "fish", "horse"],
+    "V": ["barks", "sleeps", "runs", "eats"],
+}
+LISTS = {"D": ["the", "a"], "N": ["dog", "cat"], "V": ["barks", "sleeps"]}
+
+
+def make_text(n, seed=0):
+    rng = np.random.default_rng(seed)
+    tags = ["D", "N", "V"]
+    return [[str(rng.choice(WORDS[tag])) for tag in tags] for _ in range(n)], [tags] * n
+
+
+def test_a_team_chooses_answers_and_is_stored(tmp_path):
+    text, tags = make_text(150)
+    team = PrototypeTeam(LISTS, order=1, n_starts=2).fit(text)
+    assert team.score(text, tags) == 1.0
+    assert len(team.members_) == 2
+    shares = [trial["recovered"] for trial in team.trials_]
+    assert shares == sorted(shares, reverse=True)
+    assert {trial["similarity"] for trial in team.trials_} == {
+        "places",
+        "place-roots",
+        "nearby-roots",
+        "nearby",
+        "none",
+    }
+    for rows in team.predict_proba(text[:5]):
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+    save(team, tmp_path / "team.handful")
+    again = load(tmp_path / "team.handful")
+    assert again.predict(text) == team.predict(text)
+    assert again.trials_ == team.trials_
+
+
+def test_settings_that_are_given_are_kept_and_nothing_is_tried():
+    text, _ = make_text(30)
+    given = {"similarity": "places", "spelling": False, "max_iter": 3, "order": 1, "variance": 0.2, "threshold": 0.6}
+    team = PrototypeTeam(LISTS, n_starts=1, **given).fit(text)
+    assert len(team.trials_) == 1
+    assert team.trials_[0]["recovered"] is None
+    member = team.members_[0]
+    assert (member.spelling, member.variance, member.threshold, member.order) == (False, 0.2, 0.6, 1)
+    assert member.n_iter_ <= 3
+
+
+class Links:
+    """A stand-in for context similarity: words of a group are alike."""
+
+    def __init__(self, groups):
+        words = [word for group in groups for word in group]
+        self.vocabulary_ = {word: row for row, word in enumerate(words)}
+        self.vectors_ = np.eye(len(groups))[[number for number, group in enumerate(groups) for _ in group]]
+
+
+def test_hidden_prototypes_tell_links_that_help_from_links_that_mislead():
+    # words in any order, so that links alone can tell their labels
+    rng = np.random.default_rng(0)
+    words = [word for mine in WORDS.values() for word in mine]
+    text = [rng.choice(words, 4).tolist() for _ in range(80)]
+    right = Links(list(WORDS.values()))
+    misled = Links([["the", "cat"], ["a", "barks"], ["dog", "sleeps"]])
+    shares = [
+        recovered_shares(PrototypeTagger(LISTS, similarity=links, spelling=False), text, steps=(20,))[20]
+        for links in (right, misled)
+    ]
+    assert shares[0] > shares[1] + 0.1, shares
+
+
+def test_a_label_with_one_word_is_never_hidden_and_nothing_to_hide_is_told():
+    text, _ = make_text(20)
+    single = {"D": ["the"], "N": ["dog"], "V": ["barks"]}
+    assert np.isnan(recovered_shares(PrototypeTagger(single), text, steps=(5,))[5])
+    first = Setting("none", None, True, 0.0)
+    trials = choose_setting(first, {"spelling": (True, False)}, lambda _: PrototypeTagger(single), text, steps=(5,))
+    assert [trial.setting for trial in trials] == [first]
+    assert PrototypeTeam(single, order=1, n_starts=1).fit(text).predict(text[:1])
+
+
+def test_marks_take_the_field_before_them_and_sticky_labels_go_on():
+    ads = make_apartment_ads(40, random_state=0)
+    text = [ad.tokens for ad in ads]
+    settings = {"similarity": "nearby-roots", "spelling": False, "max_iter": 15, "n_starts": 1}
+    runs = []
+    for sticky in (0.0, 8.0):
+        team = PrototypeTeam(
+            APARTMENT_PROTOTYPES, True, labels=APARTMENT_FIELDS, boundary="BOUNDARY", sticky=sticky, **settings
+        ).fit(text)
+        tags = team.predict(text)
+        assert not any("BOUNDARY" in mine for mine in tags)
+        runs.append(sum(a != b for mine in tags for a, b in pairwise(mine)))
+    assert runs[1] < runs[0]
+
+
+def test_a_boundary_that_is_no_label_is_refused():
+    with pytest.raises(DataError, match="boundary must be one of the labels, got 'MARK'"):
+        PrototypeTeam(LISTS, boundary="MARK", similarity="none", spelling=False, max_iter=3).fit(make_text(5)[0])
+
+
+@pytest.mark.parametrize("codes", [[0, 1, 2], [1, 2, 0]], ids=["right", "wrong"])
+def test_tagged_sentences_correct_what_prototypes_say(codes):
+    text, tags = make_text(30)
+    classes = np.array(["D", "N", "V"])
+    guessed = [0.9 * np.eye(3)[codes] + 0.1 / 3] * len(text)
+    crf, weight = learn_mixture(text, tags, guessed, classes)
+    for rows, right in zip(mix(crf, weight, text, guessed, classes), tags, strict=True):
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+        assert classes[rows.argmax(axis=1)].tolist() == right
+
+
+def test_prototypes_that_know_more_than_the_tagged_sentences_keep_the_word():
+    # the tags are chance, but what prototypes say is right: no weight on the CRF could be better
+    rng = np.random.default_rng(0)
+    text = [[f"w{rng.integers(10_000)}" for _ in range(4)] for _ in range(20)]
+    tags = [rng.choice(["A", "B"], 4).tolist() for _ in text]
+    classes = np.array(["A", "B"])
+    guessed = [np.array([[0.6, 0.4] if tag == "A" else [0.4, 0.6] for tag in mine]) for mine in tags]
+    crf, weight = learn_mixture(text, tags, guessed, classes)
+    found = mix(crf, weight, text, guessed, classes)
+    assert [classes[rows.argmax(axis=1)].tolist() for rows in found] == tags
+
+
+def test_tagged_sentences_join_a_team():
+    text, tags = make_text(60)
+    team = PrototypeTeam(LISTS, order=1, similarity="none", spelling=False, max_iter=10, n_starts=1)
+    team.fit(text, [*tags[:6], *[None] * 54])
+    assert team.crf_ is not None
+    assert team.score(text, tags) == 1.0
+    few = team.fit(text, [*tags[:2], *[None] * 58])
+    assert few.crf_ is None
+
+
+def test_the_example_of_the_howto_runs(capsys):
+    howto = (Path(__file__).parents[2] / "docs" / "howto-prototypes.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", howto, re.DOTALL)
+    exec(compile(block, "howto-prototypes.md", "exec"), {})
+    assert "[['D', 'N', 'V']]" in capsys.readouterr().out
