@@ -136,7 +136,7 @@ def test_toml_that_is_none(put):
 @given(
     st.dictionaries(
         words.filter(lambda w: w == w.strip() and len(w.splitlines()) == 1),
-        st.lists(words.filter(lambda w: w.split() == [w]), min_size=1, max_size=3, unique=True),
+        st.lists(words.filter(lambda w: w.split() == [w] and "," not in w), min_size=1, max_size=3, unique=True),
         min_size=1,
         max_size=3,
     )
@@ -145,6 +145,20 @@ def test_prototypes_that_are_written_are_read_back(tmp_path_factory, name, proto
     path = tmp_path_factory.mktemp("prototypes") / name
     write_prototypes(path, prototypes)
     assert read_prototypes(path) == prototypes
+
+
+def test_words_with_commas_are_not_taken_for_a_list_divided_by_commas(tmp_path):
+    for words in (["1,000", ","], [",", ".", ";"], ["a", "b,"]):
+        write_prototypes(tmp_path / "a.tsv", {"A": words})
+        assert read_prototypes(tmp_path / "a.tsv") == {"A": words}
+    for words in (["year,share"], ["year,", "share,", "market"]):
+        with pytest.raises(DataError, match=r"Name the file \.json"):
+            write_prototypes(tmp_path / "a.tsv", {"A": words})
+        write_prototypes(tmp_path / "a.json", {"A": words})
+        assert read_prototypes(tmp_path / "a.json") == {"A": words}
+        (tmp_path / "a.tsv").write_text(f"A\t{' '.join(words)}\n")
+        with pytest.raises(FormatError, match="got commas"):
+            read_prototypes(tmp_path / "a.tsv")
 
 
 def test_words_with_blanks_need_json_or_toml(tmp_path):

@@ -165,6 +165,11 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
             raise DataError(f"write_prototypes: labels and words must be filled, got {shown(label)}: {shown(words)}.")
         if form not in (".json", ".toml") and (label != label.strip() or len(label.splitlines()) > 1 or "\t" in label):
             raise DataError(f"write_prototypes: a label must have no blanks around it and no tab, got {shown(label)}.")
+        if form not in (".json", ".toml") and _has_commas_between(words):
+            raise DataError(
+                f"write_prototypes: words must not look like one list with commas, got {shown(' '.join(words))}. "
+                "Name the file .json or .toml."
+            )
         bad = next((word for word in words if form not in (".json", ".toml") and word.split() != [word]), None)
         if bad is not None:
             raise DataError(
