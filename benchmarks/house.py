@@ -9,9 +9,11 @@ Standard library only. What each figure counts:
 * Cyclomatic complexity (McCabe 1976): 1, and 1 more for every ``if``, ``elif``, conditional expression, loop, ``except``,
   ``case`` with a pattern, ``assert``, every ``and`` and ``or``, and every ``for`` and ``if`` of a comprehension. Functions
   inside functions are counted on their own.
-* Importers of a module: modules of handful that import it or a name out of it, anywhere in the file. A catalogue
-  that names a module in a string does not import it.
-* Functions passed: distinct functions of handful that one command calls on tiny generated data, kernels (machine code),
+* Importers of a module: modules of handful that import it or a name out of it, anywhere in the file. A package that loads
+  lazily imports what its stub ``__init__.pyi`` names: those lines stood in ``__init__.py`` before. A catalogue that names a
+  module in a string does not import it.
+* Functions passed: distinct functions of handful that one command calls on tiny generated data (a named method is fitted to
+  the table, so that no race is counted before or after), kernels (machine code),
   import-time code and comprehensions aside. Changes of room: with these functions in the order of their first call, how
   often the next one lives in another package of handful.
 * Modules loaded: modules of handful in memory after that command has fitted one named method to a table.
@@ -146,7 +148,10 @@ def count_importers(package: Path, trees: dict[Path, ast.Module]) -> dict[Path, 
     known = set(names.values())
     importers: dict[str, set[str]] = defaultdict(set)
     for path, tree in trees.items():
-        for target in _imported(tree, names[path], path.name == "__init__.py"):
+        stub = path.with_suffix(".pyi")
+        written = [tree, ast.parse(stub.read_text(encoding="utf-8"))] if stub.exists() else [tree]
+        is_package = path.name == "__init__.py"
+        for target in (name for each in written for name in _imported(each, names[path], is_package)):
             while target and target not in known:
                 target = target.rpartition(".")[0]
             if target and target != names[path]:

@@ -10,8 +10,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.corpora.formats import format_named
 from handful.corpora.make import make_sense_contexts
 from handful.experiment.arena_corpora import CorpusDraws
-from handful.experiment.arena_senses import SenseArena
-from handful.experiment.compare_senses import compare_senses
+from handful.experiment.compare_senses import SenseArena, compare_senses
 from handful.experiment.trial import Task
 from handful.senses import SenseClassifier
 

@@ -12,7 +12,9 @@ from handful.core.errors import HandfulError
 from handful.core.progress import Step
 
 if TYPE_CHECKING:
-    from handful.corpora import Corpus
+    from collections.abc import Sequence
+
+    from handful.corpora import CheckReport, Corpus
 
 
 @click.group("data")
@@ -114,37 +116,45 @@ def check_corpora(names: tuple[str, ...], fast: bool, as_json: bool) -> int:
         for done, entry in enumerate(entries, start=1):
             reports.append((entry, check(entry.name, counting=not fast)))
             bar(Step("check", done, len(entries)))
-    wrong = [report for _, report in reports if report.state == "damaged" or (names and report.state == "missing")]
+    failures = ("damaged", "missing") if names else ("damaged",)
+    wrong = [report for _, report in reports if report.state in failures]
     if as_json:
-        rows = [
-            {
-                "name": report.name,
-                "state": report.state,
-                "files": dict(report.files),
-                "counts": dict(report.counts),
-                "expected": dict(entry.counts),
-                "problem": report.problem,
-            }
-            for entry, report in reports
-        ]
+        rows = [_as_row(entry, report) for entry, report in reports]
         emit_json({"folder": data_folder(), "ok": not wrong, "corpora": rows})
     else:
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False)
-        for heading in ("name", "state", "counts"):
-            table.add_column(heading)
-        for _, report in reports:
-            counts = ", ".join(f"{number:,} {what}" for what, number in report.counts.items())
-            table.add_row(report.name, report.state, counts)
-        out = console()
-        out.print(table)
-        number = {state: sum(r.state == state for _, r in reports) for state in ("here", "missing", "damaged")}
-        summary = ", ".join(f"{n} {state}" for state, n in number.items())
-        out.print(f"{summary} in {data_folder()}", soft_wrap=True, markup=False)
+        _tell([report for _, report in reports])
     for report in wrong:
         click.echo(f"handful: {report.problem}", err=True)
     return 1 if wrong else 0
+
+
+def _as_row(entry: Corpus, report: CheckReport) -> dict[str, Any]:
+    return {
+        "name": report.name,
+        "state": report.state,
+        "files": dict(report.files),
+        "counts": dict(report.counts),
+        "expected": dict(entry.counts),
+        "problem": report.problem,
+    }
+
+
+def _tell(reports: Sequence[CheckReport]) -> None:
+    from rich.table import Table
+
+    from handful.corpora import data_folder
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "state", "counts"):
+        table.add_column(heading)
+    for report in reports:
+        counts = ", ".join(f"{number:,} {what}" for what, number in report.counts.items())
+        table.add_row(report.name, report.state, counts)
+    states = [report.state for report in reports]
+    summary = ", ".join(f"{states.count(state)} {state}" for state in ("here", "missing", "damaged"))
+    out = console()
+    out.print(table)
+    out.print(f"{summary} in {data_folder()}", soft_wrap=True, markup=False)
 
 
 def _state(entry: Corpus) -> str:

@@ -107,39 +107,63 @@ def _facts(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
     if hasattr(model, "get_params"):
         plain = {k: v for k, v in model.get_params(deep=False).items() if isinstance(v, int | float | str)}
         facts["parameters"] = {name: value for name, value in plain.items() if value != "deprecated"}
-    if table is None and hasattr(model, "classes_"):
-        facts["classes"] = _some(np.asarray(model.classes_))
-    if hasattr(model, "kept_"):
-        kept = np.asarray(model.kept_)
-        facts["rows kept"] = len(kept)
-        facts["first of them"] = kept[:top].tolist()
-    if hasattr(model, "stored_codes_"):
-        names = table.classes_ if table is not None else model.classes_
-        codes = np.asarray(model.classes_)[model.stored_codes_] if table is not None else model.stored_codes_
-        counts = np.bincount(codes.astype(np.int64), minlength=len(names))
-        facts["rows kept by class"] = {str(n): int(c) for n, c in zip(names[:_MOST_CLASSES], counts, strict=False)}
-    linear = getattr(model, "estimator_", model)
-    if table is not None and hasattr(linear, "coef_"):
-        found = _top_features(linear, table, top)
-        if any(found.values()):
-            facts["top features"] = found
-    if table is None and hasattr(model, "top_features") and not hasattr(model, "classes_"):
-        facts["top features"] = [f"{name} {weight:+.2f}" for name, weight in model.top_features(top)]
-    elif table is None and hasattr(model, "top_features"):
-        facts["top features"] = {
-            str(label): [f"{name} {weight:+.2f}" for name, weight in model.top_features(label, top)]
-            for label in np.asarray(model.classes_)[:_MOST_CLASSES].tolist()
-        }
+    facts |= _kept_rows(model, top, table)
+    facts |= _own_facts(model, top) if table is None else _linear_facts(model, top, table)
     if getattr(model, "prototypes", None):
         facts["prototypes"] = {str(k): list(v) for k, v in model.prototypes.items()}
-    if table is None and getattr(model, "training_", None):
+    return facts | _sizes(model)
+
+
+def _kept_rows(model: Any, top: int, table: TableModel | None) -> dict[str, Any]:
+    """Return how many rows a model keeps, which ones, and of which classes."""
+    facts: dict[str, Any] = {}
+    if hasattr(model, "kept_"):
+        kept = np.asarray(model.kept_)
+        facts = {"rows kept": len(kept), "first of them": kept[:top].tolist()}
+    if hasattr(model, "stored_codes_"):
+        names, codes = model.classes_, model.stored_codes_
+        if table is not None:  # whose classes are the codes of the model inside
+            names, codes = table.classes_, np.asarray(names)[codes]
+        counts = np.bincount(codes.astype(np.int64), minlength=len(names))
+        facts["rows kept by class"] = {str(n): int(c) for n, c in zip(names[:_MOST_CLASSES], counts, strict=False)}
+    return facts
+
+
+def _linear_facts(model: Any, top: int, table: TableModel) -> dict[str, Any]:
+    linear = getattr(model, "estimator_", model)
+    features = _top_features(linear, table, top) if hasattr(linear, "coef_") else {}
+    return {"top features": features} if any(features.values()) else {}
+
+
+def _own_facts(model: Any, top: int) -> dict[str, Any]:
+    """Return what a model that stands by itself tells of its classes, features and training."""
+    facts: dict[str, Any] = {}
+    if hasattr(model, "classes_"):
+        facts["classes"] = _some(np.asarray(model.classes_))
+    if hasattr(model, "top_features"):
+        facts["top features"] = _weighted(model, top)
+    if getattr(model, "training_", None):
         facts["how it was trained"] = dict(model.training_)
+    return facts
+
+
+def _weighted(model: Any, top: int) -> Any:
+    def told(*asked: Any) -> list[str]:
+        return [f"{name} {weight:+.2f}" for name, weight in model.top_features(*asked)]
+
+    if not hasattr(model, "classes_"):
+        return told(top)
+    return {str(label): told(label, top) for label in np.asarray(model.classes_)[:_MOST_CLASSES].tolist()}
+
+
+def _sizes(model: Any) -> dict[str, Any]:
+    """Return single numbers that training left, and the shapes of arrays."""
+    facts: dict[str, Any] = {}
     for name in ("n_active_", "n_components_", "threshold_", "n_iter_", "objective_"):
         if hasattr(model, name) and np.ndim(getattr(model, name)) == 0:
             facts[name.strip("_").replace("_", " ")] = _plain(getattr(model, name))
-    arrays = {n: list(v.shape) for n, v in vars(model).items() if isinstance(v, np.ndarray) and not n.startswith("_")}
-    facts["arrays"] = {name: " x ".join(map(str, shape)) for name, shape in arrays.items()}
-    return facts
+    arrays = {n: v.shape for n, v in vars(model).items() if isinstance(v, np.ndarray) and not n.startswith("_")}
+    return {**facts, "arrays": {name: " x ".join(map(str, shape)) for name, shape in arrays.items()}}
 
 
 def _top_features(linear: Any, table: TableModel, top: int) -> dict[str, list[str]]:

@@ -61,25 +61,9 @@ class Encoder:
         templates: TemplateSet,
     ) -> Encoder:
         """Give numbers to what is in training sentences; where keys have no room for all words, to the most frequent."""
-        words = Counter(chain.from_iterable(s.tokens for s in sentences))
-        seen: dict[str, Counter[str]] = {"word": words, "prefix": Counter()}
-        for word, count in words.items():
-            seen["prefix"][prefix_of(word)] += count
-        tags = Counter(chain.from_iterable(zip(*(s[c] for c in columns), strict=True) for s in sentences))
-        seen["pos"], seen["coarse"] = Counter(), Counter()
-        for pair, count in tags.items():
-            seen["pos"][pair[0]] += count
-            seen["coarse"][coarse_of(pair)] += count
-        if clusters is not None:
-            for name, length in (("bits4", 4), ("bits6", 6), ("bits", None)):
-                seen[name] = Counter()
-                for word, count in words.items():
-                    if word in clusters:
-                        seen[name][clusters[word][:length]] += count
-        values = {name: sorted(counts, key=lambda v: (-counts[v], v)) for name, counts in seen.items()}
-        for strings in values.values():
-            if "" in strings:
-                strings.remove("")
+        seen = _count(sentences, columns, clusters)
+        # The most frequent first; nothing needs no number.
+        values = {name: _by_frequency(counts) for name, counts in seen.items()}
         texts = (*templates.arcs, *templates.pairs)
         for name in ("bits", "prefix", "word"):
             others = {other: len(SPECIAL) + len(strings) for other, strings in values.items()}
@@ -174,3 +158,31 @@ def marks_of(tags: tuple[str, ...]) -> int:
     """
     verb = any(tag in _VERBS or tag.startswith("VB") for tag in tags)
     return verb + 2 * any(tag in _PUNCTUATION for tag in tags) + 4 * any(tag in _JOINS for tag in tags)
+
+
+def _count(
+    sentences: Sequence[Sentence], columns: Sequence[str], clusters: Mapping[str, str] | None
+) -> dict[str, Counter[str]]:
+    """Count words, their prefixes, tags and clusters."""
+    words = Counter(chain.from_iterable(s.tokens for s in sentences))
+    seen: dict[str, Counter[str]] = {"word": words, "prefix": Counter(), "pos": Counter(), "coarse": Counter()}
+    for word, count in words.items():
+        seen["prefix"][prefix_of(word)] += count
+    tags = Counter(chain.from_iterable(zip(*(s[c] for c in columns), strict=True) for s in sentences))
+    for pair, count in tags.items():
+        seen["pos"][pair[0]] += count
+        seen["coarse"][coarse_of(pair)] += count
+    return seen if clusters is None else seen | _count_bits(words, clusters)
+
+
+def _count_bits(words: Mapping[str, int], clusters: Mapping[str, str]) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = {"bits4": Counter(), "bits6": Counter(), "bits": Counter()}
+    for word, count in words.items():
+        if word in clusters:
+            for name, length in (("bits4", 4), ("bits6", 6), ("bits", None)):
+                counts[name][clusters[word][:length]] += count
+    return counts
+
+
+def _by_frequency(counts: Mapping[str, int]) -> list[str]:
+    return sorted(filter(None, counts), key=lambda value: (-counts[value], value))

@@ -80,26 +80,30 @@ def score_trees(
     ParseScores
         With and without punctuation.
     """
+    _check_scored(gold, heads)
+    right = [np.array(t.heads) == np.asarray(h) for t, h in zip(gold, heads, strict=True)]
+    named = [np.zeros(len(r), dtype=bool) for r in right]
+    if labels is not None:
+        named = [r & _same(t.labels, given) for r, t, given in zip(right, gold, labels, strict=True)]
+    words = [~punctuation(t.sentence) for t in gold]
+    scores = _scores(right, named, [np.ones(len(r), dtype=bool) for r in right])
+    scores.without_punctuation = _scores(right, named, words)
+    return scores
+
+
+def _check_scored(gold: Sequence[Tree], heads: Sequence[Sequence[int]]) -> None:
     who = "score_trees"
     if not any(len(t) for t in gold):
         raise DataError(f"{who}: at least one tree is needed to score, got none.")
     if [len(t) for t in gold] != [len(h) for h in heads]:
         raise DataError(f"{who}: there must be one head for each word.")
-    if any(-1 in tree.heads for tree in gold):
-        number = next(i for i, tree in enumerate(gold) if -1 in tree.heads)
+    number = next((i for i, tree in enumerate(gold) if -1 in tree.heads), None)
+    if number is not None:
         raise DataError(f"{who}: the right trees must have all heads, but tree {number} lacks some.")
-    right = [np.array(t.heads) == np.asarray(h) for t, h in zip(gold, heads, strict=True)]
-    named = [np.zeros(len(r), dtype=bool) for r in right]
-    if labels is not None:
-        pairs = zip(right, gold, labels, strict=True)
-        named = [
-            r & np.array([a == b for a, b in zip(t.labels, answers, strict=True)], dtype=bool)
-            for r, t, answers in pairs
-        ]
-    words = [~punctuation(t.sentence) for t in gold]
-    scores = _scores(right, named, [np.ones(len(r), dtype=bool) for r in right])
-    scores.without_punctuation = _scores(right, named, words)
-    return scores
+
+
+def _same(labels: Sequence[str], others: Sequence[str]) -> np.ndarray:
+    return np.array([a == b for a, b in zip(labels, others, strict=True)], dtype=bool)
 
 
 def _scores(right: list[Any], named: list[Any], counted: list[Any]) -> ParseScores:

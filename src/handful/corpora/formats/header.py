@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import Literal
 
 from handful.core.errors import FormatError
 from handful.corpora.formats.shown import shown
@@ -44,21 +45,27 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     numbers = [bool(_NUMBER.fullmatch(cell)) for cell in first]
     if all(numbers):
         return False
-    like_names = like_data = 0
     values = [float(cell) for cell, is_number in zip(first, numbers, strict=True) if is_number]
     counts_up = len(values) > 1 and all(b - a == 1 for a, b in pairwise(values))
-    for place, cell in enumerate(first):
-        below = [row[place].strip() for row in rows if place < len(row) and row[place].strip().lower() not in _EMPTY]
-        if not below or cell.strip().lower() in _EMPTY:
-            continue
-        if all(map(_NUMBER.fullmatch, below)):
-            if not numbers[place]:
-                like_names += 1
-            elif not counts_up and min(map(float, below)) <= float(cell) <= max(map(float, below)):
-                like_data += 1
-        elif cell.strip() in below:
-            like_data += 1
-    return like_names > 0 or like_data == 0
+    signs = [_sign(cell, _filled(rows, place), counts_up) for place, cell in enumerate(first)]
+    return "name" in signs or "data" not in signs
+
+
+def _filled(rows: Sequence[Sequence[str]], place: int) -> list[str]:
+    cells = [row[place].strip() for row in rows if place < len(row)]
+    return [cell for cell in cells if cell.lower() not in _EMPTY]
+
+
+def _sign(cell: str, below: Sequence[str], counts_up: bool) -> Literal["name", "data", "nothing"]:
+    """Tell what the cells below say of a cell in the first row: a name among numbers, or data like the others."""
+    if not below or cell.strip().lower() in _EMPTY:
+        return "nothing"
+    if not all(map(_NUMBER.fullmatch, below)):
+        return "data" if cell.strip() in below else "nothing"
+    if not _NUMBER.fullmatch(cell):
+        return "name"
+    values = list(map(float, below))
+    return "data" if not counts_up and min(values) <= float(cell) <= max(values) else "nothing"
 
 
 def default_names(n: int) -> list[str]:

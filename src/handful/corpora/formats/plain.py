@@ -107,25 +107,27 @@ def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) ->
     with write_text_file(path) as file:
         for index, sentence in enumerate(sentences, start=1):
             tokens = sentence.tokens if isinstance(sentence, Sentence) else sentence
-            if isinstance(tokens, str):
-                raise DataError(f"write_text: sentence {index} must be a list of tokens, got the text {shown(tokens)}.")
-            for token in tokens:
-                if not isinstance(token, str):
-                    raise DataError(
-                        f"write_text: sentence {index} must be tokens that are strings, got {shown(token)}."
-                    )
-            bad = next((token for token in tokens if not token or _FORBIDDEN.search(token)), None)
-            if bad is not None or not tokens:
-                got = "no tokens" if bad is None else repr(bad)
-                raise DataError(
-                    f"write_text: sentence {index} must be tokens that are filled and hold no blank or line end, got {got}."
-                )
+            _check_tokens(index, tokens)
             n_blank = sentence.comments.count("") if isinstance(sentence, Sentence) else 0
             if index == 1 and not n_blank:
                 refuse_mark("write_text", tokens[0])
             file.write("\n" * n_blank + " ".join(tokens) + "\n")
         if not index:
             raise DataError("write_text: there must be a sentence, got none.")
+
+
+def _check_tokens(index: int, tokens: Sequence[str]) -> None:
+    if isinstance(tokens, str):
+        raise DataError(f"write_text: sentence {index} must be a list of tokens, got the text {shown(tokens)}.")
+    for token in tokens:
+        if not isinstance(token, str):
+            raise DataError(f"write_text: sentence {index} must be tokens that are strings, got {shown(token)}.")
+    bad = next((token for token in tokens if not token or _FORBIDDEN.search(token)), None)
+    if bad is not None or not tokens:
+        got = "no tokens" if bad is None else repr(bad)
+        raise DataError(
+            f"write_text: sentence {index} must be tokens that are filled and hold no blank or line end, got {got}."
+        )
 
 
 def is_text(head: Head) -> bool:

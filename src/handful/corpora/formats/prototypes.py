@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from handful.core.errors import DataError, FormatError
@@ -150,41 +150,55 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     >>> target.read_text()
     'NN\tyear share\n'
     """
-    for label, words in prototypes.items():
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            raise DataError(f"write_prototypes: the words of {shown(label)} must be a list, got {shown(words)}.")
-    lists = {label: list(words) for label, words in prototypes.items()}
-    if not lists:
-        raise DataError("write_prototypes: there must be a label with words, got none.")
+    lists = _as_lists(prototypes)
     form = bare_suffix(path)
     for label, words in lists.items():
-        for text in (label, *words):
-            if not isinstance(text, str):
-                raise DataError(f"write_prototypes: labels and words must be strings, got {shown(text)}.")
-        if not label.strip() or not words or not all(word.strip() for word in words):
-            raise DataError(f"write_prototypes: labels and words must be filled, got {shown(label)}: {shown(words)}.")
-        if form not in (".json", ".toml") and (label != label.strip() or len(label.splitlines()) > 1 or "\t" in label):
-            raise DataError(f"write_prototypes: a label must have no blanks around it and no tab, got {shown(label)}.")
-        if form not in (".json", ".toml") and _has_commas_between(words):
-            raise DataError(
-                f"write_prototypes: words must not look like one list with commas, got {shown(' '.join(words))}. "
-                "Name the file .json or .toml."
-            )
-        bad = next((word for word in words if form not in (".json", ".toml") and word.split() != [word]), None)
-        if bad is not None:
-            raise DataError(
-                f"write_prototypes: a word must hold no white space, got {shown(bad)}. Name the file .json or .toml."
-            )
+        _check_filled(label, words)
+        if form not in (".json", ".toml"):
+            _check_plain(label, words)
     with write_text_file(path) as file:
         if form == ".json":
             file.write(json.dumps(lists, ensure_ascii=False, indent=1) + "\n")
         elif form == ".toml":
-            for label, words in lists.items():
-                file.write(f"{_quoted(label)} = [{', '.join(map(_quoted, words))}]\n")
+            file.writelines(
+                f"{_quoted(label)} = [{', '.join(map(_quoted, words))}]\n" for label, words in lists.items()
+            )
         else:
             refuse_mark("write_prototypes", next(iter(lists)))
-            for label, words in lists.items():
-                file.write(f"{label}\t{' '.join(words)}\n")
+            file.writelines(f"{label}\t{' '.join(words)}\n" for label, words in lists.items())
+
+
+def _as_lists(prototypes: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
+    for label, words in prototypes.items():
+        if isinstance(words, str) or not isinstance(words, Iterable):
+            raise DataError(f"write_prototypes: the words of {shown(label)} must be a list, got {shown(words)}.")
+    if not prototypes:
+        raise DataError("write_prototypes: there must be a label with words, got none.")
+    return {label: list(words) for label, words in prototypes.items()}
+
+
+def _check_filled(label: str, words: Sequence[str]) -> None:
+    for text in (label, *words):
+        if not isinstance(text, str):
+            raise DataError(f"write_prototypes: labels and words must be strings, got {shown(text)}.")
+    if not words or not all(text.strip() for text in (label, *words)):
+        raise DataError(f"write_prototypes: labels and words must be filled, got {shown(label)}: {shown(words)}.")
+
+
+def _check_plain(label: str, words: Sequence[str]) -> None:
+    """Refuse what a file of lines cannot keep."""
+    if label != label.strip() or len(label.splitlines()) > 1 or "\t" in label:
+        raise DataError(f"write_prototypes: a label must have no blanks around it and no tab, got {shown(label)}.")
+    if _has_commas_between(words):
+        raise DataError(
+            f"write_prototypes: words must not look like one list with commas, got {shown(' '.join(words))}. "
+            "Name the file .json or .toml."
+        )
+    bad = next((word for word in words if word.split() != [word]), None)
+    if bad is not None:
+        raise DataError(
+            f"write_prototypes: a word must hold no white space, got {shown(bad)}. Name the file .json or .toml."
+        )
 
 
 def _quoted(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -208,27 +209,30 @@ def refuse_quantity(cells: pl.Series) -> None:
     )
 
 
+_LISTED = re.compile(r"\[.*,.*\]", re.DOTALL)
+
+
 def _several_labels(cells: pl.Series) -> list[str]:
     import polars as pl
 
     if cells.dtype != pl.String:
         return []
-    values = cells.drop_nulls().unique()
-    listed = [value for value in values if value.startswith("[") and value.endswith("]") and "," in value]
-    split = {
-        value: [
-            part.strip(" '\"[]") for part in value.replace("|", ";").replace(",", ";" if listed else ",").split(";")
-        ]
-        for value in values
-    }
-    several = [parts for parts in split.values() if len(parts) > 1]
-    known = {part for parts in split.values() if len(parts) == 1 for part in parts}
-    parts_again = [part for parts in several for part in parts]
-    repeats = len(parts_again) > len(set(parts_again)) or any(part in known for part in parts_again)
-    if len(several) < 2 or not repeats:
+    values = cells.drop_nulls().unique().to_list()
+    # Commas part labels only in cells that look like lists; elsewhere they may be part of a name.
+    separators = ";|," if any(map(_LISTED.fullmatch, values)) else ";|"
+    split = {value: [part.strip(" '\"[]") for part in re.split(f"[{separators}]", value)] for value in values}
+    example = next((value for value, parts in split.items() if len(parts) > 1), None)
+    if example is None or not _come_again(list(split.values())):
         return []
-    example = next(value for value, parts in split.items() if len(parts) > 1)
     return [
         f"Column {cells.name!r} seems to hold several labels in a cell, such as {example!r}; each combination counts as a "
         "class of its own. Make one column for each label if they should be told apart."
     ]
+
+
+def _come_again(cells: Sequence[Sequence[str]]) -> bool:
+    """Tell whether several cells have several parts, and parts of one cell stand in another or alone."""
+    several = [parts for parts in cells if len(parts) > 1]
+    alone = {parts[0] for parts in cells if len(parts) == 1}
+    listed = [part for parts in several for part in parts]
+    return len(several) > 1 and (len(listed) > len(set(listed)) or not alone.isdisjoint(listed))
