@@ -185,7 +185,7 @@ def _check_filled(label: str, words: Sequence[str]) -> None:
         raise DataError(f"write_prototypes: labels and words must be filled, got {shown(label)}: {shown(words)}.")
 
 
-def _check_plain(label: str, words: Sequence[str]) -> None:
+def _check_plain(label: str, words: list[str]) -> None:
     """Refuse what a file of lines cannot keep."""
     if label != label.strip() or len(label.splitlines()) > 1 or "\t" in label:
         raise DataError(f"write_prototypes: a label must have no blanks around it and no tab, got {shown(label)}.")
