@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check corpus-test studio-browser studio-test bench docs clean
+.PHONY: demo test check corpus-test studio-browser studio-test studio-pictures bench docs clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
@@ -23,6 +23,9 @@ studio-browser:
 
 studio-test: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python -m pytest -q -n 2 -m browser tests/studio
+
+studio-pictures: studio-browser $(VENV)/browser.stamp
+	$(BIN)/python tests/studio_pictures.py docs/figures/studio
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .

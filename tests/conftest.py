@@ -15,7 +15,14 @@ settings.load_profile("house")
 os.environ["HANDFUL_VECTORS"] = ""  # no encoder is at hand, whatever this machine has
 
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
-collect_ignore = ["core_models.py", "core_fuzz.py", "fakes_race.py", "tiny_encoder.py"]
+collect_ignore = [
+    "core_models.py",
+    "core_fuzz.py",
+    "fakes_race.py",
+    "tiny_encoder.py",
+    "studio_browser.py",
+    "studio_pictures.py",
+]
 
 
 @pytest.fixture(scope="session")

@@ -9,6 +9,7 @@ import click
 
 from handful.cli.console import say
 from handful.cli.options import Columns, run_option
+from handful.cli.prototypes import FIELDS
 from handful.core.errors import FileError, ParameterError
 
 
@@ -22,6 +23,7 @@ from handful.core.errors import FileError, ParameterError
     is_flag=True,
     help="For text: labels mark spans of tokens, not each token; told by --tagged where it is given.",
 )
+@FIELDS
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where exports go; beside DATA.")
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")

@@ -95,8 +95,11 @@ class Teacher(threading.Thread):
         """Learn once which words are alike; until then words are linked to nothing."""
         from handful.representations import ContextSimilarity
 
+        fields: dict[str, Any] = {"window": 3, "directional": False, "n_components": 50} if self._desk.fields else {}
         try:
-            self._similarity = ContextSimilarity().fit([self._desk.sentences[row] for row in self._order[:_N_ALIKE]])
+            self._similarity = ContextSimilarity(**fields).fit(
+                [self._desk.sentences[row] for row in self._order[:_N_ALIKE]]
+            )
         except HandfulError:
             return  # too short a text: nothing is like anything
         self.wake()

@@ -66,6 +66,8 @@ class TextDesk(Desk):
         Tagged sentences to begin with; there is no board of words then.
     spans : bool, default=False
         Whether labels mark spans of tokens (tags are B-X, I-X and O), not single tokens.
+    fields : bool, default=False
+        Whether labels are fields of documents, in which words are alike that stand near the same words in any order.
     seed : int, default=0
         Seed of all chance.
 
@@ -89,6 +91,7 @@ class TextDesk(Desk):
         lists: Mapping[str, Sequence[str]] | None = None,
         tagged: Sequence[tuple[Any, Sequence[str]]] = (),
         spans: bool = False,
+        fields: bool = False,
         seed: int = 0,
     ) -> None:
         super().__init__(name, len(sentences), journal, folder)
@@ -96,6 +99,7 @@ class TextDesk(Desk):
         self.tagged = list(tagged)
         self.has_board = not self.tagged
         self.spans = spans
+        self.fields = fields
         self.seed = seed
         self.lesson = Lesson()
         self.busy = ""
