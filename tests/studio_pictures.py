@@ -48,7 +48,9 @@ def shoot(page: Page, path: Path) -> None:
     page.locator("#said").evaluate("(said) => { said.textContent = ''; }")
     page.screenshot(path=path)
     with Image.open(path) as picture:
-        picture.convert("RGB").quantize(_COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(path, optimize=True)
+        picture.convert("RGB").quantize(_COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            path, optimize=True
+        )
 
 
 def pictures(browser: Any, folder: Path, work: Path) -> None:
