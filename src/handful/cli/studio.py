@@ -9,7 +9,6 @@ import click
 
 from handful.cli.console import say
 from handful.cli.options import Columns, run_option
-from handful.cli.prototypes import FIELDS
 from handful.core.errors import FileError, ParameterError
 
 
@@ -23,7 +22,7 @@ from handful.core.errors import FileError, ParameterError
     is_flag=True,
     help="For text: labels mark spans of tokens, not each token; told by --tagged where it is given.",
 )
-@FIELDS
+@click.option("--fields", is_flag=True, help="For text: labels are fields of documents, not parts of speech.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where exports go; beside DATA.")
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")

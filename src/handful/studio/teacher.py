@@ -93,13 +93,11 @@ class Teacher(threading.Thread):
 
     def _liken(self) -> None:
         """Learn once which words are alike; until then words are linked to nothing."""
-        from handful.representations import ContextSimilarity
+        from handful.tagging.prototypes.similarities import learn_similarity
 
-        fields: dict[str, Any] = {"window": 3, "directional": False, "n_components": 50} if self._desk.fields else {}
+        text = [self._desk.sentences[row] for row in self._order[:_N_ALIKE]]
         try:
-            self._similarity = ContextSimilarity(**fields).fit(
-                [self._desk.sentences[row] for row in self._order[:_N_ALIKE]]
-            )
+            self._similarity = learn_similarity("nearby" if self._desk.fields else "places", text, sum(map(len, text)))
         except HandfulError:
             return  # too short a text: nothing is like anything
         self.wake()
