@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test check corpus-test studio-browser studio-test studio-pictures bench docs clean
+.PHONY: demo test test-lowest fuzz check-bounds sbom check corpus-test studio-browser studio-test studio-pictures bench docs clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
@@ -33,6 +33,31 @@ check: $(VENV)/test.stamp
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# Changed model files and data files, 50,000 of each kind; FUZZ_FILES=400 is a short run.
+FUZZ_FILES ?= 50000
+fuzz: $(VENV)/test.stamp
+	$(BIN)/python tests/fuzz/run_models.py $(FUZZ_FILES)
+	HANDFUL_FUZZ_FILES=$(FUZZ_FILES) $(BIN)/python -m pytest -q -n 2 --timeout 0 tests/corpora/test_formats_fuzz.py
+
+# The kernels compiled with a check of every index; compiled code is not shared with other runs.
+check-bounds: $(VENV)/test.stamp
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q -n 2 $(BOUNDS_TESTS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python tests/fuzz/run_models.py 100
+BOUNDS_TESTS ?= tests/kernels tests/linear tests/neighbors tests/parsing tests/tagging tests/representations --ignore tests/kernels/test_cache.py
+
+# The lowest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
+	  --editable '.[test,plots,dask,studio]'
+	HANDFUL_DATA= .venv-lowest/bin/python -m pytest -n 2 -m "not corpus and not browser"
+
+# What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
+sbom: $(VENV)/test.stamp
+	$(PIP) pip-audit
+	$(BIN)/pip-audit --skip-editable --format cyclonedx-json --output sbom.json
+	$(BIN)/pip-audit --skip-editable
+
 bench: $(VENV)/bench.stamp
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
 
@@ -41,7 +66,7 @@ docs: $(VENV)/docs.stamp
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache handful-demo docs/_build docs/reference
+	rm -rf $(VENV) .venv-lowest sbom.json build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache handful-demo docs/_build docs/reference
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:

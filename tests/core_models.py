@@ -8,12 +8,25 @@ from scipy import sparse
 from handful.core.params import Count
 from handful.core.ragged import Ragged
 from handful.core.registry import method
+from handful.core.schema import IfThere, Kind, stored
 from handful.core.store import Storable
+
+
+class Anything(Kind):
+    """What a file can hold at all."""
+
+    def form(self, where, value, sizes):
+        pass
+
+
+ANY = IfThere(Anything())
 
 
 @method("tiny-model", paper=None, takes="table")
 class TinyModel(Storable):
     """Hold attributes."""
+
+    STATE = stored(rows_=ANY, classes_=ANY, paths_=ANY, matrix_=ANY, ragged_=ANY, objects_=ANY, scalar_=ANY, inner_=ANY)
 
     def __init__(self, size: Count = 3) -> None:
         self.size = size

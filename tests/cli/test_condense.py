@@ -137,7 +137,31 @@ def test_counts_of_two_models_go_together(capsys, model, tmp_path, monkeypatch):
     assert condense(second)[0] == 0  # adds to the first file alone
     code, told = condense("--held-out", 3)
     assert code == 2
-    assert f"both files of counts must be of the same text, got {counts} of 600 and {beside} of 360 tokens" in told
+    assert "both files of counts must be of the same text, got 600 and 360 tokens" in told
+    assert condense(second, "--held-out", 3)[0] == 0  # the second file counts what it lacks, the first nothing twice
+
+
+def test_text_that_was_counted_is_not_counted_again_unless_asked(capsys, model, tmp_path):
+    train, text, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
+    small = tmp_path / "small.handful"
+
+    def condense(*options):
+        code, out, err = run(capsys, "condense", model, train, *options, "-o", small, "--counts", counts, "--json")
+        assert code == 0, err
+        return json.loads(out)["tokens"], err
+
+    n_tokens, err = condense(text)
+    assert "counted before" not in err
+    first = counts.read_bytes(), small.read_bytes()
+    assert condense(text) == (
+        n_tokens,
+        "One piece of TEXT was counted before and left out; --again counts them once more.\n",
+    )
+    assert (counts.read_bytes(), small.read_bytes()) == first
+    packed = tmp_path / "copy.txt.gz"  # the same text, whatever its name and however it is packed
+    packed.write_bytes(gzip.compress(text.read_bytes()))
+    assert condense(packed)[0] == n_tokens
+    assert condense(text, "--again")[0] == 2 * n_tokens
 
 
 def interrupt(*_):

@@ -140,6 +140,102 @@ def test_wrong_engines_are_one_sentence(monkeypatch):
         assert "\n" not in str(caught.value)
 
 
+def test_a_port_that_takes_connections_and_never_answers_is_told(monkeypatch):
+    import socket
+
+    monkeypatch.setattr(dask_engine, "_PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as deaf:
+        address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
+        with pytest.raises(ParameterError, match=r"none answers at .* \(nothing was said for 0.5 seconds\)"):
+            map_reduce(str, add, [1], engine=address)
+    with pytest.raises(ParameterError, match=r"none answers at 'tcp://nonsense' \(it names no port"):
+        map_reduce(str, add, [1], engine="tcp://nonsense")
+
+
+def test_a_worker_of_another_version_is_told(client, monkeypatch):
+    monkeypatch.setattr(dask_engine, "__version__", "0.0.1")
+    with pytest.raises(
+        PartError, match=r"the worker has handful .*, but the run is of 0.0.1. Install the same on both"
+    ):
+        map_reduce(len, lambda a, b: a + b, ["one"], engine=client)
+
+
+@pytest.fixture
+def cluster():
+    """Start a scheduler and two workers as processes of their own."""
+    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "4s"}
+    ports = free_ports(2)
+    address = f"tcp://127.0.0.1:{ports[0]}"
+    quiet = {"env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(ports[0])]
+    worker = [
+        sys.executable,
+        "-m",
+        "distributed.cli.dask_worker",
+        address,
+        "--nthreads",
+        "1",
+        "--no-nanny",
+        "--no-dashboard",
+    ]
+    processes = [subprocess.Popen([*scheduler, "--no-dashboard"], **quiet)]
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        try:
+            dask_engine._try_address(address)
+            break
+        except OSError:
+            time.sleep(0.2)
+    processes += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+    try:
+        yield address, processes
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def free_ports(count):
+    import socket
+
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    return ports
+
+
+@pytest.mark.slow
+def test_a_paused_worker_and_a_killed_scheduler(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_engine, "_PATIENCE", 120)
+    address, processes = cluster
+    folder = str(tmp_path)
+    plain = thirds()
+
+    def summarize(part):
+        with open(f"{folder}/{part} {os.getpid()}", "w"):
+            time.sleep(0.3)
+        return plain(part)
+
+    def pause_one(part_sum, other):
+        if not paused:
+            paused.append(processes[1])
+            os.kill(processes[1].pid, signal.SIGSTOP)
+        return add(part_sum, other)
+
+    paused = []
+    found = map_reduce(summarize, pause_one, range(12), engine=address)
+    assert paused
+    assert found["sum"].tobytes() == map_reduce(plain, add, range(12))["sum"].tobytes()
+
+    def kill_scheduler(part_sum, other):
+        processes[0].kill()
+        return add(part_sum, other)
+
+    with pytest.raises(PartError, match=r"the Dask scheduler was lost. Start it and the run again"):
+        map_reduce(summarize, kill_scheduler, range(30), engine=address)
+
+
 def test_a_cluster_without_workers_is_told(monkeypatch):
     from distributed import LocalCluster
 

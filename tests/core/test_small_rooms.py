@@ -44,14 +44,14 @@ def test_an_interrupted_block_leaves_the_old_file(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_link_stays_a_link_and_what_is_no_file_is_left_alone(tmp_path):
+def test_a_link_is_replaced_and_not_followed_and_what_is_no_file_is_left_alone(tmp_path):
     real, link, pipe = tmp_path / "real", tmp_path / "link", tmp_path / "pipe"
     real.write_text("old")
     link.symlink_to(real)
     with atomic_writer(link) as file:
         file.write(b"new")
-    assert link.is_symlink()
-    assert real.read_text() == "new"
+    assert not link.is_symlink()
+    assert (link.read_text(), real.read_text()) == ("new", "old")
     os.mkfifo(pipe)
     with pytest.raises(FileError, match="is no ordinary file"), atomic_writer(pipe):
         pass

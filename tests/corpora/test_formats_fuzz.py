@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
+import json
 import lzma
+import os
 import random
+from dataclasses import asdict
 
+import numpy as np
 import polars as pl
 import pytest
 
-from handful.core.errors import HandfulError
+from handful.core.errors import FileError, HandfulError
+from handful.core.packed_arrays import pack_arrays, unpack_arrays
 from handful.corpora.formats import (
     detect,
     read_conll,
@@ -24,6 +30,42 @@ from handful.corpora.formats import (
 )
 from handful.corpora.formats.dtd import read_entities
 from handful.corpora.tables import read_table
+from handful.experiment.journal import Journal as RunJournal
+from handful.experiment.trial import Outcome, Task
+from handful.studio.journal import Journal as StudioJournal
+
+FILES = int(os.environ.get("HANDFUL_FUZZ_FILES", "400"))
+
+
+def workbook():
+    buffer = io.BytesIO()
+    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, -1]}).write_excel(buffer)
+    return buffer.getvalue()
+
+
+def read_summary(path):
+    """Read what a checkpoint keeps, as if its checksum were right."""
+    content = path.read_bytes()[32:]
+    try:
+        unpack_arrays(hashlib.sha256(content).digest() + content)
+    except ValueError as error:
+        raise FileError(f"{path}: {' '.join(str(error).split())}") from None
+
+
+def read_studio_journal(path):
+    StudioJournal(path, "key").close()
+
+
+def read_run_journal(path):
+    book = RunJournal(path, "key")
+    book.close()
+    if not book.outcomes:
+        raise FileError(f"{path}: is begun anew.")
+
+
+def run_journal():
+    outcome = Outcome(Task("k-nn", False, 0, 5), 0.5, "0110", 0.25, [[1, 0], [0, 1]], {"k": 3})
+    return "".join(json.dumps(line) + "\n" for line in ({"handful": "compare", "key": "key"}, asdict(outcome)))
 
 
 def parquet():
@@ -53,6 +95,13 @@ READERS = {
     "csv": ('x,color,y\n1.5,red,1\n2,"a, b",-1\n,,\n', lambda p: read_table(p, "y")),
     "jsonl": ('{"x": 1, "y": "a"}\n{"x": null, "y": "\\u00e9", "z": true}\n', lambda p: read_table(p, "y")),
     "parquet": (parquet(), lambda p: read_table(p, "y")),
+    "xlsx": (workbook(), lambda p: read_table(p, "y")),
+    "checkpoint": (pack_arrays({"n": 3, "counts": np.arange(4.0)}), read_summary),
+    "studio journal": (
+        '{"kind":"handful studio","key":"key"}\n{"do":"label","set":{"labels":{"0":"cat"}}}\n',
+        read_studio_journal,
+    ),
+    "run journal": (run_journal(), read_run_journal),
     "detect": (CONLLU, detect),
 }
 PIECES = [
@@ -113,13 +162,13 @@ def outcome(read, path):
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_mutated_files_give_records_or_a_sentence(tmp_path, name):
+def test_mutated_files_give_records_or_a_sentence(tmp_path, capfd, name):
     sample, read = READERS[name]
     sample = sample.encode() if isinstance(sample, str) else sample
     generator = random.Random(name)
     path = tmp_path / "file"
     outcomes = set()
-    for _ in range(400):
+    for _ in range(FILES):
         data = mutated(sample, generator)
         if generator.random() < 0.1:
             pack = generator.choice([gzip.compress, bz2.compress, lzma.compress])
@@ -127,6 +176,7 @@ def test_mutated_files_give_records_or_a_sentence(tmp_path, name):
         path.write_bytes(data)
         outcomes.add(outcome(read, path))
     assert outcomes == {"read", "refused"}
+    assert capfd.readouterr().err == ""  # polars would tell of panics
 
 
 @pytest.mark.parametrize("suffix", ["json", "toml"])

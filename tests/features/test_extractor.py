@@ -109,7 +109,7 @@ def test_a_damaged_state_is_refused():
         Extractor.from_state(state | {"keys": keys})
     with pytest.raises(DataError, match="does not fit"):
         Extractor.from_state(state | {"keys": state["keys"][:-1]})
-    with pytest.raises(DataError, match="hash"):
+    with pytest.raises(DataError, match="hash_bits must be at most 24"):
         Extractor.from_state(state | {"hash_bits": 60})
 
 

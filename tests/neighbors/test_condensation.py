@@ -75,5 +75,5 @@ def test_a_forged_file_is_refused(tmp_path):
     model = CondensedNN().fit(X, y)
     model.stored_codes_ = model.stored_codes_ + 7  # points outside the classes
     write_model(model, tmp_path / "model")
-    with pytest.raises(Exception, match="must agree with each other"):
+    with pytest.raises(Exception, match="stored_codes_ must hold numbers below"):
         read_model(tmp_path / "model", lambda _: CondensedNN)

@@ -280,7 +280,7 @@ def test_a_damaged_file_is_refused(name, value, trees, tmp_path):
     parser = DependencyParser(max_iter=1).fit(trees)
     setattr(parser, name, value)
     handful.save(parser, tmp_path / "p.handful")
-    with pytest.raises(HandfulError, match="damaged"):
+    with pytest.raises(HandfulError, match=r"does not hold a usable .*(damaged|must|missing)"):
         handful.load(tmp_path / "p.handful")
 
 
@@ -289,7 +289,7 @@ def test_a_label_of_the_root_that_is_none_is_refused(root, trees, tmp_path):
     parser = DependencyParser(max_iter=1).fit(trees)
     parser.labels_["root"] = root
     handful.save(parser, tmp_path / "p.handful")
-    with pytest.raises(HandfulError, match="damaged"):
+    with pytest.raises(HandfulError, match="labels_: root must be"):
         handful.load(tmp_path / "p.handful")
 
 

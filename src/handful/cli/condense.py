@@ -64,8 +64,9 @@ from handful.cli.sentences import load_tagger
 @click.option(
     "--counts",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File for the counts; if it is there, TEXT is added.",
+    help="File for the counts; if it is there, TEXT is added, but for pieces that it has counted already.",
 )
+@click.option("--again", is_flag=True, help="Count pieces of TEXT again that have been counted before.")
 @click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Where to save the small model.")
 @engine_options
 @checkpoint_option
@@ -96,6 +97,7 @@ def command(
     from handful.methods import load, save
     from handful.representations.condensed.condensing import Condensing, CondensingSettings
 
+    again = options.pop("again")
     dev, counts, taggers = options.pop("dev"), options.pop("counts"), options.pop("taggers")
     where = options.pop("output") or model.with_name(f"{model.stem}-condensed.handful")
     work = {"n_jobs": options.pop("jobs"), "engine": options.pop("engine"), "checkpoint": options.pop("checkpoint")}
@@ -118,9 +120,13 @@ def command(
         if stored:
             condensing.read_counts(files)
         if texts:
-            condensing.count(list(texts), prepare=prepare, progress=progress, **work)
+            condensing.count(list(texts), prepare=prepare, progress=progress, again=again, **work)
         condensing.save_counts(files)
         small = condensing.train(progress=progress)
+    if condensing.n_known:
+        pieces = f"{condensing.n_known:,} pieces of TEXT were" if condensing.n_known > 1 else "One piece of TEXT was"
+        told = f"{pieces} counted before and left out; --again counts them once more."
+        console(stderr=True).print(told, style="dim")
     scores = {} if dev is None else {"before": data.score(base), "after": data.score(small)}
     small.training_ = {
         **getattr(base, "training_", {}),

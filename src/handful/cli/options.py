@@ -242,7 +242,7 @@ def check_output(output: Path | None, *others: Path | None) -> None:
     check_apart(output, *others)
     if output is None:
         return
-    target = Path(os.path.realpath(output))
+    target = Path(os.path.abspath(output))
     if target.is_dir() or (target.exists() and not target.is_file()):
         raise FileError(f"{output}: is no ordinary file. Name a file to write to.")
     if not target.parent.is_dir():

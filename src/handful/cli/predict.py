@@ -15,6 +15,7 @@ _OPTIONS = {
     "abstain": ("tables", "sentences"),
     "column": ("tables",),
     "confidence": ("tables",),
+    "safe_csv": ("tables",),
     "jobs": ("sentences", "trees"),
     "engine": ("sentences", "trees"),
 }
@@ -28,6 +29,9 @@ _OPTIONS = {
 @click.option(
     "--confidence", default="confidence", show_default=True, help="Name of the new column of confidence, in a table."
 )
+@click.option(
+    "--safe-csv", is_flag=True, help="Put an apostrophe before texts that a spreadsheet would run as formulas."
+)
 @run_options("output", "jobs", "engine")
 @click.pass_context
 def command(
@@ -37,6 +41,7 @@ def command(
     abstain: float | None,
     column: str,
     confidence: str,
+    safe_csv: bool,
     run: Run,
 ) -> None:
     """Answer for every row or sentence of DATA with MODELS, files that 'handful fit' wrote.
@@ -49,6 +54,8 @@ def command(
     (--jobs, --engine) with the same output. The output of tables is CSV, TSV or JSON lines by the name of the file, and
     CSV on stdout. Sentences are written as columns, which the first line names; as CoNLL-U where DATA is CoNLL-U or a
     parser is among the models; or as JSON lines with character offsets, if the name of the file ends in .jsonl.
+
+    Cells are written as they are, so a text like =HYPERLINK(...) is a formula to a spreadsheet; --safe-csv prevents that.
     """
     from handful.core.errors import ParameterError
     from handful.methods import load
@@ -70,7 +77,7 @@ def command(
     if kind == "tables":
         from handful.cli.predict_table import predict_table
 
-        predict_table(fitted[0], data, run.output, abstain, (column, confidence))
+        predict_table(fitted[0], data, run.output, abstain, (column, confidence), safe_csv=safe_csv)
     elif kind == "contexts":
         from handful.cli.predict_senses import predict_senses
 
@@ -109,4 +116,6 @@ def _check_options(ctx: click.Context, kind: str) -> None:
 
     for name, kinds in _OPTIONS.items():
         if kind not in kinds and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise ParameterError(f"--{name}: is for models of {' and '.join(kinds)}, got one of {kind}. Leave it out.")
+            raise ParameterError(
+                f"--{name.replace('_', '-')}: is for models of {' and '.join(kinds)}, got one of {kind}. Leave it out."
+            )

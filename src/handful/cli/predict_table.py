@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 
 def predict_table(
-    model: TableModel, data: Path, output: Path | None, abstain: float | None, names: tuple[str, str]
+    model: TableModel,
+    data: Path,
+    output: Path | None,
+    abstain: float | None,
+    names: tuple[str, str],
+    *,
+    safe_csv: bool = False,
 ) -> None:
     """Write a table again with two more columns: answer and confidence.
 
@@ -34,11 +40,13 @@ def predict_table(
         Answers less sure than this are left blank.
     names : tuple of str
         Names of the two columns.
+    safe_csv : bool
+        Whether texts that a spreadsheet would run as formulas get an apostrophe.
     """
     import polars as pl
 
     from handful.corpora.formats import format_for
-    from handful.corpora.tables import table_frames, write_frames
+    from handful.corpora.tables import table_frames, without_formulas, write_frames
 
     if output is not None:
         format_for(output, "table")  # refuses a name of no kind of table, before any work
@@ -59,7 +67,8 @@ def predict_table(
             n_rows += frame.height
             shares = pl.Series(names[1], confidence).round(4).fill_nan(None)
             # An empty cell stays as it was, without quotes.
-            yield frame.with_columns(pl.col(pl.String).replace({"": None})).with_columns(answers, shares)
+            full = frame.with_columns(pl.col(pl.String).replace({"": None})).with_columns(answers, shares)
+            yield without_formulas(full) if safe_csv else full
 
     if output is not None:
         write_frames(output, answered())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import uuid
 import warnings
 from collections.abc import Callable, Collection, Iterator
@@ -12,6 +13,7 @@ from typing import Any
 from handful.compute.transport import Failed, pack, run, unpack
 from handful.core.errors import ParameterError
 from handful.core.optional import require
+from handful.core.version import __version__
 
 _PATIENCE = 10
 """Seconds to wait for a scheduler to answer, and for its first worker."""
@@ -64,14 +66,38 @@ def open_client(engine: Any, jobs: int) -> Iterator[Any]:
         yield client
 
 
+def _try_address(address: str) -> None:
+    """Raise OSError if nobody answers at an address within some seconds.
+
+    A scheduler speaks first. A plain socket tells at once what is wrong; a client would try again and again, and wait without
+    an end for a port that takes connections and never says a word.
+    """
+    scheme, separator, place = address.rpartition("://")
+    host, _, port = place.rpartition(":")
+    if separator and scheme != "tcp":
+        return
+    if not host or not port.isdigit():
+        raise OSError("it names no port, such as :8786")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE) as connection:
+            connection.settimeout(_PATIENCE)
+            if not connection.recv(1):
+                raise OSError("the connection was closed at once")
+    except TimeoutError:
+        raise OSError(f"nothing was said for {_PATIENCE:g} seconds") from None
+    except OverflowError:
+        raise OSError(f"{port} is no port") from None
+
+
 @contextmanager
 def _connected(distributed: Any, address: str) -> Iterator[Any]:
     try:
+        _try_address(address)
         client = distributed.Client(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ParameterError(
             f"map_reduce: engine must be the address of a running Dask scheduler, but none answers at {address!r} "
-            f"({type(error).__name__}). Start one with 'dask scheduler', or use engine='dask'."
+            f"({_cause(error)}). Start one with 'dask scheduler', or use engine='dask'."
         ) from None
     with client:
         try:
@@ -84,6 +110,11 @@ def _connected(distributed: Any, address: str) -> Iterator[Any]:
         yield client
 
 
+def _cause(error: Exception) -> str:
+    text = " ".join(str(getattr(error, "strerror", None) or error).split())
+    return text[:200] or type(error).__name__
+
+
 class DaskPool:
     """Workers of a cluster that summarize parts; see `handful.compute.in_order.Pool`."""
 
@@ -91,6 +122,7 @@ class DaskPool:
         self._client = client
         self._as_arrays = as_arrays
         self._futures: set[Any] = set()
+        self._threads = 1
         self._token = uuid.uuid4().hex
         # The function is the result of a task and not scattered data: when the worker that holds it is lost, Dask makes it
         # again. So it crosses the net once for each worker, not with each part.
@@ -98,20 +130,24 @@ class DaskPool:
 
     def room(self) -> int:
         """Return how many parts may be under way."""
-        threads: int = sum(self._client.nthreads().values())
-        return 4 * max(threads, 1)
+        # Where the scheduler is gone, the futures tell; until then it stays as it was.
+        with suppress(OSError, TimeoutError):
+            self._threads = sum(self._client.nthreads().values())
+        return 4 * max(self._threads, 1)
 
     def submit(self, part: bytes) -> Any:
         """Hand a packed part to the workers."""
-        future = self._send(_work, self._token, self._function, part, self._as_arrays)
+        future = self._send(_work, self._token, self._function, part, self._as_arrays, __version__)
         self._futures.add(future)
         return future
 
     def wait(self, futures: Collection[Any]) -> None:
         """Wait until one of them is done."""
+        from concurrent.futures import CancelledError
+
         from distributed import wait
 
-        with self._client.as_current():
+        with self._client.as_current(), suppress(CancelledError):  # `outcome` tells what became of them
             wait(futures, return_when="FIRST_COMPLETED")
 
     def outcome(self, future: Any) -> bytes | Failed:
@@ -156,7 +192,9 @@ def _same(packed: bytes) -> bytes:
     return packed
 
 
-def _work(token: str, packed: bytes, part: bytes, as_arrays: bool) -> bytes | Failed:
+def _work(token: str, packed: bytes, part: bytes, as_arrays: bool, version: str) -> bytes | Failed:
+    if version != __version__:
+        return Failed(f"the worker has handful {__version__}, but the run is of {version}. Install the same on both.")
     summarize = _held.get(token)
     if summarize is None:
         try:

@@ -35,10 +35,9 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     >>> target.read_bytes()
     b'whole'
     """
-    try:
-        target = Path(os.path.realpath(path))  # a link stays a link; the file that it names is replaced
-    except ValueError:
-        raise FileError(f"{path!r}: is not a path that this system can have.") from None
+    if "\0" in os.fspath(path):
+        raise FileError(f"{path!r}: is not a path that this system can have.")
+    target = Path(os.path.abspath(path))  # a link is replaced like any other file: what it names may lie anywhere
     if target.is_dir():
         raise FileError(f"{path}: is a folder. Name a file to write to.")
     if target.exists() and not target.is_file():
@@ -62,8 +61,35 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
 
 
+def lock(handle: int) -> bool:
+    """Lock an open file for this process, and tell whether it could be had; the lock ends with the process.
+
+    Parameters
+    ----------
+    handle : int
+        What `os.open` gave.
+
+    Returns
+    -------
+    bool
+        False if another process has it.
+    """
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def _mode_for(target: Path) -> int:
-    if target.exists():
+    if target.exists() and not target.is_symlink():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
     os.umask(mask)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import ModelFileError
+from handful.core.schema import Array, Kind, Names, Number, Plain, check_state
 
 # A forest, and the module and name of its trees.
 FORESTS = {
@@ -20,6 +21,18 @@ FORESTS = {
     "RandomForestClassifier": ("sklearn.ensemble", "sklearn.tree", "DecisionTreeClassifier"),
 }
 _NODE_FIELDS = ("left_child", "right_child", "feature", "threshold")
+
+STATE: dict[str, Kind] = {
+    "params": Plain(),
+    "classes": Names("k"),
+    "n_features": Number(int, size="d", high=2**31 - 1),
+    "sizes": Array("i8", "trees", low=1, below="nodes+1"),
+    "value": Array("f8", "nodes", "k"),
+    "left_child": Array("i8", "nodes", below="nodes", low=-1),
+    "right_child": Array("i8", "nodes", below="nodes", low=-1),
+    "feature": Array("i8", "nodes", below="d", low=-2),
+    "threshold": Array("f8", "nodes"),
+}
 
 
 def forest_state(forest: Any) -> dict[str, Any]:
@@ -67,15 +80,17 @@ def forest_from(name: str, state: Mapping[str, Any]) -> Any:
     """
     from importlib import import_module
 
+    check_state(name, STATE if len(state) > 1 else {"params": STATE["params"]}, state)
     home, tree_home, tree_name = FORESTS[name]
-    forest = getattr(import_module(home), name)(**state["params"])
+    # How many threads and how many words on the screen is not for a file to say.
+    forest = getattr(import_module(home), name)(**{**state["params"], "n_jobs": None, "verbose": 0})
     forest._validate_params()
     if len(state) == 1:
         return forest
     tree_class = getattr(import_module(tree_home), tree_name)
     classes, n_features = state["classes"], state["n_features"]
     bounds = np.concatenate([[0], np.cumsum(state["sizes"])]).tolist()
-    if bounds[-1] != len(state["value"]) or (np.asarray(state["sizes"]) < 1).any():
+    if bounds[-1] != len(state["value"]):
         raise ModelFileError("it holds a forest whose trees are cut off.")
     forest.classes_, forest.n_classes_, forest.n_outputs_ = classes, len(classes), 1
     forest.n_features_in_ = n_features

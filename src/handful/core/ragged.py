@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from handful.core.errors import DataError
+from handful.core.schema import is_rising
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,11 +34,13 @@ class Ragged:
     offsets: np.ndarray
 
     def __post_init__(self) -> None:
+        if np.asarray(self.offsets).dtype.kind not in "iu":
+            raise DataError("Ragged: offsets must be integers.")
         offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
         object.__setattr__(self, "offsets", offsets)
         if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or offsets[-1] != len(self.values):
             raise DataError(f"Ragged: offsets must run from 0 to the number of values ({len(self.values)}).")
-        if (np.diff(offsets) < 0).any():
+        if not is_rising(offsets, strictly=False):
             raise DataError("Ragged: offsets must never decrease.")
 
     @classmethod

@@ -14,36 +14,18 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import ModelFileError
+from handful.core.estimators import estimator_from, estimator_state
 from handful.core.few_values import few_values
 from handful.core.foreign import foreign_from, foreign_state
 from handful.core.forests import FORESTS, forest_from, forest_state
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
 from handful.core.rising import from_rising_bytes, rising_bytes
+from handful.core.schema import is_rising
 
 _TAG = "$"
 _NUMBER_KINDS = "biuf"
-
-# What may come to life beside our own methods, with the module it is defined in. Fitted attributes are plain arrays.
-_SKLEARN = {
-    "BernoulliNB": "sklearn.naive_bayes",
-    "ComplementNB": "sklearn.naive_bayes",
-    "GaussianNB": "sklearn.naive_bayes",
-    "KNeighborsClassifier": "sklearn.neighbors",
-    "LabelPropagation": "sklearn.semi_supervised",
-    "LabelSpreading": "sklearn.semi_supervised",
-    "LinearDiscriminantAnalysis": "sklearn.discriminant_analysis",
-    "LinearSVC": "sklearn.svm",
-    "LogisticRegression": "sklearn.linear_model",
-    "MinMaxScaler": "sklearn.preprocessing",
-    "MultinomialNB": "sklearn.naive_bayes",
-    "NearestCentroid": "sklearn.neighbors",
-    "Perceptron": "sklearn.linear_model",
-    "RidgeClassifier": "sklearn.linear_model",
-    "SGDClassifier": "sklearn.linear_model",
-    "SelfTrainingClassifier": "sklearn.semi_supervised",
-    "StandardScaler": "sklearn.preprocessing",
-}
+_INDEX_TYPES = (np.int32, np.int64)
 
 
 class Encoder:
@@ -147,8 +129,8 @@ class Encoder:
         name, module = type(value).__name__, type(value).__module__
         if name in FORESTS and module.startswith(FORESTS[name][0]):
             return {_TAG: "forest", "kind": name, "state": self.encode_state(forest_state(value))}
-        if name in _SKLEARN and module.startswith(_SKLEARN[name]):
-            return {_TAG: "sklearn", "kind": name, "state": self.encode_state(vars(value))}
+        if (state := estimator_state(value)) is not None:
+            return {_TAG: "sklearn", "kind": name, "state": self.encode_state(state)}
         if hasattr(value, "get_params") and hasattr(value, "fit"):
             self.version = max(self.version, 3)
             return {_TAG: "foreign", "block": self._keep(foreign_state(value))}
@@ -259,11 +241,25 @@ class Decoder:
     def _sparse(self, coded: Mapping[str, Any]) -> Any:
         from scipy import sparse
 
-        parts = [self.value(coded[name]) for name in ("data", "indices", "indptr")]
+        data, indices, indptr = (self.value(coded[name]) for name in ("data", "indices", "indptr"))
+        n_rows, n_columns = (int(size) for size in coded["shape"])
+        # scipy compares differences, which wrap around: compiled code would then read outside the arrays.
+        whole = (
+            all(type(part) is np.ndarray and part.ndim == 1 for part in (data, indices, indptr))
+            and data.dtype.kind in _NUMBER_KINDS
+            and indices.dtype in _INDEX_TYPES
+            and indptr.dtype in _INDEX_TYPES
+            and 0 <= n_columns < 2**53
+            and len(indptr) == n_rows + 1
+            and indptr[0] == 0
+            and is_rising(indptr, strictly=False)
+            and indptr[-1] == len(indices) == len(data)
+            and (len(indices) == 0 or (indices.min() >= 0 and indices.max() < n_columns))
+        )
+        if not whole:
+            raise ModelFileError("it holds a sparse matrix whose indices point outside.")
         build = sparse.csr_array if coded[_TAG] == "csr_array" else sparse.csr_matrix
-        matrix = build(tuple(parts), shape=tuple(coded["shape"]))
-        matrix.check_format(full_check=True)
-        return matrix
+        return build((data, indices, indptr), shape=(n_rows, n_columns))
 
     def _forest(self, coded: Mapping[str, Any]) -> Any:
         if coded["kind"] not in FORESTS:
@@ -271,15 +267,4 @@ class Decoder:
         return forest_from(coded["kind"], self._attributes(coded["state"]))
 
     def _sklearn(self, coded: Mapping[str, Any]) -> Any:
-        from importlib import import_module
-
-        name = coded["kind"]
-        if name not in _SKLEARN:
-            raise ModelFileError(
-                f"it holds a scikit-learn object of the kind {str(name)[:60]!r}, which is not admitted."
-            )
-        cls = getattr(import_module(_SKLEARN[name]), name)
-        estimator = cls.__new__(cls)
-        estimator.__dict__.update(self._attributes(coded["state"]))
-        estimator._validate_params()
-        return estimator
+        return estimator_from(coded["kind"], self._attributes(coded["state"]))

@@ -23,7 +23,7 @@ import os
 import struct
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from handful.core.errors import FileError, HandfulError, ModelFileError
 from handful.core.files import atomic_writer
 from handful.core.params import check_params
 from handful.core.registry import card_of
+from handful.core.schema import IfThere, Kind, Names, Number, Plain, check_state, is_fitted, stored, suggested
 from handful.core.state import Decoder, Encoder
 from handful.core.version import __version__
 
@@ -47,25 +48,65 @@ FindClass = Callable[[str], type | None]
 class Storable:
     """Mixin of a class whose fitted instances go into model files.
 
-    The state is every public attribute: parameters and fitted attributes. A class that keeps derived things under a
-    leading underscore rebuilds them in `_check_state`, which also refuses states that a fit could not have left.
+    The state is every public attribute: parameters, declared in the annotation of ``__init__``, and fitted attributes,
+    declared in ``STATE`` (see `handful.core.schema`; subclasses add to what their bases declare). No others are written
+    or read. A class that keeps derived things under a leading underscore rebuilds them in `_check_state`, which also
+    refuses what a declaration cannot say.
     """
+
+    STATE: ClassVar[Mapping[str, Kind]] = stored(
+        n_features_in_=IfThere(Number(int, size="d")),
+        feature_names_in_=IfThere(Names("d")),
+        training_=IfThere(Plain()),  # how it was trained, in words
+    )
+
+    @classmethod
+    def declared_state(cls) -> dict[str, Kind]:
+        """Return how each attribute must look, by its name."""
+        declared: dict[str, Kind] = {}
+        for base in reversed(cls.__mro__):
+            declared |= base.__dict__.get("STATE", {})
+        return declared
 
     def _state(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        if unknown := undeclared(cls, state):
+            raise ModelFileError(f"it names an attribute {unknown[0][:60]!r}, which no {cls.__name__} has.")
+        fitted = is_fitted(state)  # a model that is a parameter of another one may not be
+        if fitted:
+            check_state(cls.__name__, cls.declared_state(), state)
         model = cls.__new__(cls)
         # a file of an earlier version lacks parameters that came later: they have their defaults
         later = {name: p.default for name, p in signature(cls).parameters.items() if p.default is not p.empty}
         model.__dict__.update({**later, **state})
+        if isinstance(jobs := model.__dict__.get("n_jobs"), int):
+            model.__dict__["n_jobs"] = min(jobs, os.cpu_count() or 1)  # the file may be of a larger machine
         check_params(model)
-        model._check_state()
+        if fitted:
+            model._check_state()
         return model
 
     def _check_state(self) -> None:
         """Refuse a state that no fit could have left; called after loading."""
+
+
+def undeclared(cls: type[Storable], state: Mapping[str, Any]) -> list[str]:
+    """Return the names in a state that are neither parameters of a class nor declared in its ``STATE``."""
+    return sorted(state.keys() - cls.declared_state().keys() - signature(cls).parameters.keys())
+
+
+def _declared_only(model: Storable) -> dict[str, Any]:
+    cls, state = type(model), model._state()
+    if unknown := undeclared(cls, state):
+        lines = ", ".join(f"{name}={suggested(state[name])}" for name in unknown)
+        raise ModelFileError(
+            f"save: {cls.__name__}.{unknown[0]} is not declared. Write in the class, with names of sizes that tell what "
+            f"points into what (see handful.core.schema): STATE = stored({lines})"
+        )
+    return state
 
 
 def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
@@ -81,11 +122,11 @@ def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
     card = card_of(type(model))
     if card is None or not isinstance(model, Storable):
         raise ModelFileError(f"save: {type(model).__name__} is not a method of handful, so it has no model file.")
-    if not any(name.endswith("_") and not name.startswith("_") for name in vars(model)):
+    if not is_fitted(vars(model)):
         raise ModelFileError(f"save: {type(model).__name__} must be fitted before it is saved. Call fit first.")
     encoder = Encoder()
     try:
-        state = encoder.encode_state(model._state())
+        state = encoder.encode_state(_declared_only(model))
         content = {"kind": card.name, "state": state, "written_by": f"handful {__version__}"}
         text = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
         arrays = encoder.array_block()
@@ -128,6 +169,8 @@ def read_model(path: str | os.PathLike[str], find_class: FindClass, *, max_bytes
     try:
         decoder = Decoder(arrays, find_class)
         model = decoder.model(kind, state)
+        if not is_fitted(vars(model)):
+            raise ModelFileError("it is not fitted.")
     except HandfulError as error:
         raise ModelFileError(f"{path}: does not hold a usable model ({error})") from None
     except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError):

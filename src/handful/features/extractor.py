@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError, ParameterError
+from handful.core.schema import Array, DictOf, ListOf, Maybe, Number, Record, Text, check_state, stored
 from handful.features.batch import AFTER, BEFORE, N_PADS, PAD_NAMES, Batch
 from handful.features.columns import Lookup, Tokens, read_column, sentence_offsets
 from handful.features.language import TOKEN_COLUMN, Atom, Template, parse_templates
@@ -202,6 +203,16 @@ class Extractor:
                 out.append(f"{left}={'|'.join(values)}")
         return out
 
+    STATE = Record(
+        stored(
+            templates=ListOf(Text(), "t"),
+            min_count=Number(int, low=1),
+            hash_bits=Maybe(Number(int, low=1, high=24)),
+            strings=DictOf(ListOf(Text())),
+            keys=ListOf(Array("i8", "_", low=0)),
+        )
+    )
+
     def state(self) -> dict[str, Any]:
         """Return everything but the lookups as plain lists and arrays, for a model file."""
         return {
@@ -215,22 +226,20 @@ class Extractor:
     @classmethod
     def from_state(cls, state: Mapping[str, Any], lookups: Mapping[str, Any] | None = None) -> Extractor:
         """Rebuild an extractor from `state`, refusing what `state` cannot have written."""
+        check_state("Extractor", cls.STATE.fields, state)
         bits = state["hash_bits"]
-        if bits is not None and not (isinstance(bits, int) and 1 <= bits <= 24):
-            raise DataError("Extractor: the stored hash size is damaged.")
         new = cls(state["templates"], min_count=state["min_count"], hash_bits=bits, lookups=lookups)
         if bits is not None:
             new.starts = np.arange(len(new.slots) + 1, dtype=np.int64) << bits
             return new
-        new._strings = {space: [str(s) for s in strings] for space, strings in state["strings"].items()}
+        new._strings = {space: list(strings) for space, strings in state["strings"].items()}
         spaces = {atom.space for slot in new.slots for atom in slot}
         if set(new._strings) != spaces or len(state["keys"]) != len(new.slots):
             raise DataError("Extractor: the stored vocabulary does not fit the templates.")
         new._index_spaces()
         for slot, keys in zip(new.slots, state["keys"], strict=True):
             limit = new._check_size(slot)
-            whole = keys.ndim == 1 and keys.dtype == np.int64 and len(np.unique(keys)) == len(keys)
-            if not whole or (len(keys) and not (keys.min() >= 0 and keys.max() < limit)):
+            if len(np.unique(keys)) != len(keys) or (len(keys) and keys.max() >= limit):
                 raise DataError("Extractor: the stored vocabulary is damaged.")
         new._set_keys(list(state["keys"]))
         return new

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 from scipy import sparse
@@ -12,6 +12,7 @@ from scipy import sparse
 from handful.core.errors import DataError
 from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
+from handful.core.schema import Array, DictOf, Either, IfThere, ListOf, Names, Number, Record, Text, stored
 from handful.features.rows import Rows
 from handful.features.texts import check_texts, encode_texts, learn_texts
 
@@ -26,6 +27,7 @@ PARTS = ("vectors", "lsa", "letters")
 """Parts of a text that is more than words, in the order of their columns."""
 
 TextParts = tuple[dict[str, np.ndarray], Any]  # matrices of a text column by span, and counts of its words
+_FARTHEST = 1e30
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
 
 
@@ -57,10 +59,47 @@ class TableEncoder:
     [[-1.0, 0.71, 0.0], [1.0, 0.0, 0.71], [0.0, 0.71, 0.0]]
     """
 
+    STATE = DictOf(
+        Either(
+            Record(
+                stored(
+                    kind=Text("numeric"), center=Number(float), scale=Number(float), form=IfThere(Text(*get_args(Form)))
+                )
+            ),
+            Record(stored(kind=Text("nominal"), values=ListOf(Text()))),
+            Record(
+                stored(
+                    kind=Text("text"),
+                    view=IfThere(Text("words")),
+                    words=ListOf(Text(), "w?"),
+                    weights=Array("f8", "w?"),
+                )
+            ),
+            Record(
+                stored(
+                    kind=Text("text"),
+                    view=Text("lsa", "vectors"),
+                    cut=Number(int, low=0),
+                    words=Names("w?", only_text=True),
+                    letters=Array("i4 i8", "l?", low=0, rising=True),
+                    word_weights=Array("f4 f8", "w?"),
+                    letter_weights=Array("f4 f8", "l?"),
+                    directions=Array("f2 f4 f8", "_", "_"),
+                    letter_directions=Array("f2 f4 f8", "l?", "_"),
+                    encoder=IfThere(Record(stored(name=Text(), hash=Text(), probe=Array("f4 f8", "_", "_")))),
+                    width=IfThere(Number(int, low=1)),
+                )
+            ),
+        )
+    )
+
     def __init__(self, columns: Mapping[str, Mapping[str, Any]]) -> None:
         self._columns = {name: dict(column) for name, column in columns.items()}
         # The rows it was learned from, and what was made of their texts by the way: they are usually asked for next.
         self._fresh: tuple[pl.DataFrame, dict[str, TextParts]] | None = None
+        "".join(
+            value for column in columns.values() for value in column.get("values", ())
+        ).encode()  # half letters fail
         for name, column in self._columns.items():
             if _is_viewed(column):
                 check_texts(column)
@@ -322,7 +361,8 @@ def _form(series: pl.Series) -> Form:
 
 def _encode_numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
     scaled = (to_numbers(series, column.get("form", "plain")) - column["center"]) / column["scale"]
-    return np.asarray(np.nan_to_num(scaled, nan=0.0)[:, None])
+    # So far out that it is no matter how far; forests reckon in single precision, and squares must not run over.
+    return np.asarray(np.clip(np.nan_to_num(scaled, nan=0.0), -_FARTHEST, _FARTHEST)[:, None])
 
 
 def _names(series: pl.Series) -> pl.Series:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError
+from handful.core.schema import Array, Number, Record, check_state, is_rising, stored
 from handful.features import Predicates
 
 
@@ -118,6 +119,19 @@ class ChainLayout:
         )
         return layout, left
 
+    STATE = Record(
+        stored(
+            n_labels=Number(int, size="k", high=30000),
+            node_offsets=Array("i8", "p+1", low=0, below="node+1"),
+            node_targets=Array("i4", "node?", below="k"),
+            edge_offsets=Array("i8", "p+1", low=0, below="edge+1"),
+            edge_targets=Array("i4", "edge?", below="k^2"),
+            pairs=Array("i8", "_", low=0, below="k^2", rising=True),
+            triples=Array("i8", "_", low=0, below="k^3", rising=True),
+        ),
+        shared=("k",),
+    )
+
     def state(self) -> dict[str, Any]:
         """Return the fields as a dictionary, for a model file."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -125,15 +139,11 @@ class ChainLayout:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> ChainLayout:
         """Rebuild from `state`, refusing what would point outside the arrays."""
+        check_state("ChainLayout", cls.STATE.fields, state)
         layout = cls(**state)
-        n = layout.n_labels
         checks = [
-            isinstance(n, int) and 1 <= n <= 30000,
-            _whole(layout.node_offsets, layout.node_targets, n),
-            _whole(layout.edge_offsets, layout.edge_targets, n * n),
-            len(layout.node_offsets) == len(layout.edge_offsets),
-            _rising(layout.pairs, n**2),
-            _rising(layout.triples, n**3),
+            _closed(layout.node_offsets, layout.node_targets),
+            _closed(layout.edge_offsets, layout.edge_targets),
         ]
         if not all(checks):
             raise DataError("ChainLayout: the stored features are damaged.")
@@ -258,20 +268,5 @@ def _per_row(flags: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.diff(np.concatenate([[0], np.cumsum(flags)])[offsets])
 
 
-def _whole(offsets: np.ndarray, targets: np.ndarray, limit: int) -> bool:
-    shaped = offsets.ndim == 1 and targets.ndim == 1 and offsets.dtype == np.int64 and targets.dtype == np.int32
-    if (
-        not shaped
-        or len(offsets) == 0
-        or offsets[0] != 0
-        or offsets[-1] != len(targets)
-        or (np.diff(offsets) < 0).any()
-    ):
-        return False
-    return len(targets) == 0 or bool(targets.min() >= 0 and targets.max() < limit)
-
-
-def _rising(values: np.ndarray, limit: int) -> bool:
-    if values.ndim != 1 or values.dtype != np.int64:
-        return False
-    return len(values) == 0 or bool(values[0] >= 0 and values[-1] < limit and (np.diff(values) > 0).all())
+def _closed(offsets: np.ndarray, targets: np.ndarray) -> bool:
+    return bool(offsets[0] == 0 and offsets[-1] == len(targets) and is_rising(offsets, strictly=False))

@@ -11,8 +11,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 
-from handful.core.errors import ParameterError
+from handful.core.errors import DataError, ParameterError
 from handful.core.registry import COSTS, Card, card_of, method
+from handful.core.schema import Model, Names, stored
 from handful.core.store import Storable
 from handful.methods.confidence import own_shares
 
@@ -63,6 +64,8 @@ class WithShares(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     [[0.7, 0.3]]
     """
 
+    STATE = stored(estimator_=Model(), classes_=Names("k"))
+
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
@@ -91,6 +94,10 @@ class WithShares(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the shares that its margins make."""
         return own_shares(self.estimator_, X)
+
+    def _check_state(self) -> None:
+        if np.asarray(self.estimator_.classes_).tolist() != self.classes_.tolist():
+            raise DataError("WithShares: its labels must be those of its classifier.")
 
 
 def classifier_card(estimator: Any) -> Card:

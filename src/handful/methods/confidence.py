@@ -10,6 +10,7 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.labels import UNLABELED
+from handful.core.schema import Array, Maybe, Number, Pair, Record, stored
 
 _FOLDS = 3
 _LEAST_HELD = 6
@@ -158,6 +159,14 @@ class Confidence:
     >>> Confidence(0.5, 0.0).shares(np.array([[0.9, 0.1], [0.5, 0.5]])).round(2).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
     """
+
+    STATE = Record(
+        stored(
+            slope=Number(float, low=0),
+            offset=Number(float),
+            near=Maybe(Pair(Array("f8 f4", "n", "_", sparse=True), Array("i8 i4", "n", low=0))),
+        )
+    )
 
     def __init__(self, slope: float, offset: float, near: tuple[Any, np.ndarray] | None = None) -> None:
         self.slope = slope

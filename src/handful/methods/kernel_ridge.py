@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from handful.core.errors import DataError
 from handful.core.params import Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, Number, stored
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.views import dense_rows
 
@@ -41,6 +41,8 @@ class KernelRidgeClassifier(RowClassifier):
     >>> KernelRidgeClassifier().fit(X, ["low", None, None, "high"]).predict(X).tolist()
     ['low', 'low', 'high', 'high']
     """
+
+    STATE = stored(gamma_=Number(float, low=0), rows_=Array("f8", "n", "d"), weights_=Array("f8", "n", "k"))
 
     def __init__(self, ridge: Positive = 0.1, scale: Positive = 4.0) -> None:
         self.ridge = ridge
@@ -82,9 +84,3 @@ class KernelRidgeClassifier(RowClassifier):
         from sklearn.metrics.pairwise import rbf_kernel
 
         return np.asarray(rbf_kernel(rows, self.rows_, gamma=self.gamma_))
-
-    def _check_state(self) -> None:
-        if self.rows_.shape != (len(self.weights_), self.n_features_in_):
-            raise DataError("KernelRidgeClassifier: every stored row must have its weights.")
-        if self.weights_.shape[1:] != (len(self.classes_),):
-            raise DataError("KernelRidgeClassifier: every class must have its weights.")

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy import sparse
 
-from handful.core.errors import DataError
 from handful.core.params import Above, Count, Positive, Range, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, Names, Number, stored
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.views import dense_rows
 
@@ -18,6 +18,13 @@ _ROUNDS = 200
 
 class _LabelGraph(RowClassifier):
     """What propagation and spreading share: the graph, and how new rows are answered."""
+
+    STATE = stored(
+        rows_=Array("f8", "n", "d"),
+        shares_=Array("f8", "n", "k", low=0, high=1),
+        transduction_=Names("n"),
+        width_=Number(float, low=1e-150),
+    )
 
     n_neighbors: int
     sharpness: float
@@ -87,13 +94,6 @@ class _LabelGraph(RowClassifier):
         links = sparse.csr_matrix((weights.ravel(), places.ravel(), indptr), shape=(n, len(self.rows_)))
         links.sort_indices()
         return links
-
-    def _check_state(self) -> None:
-        if self.rows_.shape[1:] != (self.n_features_in_,) or self.shares_.shape != (
-            len(self.rows_),
-            len(self.classes_),
-        ):
-            raise DataError(f"{type(self).__name__}: every stored row must have its shares.")
 
 
 @method("label-spreading", takes="table", learns_from=("labels", "unlabeled"), cost="quick", baseline=True)

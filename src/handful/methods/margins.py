@@ -14,6 +14,7 @@ from scipy.special import log_softmax, softmax
 from handful.core.errors import DataError
 from handful.core.params import Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, Number, stored
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.views import dense_rows
 
@@ -32,6 +33,8 @@ class MarginClassifier(RowClassifier):
     scale_ : float
         What margins are multiplied with.
     """
+
+    STATE = stored(scale_=Number(float), weights_=Array("f8", "d", "k"), intercept_=Array("f8", "k"))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from the labeled rows.
@@ -90,11 +93,6 @@ class MarginClassifier(RowClassifier):
             loss -= [log_softmax(scale * margins, axis=1)[at, codes[test]].sum() for scale in _SCALES]
         return float(_SCALES[int(loss.argmin())])
 
-    def _check_state(self) -> None:
-        n_classes = len(self.classes_)
-        if self.weights_.shape[1:] != (n_classes,) or self.intercept_.shape != (n_classes,):
-            raise DataError(f"{type(self).__name__}: every class must have its weights.")
-
 
 def _one_against_rest(make: Any, given: Any, codes: np.ndarray, n_classes: int) -> list[Any]:
     """Fit a machine of two classes for each class; None where a class has no rows, or all."""
@@ -130,6 +128,8 @@ class KernelSVM(MarginClassifier):
     ['low']
     """
 
+    STATE = stored(gamma_=Number(float, low=0), rows_=Array("f8", "n", "d"), weights_=Array("f8", "n", "k"))
+
     def __init__(self, C: Positive = 10.0) -> None:
         self.C = C
 
@@ -154,11 +154,6 @@ class KernelSVM(MarginClassifier):
         from sklearn.metrics.pairwise import rbf_kernel
 
         return rbf_kernel(given, self.rows_, gamma=self.gamma_)
-
-    def _check_state(self) -> None:
-        super()._check_state()
-        if self.rows_.shape != (len(self.weights_), self.n_features_in_):
-            raise DataError("KernelSVM: every stored row must have its weights.")
 
 
 @method("linear-svm", takes="table", cost="instant", baseline=True)
@@ -262,6 +257,8 @@ class ComplementBayes(MarginClassifier):
     >>> ComplementBayes().fit(X, ["pet", "pet", "sea", "sea"]).predict([[2.0, 0.0]]).tolist()
     ['pet']
     """
+
+    STATE = stored(weights_=Array("f8", "words", "k"))
 
     def __init__(self, smoothing: Positive = 1.0) -> None:
         self.smoothing = smoothing

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from handful.core.errors import DataError
+from handful.core.schema import Array, Number, Record, stored
 
 _CHUNK = 1_000
 
@@ -29,6 +29,8 @@ class NearRows:
     >>> near.spread(np.array([0, 2]), np.eye(2), 0.8, 30).argmax(axis=1).tolist()
     [0, 0, 1, 1]
     """
+
+    STATE = Record(stored(rows=Array("f2", "n", "_"), n_neighbors=Number(int, low=1)), shared=("n",))
 
     def __init__(self, rows: np.ndarray, n_neighbors: int) -> None:
         self.rows = rows
@@ -107,7 +109,4 @@ class NearRows:
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> NearRows:
         """Bring rows back; links among themselves are needed for training alone."""
-        rows = np.asarray(state["rows"], dtype=np.float32)
-        if rows.ndim != 2 or not np.isfinite(rows).all() or not state["n_neighbors"] >= 1:
-            raise DataError("NearRows: rows must be a matrix of finite numbers.")
-        return cls(rows, int(state["n_neighbors"]))
+        return cls(np.asarray(state["rows"], dtype=np.float32), int(state["n_neighbors"]))

@@ -10,12 +10,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from handful.core.errors import DataError
 from handful.core.labels import Labels
+from handful.core.schema import Names, Number, stored
 from handful.core.store import Storable
 from handful.neighbors.stored import labels_of
 
 
 class RowClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of classifiers whose answer is the class of the largest share; a subclass has ``predict_proba``."""
+
+    STATE = stored(n_features_in_=Number(int, size="d"), classes_=Names("k"))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the label of each row.

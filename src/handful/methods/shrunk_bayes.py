@@ -9,6 +9,7 @@ import numpy as np
 from handful.core.errors import DataError
 from handful.core.params import Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, ListOf, stored
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.views import TableViews, dense_rows
 
@@ -44,6 +45,13 @@ class ShrunkBayes(RowClassifier):
     >>> ShrunkBayes().fit(X, ["low", None, None, "high"]).predict(X).tolist()
     ['low', 'low', 'high', 'high']
     """
+
+    STATE = stored(
+        views_=TableViews.STATE,
+        means_=Array("f8", "k", "_"),
+        variances_=Array("f8", "k", "_", low=0),
+        frequencies_=ListOf(Array("f8", "k", "_", low=0)),
+    )
 
     def __init__(self, shrinkage: Positive = 3.0) -> None:
         self.shrinkage = shrinkage

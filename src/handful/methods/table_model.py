@@ -16,6 +16,7 @@ from handful.core.params import check_params
 from handful.core.records import Kind
 from handful.core.registry import Card
 from handful.core.registry import method as register
+from handful.core.schema import Array, IfThere, Model, Names, Number, Plain, check_member, stored
 from handful.core.store import Storable
 from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
@@ -80,6 +81,18 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     >>> model.predict(rows).tolist()
     ['small', 'large', 'small', 'large']
     """
+
+    STATE = stored(
+        classes_=Names("k"),
+        columns_=TableEncoder.STATE,
+        estimator_=Model(),
+        n_labeled_=Number(int, low=0),
+        n_unlabeled_=Number(int, low=0),
+        feature_names_in_=IfThere(Names("columns?")),
+        confidence_=IfThere(Confidence.STATE),
+        rows_=IfThere(Array("i8", "_", low=0)),
+        training_=Plain(),
+    )
 
     def __init__(
         self,
@@ -314,13 +327,11 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.feature_names_in_ = np.array(list(self.columns_), dtype=object)  # files of 0.1 hold no names
         learned = self.__dict__.setdefault("confidence_", None)
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
-        known = np.asarray(self.estimator_.classes_).astype(np.int64)
-        if len(known) and not 0 <= known.min() <= known.max() < len(self.classes_):
-            raise DataError("TableModel: the classes of its method must be positions in its labels.")
-        if self._encoder.width != getattr(self.estimator_, "n_features_in_", self._encoder.width):
-            raise DataError("TableModel: the method must take as many columns as the encoder makes.")
+        check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))
+        if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
+            raise DataError("TableModel: rows that confidence is told by must have the columns of its method.")
         rows = getattr(self, "rows_", None)
-        if rows is not None and (rows.ndim != 1 or rows.dtype.kind != "i" or len(rows) < self.n_labeled_):
+        if rows is not None and len(rows) < self.n_labeled_:
             raise DataError("TableModel: the rows that the method saw must be told by their numbers.")
 
 

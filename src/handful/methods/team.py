@@ -14,6 +14,7 @@ from handful.core.catalogue import get_card
 from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, Share, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Text, check_member, stored
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.text_team import TextTeam
 from handful.methods.views import TableViews, ViewName, dense_rows
@@ -125,6 +126,16 @@ class Team(RowClassifier):
     >>> team.predict(X).tolist()
     ['low', 'low', 'high', 'high']
     """
+
+    STATE = stored(
+        members_=IfThere(ListOf(Text(), "m")),
+        estimators_=IfThere(ListOf(Model(can=("predict_proba",)), "m")),
+        shift_=IfThere(Array("f8", "k")),
+        views_=IfThere(TableViews.STATE),
+        text_=Maybe(Model("TextTeam")),
+        kept_columns_=Array("i8", "c?", below="d"),
+        projection_=IfThere(Array("f8", "c", "_")),
+    )
 
     def __init__(
         self,
@@ -253,23 +264,20 @@ class Team(RowClassifier):
 
     def _check_state(self) -> None:
         n_classes = len(self.classes_)
-        if self.text_ is not None and len(self.text_.classes_) != n_classes:
-            raise DataError("Team: the members must agree about the classes, but those of the file do not.")
+        if self.text_ is not None:
+            check_member("Team", self.text_, self.n_features_in_, n_classes)
+            if len(self.text_.classes_) != n_classes:
+                raise DataError("Team: the members must agree about the classes, but those of the file do not.")
         if not len(self.kept_columns_):
+            if self.text_ is None:
+                raise DataError("Team: there must be columns that somebody reads.")
             return
         self._views = TableViews(self.views_)
-        n_columns = len(self.kept_columns_)
-        fine = (
-            self._views.is_whole()
-            and len(self.members_) == len(self.estimators_) > 0
-            and self.shift_.shape == (n_classes,)
-            and (self.projection_ is None or self.projection_.shape == (n_columns, self.views_["width"]))
-            and (self.projection_ is not None or self.views_["width"] == n_columns)
-            and 0 <= self.kept_columns_.min() <= self.kept_columns_.max() < self.n_features_in_
-            and all(set(np.asarray(e.classes_).tolist()) <= set(range(n_classes)) for e in self.estimators_)
-        )
-        if not fine:
+        n_columns = len(self.kept_columns_) if self.projection_ is None else self.projection_.shape[1]
+        if not self._views.is_whole() or self.views_["width"] != n_columns or self.shift_ is None:
             raise DataError("Team: the members must agree about rows and classes, but those of the file do not.")
+        for text, estimator in zip(self.members_, self.estimators_, strict=True):
+            check_member("Team", estimator, self._views.width(Member.parse(text).view), n_classes)
 
 
 def _value(text: str) -> Any:

@@ -15,6 +15,7 @@ from scipy.special import softmax
 from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, DictOf, Either, Flag, ListOf, Maybe, Model, Number, Record, check_member, stored
 from handful.methods.near_rows import NearRows
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.views import dense_rows
@@ -73,6 +74,33 @@ class TextTeam(RowClassifier):
     >>> TextTeam(n_neighbors=1).fit(X, ["pet", None, "sea", None]).predict(X).tolist()
     ['pet', 'pet', 'sea', 'sea']
     """
+
+    STATE = stored(
+        spans_=DictOf(ListOf(Number(int, low=0), "2"), "views"),
+        word_columns_=Maybe(Number(int, low=0)),
+        share_=Number(float, low=0, high=1),
+        bodies_=ListOf(
+            Record(
+                stored(
+                    C=Number(float),
+                    n_neighbors=Number(int, low=1),
+                    n_classes=Number(int, size="k"),
+                    has_vectors=Flag(),
+                    linear=ListOf(Either(Number(int, below="k"), Model("LogisticRegression")), "l"),
+                    near=NearRows.STATE,
+                    spread=Array("f8", "n", "k", low=0),
+                    smooth=Array("f8", "n", "k", low=0),
+                    powers=Array("f8", "members", low=0),
+                    weights=Array("f8", "members", low=0),
+                    bayes=Maybe(Array("f4", "words", "k")),
+                    prior=Array("f8", "k"),
+                    smoothing=Number(float, low=0, high=1),
+                ),
+                shared=("k",),
+            ),
+            "bodies",
+        ),
+    )
 
     def __init__(self, C: Positive = 10.0, n_neighbors: Count = 15) -> None:
         self.C = C
@@ -141,9 +169,12 @@ class TextTeam(RowClassifier):
         return {name: rows[:, start:stop] for name, (start, stop) in self.spans_.items()}
 
     def _check_state(self) -> None:
-        self._bodies = [_Body.from_state(state, len(self.classes_)) for state in self.bodies_]
-        if not self._bodies or any(not 0 <= a <= b <= self.n_features_in_ for a, b in self.spans_.values()):
+        if "lsa" not in self.spans_ or any(not 0 <= a < b <= self.n_features_in_ for a, b in self.spans_.values()):
             raise DataError("TextTeam: views must be columns of the rows.")
+        widths = {name: np.zeros((1, stop - start)) for name, (start, stop) in self.spans_.items()}
+        self._bodies = [_Body.from_state(state, widths) for state in self.bodies_]
+        if any(body.bayes is not None and self.word_columns_ != len(body.bayes) for body in self._bodies):
+            raise DataError("TextTeam: every word must have its weights.")
 
 
 class _Body:
@@ -207,20 +238,20 @@ class _Body:
         return {**{name: value for name, value in vars(self).items() if name != "near"}, "near": self.near.state()}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], n_classes: int) -> _Body:
-        """Bring it back, refusing what no fit could have left."""
-        body = cls(state["C"], state["n_neighbors"], n_classes, has_vectors=state["has_vectors"])
+    def from_state(cls, state: dict[str, Any], views: dict[str, np.ndarray]) -> _Body:
+        """Bring it back, refusing what no fit could have left; `views` are rows of the right widths."""
+        body = cls(state["C"], state["n_neighbors"], state["n_classes"], has_vectors=state["has_vectors"])
         vars(body).update({name: value for name, value in state.items() if name != "near"})
         body.near = NearRows.from_state(state["near"])
+        parts = body._parts(views) if not body.has_vectors or "vectors" in views else []
         n_members = len(body.linear) + 1 + (body.bayes is not None)
-        fine = (
-            state["n_classes"] == n_classes
-            and len(body.powers) == len(body.weights) == n_members
-            and body.spread.shape == body.smooth.shape == (len(body.near.rows), n_classes)
-            and (body.bayes is None or body.bayes.shape[1:] == (n_classes,))
-        )
-        if not fine:
+        if len(parts) != len(body.linear):
+            raise DataError("TextTeam: every view must have its member.")
+        if len(body.powers) != n_members or not body.weights.sum() > 0 or body.near.rows.shape[1] != parts[0].shape[1]:
             raise DataError("TextTeam: the members must agree about rows and classes.")
+        for model, part in zip(body.linear, parts, strict=True):
+            if not isinstance(model, int):
+                check_member("TextTeam", model, part.shape[1], body.n_classes)
         return body
 
     def _parts(self, views: dict[str, np.ndarray]) -> list[np.ndarray]:

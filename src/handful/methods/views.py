@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from handful.core.schema import Array, ListOf, Number, Record, stored
+
 ViewName = Literal["plain", "clip", "rank"]
 _CLIP = 3.0
 _LEAST_ROWS = 3
@@ -87,6 +89,20 @@ class TableViews:
     [[-0.38], [1.36]]
     """
 
+    STATE = Record(
+        stored(
+            width=Number(int, size="w"),
+            numeric=Array("i8", "n?", below="w"),
+            nominal=ListOf(Array("i8", "_", below="w"), "m?"),
+            clips=Array("f8", "n?", 4),
+            knots=ListOf(Array("f8", "_"), "n?"),
+            scores=ListOf(Array("f8", "_"), "n?"),
+            kept=ListOf(Array("i8", "_", below="w"), "m?"),
+            means=ListOf(Array("f8", "_"), "m?"),
+            spreads=Array("f8", "m?"),
+        )
+    )
+
     def __init__(self, state: dict[str, Any]) -> None:
         self.state = state
 
@@ -157,16 +173,18 @@ class TableViews:
         center, scale, center_again, scale_again = self.state["clips"].T
         return np.asarray((np.clip((numbers - center) / scale, -_CLIP, _CLIP) - center_again) / scale_again)
 
+    def width(self, view: ViewName) -> int:
+        """Return the number of columns of a view."""
+        blocks = self.state["nominal" if view == "plain" else "kept"]
+        return len(self.state["numeric"]) + sum(map(len, blocks))
+
     def is_whole(self) -> bool:
         """Tell whether the state is one that `learn` could have left."""
-        state, n = self.state, len(self.state["numeric"])
+        state = self.state
         columns = np.concatenate([state["numeric"], *state["nominal"]])
         return (
             sorted(columns.tolist()) == list(range(state["width"]))
-            and state["clips"].shape == (n, 4)
-            and len(state["knots"]) == len(state["scores"]) == n
             and all(len(a) == len(b) > 0 for a, b in zip(state["knots"], state["scores"], strict=True))
-            and len(state["kept"]) == len(state["means"]) == len(state["spreads"]) == len(state["nominal"])
             and all(set(k.tolist()) <= set(b.tolist()) for k, b in zip(state["kept"], state["nominal"], strict=True))
             and all(len(k) == len(m) for k, m in zip(state["kept"], state["means"], strict=True))
         )

@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, Model, Names, Number, Plain, check_member, stored
 from handful.core.store import Storable
 from handful.neighbors.kernel_functions import Input, KernelName
 from handful.neighbors.kernel_map import Solver
@@ -92,6 +92,16 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
     >>> model.predict_source(X[:1]).tolist()
     ['supervised']
     """
+
+    STATE = stored(
+        n_features_in_=Number(int, size="d"),
+        classes_=Names("k"),
+        supervised_=Model("KernelPCAClassifier"),
+        semi_supervised_=Model("KernelPCAClassifier"),
+        eigenvalues_=Array("f8", "_"),
+        most_frequent_=Plain(),
+        threshold_=Number(float),
+    )
 
     def __init__(
         self,
@@ -217,5 +227,4 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
 
     def _check_state(self) -> None:
         for model in (self.supervised_, self.semi_supervised_):
-            if not isinstance(model, KernelPCAClassifier) or len(model.classes_) > len(self.classes_):
-                raise DataError("CompositeKernelPCA: both branches must be kernel PCA models of its classes.")
+            check_member("CompositeKernelPCA", model, self.n_features_in_, len(self.classes_))

@@ -9,6 +9,7 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.labels import code_of, encode_labels
+from handful.core.schema import Array, Names, stored
 from handful.kernels.condense import condense
 from handful.kernels.distances import Rows
 from handful.kernels.nearest import no_neighbors
@@ -137,6 +138,8 @@ class CondensedClassifier(StoredRowsClassifier):
     reasons_ : ndarray of str
         Why each was stored: ``first``, ``wrong`` or ``unsure``.
     """
+
+    STATE = stored(kept_=Array("i8", "s", low=0), kept_labels_=Names("s"), reasons_=Names("s", only_text=True))
 
     kept_: np.ndarray
     kept_labels_: np.ndarray

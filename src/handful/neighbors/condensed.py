@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from handful.core.params import Count, Positive, Share, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, stored
 from handful.neighbors.condensation import CondensedClassifier, condense_rows
 from handful.neighbors.rows import Nominal, encode_rows, take, warn_if_unscaled
 from handful.neighbors.votes import MetricName, Ties, Vote
@@ -105,6 +106,10 @@ class CondensedNN(CondensedClassifier):
     >>> model.certify(X, y).consistent
     True
     """
+
+    STATE = stored(
+        passes_=Array("i4", "s", low=0),
+    )
 
     def __init__(
         self,

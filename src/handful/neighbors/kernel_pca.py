@@ -14,6 +14,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import Labels
 from handful.core.params import Count, Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, Maybe, Names, Number, Plain, Text, stored
 from handful.core.store import Storable
 from handful.neighbors.kernel_functions import Input, Kernel, KernelName, prepare_rows, squared_norms
 from handful.neighbors.kernel_map import Projection, Solver, blocks, fit_projection
@@ -127,6 +128,23 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
     >>> model.predict(X).tolist(), model.solver_
     (['a', 'a', 'b', 'b', 'a'], 'dense')
     """
+
+    STATE = stored(
+        n_features_in_=Number(int, size="d"),
+        classes_=Names("k"),
+        gamma_=Number(float),
+        cv_scores_=Plain(),
+        n_neighbors_=Number(int, low=1),
+        basis_rows_=Array("i8", "b", low=0),
+        basis_=Maybe(Array("f8", "b", "d", sparse=True)),
+        coefficients_=Array("f8", "b", "c?"),
+        offset_=Array("f8", "c?"),
+        eigenvalues_=Array("f8", "c?"),
+        n_components_=Number(int, size="c?"),
+        solver_=Text(),
+        codes_=Array("i4", "n", below="k"),
+        projected_=Array("f8", "n", "c?"),
+    )
 
     def __init__(
         self,
@@ -329,13 +347,12 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
                 right[size, k] = right.get((size, k), 0) + int(np.count_nonzero(votes == codes[test]))
 
     def _check_state(self) -> None:
-        if self.projected_.shape != (len(self.codes_), self.n_components_) or self.coefficients_.shape != (
-            len(self.basis_rows_),
-            self.n_components_,
-        ):
-            raise DataError("KernelPCAClassifier: the projection must fit the stored rows.")
-        if len(self.codes_) == 0 or self.codes_.min() < 0 or self.codes_.max() >= len(self.classes_):
-            raise DataError("KernelPCAClassifier: the codes of the stored rows must be classes.")
+        if (self.basis_ is None) != (self.kernel == "precomputed"):
+            raise DataError(
+                "KernelPCAClassifier: there must be rows to compare with, unless the kernel is precomputed."
+            )
+        if self.basis_ is None and self.basis_rows_.max() >= self.n_features_in_:
+            raise DataError("KernelPCAClassifier: basis_rows_ must point into the columns of the kernel.")
 
 
 def check_rows(model: Any, X: Any, y: Any) -> tuple[Any, Labels]:

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 from handful.core.errors import DataError
 from handful.core.params import Count, Positive, Share, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, stored
 from handful.kernels.distances import Rows
 from handful.kernels.nearest import no_neighbors
 from handful.kernels.ranking import rank_and_label
@@ -108,6 +109,12 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
     >>> model.provenance(4).lineage
     (2, 0)
     """
+
+    STATE = stored(
+        order_=Array("i8", "u?", below="n"),
+        confidence_=Array("f8", "u?", finite=False),
+        distance_factor_=Array("f8", "u?", finite=False),
+    )
 
     def __init__(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.labels import encode_labels
+from handful.core.schema import Array, Kind, Names, stored
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,13 @@ class Traceable:
     origin_ : ndarray of int64, shape (n_samples,)
         Row with a given label at the end of the line; the row itself where the label was given.
     """
+
+    STATE: ClassVar[Mapping[str, Kind]] = stored(
+        parent_=Array("i8", "n", low=-1, below="n"),
+        origin_=Array("i8", "n", low=-1, below="n"),
+        transduction_=Names("n"),
+        labeled_iter_=Array("i8", "n", low=-1),
+    )
 
     parent_: np.ndarray
     origin_: np.ndarray

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from handful.core.params import Count, Positive, Share, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, stored
 from handful.kernels.votes import TIED
 from handful.neighbors.condensation import CondensedClassifier, condense_rows
 from handful.neighbors.provenance import Traceable
@@ -103,6 +104,10 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
     >>> model.origin(4)
     1
     """
+
+    STATE = stored(
+        confidence_=Array("f8", "n", finite=False),
+    )
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.labels import Labels, encode_labels
+from handful.core.schema import Array, ListOf, Names, Number, Plain, Text, is_rising, stored
 from handful.core.store import Storable
 from handful.kernels.distances import Rows
 from handful.neighbors.rows import Nominal, as_csr, dense_rows, encode_rows, sparse_rows
@@ -53,6 +54,19 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
     stored_codes_ : ndarray of int32
         Labels of the stored rows, as positions in ``classes_``.
     """
+
+    STATE = stored(
+        n_features_in_=Number(int, size="d"),
+        classes_=Names("k"),
+        n_neighbors_=Number(int, low=1),
+        nominal_columns_=Array("i8", "c?", below="d"),
+        nominal_values_=ListOf(Plain(), "c?"),
+        stored_numbers_=Array("f8 f4", "s", "_", sparse=True),
+        stored_symbols_=Array("i4", "s", "c?", low=-2),
+        stored_codes_=Array("i4", "s", below="k"),
+        n_iter_=Number(int, low=0),
+        termination_condition_=Text(),
+    )
 
     n_neighbors: Any
     vote: Vote
@@ -140,22 +154,9 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
     def _check_state(self) -> None:
         # The kernels trust their arrays, so a file must not bring numbers that point outside.
         who = type(self).__name__
-        codes, symbols, numbers = self.stored_codes_, self.stored_symbols_, self.stored_numbers_
-        kind: Any = numbers.data if sp.issparse(numbers) else numbers
-        fine = (
-            codes.ndim == 1
-            and codes.dtype == np.int32
-            and len(codes) > 0
-            and codes.min() >= 0
-            and codes.max() < len(self.classes_)
-            and symbols.ndim == numbers.ndim == 2
-            and symbols.dtype == np.int32
-            and symbols.shape == (len(codes), len(self.nominal_columns_))
-            and numbers.shape == (len(codes), self.n_features_in_ - len(self.nominal_columns_))
-            and kind.dtype in (np.float32, np.float64)
-            and len(self.nominal_values_) == len(self.nominal_columns_)
-            and isinstance(self.n_neighbors_, int)
-            and self.n_neighbors_ >= 1
+        codes, numbers = self.stored_codes_, self.stored_numbers_
+        fine = numbers.shape == (len(codes), self.n_features_in_ - len(self.nominal_columns_)) and is_rising(
+            self.nominal_columns_
         )
         if not fine:
             raise DataError(f"{who}: the stored rows must agree with each other, but those of the file do not.")

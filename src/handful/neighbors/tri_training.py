@@ -15,6 +15,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import codes_among
 from handful.core.params import check_params
 from handful.core.registry import method
+from handful.core.schema import Array, ListOf, Model, Names, Number, Text, stored
 from handful.core.store import Storable
 from handful.neighbors.stored import labels_of
 
@@ -92,6 +93,16 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     >>> TriTraining(GaussianNB(), random_state=0).fit(X, y).transduction_[6:].tolist()
     ['low', 'high']
     """
+
+    STATE = stored(
+        n_features_in_=Number(int, size="d"),
+        classes_=Names("k"),
+        estimators_=ListOf(Model(), "3"),
+        labeled_iter_=Array("i8", "n", low=-1),
+        transduction_=Names("n"),
+        n_iter_=Number(int, low=0),
+        termination_condition_=Text(),
+    )
 
     def __init__(self, estimator: Any, random_state: Any = None) -> None:
         self.estimator = estimator
@@ -212,8 +223,11 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         return np.asarray((votes[:, :, None] == np.arange(len(self.classes_))).mean(axis=0))
 
     def _check_state(self) -> None:
-        if not isinstance(self.estimators_, list) or len(self.estimators_) != 3:
-            raise DataError("TriTraining: there must be three estimators, but the file holds other things.")
+        for model in self.estimators_:
+            if getattr(model, "n_features_in_", self.n_features_in_) != self.n_features_in_:
+                raise DataError(f"TriTraining: its models must take {self.n_features_in_} columns.")
+            if not set(np.asarray(model.classes_).tolist()) <= set(self.classes_.tolist()):
+                raise DataError("TriTraining: its models must answer with its labels.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

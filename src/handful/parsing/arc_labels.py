@@ -8,7 +8,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
+from handful.core.errors import DataError
 from handful.core.records import Sentence
+from handful.core.schema import Array, IfThere, Names, Number, Record, stored
 from handful.kernels.arc_labels import best_labels, label_pass
 from handful.kernels.tree_features import find_all, keys_of_tree, make_table
 from handful.kernels.trees import siblings_of
@@ -122,6 +124,16 @@ class ArcLabeler:
             codes[heads == 0] = self.root
         return [self.labels[code] for code in codes]
 
+    STATE = Record(
+        stored(
+            templates=IfThere(TemplateSet.STATE),
+            labels=Names("k", only_text=True),
+            root=IfThere(Number(int, below="k")),
+            keys=Array("i8", "n?", low=0),
+            weights=Array("f8", "n?", "k", sparse=True),
+        )
+    )
+
     def state(self) -> dict[str, Any]:
         """Return what a model file needs."""
         return {
@@ -138,10 +150,9 @@ class ArcLabeler:
         weights = np.asarray(state["weights"].toarray(), dtype=np.float64)
         first = TemplateSet.for_labels(clusters=encoder.clusters is not None, wide=False)  # where a file names none
         templates = TemplateSet.from_state(state["templates"]) if "templates" in state else first
-        keys, labels, root = np.asarray(state["keys"], dtype=np.int64), state["labels"].tolist(), state.get("root")
-        whole = weights.shape == (len(keys), len(labels))
-        if not whole or not (root is None or (isinstance(root, int) and 0 <= root < len(labels) > 1)):
-            raise ValueError("labels, keys and weights must fit together")
+        keys, labels, root = state["keys"], state["labels"].tolist(), state.get("root")
+        if root is not None and len(labels) < 2:
+            raise DataError("ArcLabeler: a label of its own for the root needs another one.")
         return cls(encoder, templates, labels, keys, weights, root)
 
     def _keys(self, sentences: Sequence[Sentence], heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from handful.core.params import AtLeast, Count, Jobs, Positive, check_params
 from handful.core.progress import Progress, Step
 from handful.core.records import Tree
 from handful.core.registry import method
+from handful.core.schema import Array, DictOf, IfThere, ListOf, Maybe, Names, Number, Text, stored
 from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
@@ -28,7 +29,7 @@ from handful.linear.tree_steps import TreeSteps
 from handful.parsing.arc_labels import ArcLabeler, rounded
 from handful.parsing.encoding import Encoder
 from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
-from handful.parsing.inputs import choose_columns, read_sentences, read_trees, with_columns
+from handful.parsing.inputs import check_lengths, choose_columns, read_sentences, read_trees, with_columns
 from handful.parsing.punctuation import MarkHanger
 from handful.parsing.scoring import ParseScores, score_trees
 from handful.parsing.templates import TemplateSet
@@ -136,6 +137,23 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
     learns_online = True
 
+    STATE = stored(
+        n_lifted_=Number(int, low=0),
+        columns_=ListOf(Text("xpos", "upos", "pos"), "columns"),
+        keys_=Array("i8", "n?", low=0, rising=True),
+        weights_=Array("f8", "n?"),
+        n_active_=Number(int, low=0),
+        n_iter_=Number(int, low=0),
+        objective_=IfThere(Number(float)),
+        templates_=TemplateSet.STATE,
+        values_=DictOf(Names("_", only_text=True)),
+        marks_=Maybe(MarkHanger.STATE),
+        labels_=Maybe(ArcLabeler.STATE),
+        n_active_condensed_=IfThere(Number(int, low=0)),
+        condensed_weights_=IfThere(Array("f8", "_")),
+        tied_weights_=IfThere(Array("f8", "_")),
+    )
+
     def __init__(
         self,
         order: Literal[1, 2] = 1,
@@ -205,6 +223,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             raise ParameterError("DependencyParser: order 2 needs projective=True, got False. Use order=1.")
         known, heads, self.n_lifted_ = read_trees(trees, projective=self.projective, single_root=self.single_root)
         sentences = [tree.sentence for tree in known]
+        check_lengths([len(sentence) for sentence in sentences], self.order)
         self.columns_ = list(choose_columns(sentences, self.tags))
         sentences = with_columns(sentences, self.columns_)
         clusters = self._paths()
@@ -273,6 +292,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         known = with_columns(read_sentences(sentences), self.columns_)
+        check_lengths([len(sentence) for sentence in known], self.order)
         heads: list[list[int]] = []
         labels: list[list[str]] = []
         scale = 1.0 if self.algorithm == "lbfgs" else _MARGIN_SCALE
@@ -500,17 +520,14 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
     def _check_state(self) -> None:
         clusters = self._paths()
+        known = {"word", "prefix", "pos", "coarse"} | ({"bits4", "bits6", "bits"} if clusters is not None else set())
+        if self.values_.keys() != known:
+            raise DataError(f"DependencyParser: there must be values of {', '.join(sorted(known))}.")
         encoder = Encoder({name: strings.tolist() for name, strings in self.values_.items()}, self.columns_, clusters)
         templates = TemplateSet.from_state(self.templates_)
         rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
         self._features = TreeFeatures(templates, encoder, self.keys_, **rules)
         self._hanger = None if self.marks_ is None else MarkHanger.from_state(encoder, self.marks_)
         self._labeler = None if self.labels_ is None else ArcLabeler.from_state(encoder, self.labels_)
-        whole = [
-            self.keys_.dtype == np.int64 and self.keys_.ndim == 1 and (np.diff(self.keys_) > 0).all(),
-            self.weights_.shape == self.keys_.shape and self.weights_.dtype == np.float64,
-            self.keys_.size == 0 or self.keys_[0] >= 0,
-            self.columns_ in (["xpos"], ["upos"], ["pos"], ["xpos", "upos"]),
-        ]
-        if not all(whole):
-            raise DataError("DependencyParser: the stored model is damaged.")
+        if self.columns_ not in (["xpos"], ["upos"], ["pos"], ["xpos", "upos"]):
+            raise DataError("DependencyParser: the stored columns of tags are none that it reads.")

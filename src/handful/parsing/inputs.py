@@ -249,3 +249,36 @@ def _check_tree(number: int, heads: np.ndarray) -> None:
         raise DataError(
             f"{_WHO}: heads must make a tree, but word {word} of the tree at index {number} {what}. Leave it out."
         )
+
+
+def check_lengths(lengths: Sequence[int], order: int) -> None:
+    """Refuse, before any work is done, a sentence for whose arcs there is no memory.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Words of each sentence.
+    order : {1, 2}
+        Of the parser.
+
+    Raises
+    ------
+    DataError
+        If the longest needs more than half of the memory that is free.
+
+    Notes
+    -----
+    The estimate is what was measured: 100 bytes for each arc, of which there are as many as the square of the length, and 6
+    for each pair of arcs with order 2, of which there are as many as its cube.
+    """
+    import psutil
+
+    longest = max(lengths, default=0)
+    needed = 100 * longest**2 + (6 * longest**3 if order == 2 else 0)
+    free = psutil.virtual_memory().available
+    if needed > free // 2:
+        number = lengths.index(longest) + 1
+        raise DataError(
+            f"DependencyParser: a sentence must be so short that its arcs fit into memory, got {longest:,} words in sentence "
+            f"{number:,}, which take about {needed / 1e9:,.1f} GB where {free / 1e9:,.1f} are free. Cut the text into sentences."
+        )

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from handful.core.records import Sentence
+from handful.core.schema import Array, Record, stored
 from handful.kernels.punctuation import choice_pass, choose_heads, keys_of_marks
 from handful.kernels.tree_features import find_all, make_table
 from handful.parsing.encoding import Encoder
@@ -108,6 +109,8 @@ class MarkHanger:
         out[candidates.words] = chosen - candidates.roots
         return out
 
+    STATE = Record(stored(templates=TemplateSet.STATE, keys=Array("i8", "n?", low=0), weights=Array("f8", "n?")))
+
     def state(self) -> dict[str, Any]:
         """Return what a model file needs."""
         return {"templates": self.templates.state(), "keys": self.keys, "weights": self.weights}
@@ -115,10 +118,7 @@ class MarkHanger:
     @classmethod
     def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
         """Rebuild from a state."""
-        keys, weights = np.asarray(state["keys"], dtype=np.int64), np.asarray(state["weights"], dtype=np.float64)
-        if keys.ndim != 1 or keys.shape != weights.shape:
-            raise ValueError("keys and weights must fit together")
-        return cls(encoder, TemplateSet.from_state(state["templates"]), keys, weights)
+        return cls(encoder, TemplateSet.from_state(state["templates"]), state["keys"], state["weights"])
 
     def _candidates(self, sentences: Sequence[Sentence], heads: np.ndarray) -> _Candidates:
         codes = self.encoder.encode(sentences)

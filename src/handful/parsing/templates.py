@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handful.core.schema import ListOf, Record, Text, stored
 from handful.kernels import tree_features as kernel
 from handful.kernels.tree_features import Templates
 
@@ -225,6 +226,8 @@ class TemplateSet:
     def for_marks(cls) -> TemplateSet:
         """Return the templates for the heads of punctuation marks."""
         return cls((), _MARKS)
+
+    STATE = Record(stored(arcs=ListOf(Text()), pairs=ListOf(Text())))
 
     def state(self) -> dict[str, list[str]]:
         """Return what a model file needs."""

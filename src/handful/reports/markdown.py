@@ -1,11 +1,40 @@
-"""A comparison as Markdown."""
+"""A comparison as Markdown; nothing in data can be markup."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from handful.reports import words
 from handful.reports.content import Content
+
+# What begins or ends markup, and control characters; an underscore between letters is none.
+_MARKUP = re.compile(r"[\\`*\[\]<>~&]|(?<![^\W_])_|_(?![^\W_])")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def escaped(text: str) -> str:
+    r"""Return a text that Markdown shows as it is.
+
+    Examples
+    --------
+    >>> escaped("<script> a_b *c*")
+    '\\\\<script\\\\> a_b \\\\*c\\\\*'
+    """
+    return _MARKUP.sub(lambda match: "\\" + match.group(), visible_line(text))
+
+
+def visible_line(text: str) -> str:
+    r"""Return a text in one line, its control characters written out.
+
+    Examples
+    --------
+    >>> visible_line("a\nb\x1b[31m")
+    'a b\\\\x1b[31m'
+    """
+    return _CONTROL.sub(
+        lambda match: match.group().encode("unicode_escape").decode("ascii"), " ".join(text.split("\n"))
+    )
 
 
 def render_markdown(content: Content) -> str:
@@ -21,18 +50,21 @@ def render_markdown(content: Content) -> str:
     str
         The text.
     """
-    parts = [f"# {content.title}: which method, with few labels?", content.best_bet, content.proven]
-    parts += [f"**Warning:** {warning}" for warning in content.warnings]
+    parts = [
+        f"# {escaped(content.title)}: which method, with few labels?",
+        *map(escaped, (content.best_bet, content.proven)),
+    ]
+    parts += [f"**Warning:** {escaped(warning)}" for warning in content.warnings]
     parts.append(_table(*_ranking(content)))
     parts.append(
         f"Score: {content.metric} in percent, mean over up to {content.facts['draws']} draws with a 95 % interval. "
         "Chance: that it is the best. "
-        f"Against the baseline ({content.baseline}) in points, with the p-value of a paired test corrected for "
+        f"Against the baseline ({escaped(str(content.baseline))}) in points, with the p-value of a paired test corrected for "
         "overlapping draws and for the number of methods. Gain: against the same method without unlabeled data."
     )
     parts += [*_curves(content), *_confusions(content)]
     if content.decisions is not None:
-        parts.append(f"## Where unlabeled data changed answers\n\n{decisions_in_words(content)}")
+        parts.append(f"## Where unlabeled data changed answers\n\n{escaped(decisions_in_words(content))}")
     return "\n\n".join([*parts, *_run(content)]) + "\n"
 
 
@@ -49,18 +81,19 @@ def _confusions(content: Content) -> list[str]:
         if 0 < len(confusion.classes) <= 12 and confusion.counts:
             rows = zip(confusion.classes, confusion.counts, strict=True)
             lines = [[name, *map(str, counts)] for name, counts in rows]
-            parts += [f"## Answers of {confusion.name}", _table(["class \\ answer", *confusion.classes], lines)]
+            parts += [f"## Answers of {escaped(confusion.name)}", _table(["class / answer", *confusion.classes], lines)]
     return parts
 
 
 def _run(content: Content) -> list[str]:
     facts = [*content.facts.items(), *((f"column {name}", kind) for name, kind in content.columns.items())]
     notes = [*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())]
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", content.command))])
     return [
         "## Data and run",
-        "\n".join(f"* {name}: {value}" for name, value in facts),
-        *(["\n".join(f"* {note}" for note in notes)] if notes else []),
-        f"```\n{content.command}\n```",
+        "\n".join(f"* {escaped(name)}: {escaped(str(value))}" for name, value in facts),
+        *(["\n".join(f"* {escaped(note)}" for note in notes)] if notes else []),
+        f"{fence}\n{visible_line(content.command)}\n{fence}",
         ", ".join(f"{name} {version}" for name, version in content.versions.items()),
     ]
 
@@ -114,6 +147,6 @@ def _ranking(content: Content) -> tuple[list[str], list[list[str]]]:
 
 def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+        return "| " + " | ".join(escaped(cell).replace("|", "\\|") for cell in cells) + " |"
 
     return "\n".join([line(head), "|" + "---|" * len(head), *map(line, lines)])

@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 
 from handful.compute import Engine
 from handful.core.errors import DataError, FormatError
-from handful.core.params import AtLeast, Count, check_params, check_value
+from handful.core.params import AtLeast, Count, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
+from handful.core.schema import DictOf, Number, Text, stored
 from handful.core.store import Storable
 from handful.corpora.formats.clusters import read_clusters
 from handful.corpora.opening import write_text_file
@@ -97,6 +98,13 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
     counts_: dict[str, int]
     mutual_information_: float
     n_clusters_: int
+
+    STATE = stored(
+        mutual_information_=Number(float),
+        paths_=DictOf(Text()),
+        counts_=DictOf(Number(int)),
+        n_clusters_=Number(int, low=0),
+    )
 
     def __init__(
         self,
@@ -287,10 +295,6 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_state(self) -> None:
-        for name, values, kind in (("paths_", self.paths_, str), ("counts_", self.counts_, int)):
-            check_value("BrownClusters", name, dict, values)
-            if not all(type(word) is str and type(value) is kind for word, value in values.items()):
-                raise DataError(f"BrownClusters: {name} must lead from words to {kind.__name__}.")
         if self.paths_.keys() != self.counts_.keys():
             raise DataError("BrownClusters: paths_ and counts_ must hold the same words.")
 

@@ -19,6 +19,7 @@ from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params, check_value
 from handful.core.progress import Progress
 from handful.core.registry import method
+from handful.core.schema import Array, DictOf, ListOf, Number, Text, stored
 from handful.core.store import Storable
 from handful.kernels.cooccurrence import END, count_keys, window_keys
 from handful.representations.counting import Counting, Counts, count_blocks, overlapping
@@ -97,6 +98,12 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
     vocabulary_: dict[str, int]
     vectors_: np.ndarray
     context_words_: list[str]
+
+    STATE = stored(
+        context_words_=ListOf(Text()),
+        vocabulary_=DictOf(Number(int, low=0)),
+        vectors_=Array("f4", "n?", "_"),
+    )
 
     def __init__(
         self,
@@ -281,9 +288,7 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
         return table.tocsr()
 
     def _check_state(self) -> None:
-        check_value("ContextSimilarity", "vocabulary_", dict, self.vocabulary_)
-        check_value("ContextSimilarity", "vectors_", np.ndarray, self.vectors_)
-        if self.vectors_.ndim != 2 or list(self.vocabulary_.values()) != list(range(len(self.vectors_))):
+        if list(self.vocabulary_.values()) != list(range(len(self.vectors_))):
             raise DataError("ContextSimilarity: vocabulary_ must number the rows of vectors_.")
 
 

@@ -18,6 +18,7 @@ from handful.core.params import Count, Positive, check_params
 from handful.core.progress import Progress, Step
 from handful.core.records import Occurrence
 from handful.core.registry import method as register
+from handful.core.schema import DictOf, IfThere, Model, stored
 from handful.core.store import Storable
 from handful.neighbors.projected_votes import Metric
 from handful.neighbors.votes import Vote
@@ -91,6 +92,8 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     >>> SenseClassifier(n_neighbors=1).fit(train).predict([of("5", "on the bank of the river")])
     ['river']
     """
+
+    STATE = stored(tagger=IfThere(Model()), models_=DictOf(WordModel.STATE))
 
     def __init__(
         self,

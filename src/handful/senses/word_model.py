@@ -13,6 +13,7 @@ from scipy import sparse
 from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.registry import Card
+from handful.core.schema import Maybe, Model, Names, Number, Plain, Record, Text, stored
 from handful.neighbors import CompositeKernelPCA
 
 
@@ -109,6 +110,17 @@ class WordModel:
     ['water']
     """
 
+    STATE = Record(
+        stored(
+            method=Text(),
+            settings=Plain(),
+            most_frequent_=Text(),
+            n_unlabeled_=Number(int, low=0),
+            names_=Names("d?", only_text=True),
+            classifier_=Maybe(Model()),
+        )
+    )
+
     def __init__(self, method: str = "kernel-pca", settings: dict[str, Any] | None = None) -> None:
         self.method = method
         self.settings = settings
@@ -177,6 +189,7 @@ class WordModel:
         model = cls(state["method"], state["settings"])
         model.__dict__.update(state)
         width = getattr(model.classifier_, "n_features_in_", 0)
-        if model.names_.shape != (width,) or not isinstance(model.most_frequent_, str):
+        get_card(model.method, "occurrences")  # refuses a method that there is not
+        if model.names_.shape != (width,) or len(set(model.names_.tolist())) != width:
             raise DataError("WordModel: every column of the classifier must have a name.")
         return model

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from handful.core.errors import FileError, FormatError
+from handful.core.files import lock
 from handful.studio.state import State
 
 _KIND = "handful studio"
@@ -89,19 +90,10 @@ class Journal:
             self._file = -1
 
     def _lock(self) -> None:
-        try:
-            if os.name == "nt":
-                import msvcrt
-
-                msvcrt.locking(self._file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
-            else:
-                import fcntl
-
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not lock(self._file):
             raise FileError(
                 f"{self.path}: another process has it open. Use the page that is open already, or stop that process first."
-            ) from None
+            )
 
     def _replay(self, key: str) -> int:
         """Apply what is on disk and return where it ends."""

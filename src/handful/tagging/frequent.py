@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.registry import method
+from handful.core.schema import DictOf, Names, Text, stored
 from handful.tagging.base import Tagger
 
 
@@ -40,6 +41,8 @@ class FrequentTag(Tagger):
     >>> FrequentTag().fit([["a", "b"]], [["X", "Y"]]).predict([["b", "c"]])
     [['Y', 'X']]
     """
+
+    STATE = stored(classes_=Names("k", only_text=True), tag_of_=DictOf(Text()), usual_=Text())
 
     def fit(self, sentences: Sequence[Any], tags: Sequence[Sequence[str]]) -> Self:
         """Count tags."""

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, Range, Share, check_params
 from handful.core.registry import method
+from handful.core.schema import IfThere, Model, Names, stored
 from handful.features.columns import Tokens
 from handful.tagging.base import Tagger, check_sentences, encode_tags
 
@@ -126,6 +127,8 @@ class StackedTagger(Tagger):
     >>> model.fit(sentences, [["D", "N", "V"]] * 4).predict([["the", "dog", "sleeps"]])
     [['D', 'N', 'V']]
     """
+
+    STATE = stored(classes_=Names("k"), tagger_=IfThere(Model()), classifier_=Model())
 
     def __init__(
         self,

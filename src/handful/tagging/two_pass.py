@@ -15,6 +15,7 @@ from handful.core.params import AtLeast, Count, check_params
 from handful.core.progress import Progress, Step
 from handful.core.records import Sentence
 from handful.core.registry import method
+from handful.core.schema import Model, Names, stored
 from handful.corpora.formats.iob import spans
 from handful.features.columns import Tokens
 from handful.tagging.base import Tagger, add_columns, check_sentences, encode_tags
@@ -146,6 +147,8 @@ class TwoPassTagger(Tagger):
     [['O', 'B-LOC'], ['B-LOC', 'O']]
     """
 
+    STATE = stored(classes_=Names("k"), first_=Model("CRF"), second_=Model("CRF"))
+
     def __init__(self, tagger: Any, *, window: Count = 8, n_folds: Annotated[int, AtLeast(2)] = 4) -> None:
         self.tagger = tagger
         self.window = window
@@ -228,8 +231,6 @@ class TwoPassTagger(Tagger):
         return super()._state() | {"tagger": None}
 
     def _check_state(self) -> None:
-        if not isinstance(self.first_, CRF) or not isinstance(self.second_, CRF):
-            raise DataError(f"{_WHO}: two taggers are needed, but the file holds other things.")
         self.tagger = clone(self.first_)
         check_params(self)
 

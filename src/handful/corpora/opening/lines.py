@@ -12,6 +12,9 @@ from handful.corpora.opening.source import open_bytes
 MAX_LINE = 16 * 2**20
 """Longest line in bytes that a reader accepts; no real text comes near it."""
 
+MAX_BLANK = 2**20
+"""Empty lines in a row after which a file is no text."""
+
 MAX_LINES = 2**18
 """Most lines that one record may have, so that a file without blank lines cannot fill the memory."""
 
@@ -47,7 +50,8 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     FileError
         If the file is missing, is a folder or may not be read.
     FormatError
-        If the file is empty, binary, not UTF-8, damaged, or has a line of more than `MAX_LINE` bytes.
+        If the file is empty, binary, not UTF-8, damaged, has a line of more than `MAX_LINE` bytes, or far more than
+        `MAX_BLANK` empty lines in a row, as a small packed file may.
 
     Examples
     --------
@@ -58,7 +62,7 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     [(1, 'one'), (2, 'two')]
     """
     with open_bytes(path) as file:
-        number = 1
+        number, n_blank = 1, 0
         rest = first_chunk(path, file)
         refuse_lone_returns(path, rest)
         while True:
@@ -69,6 +73,9 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
                     text = text.replace("\r\n", "\n")
                 lines = text.split("\n")
                 lines.pop()
+                n_blank = 0 if text.strip() else n_blank + len(lines)
+                if n_blank > MAX_BLANK:
+                    raise FormatError(path, number, f"expected text, got more than {MAX_BLANK:,} empty lines in a row.")
                 yield from enumerate(lines, number)
                 number += len(lines)
                 rest = rest[end:]

@@ -7,7 +7,7 @@ from handful.corpora.tables.reading import read_table, table_frames, table_of
 from handful.corpora.tables.sampling import read_rows
 from handful.corpora.tables.suspicions import rare_classes, suspicions
 from handful.corpora.tables.usable import left_out
-from handful.corpora.tables.writing import write_frames, write_table
+from handful.corpora.tables.writing import without_formulas, write_frames, write_table
 
 __all__ = [
     "judge_labels",
@@ -18,6 +18,7 @@ __all__ = [
     "suspicions",
     "table_frames",
     "table_of",
+    "without_formulas",
     "write_frames",
     "write_table",
 ]

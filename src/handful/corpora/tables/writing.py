@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,40 @@ def write_table(path: FilePath, table: Table) -> None:
     ['x,label', '1,a', '2,']
     """
     write_frames(path, [table.frame])
+
+
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rows whose texts no spreadsheet takes for a formula: an apostrophe stands before what would begin one.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Rows.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same with such cells and names of columns changed; numbers, also those in texts, stay as they are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> without_formulas(pl.DataFrame({"x": ["=1+1", "-2", "@a", "b"]}))["x"].to_list()
+    ["'=1+1", '-2', "'@a", 'b']
+    """
+    import polars as pl
+
+    formula = r"^\s*[=+\-@]|^[\t\r]"
+    number = r"^\s*[+\-]?[0-9.,]+([eE][+\-]?[0-9]+)?\s*%?$"
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    cells = [
+        pl.when(pl.col(name).str.contains(formula) & ~pl.col(name).str.contains(number))
+        .then(pl.lit("'") + pl.col(name))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name in texts
+    ]
+    return frame.with_columns(cells).rename({n: f"'{n}" for n in frame.columns if re.search(formula, n)})
 
 
 def write_frames(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:

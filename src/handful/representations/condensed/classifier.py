@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from handful.core.errors import DataError, ParameterError
 from handful.core.params import AtLeast, Positive, check_params
 from handful.core.registry import method
+from handful.core.schema import Array, Names, Number, stored
 from handful.core.store import Storable
 from handful.neighbors.stored import labels_of
 from handful.representations.condensed.features import CondensedFeatures
@@ -89,6 +90,16 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
     >>> model.predict([[0.0, 0, 5]]).tolist(), model.n_active_ < X.shape[1] * 2
     (['sun'], True)
     """
+
+    STATE = stored(
+        n_features_in_=Number(int, size="d"),
+        classes_=Names("k"),
+        split_=Array("i8", "s?", below="d"),
+        condensed_weights_=Array("f8", "c"),
+        member_of_=Array("i4", "m", "k", below="c"),
+        n_active_=Number(int, low=0),
+        n_iter_=Number(int, low=0),
+    )
 
     def __init__(
         self,
@@ -225,15 +236,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         return {name: value for name, value in super()._state().items() if name != "features_"}
 
     def _check_state(self) -> None:
-        members, weights, split = self.member_of_, self.condensed_weights_, self.split_
-        whole = [
-            members.ndim == 2 and members.shape[1] == len(self.classes_) and members.dtype == np.int32,
-            weights.ndim == 1 and weights.dtype == np.float64 and bool(np.isfinite(weights).all()),
-            members.size == 0 or bool(members.min() >= 0 and members.max() < len(weights)),
-            len(members) - self.n_features_in_ - len(split) in (0, 1),
-            len(split) == 0 or bool(split.min() >= 0 and split.max() < self.n_features_in_),
-        ]
-        if not all(whole):
+        if len(self.member_of_) - self.n_features_in_ - len(self.split_) not in (0, 1):
             raise DataError(f"{_WHO}: the stored model is damaged.")
 
     def __sklearn_tags__(self) -> Any:

@@ -150,6 +150,11 @@ class Condensing:
         """Tokens (or rows) of raw text that were counted."""
         return self.features[0].counts_.size if hasattr(self.features[0], "counts_") else 0
 
+    @property
+    def n_known(self) -> int:
+        """Pieces of text that were left out, because they had been counted before."""
+        return self.features[0].counts_.n_known if hasattr(self.features[0], "counts_") else 0
+
     def count(self, unlabeled: Any, **options: Any) -> Condensing:
         """Count raw text, in addition to what was counted before.
 
@@ -158,7 +163,7 @@ class Condensing:
         unlabeled : list of sentences, path or list of paths of text files, or matrix
             The raw text.
         **options
-            `prepare`, `n_jobs`, `engine`, `checkpoint` and `progress` of `CondensedFeatures.fit`.
+            `prepare`, `n_jobs`, `engine`, `checkpoint`, `progress` and `again` of `CondensedFeatures.fit`.
 
         Returns
         -------
@@ -191,12 +196,15 @@ class Condensing:
             except DataError as error:
                 which = f"held_out={self.settings.held_out} and these labeled inputs" if number else "this base model"
                 raise ParameterError(f"{path}: must be counts made with {which}. Name a new file. ({error})") from None
-        if len({features.counts_.size for features in self.features}) > 1:
-            sizes = [f"{path} of {f.counts_.size:,}" for path, f in zip(paths, self.features, strict=True)]
-            raise ParameterError(
-                f"{_WHO}: both files of counts must be of the same text, got {' and '.join(sizes)} tokens. Name a new file."
-            )
         return self
+
+    def _check_same_text(self) -> None:
+        sizes = [f"{features.counts_.size:,}" for features in self.features]
+        if len(set(sizes)) > 1:
+            raise ParameterError(
+                f"{_WHO}: both files of counts must be of the same text, got {' and '.join(sizes)} tokens. Name the text again, "
+                "of which one has not counted all, or a new file."
+            )
 
     def save_counts(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         """Write the counts of each base model to a file of its own.
@@ -223,6 +231,7 @@ class Condensing:
             Of the base model's kind; see `CondensedFeatures.retrain`.
         """
         settings = self.settings
+        self._check_same_text()
         if any(features.n_condensed_ == 0 for features in self.features):
             raise ParameterError(
                 f"{_WHO}: discount={settings.discount:g} drops every feature. Lower it, or count more raw text."

@@ -10,10 +10,11 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.registry import method
+from handful.core.schema import Array, IfThere, Names, Number, Plain, Text, check_state, stored
 from handful.core.store import Storable, read_model, write_model
 from handful.linear.tally import Tally
 from handful.representations.condensed.feature_space import FeatureSpace
-from handful.representations.condensed.shards import Reading
+from handful.representations.condensed.shards import Reading, digest_of
 from handful.representations.counting import Counting
 
 _KIND = "feature-counts"
@@ -39,6 +40,8 @@ class FeatureCounts(Storable):
 
     n_shards : int
         Shards that were counted.
+    digests : ndarray of str, optional
+        Of the pieces of files that were counted, so that none is counted twice.
 
     Examples
     --------
@@ -47,6 +50,17 @@ class FeatureCounts(Storable):
     >>> both.chosen.tolist(), both.size, both.n_shards_
     ([4.0], 10, 2)
     """
+
+    STATE = stored(
+        fingerprint=Text(),
+        space=Plain(),
+        chosen_ids=Array("i8", "c?", low=0, rising=True),
+        chosen=Array("f8", "c?"),
+        basis=Array("f8", "_"),
+        size=Number(int, low=0),
+        n_shards=Number(int, low=0),
+        digests=IfThere(Names("pieces?", only_text=True)),
+    )
 
     def __init__(
         self,
@@ -57,6 +71,7 @@ class FeatureCounts(Storable):
         basis: np.ndarray,
         size: int,
         n_shards: int = 1,
+        digests: np.ndarray | None = None,
     ) -> None:
         self.fingerprint = fingerprint
         self.space = space
@@ -65,6 +80,8 @@ class FeatureCounts(Storable):
         self.basis = basis
         self.size = size
         self.n_shards_ = n_shards
+        self.digests = np.empty(0, dtype="<U32") if digests is None else digests
+        self._n_known = 0
 
     def plus(self, other: FeatureCounts) -> FeatureCounts:
         """Return the counts of both together.
@@ -84,6 +101,11 @@ class FeatureCounts(Storable):
                 "CondensedFeatures: counts can be added only if they were made with the same base model and the same "
                 "vocabulary, got counts of another one. Count the text again."
             )
+        if len(both := np.intersect1d(self.digests, other.digests)):
+            raise DataError(
+                f"CondensedFeatures: counts can be added only if they are of different text, but {len(both):,} pieces are in "
+                "both. Name one of them alone."
+            )
         tally = Tally()
         tally.add(self.chosen_ids, self.chosen)
         tally.add(other.chosen_ids, other.chosen)
@@ -94,7 +116,13 @@ class FeatureCounts(Storable):
             self.basis + other.basis,
             self.size + other.size,
             self.n_shards_ + other.n_shards_,
+            np.concatenate([self.digests, other.digests]),
         )
+
+    @property
+    def n_known(self) -> int:
+        """Pieces that the last run left out, because they had been counted before."""
+        return self._n_known
 
     def blocks(self, space: FeatureSpace) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
         """Yield number of the first feature, R and A, for some million features at a time."""
@@ -129,29 +157,13 @@ class FeatureCounts(Storable):
         return found
 
     def _state(self) -> dict[str, Any]:
-        state = dict(vars(self))
+        state = super()._state()
         return state | {"n_shards": state.pop("n_shards_")}
 
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
-        found = cls(**state)
-        found._check_state()
-        return found
-
-    def _check_state(self) -> None:
-        ids, chosen, basis = self.chosen_ids, self.chosen, self.basis
-        whole = (
-            isinstance(self.fingerprint, str)
-            and isinstance(self.space, dict)
-            and ids.dtype == np.int64
-            and chosen.dtype == basis.dtype == np.float64
-            and ids.ndim == basis.ndim == 1
-            and ids.shape == chosen.shape
-            and (len(ids) == 0 or (ids[0] >= 0 and bool((np.diff(ids) > 0).all())))
-            and bool(np.isfinite(chosen).all() and np.isfinite(basis).all())
-        )
-        if not whole:
-            raise DataError("CondensedFeatures: the stored counts are damaged.")
+        check_state(cls.__name__, cls.STATE, state)
+        return cls(**state)
 
 
 def count_features(
@@ -160,6 +172,8 @@ def count_features(
     read: Reading,
     counting: Counting,
     start: FeatureCounts | None = None,
+    *,
+    again: bool = False,
 ) -> FeatureCounts:
     """Count features over shards by map-reduce.
 
@@ -175,6 +189,8 @@ def count_features(
         Where it runs.
     start : FeatureCounts, optional
         Counts of earlier shards in the same space, to go on from.
+    again : bool
+        Count pieces of files again that have been counted before.
 
     Returns
     -------
@@ -183,18 +199,45 @@ def count_features(
     """
     chosen, basis = np.zeros(space.n_features), np.zeros(space.n_basis)
     size = n_shards = 0
+    pieces = _Pieces(set() if start is None else set(start.digests.tolist()), again)
     if start is not None:
         chosen[start.chosen_ids] += start.chosen
         basis += start.basis
         size, n_shards = start.size, start.n_shards_
     name = f"potency {space.fingerprint} {read.fingerprint}"
-    for found in counting.summaries(_Summarize(space, read), shards, name):
+    for found in counting.summaries(_Summarize(space, read), pieces.new(shards), name):
         chosen[found["chosen_ids"]] += found["chosen"]
         basis[found["basis_ids"]] += found["basis"]
         size += int(found["size"])
         n_shards += 1
     ids = np.flatnonzero(chosen)
-    return FeatureCounts(space.fingerprint, space.state(), ids, chosen[ids], basis, size, n_shards)
+    before = np.empty(0, dtype="<U32") if start is None else start.digests
+    digests = np.concatenate([before, np.array(pieces.fresh, dtype="<U32")])
+    counts = FeatureCounts(space.fingerprint, space.state(), ids, chosen[ids], basis, size, n_shards, digests)
+    counts._n_known = pieces.n_known
+    return counts
+
+
+class _Pieces:
+    """Tells pieces of files that are new from those that were counted before, by their content."""
+
+    def __init__(self, known: set[str], again: bool) -> None:
+        self._known = known
+        self._again = again
+        self.fresh: list[str] = []
+        self.n_known = 0
+
+    def new(self, shards: Iterable[Any]) -> Iterator[Any]:
+        """Yield what has not been counted; what is no piece of a file is always new."""
+        for shard in shards:
+            digest = digest_of(shard)
+            if digest is not None and digest in self._known and not self._again:
+                self.n_known += 1
+                continue
+            if digest is not None and digest not in self._known:
+                self._known.add(digest)
+                self.fresh.append(digest)
+            yield shard
 
 
 class _Summarize:

@@ -18,6 +18,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
+from handful.core.schema import Record, stored
 from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
@@ -138,6 +139,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     (2, ['a'])
     """
 
+    STATE = stored(counts_=Record(FeatureCounts.STATE))
+
     def __init__(
         self,
         base_model: Any,
@@ -172,6 +175,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         engine: Engine = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
+        again: bool = False,
     ) -> Self:
         """Count features over unlabeled inputs and put them into bins.
 
@@ -189,6 +193,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             (`handful.tagging.TagColumn`). With several processes it must be picklable.
         n_jobs, engine, checkpoint, progress
             See `handful.compute.map_reduce`.
+        again : bool
+            Count pieces of files again that have been counted before, as of a file that is named twice; otherwise they
+            are left out.
 
         Returns
         -------
@@ -207,7 +214,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
                         f'{_WHO}: vocabulary="all" reads the text several times, got an iterator. Pass a list.'
                     )
                 space = widen(space, lambda: self._shards(unlabeled, labeled), reading, self.min_count, counting)
-            counts = count_features(space, self._shards(unlabeled, labeled), reading, counting)
+            counts = count_features(space, self._shards(unlabeled, labeled), reading, counting, again=again)
         if counts.size == 0:
             raise DataError(f"{_WHO}: there must be unlabeled inputs, got none.")
         return self._bin(space, counts)
@@ -221,6 +228,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         engine: Engine = None,
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
+        again: bool = False,
     ) -> Self:
         """Count more unlabeled inputs and bin again.
 
@@ -228,6 +236,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         ----------
         unlabeled, prepare, n_jobs, engine, checkpoint, progress
             See `fit`. The vocabulary stays as it is.
+        again : bool
+            Count pieces of files again that have been counted before; otherwise they are left out.
 
         Returns
         -------
@@ -237,7 +247,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         check_is_fitted(self, "counts_")
         with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
             shards = shards_of(unlabeled, _WHO)
-            counts = count_features(self._space, shards, Reading(prepare), counting, self.counts_)
+            counts = count_features(self._space, shards, Reading(prepare), counting, self.counts_, again=again)
         return self._bin(self._space, counts)
 
     def save_counts(self, path: str | os.PathLike[str]) -> None:

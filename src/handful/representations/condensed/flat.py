@@ -15,6 +15,7 @@ from handful.core.labels import codes_among
 from handful.linear import Flat, counts
 from handful.linear.subset import Subset
 
+_MOST_TYPES = 1_000_000
 _BATCH_ROWS = 1 << 13
 _INTERCEPT = "(intercept)"
 
@@ -62,10 +63,12 @@ class FlatSpace:
         self.n_basis = len(weights)
         self.n_features = len(self._weights)
         columns = np.zeros(self.n_columns, dtype=np.int64) if types is None else np.asarray(types, dtype=np.int64)
-        if columns.shape != (self.n_columns,) or (len(columns) and columns.min() < 0):
+        if columns.shape != (self.n_columns,) or (
+            len(columns) and not 0 <= columns.min() <= columns.max() < _MOST_TYPES
+        ):
             raise DataError(
-                f"CondensedFeatures: types must hold a number from 0 on for each of the {self.n_columns} columns, "
-                f"got an array of shape {columns.shape}."
+                f"CondensedFeatures: types must hold a number from 0 to {_MOST_TYPES - 1:,} for each of the "
+                f"{self.n_columns} columns, got an array of shape {columns.shape}."
             )
         n_types = int(columns.max(initial=0)) + 1
         self.type_names = ["columns"] if n_types == 1 else [f"type {number}" for number in range(n_types)]

@@ -123,6 +123,20 @@ def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
             rest = b""
 
 
+def digest_of(shard: Any) -> str | None:
+    r"""Return the digest of the text of a piece of a file; None for what is no piece of a file.
+
+    Examples
+    --------
+    >>> digest_of(UnpackedPart("a.txt.gz", 1, b"one\n")) == digest_of(UnpackedPart("b.txt.gz", 7, b"one\n"))
+    True
+    """
+    if not isinstance(shard, TextPart | UnpackedPart):
+        return None
+    data = shard.data if isinstance(shard, UnpackedPart) else _bytes(shard)
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
 def _refuse_columns(path: str | os.PathLike[str]) -> None:
     """Raise if a file is no text at all, or has columns, of which all would be counted as words."""
     with open_bytes(path) as file:

@@ -18,6 +18,7 @@ from handful.core.labels import codes_among
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
+from handful.core.schema import Array, IfThere, Names, Number, Text, stored
 from handful.corpora.formats.iob import Scheme, convert, detect_scheme, from_spans, spans
 from handful.features import Extractor, Predicates, parse_templates, ready_set
 from handful.features.columns import Tokens, has_column
@@ -124,6 +125,22 @@ class CRF(ProbabilisticTagger):
     [['D', 'N', 'V']]
     """
 
+    STATE = stored(
+        classes_=Names("k", only_text=True),
+        allowed_=Array("b1", "k", "k"),
+        allowed_first_=Array("b1", "k"),
+        weights_=Array("f8", "f?"),
+        vocabulary_=Extractor.STATE,
+        layout_=ChainLayout.STATE,
+        n_active_=Number(int, low=0),
+        n_iter_=IfThere(Number(int, low=0)),
+        objective_=IfThere(Number(float)),
+        scheme_=IfThere(Text()),
+        n_active_condensed_=IfThere(Number(int, low=0)),
+        condensed_weights_=IfThere(Array("f8", "_")),
+        tied_weights_=IfThere(Array("f8", "_")),
+    )
+
     def __init__(
         self,
         templates: Literal["pos", "chunk", "ner", "general", "wide"] | Sequence[str] = "pos",
@@ -202,6 +219,7 @@ class CRF(ProbabilisticTagger):
             except DataError as error:
                 raise DataError(f"CRF: encoding={self.encoding!r} needs tags of spans; {error}") from None
             codes, self.classes_ = encode_tags(offsets, self._inner(tags), "CRF")
+        _check_room(len(self.classes_), self.order)
         extractor = self._new_extractor(sentences)
         observed = extractor.fit_transform(sentences, who="CRF")
         self.allowed_, self.allowed_first_ = self._rules(offsets, codes)
@@ -596,9 +614,20 @@ class CRF(ProbabilisticTagger):
         whole = [
             self._layout.n_labels == n,
             self._layout.n_predicates == self._extractor.n_predicates,
-            self.weights_.shape == (self._layout.n_features,) and self.weights_.dtype == np.float64,
-            self.allowed_.shape == (n, n) and self.allowed_.dtype == bool,
-            self.allowed_first_.shape == (n,) and self.allowed_first_.dtype == bool,
+            self.weights_.shape == (self._layout.n_features,),
         ]
         if not all(whole):
             raise DataError("CRF: the stored model is damaged.")
+
+
+def _check_room(n_labels: int, order: int) -> None:
+    """Refuse, before any work is done, so many tags that their pairs or triples do not fit into memory."""
+    import psutil
+
+    needed = 100 * n_labels**2 + (24 * n_labels**3 if order == 2 else 0)
+    free = psutil.virtual_memory().available
+    if needed > free // 2:
+        raise DataError(
+            f"CRF: tags must be so few that {'triples' if order == 2 else 'pairs'} of them fit into memory, got {n_labels:,} "
+            f"different ones, which take about {needed / 1e9:,.1f} GB where {free / 1e9:,.1f} are free. Is it the right column?"
+        )

@@ -18,6 +18,7 @@ from handful.core.labels import code_of
 from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
+from handful.core.schema import Array, DictOf, ListOf, Names, Number, Text, stored
 from handful.features.columns import Tokens as Sentences
 from handful.features.columns import read_column
 from handful.linear import minimize
@@ -146,6 +147,16 @@ class PrototypeTagger(ProbabilisticTagger):
     lexicon_: dict[str, list[str]]
     objective_: float
     n_iter_: int
+
+    STATE = stored(
+        classes_=Names("k", only_text=True),
+        lexicon_=DictOf(ListOf(Text())),
+        links_=DictOf(ListOf(Text())),
+        predicates_=ListOf(Text()),
+        weights_=Array("f8", "f?"),
+        objective_=Number(float),
+        n_iter_=Number(int, low=0),
+    )
 
     def __init__(
         self,
@@ -418,9 +429,8 @@ class PrototypeTagger(ProbabilisticTagger):
     def _check_state(self) -> None:
         labels = set(self.classes_.tolist())
         whole = [
-            self.classes_.ndim == 1 and len(labels) == len(self.classes_),
-            all(isinstance(p, str) for p in self.predicates_) and len(set(self.predicates_)) == len(self.predicates_),
-            self.weights_.dtype == np.float64 and bool(np.isfinite(self.weights_).all()),
+            len(labels) == len(self.classes_),
+            len(set(self.predicates_)) == len(self.predicates_),
             self.weights_.shape == (self._field([], []).size,),
             all(mine and set(mine) <= labels for mine in self.lexicon_.values()),
             self.boundary is None or self.boundary in labels,

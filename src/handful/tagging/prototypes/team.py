@@ -15,6 +15,7 @@ from handful.core.explanation import Explanation
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
+from handful.core.schema import ListOf, Maybe, Model, Names, Number, Plain, stored
 from handful.features.columns import Tokens
 from handful.tagging.base import ProbabilisticTagger, check_sentences
 from handful.tagging.prototypes.checks import check_given, check_lists
@@ -107,6 +108,14 @@ class PrototypeTeam(ProbabilisticTagger):
     trials_: list[dict[str, Any]]
     crf_: Any
     crf_weight_: float
+
+    STATE = stored(
+        classes_=Names("k", only_text=True),
+        members_=ListOf(Model("PrototypeTagger"), "members"),
+        trials_=Plain(),
+        crf_=Maybe(Model("CRF")),
+        crf_weight_=Number(float, low=0, high=1),
+    )
 
     def __init__(
         self,
@@ -301,7 +310,7 @@ class PrototypeTeam(ProbabilisticTagger):
 
     def _check_state(self) -> None:
         same = all(np.array_equal(member.classes_, self.classes_) for member in self.members_)
-        if not self.members_ or not same or not 0.0 <= self.crf_weight_ <= 1.0:
+        if not same or (self.crf_ is not None and not set(self.crf_.classes_) <= set(self.classes_)):
             raise DataError("PrototypeTeam: the stored model is damaged.")
 
 

@@ -1,0 +1,82 @@
+"""Limits are told in a sentence before any work is done, and nothing in data is markup or a formula."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+from handful.cli import main
+from handful.core.errors import DataError, FormatError
+from handful.corpora.opening import read_lines
+from handful.corpora.tables import without_formulas
+from handful.parsing.inputs import check_lengths
+from handful.reports.markdown import escaped, visible_line
+from handful.tagging import CRF
+
+
+def run(words):
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    return ended.value.code or 0
+
+
+def test_a_sentence_too_long_for_memory_is_refused_by_an_estimate():
+    check_lengths([], 1)
+    check_lengths([3, 40, 200], 2)
+    with pytest.raises(
+        DataError, match=r"got 1,000,000 words in sentence 2, which take about 100,000.0 GB where .* are free"
+    ):
+        check_lengths([3, 1_000_000], 1)
+    with pytest.raises(DataError, match=r"Cut the text into sentences"):
+        check_lengths([100_000], 2)
+
+
+def test_more_tags_than_memory_has_room_for_are_refused():
+    words = [[f"w{i}" for i in range(100)] for _ in range(50)]
+    tags = [[f"t{100 * number + i}" for i in range(100)] for number in range(50)]
+    with pytest.raises(
+        DataError, match=r"CRF: tags must be so few that triples of them fit into memory, got 5,000 different"
+    ):
+        CRF(["word[0]"], order=2).fit(words, tags)
+
+
+def test_a_small_packed_file_of_empty_lines_is_refused_soon(tmp_path):
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"x\n" + b"\n" * 3_000_000))
+    with pytest.raises(FormatError, match="expected text, got more than 1,048,576 empty lines in a row"):
+        for _ in read_lines(path):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<script>alert(1)</script>", r"\<script\>alert(1)\</script\>"),
+        ("[a](javascript:b)", r"\[a\](javascript:b)"),
+        ("![x](y) `z` *w*", r"!\[x\](y) \`z\` \*w\*"),
+        ("my_column_1", "my_column_1"),
+        ("_it_", r"\_it\_"),
+        ("a\n# b\x1b[2J", r"a # b\\x1b\[2J"),
+    ],
+)
+def test_markup_in_data_is_shown_in_markdown(text, shown):
+    assert escaped(text) == shown
+    assert "\n" not in visible_line(text)
+
+
+def test_formulas_are_texts_with_safe_csv(tmp_path, capsys):
+    cells = ["=1+1", "+49 30", "@sum", "-3", "plain", "  =x"]
+    frame = pl.DataFrame({"x": np.arange(6.0), "=name": cells, "label": ["a", "b"] * 3})
+    assert without_formulas(frame).columns == ["x", "'=name", "label"]
+    frame.write_csv(tmp_path / "a.csv")
+    data, model = str(tmp_path / "a.csv"), str(tmp_path / "m.handful")
+    assert run(["fit", data, "--target", "label", "--method", "k-nn", "--model", model]) == 0
+    capsys.readouterr()
+    assert run(["predict", model, data]) == 0
+    assert "=1+1" in capsys.readouterr().out.replace("'=1+1", "")
+    assert run(["predict", model, data, "--safe-csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(",")[1] for line in lines[1:]] == ["'=1+1", "'+49 30", "'@sum", "-3", "plain", "'  =x"]

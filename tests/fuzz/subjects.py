@@ -1,0 +1,113 @@
+"""Small fitted models of every class that can be stored, and how each is asked."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+TESTS = Path(__file__).parents[1]
+sys.path.insert(0, str(TESTS / "models"))
+from asking import answers_of, inputs_of  # noqa: E402
+
+import handful  # noqa: E402
+from handful.core.catalogue import cards  # noqa: E402
+from handful.methods.table_model import TableModel  # noqa: E402
+
+Ask = Callable[[Any], Any]
+QUICK = {"team": {"n_trees": 3}, "extra-trees": {"n_estimators": 4}, "random-forest": {"n_estimators": 4}}
+
+
+def subjects() -> dict[str, tuple[Any, Ask]]:
+    """Return models by name, with what to ask them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {**stored(), **tables(), **texts(), **others()}
+
+
+def stored() -> dict[str, tuple[Any, Ask]]:
+    """Return the models of an earlier version's files."""
+    folder = TESTS / "models" / "0.1.0"
+    inputs = inputs_of(json.loads((folder / "expected.json").read_text(encoding="utf-8"))["inputs"])
+    found = {}
+    for path in sorted(folder.glob("*.handful")):
+        name = path.stem
+        if name.startswith("feature-counts"):
+            from handful.representations.condensed.counts import FeatureCounts
+
+            model = FeatureCounts.load(path)
+        else:
+            model = handful.load(path)
+        found[name] = (model, lambda model, name=name: answers_of(name, model, inputs))
+    return found
+
+
+def frame() -> tuple[pl.DataFrame, list[str | None]]:
+    rng = np.random.default_rng(3)
+    y = np.arange(24) % 3
+    X = rng.normal(size=(24, 3)) + 2 * y[:, None]
+    colors = [["red", "blue", None][i % 3] for i in range(24)]
+    rows = pl.DataFrame({"size": X[:, 0], "weight": X[:, 1], "tall": X[:, 2], "color": colors})
+    return rows, [["ash", "elm", "oak"][i] if place < 14 else None for place, i in enumerate(y)]
+
+
+def tables() -> dict[str, tuple[Any, Ask]]:
+    """Return every method for tables, in a model of a table."""
+    rows, labels = frame()
+    found: dict[str, tuple[Any, Ask]] = {}
+    for card in cards("table"):
+        if card.name != "text-team":
+            model = TableModel(card.name, params=QUICK.get(card.name)).fit(rows, labels)
+            found[f"rows of {card.name}"] = (model, lambda model: model.predict_with_confidence(rows))
+    return found
+
+
+def texts() -> dict[str, tuple[Any, Ask]]:
+    """Return models of texts: enough of them for directions of words."""
+    words = {"pet": ["dog", "cat", "fur", "paw"], "sea": ["boat", "wave", "salt", "sail"]}
+    rng = np.random.default_rng(5)
+    names = ["pet", "sea"] * 30
+    cells = [" ".join([*rng.choice(words[name], 4), "the"]) for name in names]
+    rows = pl.DataFrame({"text": cells})
+    labels = [name if i < 12 else None for i, name in enumerate(names)]
+    found: dict[str, tuple[Any, Ask]] = {}
+    for name in ("text-team", "team", "complement-nb", "logistic-regression"):
+        model = TableModel(name, kinds={"text": "text"}, params=QUICK.get(name)).fit(rows, labels)
+        found[f"text by {name}"] = (model, lambda model: model.predict_with_confidence(rows[:10]))
+    return found
+
+
+def others() -> dict[str, tuple[Any, Ask]]:
+    """Return what neither files nor tables show."""
+    from sklearn.linear_model import SGDClassifier
+    from sklearn.naive_bayes import BernoulliNB
+    from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+    from sklearn.svm import LinearSVC
+
+    from handful.methods.classifiers import WithShares
+    from handful.neighbors import TriTraining
+    from handful.tagging.frequent import FrequentTag
+    from handful.tagging.prototypes.team import PrototypeTeam
+
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(20, 3)) + 2 * (np.arange(20) % 2)[:, None]
+    y = np.array([["no", "yes"][i % 2] if i < 12 else None for i in range(20)], dtype=object)
+    found: dict[str, tuple[Any, Ask]] = {
+        f"three of {type(base).__name__}": (TriTraining(base, random_state=0).fit(X, y), lambda model: model.predict(X))
+        for base in (BernoulliNB(), KNeighborsClassifier(3), NearestCentroid(), LinearSVC(), SGDClassifier())
+    }
+    codes = np.array([i % 2 for i in range(20)])
+    found["with-shares"] = (WithShares(LinearSVC()).fit(X, codes), lambda model: model.predict_proba(X))
+    words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]]
+    tagger = FrequentTag().fit(words, [["D", "N", "V"], ["D", "N", "V"]])
+    lists = {"D": ["a", "the"], "N": ["dog", "cat"]}
+    team = PrototypeTeam(lists, similarity="none", n_starts=1, max_iter=3).fit(words * 5)
+    found["prototype-team"] = (team, lambda model: model.predict(words))
+    found["frequent-tag"] = (tagger, lambda model: model.predict(words))
+    return found

@@ -1,0 +1,97 @@
+"""Changed model files load and answer, or are refused in a sentence; in child processes, since a file may break one."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from run_models import run
+from subjects import subjects
+
+from handful.core.catalogue import cards
+from handful.core.schema import Array, Number, check_state, stored
+from handful.core.store import Storable
+
+FILES = 120  # of each of ninety models: about thirty seconds of one core; `make fuzz` tries 50,000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(2))
+def test_changed_files_are_answered_or_refused(part):
+    lines = run(FILES, part, 2)
+    total = sum((Counter(line["outcomes"]) for line in lines), Counter())
+    assert total["answered"] > FILES
+    assert total["refused"] > total["answered"]
+    assert {line["name"]: line["unclean"] for line in lines if line["unclean"]} == {}
+
+
+def test_every_class_that_can_be_stored_is_tried():
+    tried = set()
+
+    def look(value):
+        if isinstance(value, Storable):
+            tried.add(type(value).__name__)
+        parts = (
+            vars(value).values() if hasattr(value, "__dict__") else value.values() if isinstance(value, dict) else ()
+        )
+        for part in [*parts, *(value if isinstance(value, list | tuple) else ())]:
+            if part is not value and not isinstance(part, str | int | float):
+                look(part)
+
+    for model, _ in subjects().values():
+        look(model)
+    classes = {card.cls.__name__ for card in cards() if card.cls is not None and issubclass(card.cls, Storable)}
+    assert classes - tried == set(), "add a small fitted model of the class to tests/fuzz/subjects.py"
+
+
+@pytest.mark.parametrize("offsets", [[0, 2**31 - 1, -(2**31), 3], [0, 5, 2, 3]])
+def test_numbers_that_wrap_around_are_refused(offsets):
+    import numpy as np
+
+    from handful.core.errors import DataError, ModelFileError
+    from handful.core.ragged import Ragged
+    from handful.core.state import Decoder
+
+    arrays = {
+        "data": np.ones(3),
+        "indices": np.zeros(3, dtype=np.int32),
+        "indptr": np.array(offsets, dtype=np.int32),
+    }
+    coded = {"$": "csr_matrix", "shape": [3, 1], **{name: {"$": "array", "name": name} for name in arrays}}
+    with pytest.raises(ModelFileError, match="indices point outside"):
+        Decoder(arrays, lambda name: None).value(coded)
+    with pytest.raises(DataError, match="must never decrease"):
+        Ragged(np.zeros(3), np.array([0, 2**63 - 1, -(2**63), 3]))
+    with pytest.raises(DataError, match="rising"):
+        check_state("x", stored(keys=Array("i8", "n", rising=True)), {"keys": np.array([0, 2**63 - 1, -(2**63)])})
+
+
+def test_no_neighbors_empty_arrays_and_names_of_methods_are_refused(tmp_path):
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    import handful
+    from handful.core.errors import ModelFileError
+    from handful.core.estimators import estimator_from, estimator_state
+    from handful.neighbors import KernelPCAClassifier
+
+    X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), ["low", "low", "high", "high"]
+    model = KernelPCAClassifier().fit(X, y)
+    model.n_neighbors_ = 0
+    handful.save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="n_neighbors_ must be at least 1, got 0"):
+        handful.load(tmp_path / "model")
+    state = estimator_state(LogisticRegression().fit(X, y))
+    for name, value in (("coef_", np.zeros((0, 1))), ("classes_", np.zeros(0))):
+        with pytest.raises(ValueError, match=f"{name} must (not be empty|hold 2 labels)"):
+            estimator_from("LogisticRegression", {**state, name: value})
+    with pytest.raises(ModelFileError, match="'predict'"):
+        estimator_from("LogisticRegression", {**state, "predict": 1})
+    declared = KernelPCAClassifier.declared_state()
+    assert isinstance(declared["n_neighbors_"], Number)
+    with pytest.raises(ModelFileError, match="an attribute 'predict', which no KernelPCAClassifier has"):
+        KernelPCAClassifier._from_state({**model._state(), "predict": 1})
