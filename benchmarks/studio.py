@@ -2,8 +2,9 @@
 
 ``python benchmarks/studio.py PART`` with PART one of ``open`` (100,000 rows and 50,000 sentences, in a process of its own, until
 the first item is there), ``label`` (10,000 rows, from the key to the next row) and ``person`` (someone who knows the answers
-labels 50 rows from nothing, by what the page chooses, and by chance). ``--texts FOLDER`` adds texts of people, as
-``NAME.csv.gz`` with the columns text and label, for ``--sets`` NAME ... ``--quick`` makes everything small.
+labels 50 rows from nothing, by what the page chooses, and by chance). ``--sets`` names what the person labels: ``digits`` of
+scikit-learn, or NAME, read from ``NAME.csv.gz`` in ``--texts FOLDER``, with the columns text and label. ``--quick`` makes
+everything small.
 """
 
 from __future__ import annotations
@@ -125,6 +126,17 @@ def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_label
             print(json.dumps({"person": name, "labels": n_labels, "rows": how, **facts}))
 
 
+def _rows(name: str, texts: Path | None) -> tuple[pl.DataFrame, np.ndarray]:
+    if name == "digits":
+        from sklearn.datasets import load_digits
+
+        X, y = load_digits(return_X_y=True)
+        return pl.DataFrame({f"p{j}": X[:, j] for j in range(64)}), y.astype(str)
+    assert texts is not None, "say where the texts are with --texts"
+    frame = pl.read_csv(texts / f"{name}.csv.gz")
+    return frame.select("text"), frame["label"].to_numpy()
+
+
 def _desk(frame: pl.DataFrame, seed: int = 0) -> TableDesk:
     table = table_of("table", frame)
     kinds = telling_columns(table)
@@ -138,7 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="*", default=["open", "label", "person"])
     parser.add_argument("--texts", type=Path)
-    parser.add_argument("--sets", nargs="*", default=["bbc-news"])
+    parser.add_argument("--sets", nargs="*", default=["digits"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
@@ -147,13 +159,7 @@ def main() -> None:
     if "label" in given.part:
         label_in_time(given.quick)
     if "person" in given.part:
-        from sklearn.datasets import load_digits
-
-        X, y = load_digits(return_X_y=True)
-        sets = {"digits": (pl.DataFrame({f"p{j}": X[:, j] for j in range(64)}), y.astype(str))}
-        for name in given.sets if given.texts is not None else ():
-            frame = pl.read_csv(given.texts / f"{name}.csv.gz")
-            sets[name] = (frame.select("text"), frame["label"].to_numpy())
+        sets = {name: _rows(name, given.texts) for name in given.sets}
         person(sets, 1 if given.quick else given.seeds, 12 if given.quick else 50)
     print(json.dumps({"load": [round(part, 1) for part in os.getloadavg()]}))
 

@@ -106,7 +106,9 @@ def test_a_body_longer_than_it_says_is_refused(client):
     assert reply.status_code == 413
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"1", b'{"do": "label", "items": [1e999], "label": "a"}', b"\xff"])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"1", b'{"do": "label", "items": [1e999], "label": "a"}', b"\xff", b"[" * 200_000]
+)
 def test_what_is_no_action_is_a_sentence(client, body):
     reply = client.post("do/act", content=body, headers={"content-type": "application/json"})
     assert reply.status_code == 400

@@ -8,6 +8,7 @@ import time
 import pytest
 from studio_client import OWN, TOKEN
 
+from handful.core.errors import DataError
 from handful.studio.journal import Journal
 from handful.studio.text_desk import TextDesk
 from handful.studio.text_studio import TextStudio
@@ -231,3 +232,48 @@ def test_hostile_text(studio_of):
     act(client, do="span", item=0, start=0, stop=1, label="<b>\u202e")
     act(client, do="accept", item=0)
     assert len(client.get("ask/view").text) < 200_000
+
+
+def test_a_thousand_random_actions_replay_to_the_same_desk(tmp_path):
+    rng = random.Random(1)
+
+    def anything():
+        row = rng.randrange(-1, 121)
+        label = rng.choice(["N", "V", "<i>", "\u202e", "", None, 7])
+        start = rng.randrange(-1, 6)
+        return rng.choice(
+            [
+                {"do": "span", "item": row, "start": start, "stop": start + rng.randrange(4), "label": label},
+                {"do": "accept", "item": row},
+                {
+                    "do": "word",
+                    "word": rng.choice([*THINGS, "", "two words"]),
+                    "to": label,
+                    "from": rng.choice(["N", None]),
+                },
+                {"do": "name", "name": label},
+                {"do": "skip", "item": row},
+                {"do": "undo"},
+            ]
+        )
+
+    def desk():
+        return TextDesk("text.txt", SENTENCES, Journal(tmp_path / "j", "key"), tmp_path, lists=LISTS, spans=True)
+
+    def facts(one):
+        return one.lists, one.done, one.label_names(), one.state.maps, one.state.n_actions
+
+    held, n_refused = desk(), 0
+    for _ in range(1_000):
+        try:
+            held.act(anything())
+        except DataError:
+            n_refused += 1
+    held.close()
+    again = desk()
+    assert facts(again) == facts(held)
+    assert again.state.n_actions == 1_000 - n_refused > 300
+    while again.state.can_undo:
+        again.act({"do": "undo"})
+    assert (again.lists, again.done) == (LISTS, {})
+    again.close()

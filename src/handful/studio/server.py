@@ -77,7 +77,7 @@ def make_app(
             body = json.loads(await request.body())
         except TooLargeError:
             return PlainTextResponse("That is too much.", 413)
-        except ValueError:
+        except (ValueError, RecursionError):
             return JSONResponse({"error": "An action must be JSON."}, 400)
         if not isinstance(body, dict):
             return JSONResponse({"error": "An action must be a JSON object."}, 400)
