@@ -35,6 +35,7 @@ COMMANDS = {
     "similar": "Name words that stand in the same contexts.",
     "studio": "Label, teach and watch in the browser.",
     "vectors": "Make and check encoders of texts.",
+    "warmup": "Compile everything now instead of at the first use.",
     "why": "Tell why a row or token got its label.",
 }
 

@@ -1,0 +1,130 @@
+"""Compile the kernels of methods before they are needed, by using each method once on next to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from handful.compute.processes import jobs_of, start_processes
+from handful.core.params import Jobs
+from handful.core.progress import Progress, Step
+
+
+def warm_up(n_jobs: Jobs = None, progress: Progress | None = None) -> list[str]:
+    """Compile what tables, taggers, parsers and raw text need, several at a time, and keep it for all later runs.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Processes; None is 1, -1 all processors.
+    progress : callable, optional
+        Told after each room.
+
+    Returns
+    -------
+    list of str
+        The rooms whose kernels are compiled.
+
+    Notes
+    -----
+    Compiled code lies in numba's cache beside the sources, or where ``NUMBA_CACHE_DIR`` says. What is there already is
+    only loaded.
+    """
+    from concurrent.futures import as_completed
+
+    done: list[str] = []
+    with start_processes(min(jobs_of(n_jobs, who="warm_up"), len(ROOMS))) as pool:
+        waiting = {pool.submit(use_room, name): name for name in ROOMS}
+        for finished in as_completed(waiting):
+            finished.result()
+            done.append(waiting[finished])
+            if progress is not None:
+                progress(Step("compile", len(done), len(ROOMS), {}))
+    return [name for name in ROOMS if name in done]
+
+
+def use_room(name: str) -> None:
+    """Use the methods of a room once, on next to nothing.
+
+    Examples
+    --------
+    >>> use_room("clusters")
+    """
+    ROOMS[name]()
+
+
+def _rows() -> tuple[np.ndarray, np.ndarray]:
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+    labels = np.where(rows[:, 0] > 0, 1, 0)
+    labels[10:] = -1
+    return rows, labels
+
+
+def _ordinal() -> None:
+    from handful.neighbors import OrdinalKNN
+
+    X, y = _rows()
+    OrdinalKNN().fit(X, y).predict_proba(X)
+
+
+def _condensed() -> None:
+    from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
+
+    X, y = _rows()
+    CondensedNN().fit(X[y >= 0], y[y >= 0]).predict(X)
+    SemiSupervisedCondensedNN().fit(X, y).predict(X)
+
+
+def _kernel_pca() -> None:
+    from handful.neighbors import KernelPCAClassifier
+
+    X, y = _rows()
+    KernelPCAClassifier(n_components=2).fit(X, y).predict(X)
+
+
+def _tagger() -> None:
+    from handful.tagging import CRF
+
+    sentences = [["the", "dog"], ["a", "cat", "sat"]] * 3
+    CRF("pos").fit(sentences, [["D", "N"], ["D", "N", "V"]] * 3).predict_marginals(sentences)
+
+
+def _prototypes() -> None:
+    from handful.tagging import PrototypeTagger
+
+    sentences = [["the", "dog", "sat"], ["a", "cat", "ran"]] * 20
+    for order in (1, 2):
+        PrototypeTagger({"D": ["the"], "N": ["dog"], "V": ["sat"]}, order=order, max_iter=2).fit(sentences).predict(
+            sentences
+        )
+
+
+def _parser() -> None:
+    from handful.core.records import Sentence, Tree
+    from handful.parsing import DependencyParser
+
+    sentence = Sentence(("the", "dog", "sat", "."), {"upos": ("DET", "NOUN", "VERB", "PUNCT")})
+    trees = [Tree(sentence, (2, 3, 0, 3), ("det", "nsubj", "root", "punct"))] * 2
+    for order in (1, 2):
+        DependencyParser(order=order, max_iter=1).fit(trees).predict(trees)
+
+
+def _clusters() -> None:
+    from handful.representations import BrownClusters, ContextSimilarity
+
+    sentences = [["the", "dog", "sat"], ["a", "cat", "ran"], ["the", "cat", "sat"]] * 4
+    BrownClusters(n_clusters=2).fit(sentences)
+    ContextSimilarity(n_components=2).fit(sentences)
+
+
+ROOMS: dict[str, Callable[[], None]] = {
+    "parser": _parser,
+    "prototypes": _prototypes,
+    "tagger": _tagger,
+    "ordinal-knn": _ordinal,
+    "condensed-nn": _condensed,
+    "kernel-pca": _kernel_pca,
+    "clusters": _clusters,
+}
+"""What can be compiled by itself, the longest first."""
