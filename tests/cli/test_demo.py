@@ -26,18 +26,26 @@ def small(monkeypatch):
 @pytest.mark.slow
 def test_the_demo_compares_tags_and_tells_what_is_next(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("handful.cli.demo._compiled", lambda: False)
-    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--minutes", "0.1", "--jobs", "1")
+    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--trials", "14", "--jobs", "1")
     assert code == 0
     assert "compiles the kernels" in err
     monkeypatch.setattr("handful.cli.demo._compiled", lambda: True)
-    for piece in ("ordinal-knn", "Best bet: ", "FEATURES", "[", "handful predict YOURS.handful"):
+    for piece in ("label-spreading", "Best bet: ", "ten at random", "FEATURES", "[", "handful predict YOURS.handful"):
         assert piece in out
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == {"report.html", "wine.csv", "ads.handful"}
-    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--minutes", "0.1", "--jobs", "1", "--json")
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+        "report.html",
+        "digits.csv",
+        "wine.csv",
+        "ads.handful",
+    }
+    code, out, err = run(capsys, "demo", "--folder", tmp_path / "demo", "--trials", "14", "--jobs", "1", "--json")
     assert "compiles the kernels" not in err
     found = json.loads(out)
     assert code == 0
     assert found["wine"]["facts"]["labels used for training"] == 18
+    assert found["digits"]["facts"]["labels used for training"] == 50
+    assert found["next"]["before"] < found["next"]["chosen"]
+    assert len({pick["row"] for pick in found["next"]["rows"]}) == 10
     assert 0.2 < found["ads"]["accuracy"] < 1
     assert found["ads"]["labels"] == 0
 

@@ -43,10 +43,12 @@ _COLORS = (
     show_default=True,
     help="Where the report and the data go.",
 )
-@click.option("--minutes", type=float, default=0.15, show_default=True, help="Time of each comparison at most.")
+@click.option(
+    "--trials", type=click.IntRange(12), default=60, show_default=True, help="Trials of each comparison at most."
+)
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 uses every core.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
-def command(folder: Path, minutes: float, jobs: int, as_json: bool) -> None:
+def command(folder: Path, trials: int, jobs: int, as_json: bool) -> None:
     """Show what handful does, on data that comes with it.
 
     First two tables of which few rows have a label: digits, where unlabeled rows help, and wines, where they need not. Then the
@@ -63,9 +65,9 @@ def command(folder: Path, minutes: float, jobs: int, as_json: bool) -> None:
         note = "The first run compiles the kernels, which takes half a minute; later runs do not."
         console(stderr=True).print(note, style="dim")
     _write_tables(folder)
-    digits = _comparison(folder, "digits", "digit", "5-per-class", minutes, jobs)
+    digits = _comparison(folder, "digits", "digit", "5-per-class", trials, jobs)
     digits.to_html(folder / "report.html")
-    wine = _comparison(folder, "wine", "cultivar", "18", minutes / 2, jobs)
+    wine = _comparison(folder, "wine", "cultivar", "18", trials, jobs)
     labels = _ten_more()
     ads = _ads(folder, jobs)
     if as_json:
@@ -108,12 +110,12 @@ def _write_tables(folder: Path) -> None:
             frame.write_csv(file)
 
 
-def _comparison(folder: Path, name: str, target: str, labels: str, minutes: float, jobs: int) -> Comparison:
+def _comparison(folder: Path, name: str, target: str, labels: str, trials: int, jobs: int) -> Comparison:
     from handful.experiment.compare import compare
 
     table = folder / f"{name}.csv"
     line = f"handful compare {table} --target {target} --labels {labels} --methods {','.join(_METHODS)}"
-    limits = {"minutes": minutes, "n_jobs": jobs, "command": line}
+    limits = {"trials": trials, "n_jobs": jobs, "command": line}
     with live_ranking() as watch:
         return compare(table, target, labels=labels, methods=_METHODS, watch=watch, **limits)
 
