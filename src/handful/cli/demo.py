@@ -115,7 +115,7 @@ def _comparison(folder: Path, name: str, target: str, labels: str, trials: int, 
 
     table = folder / f"{name}.csv"
     line = f"handful compare {table} --target {target} --labels {labels} --methods {','.join(_METHODS)}"
-    limits = {"trials": trials, "n_jobs": jobs, "command": line}
+    limits: dict[str, Any] = {"trials": trials, "n_jobs": jobs, "command": line}
     with live_ranking() as watch:
         return compare(table, target, labels=labels, methods=_METHODS, watch=watch, **limits)
 
