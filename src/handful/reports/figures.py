@@ -56,8 +56,11 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
         parts.append(
             f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
         )
-    for size in sizes:
-        parts.append(f'<text x="{x(size):.1f}" y="{plot + 20}" class="tick" text-anchor="middle">{size:,}</text>')
+    free = math.inf
+    for size in reversed(sizes):  # a number that would touch the next one is left out
+        if x(size) <= free:
+            parts.append(f'<text x="{x(size):.1f}" y="{plot + 20}" class="tick" text-anchor="middle">{size:,}</text>')
+            free = x(size) - 8 * len(f"{size:,}") - 4
     parts.append(f'<text x="{_WIDTH / 2}" y="{plot + 40}" class="tick" text-anchor="middle">labels</text>')
     for number, curve in enumerate(curves):
         color, dashes = PALETTE[number], _DASHES[number]
