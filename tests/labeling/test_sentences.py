@@ -97,3 +97,8 @@ def test_sentences_that_nobody_tagged_to_the_end_stay_out():
     assert (merged.sentences, merged.n_empty) == ([came[1]], 1)
     queries = [sentence("why ?", "X ?")]  # here it is a tag like others
     assert merge_sentences(queries, {"ann": came}, "tag").n_new == 2
+
+
+def test_frequent_words_teach_for_many():
+    raw = [["a", "RARE", "c"], ["d", "OFTEN", "f"], *(["g", "OFTEN", f"h{i}"] for i in range(20))]
+    assert next_sentences(raw, Unsure(), n=1)[0].sentence == 1
