@@ -67,9 +67,10 @@ def next_sentences(
     -----
     A token has one minus its margin to teach, times ``log(1 + f)`` with f the raw sentences that have its word, since what
     is frequent teaches for many (information density, Settles & Craven 2008), and weighted by ``1 / (1 + c)`` with c the
-    times its word stands in sentences chosen before: a word teaches once. The worth of a sentence is the mean over its tokens times the root of its length:
-    the mean alone would choose fragments, the sum the longest. Sentences of fewer than 3 or more than 40 tokens are taken
-    only where there are no others. Of a longer text 5,000 sentences, chosen at random, are considered.
+    times its word stands in sentences chosen before: a word teaches once. The worth of a sentence is the mean over its
+    tokens times the root of its length: the mean alone would choose fragments, the sum the longest. Sentences of fewer
+    than 3 or more than 40 tokens are taken only where there are no others. Of a longer text 5,000 sentences, chosen at
+    random, are considered.
 
     Examples
     --------
