@@ -1,17 +1,23 @@
-"""Taggers from few sentences: what `handful fit tagger` gives, against python-crfsuite with a feature function of 20 lines.
+"""Taggers from few sentences: what `handful fit tagger` gives, against python-crfsuite with a feature function of 20 lines,
+and spaCy's blank models (30 epochs) where spaCy is installed.
 
 python benchmarks/text.py --folder FOLDER                    all corpora of FOLDER, 50, 200 and 1,000 sentences, three draws
 python benchmarks/text.py --folder FOLDER --raw news.txt.gz  beside it, clusters of that text (read once)
+python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE --algorithm pa   parts of speech, all sentences
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
 FOLDER (or HANDFUL_DEVDATA) holds pairs NAME-train.tsv.gz and NAME-test.tsv.gz: one token and its tag per line, a blank line
-after each sentence. CoNLL-2003 takes part where `handful data` knows it; its development part (testa) is the test.
-Scores: F1 of spans, or the share of right tags where there are no spans. Both learn from the same sentences.
+after each sentence. CoNLL-2003 takes part where `handful data` knows it, with its development part (testa) as the test, and so
+do the parts of speech of UD English EWT (development part; --final takes the test part) and of the WSJ sample (the 15 percent
+after the first 60; --final takes the last 25 percent, and learns from all before). A size of 0 is all sentences.
+Scores: F1 of spans, or the share of right tags where there are no spans, and of right tags of words not seen in training.
+All learn from the same sentences.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import sys
@@ -25,9 +31,11 @@ import pycrfsuite
 
 from handful.core.errors import MissingDataError
 from handful.corpora import load
+from handful.corpora.formats import to_iob2
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tagged import read_tagged
 from handful.evaluation.chunks import score_tags
+from handful.representations import BrownClusters
 from handful.tagging.crf.tuning import has_spans
 from handful.tagging.recipes import TaggerSetup
 
@@ -74,8 +82,54 @@ def crfsuite(sentences, tags, test):
         return [tagger.tag([features(words, i) for i in range(len(words))]) for words in test]
 
 
-def corpora(folder, only):
+def spacy_blank(sentences, tags, test, spans, n_epochs=30):
+    """Train a blank model of spaCy and tag; the tokens are given."""
+    import spacy
+    from spacy.tokens import Doc
+    from spacy.training import Example
+    from spacy.util import fix_random_seed, minibatch
+
+    fix_random_seed(0)
+    nlp = spacy.blank("xx")
+    nlp.add_pipe("ner" if spans else "tagger")
+    rng = np.random.default_rng(0)
+
+    def annotated(words, row):
+        if spans:
+            inner = to_iob2(row)
+            return Doc(nlp.vocab, words=words, ents=list(inner))
+        return Doc(nlp.vocab, words=words, tags=list(row))
+
+    examples = [
+        Example(Doc(nlp.vocab, words=words), annotated(words, row)) for words, row in zip(sentences, tags, strict=True)
+    ]
+    optimizer = nlp.initialize(lambda: examples)
+    for _ in range(n_epochs):
+        for batch in minibatch([examples[i] for i in rng.permutation(len(examples))], size=32):
+            nlp.update(batch, sgd=optimizer, drop=0.2)
+    docs = nlp.pipe(Doc(nlp.vocab, words=words) for words in test)
+    if not spans:
+        return [[word.tag_ for word in doc] for doc in docs]
+    return [[f"{word.ent_iob_}-{word.ent_type_}" if word.ent_type_ else "O" for word in doc] for doc in docs]
+
+
+def parts_of_speech(name, final):
+    """Return training and test sentences of a corpus of parts of speech."""
+    if name == "wsj-sample":
+        whole = list(load("wsj-sample-pos"))
+        a, b = len(whole) * 60 // 100, len(whole) * 75 // 100
+        parts, column = (whole[:b], whole[b:]) if final else (whole[:a], whole[a:b]), "pos"
+    else:
+        column = name.removeprefix("ewt-")
+        parts = [[t.sentence for t in load(f"en_ewt-ud-{part}")] for part in ("train", "test" if final else "dev")]
+    return [SimpleNamespace(sentences=[s.tokens for s in part], tags=[s[column] for s in part]) for part in parts]
+
+
+def corpora(folder, only, final):
     """Yield name, training and test sentences of every corpus at hand."""
+    for name in ("ewt-xpos", "ewt-upos", "wsj-sample"):
+        if only and name in only:
+            yield name, *parts_of_speech(name, final)
     if not only or "conll2003" in only:
         try:
             parts = [list(load(f"conll2003-eng-{part}")) for part in ("train", "testa")]
@@ -98,6 +152,10 @@ def main():
     parser.add_argument("--draws", type=int)
     parser.add_argument("--raw", help="raw text, one sentence per line")
     parser.add_argument("--raw-sentences", type=int, default=50_000, help="sentences of it that are read")
+    parser.add_argument("--clusters", help="file of word clusters, in place of --raw")
+    parser.add_argument("--algorithm", choices=("lbfgs", "pa"), default="lbfgs")
+    parser.add_argument("--final", action="store_true", help="parts of speech: score the test part")
+    parser.add_argument("--peers", nargs="*", default=["crfsuite", "spacy"], help="who else takes part")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -106,37 +164,52 @@ def main():
     raw = []
     if given.raw:
         raw = [s for s, _ in zip(read_sentences(given.raw), range(given.raw_sentences), strict=False)]
-    setup = TaggerSetup(n_jobs=-1)
+    setup = TaggerSetup(n_jobs=-1, algorithm=given.algorithm)
     paths = {"brown": setup.clusters(raw).paths_} if raw else None
+    if given.clusters:
+        paths = {"brown": BrownClusters.load(given.clusters).paths_}
+    peers = {name for name in given.peers if name != "spacy" or importlib.util.find_spec("spacy")}
+    load_now = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    print(f"{os.cpu_count()} cores, load {load_now:.1f}; seconds are those of the processor", file=sys.stderr)
     rows = []
-    for name, train, test in corpora(given.folder, given.only):
-        limit = 300 if given.quick else 1500
+    for name, train, test in corpora(given.folder, given.only, given.final):
+        limit = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
         words, gold = [list(s) for s in test.sentences[:limit]], [list(t) for t in test.tags[:limit]]
         spans = has_spans(train.tags)
-        for size in [n for n in sizes if n <= len(train.sentences)]:
-            scores, seconds = {}, {}
-            for draw in range(n_draws):
+        for size in [n or len(train.sentences) for n in sizes if n <= len(train.sentences)]:
+            scores, seconds, unseen = {}, {}, {}
+            for draw in range(n_draws if size < len(train.sentences) else 1):
                 chosen = np.random.default_rng(draw).permutation(len(train.sentences))[:size]
+                chosen = np.sort(chosen) if size == len(train.sentences) else chosen
                 sentences = [list(train.sentences[i]) for i in chosen]
                 tags = [list(train.tags[i]) for i in chosen]
                 contenders = {
                     "handful": lambda: setup.fit_crf(sentences, tags).predict(words),  # noqa: B023
                     "with raw text": lambda: setup.fit_crf(sentences, tags, paths).predict(words),  # noqa: B023
                     "crfsuite": lambda: crfsuite(sentences, tags, words),  # noqa: B023
+                    "spacy": lambda: spacy_blank(sentences, tags, words, spans),  # noqa: B023
                 }
+                known = {word for sentence in sentences for word in sentence}
                 for contender, run in contenders.items():
-                    if contender == "with raw text" and paths is None:
+                    if (contender == "with raw text" and not paths) or contender in {"crfsuite", "spacy"} - peers:
                         continue
-                    start = time.perf_counter()
-                    score = score_tags(gold, run(), spans)["f1" if spans else "accuracy"]
+                    start = time.process_time()
+                    found = run()
+                    score = score_tags(gold, found, spans)["f1" if spans else "accuracy"]
                     scores.setdefault(contender, []).append(100 * score)
-                    seconds.setdefault(contender, []).append(time.perf_counter() - start)
-            row = {"corpus": name, "sentences": size, "draws": n_draws, "metric": "F1" if spans else "accuracy"}
-            row |= {c: round(float(np.mean(v)), 1) for c, v in scores.items()}
+                    seconds.setdefault(contender, []).append(time.process_time() - start)
+                    new = [a == b for w, g, m in zip(words, gold, found, strict=True)
+                           for word, a, b in zip(w, g, m, strict=True) if word not in known]  # fmt: skip
+                    unseen.setdefault(contender, []).append(100 * np.mean(new) if new else np.nan)
+            row = {"corpus": name, "sentences": size, "draws": len(scores["handful"])}
+            row["metric"] = "F1" if spans else "accuracy"
+            row |= {c: round(float(np.mean(v)), 2) for c, v in scores.items()}
             row |= {f"{c}, seconds": round(float(np.mean(v)), 1) for c, v in seconds.items()}
+            row |= {} if spans else {f"{c}, unseen words": round(float(np.mean(v)), 1) for c, v in unseen.items()}
             rows.append(row)
             if not given.json:
-                told = "  ".join(f"{c} {row[c]:.1f} ({row[f'{c}, seconds']:.0f} s)" for c in scores)
+                more = {c: "" if spans else f", unseen {row[f'{c}, unseen words']:.1f}" for c in scores}
+                told = "  ".join(f"{c} {row[c]:.2f}{more[c]} ({row[f'{c}, seconds']:.0f} s)" for c in scores)
                 print(f"{name:20} {size:5} {row['metric']:8} {told}", flush=True)
     if given.json:
         print(json.dumps(rows, indent=1))

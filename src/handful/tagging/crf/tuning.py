@@ -21,6 +21,7 @@ BIASES = (0.5, 0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0)
 """Values of `outside_bias` that are tried."""
 
 _ROUGH = {"tol": 1e-3, "max_iter": 60}  # enough to compare settings
+_ROUGH_PASSES = {"max_iter": 5}
 _NEXT_TO_NOTHING = 1e-9
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 
@@ -127,7 +128,8 @@ def _fold_counts(
     counts = np.zeros((len(biases), 3))
     rest = [n for n in range(len(tags)) if n not in held]
     # a weight of exactly 0 would not be kept, and then there is nothing to add a bias to
-    rough = clone(tagger).set_params(outside_bias=_NEXT_TO_NOTHING if with_spans else 0.0, **_ROUGH)
+    early = _ROUGH if tagger.algorithm == "lbfgs" else _ROUGH_PASSES
+    rough = clone(tagger).set_params(outside_bias=_NEXT_TO_NOTHING if with_spans else 0.0, **early)
     try:
         rough.fit([sentences[n] for n in rest], [tags[n] for n in rest])
     except DataError:  # nothing but one tag in these sentences
