@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+ONLY = ""
 HANDFUL = [sys.executable, "-m", "handful"]
 
 
@@ -27,7 +28,7 @@ def table(path: Path, size: int, n_columns: int = 10) -> None:
     with open(path, "w") as file:
         file.write(",".join([*(f"x{i}" for i in range(n_columns)), "label"]) + "\n")
         while file.tell() < size:
-            rows = generator.normal(size=(5_000, n_columns)).round(4)
+            rows = generator.normal(size=(500, n_columns)).round(4)
             labels = np.where(rows[:, 0] > 0, "yes", "no")
             file.writelines(",".join([*map(str, row), label]) + "\n" for row, label in zip(rows, labels, strict=True))
 
@@ -52,7 +53,7 @@ def report(
     name: str, make: Callable[[Path, int], None], size: int, words: Callable[[Path, Path], list[object]]
 ) -> None:
     """Print a line of the table in docs/reliability.md."""
-    for share in (0.25, 1.0):
+    for share in (0.25, 1.0) if name.startswith(ONLY) else ():
         with tempfile.TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             make(data, int(size * share))
@@ -67,7 +68,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--scale", type=float)
+    parser.add_argument("--only", default="", help="Jobs whose name begins so.")
     options = parser.parse_args()
+    global ONLY
+    ONLY = options.only
     scale = options.scale or (0.01 if options.quick else 1.0)
     print(
         f"load {os.getloadavg()[0]:.1f}, scale {scale:g}, limit of memory {resource.getrlimit(resource.RLIMIT_AS)[0]}"
@@ -89,7 +93,7 @@ def main() -> None:
         condense = lambda data, out: ["condense", tagger, tags, data, "-o", out, "--iterations", 10]  # noqa: E731
         report("condense, text", text, int(1e9 * scale), condense)
         report("predict, sentences", text, int(7e7 * scale), lambda data, out: ["predict", tagger, data, "-o", out])
-        race = lambda data, out: ["compare", data, "--target", "label", "--minutes", 1, "--fresh"]  # noqa: E731
+        race = lambda data, out: ["compare", data, "--target", "label", "--labels", 50, "--minutes", 1, "--fresh"]  # noqa: E731
         wide = int(200_000 * 50 * 8 * scale)
         report("compare, table of 50 columns", lambda path, size: table(path, size, 50), wide, race)
 

@@ -101,6 +101,7 @@ def forest_from(name: str, state: Mapping[str, Any]) -> Any:
         tree.n_features_in_, tree.n_outputs_ = n_features, 1
         tree.classes_, tree.n_classes_ = np.arange(len(classes)), np.int64(len(classes))
         forest.estimators_.append(tree)
+    forest.n_estimators = len(forest.estimators_)
     return forest
 
 

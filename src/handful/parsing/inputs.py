@@ -268,13 +268,13 @@ def check_lengths(lengths: Sequence[int], order: int) -> None:
 
     Notes
     -----
-    The estimate is what was measured: 100 bytes for each arc, of which there are as many as the square of the length, and 6
-    for each pair of arcs with order 2, of which there are as many as its cube.
+    The estimate is what was measured: 100 bytes times the square of the length for arcs and, with order 2, three times its
+    cube for pairs of them.
     """
     import psutil
 
     longest = max(lengths, default=0)
-    needed = 100 * longest**2 + (6 * longest**3 if order == 2 else 0)
+    needed = 100 * longest**2 + (3 * longest**3 if order == 2 else 0)
     free = psutil.virtual_memory().available
     if needed > free // 2:
         number = lengths.index(longest) + 1
