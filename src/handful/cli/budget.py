@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Columns, check_output
+from handful.cli.options import Columns, check_output, run_option
 
 if TYPE_CHECKING:
     from handful.labeling.budget import Budget
@@ -34,8 +34,8 @@ _STYLE = (
 )
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("seed")
+@run_option("as_json")
 def command(
     data: Path,
     target: str,

@@ -9,7 +9,7 @@ import click
 
 from handful.cli.console import console, emit_json
 from handful.cli.live import live_ranking
-from handful.cli.options import Names, check_apart, check_output, command_line, table_options
+from handful.cli.options import Names, check_apart, check_output, command_line, run_option, table_options
 from handful.cli.race_options import race_options, session_of, with_methods
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _REPORTS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json"
 )
 @click.option("--journal", type=click.Path(path_type=Path, dir_okay=False), help="File that keeps what is done.")
 @click.option("--fresh", is_flag=True, help="Begin anew, whatever was done before.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 @click.pass_context
 def command(ctx: click.Context, /, data: Path, **given: Any) -> int:
     """Compare methods on DATA, a table (CSV, TSV, JSON lines, Parquet) in which few rows have a label.

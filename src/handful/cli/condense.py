@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import check_output, checkpoint_option, command_line, engine_options
+from handful.cli.options import check_output, checkpoint_option, command_line, engine_options, run_option
 from handful.cli.sentences import load_tagger
 
 
@@ -67,10 +67,10 @@ from handful.cli.sentences import load_tagger
     help="File for the counts; if it is there, TEXT is added, but for pieces that it has counted already.",
 )
 @click.option("--again", is_flag=True, help="Count pieces of TEXT again that have been counted before.")
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Where to save the small model.")
+@run_option("output", help="Where to save the small model.")
 @engine_options
 @checkpoint_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -9,6 +9,7 @@ import click
 
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.live import live_ranking
+from handful.cli.options import run_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,8 +47,8 @@ _COLORS = (
 @click.option(
     "--trials", type=click.IntRange(12), default=60, show_default=True, help="Trials of each comparison at most."
 )
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 uses every core.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("jobs", default=-1)
+@run_option("as_json")
 def command(folder: Path, trials: int, jobs: int, as_json: bool) -> None:
     """Show what handful does, on data that comes with it.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json
-from handful.cli.options import check_output
+from handful.cli.options import check_output, run_option
 from handful.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--in-place", is_flag=True, help="Replace DATA itself, once the new table is whole.")
 @click.option("--prefer-new", is_flag=True, help="Let a label that came back replace a different one in DATA.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def command(
     data: Path,
     files: tuple[Path, ...],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Columns, check_output
+from handful.cli.options import Columns, check_output, run_option
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to choose; typical and margin are for tables.",
 )
-@click.option("--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="File to fill in labels.")
+@run_option("output", help="File to fill in labels.")
 @click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
 @click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("seed")
+@run_option("as_json")
 def command(
     data: Path | None,
     target: str | None,

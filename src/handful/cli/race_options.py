@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from handful.cli.options import run_option
+
 if TYPE_CHECKING:
     from handful.experiment.session import Session
 
@@ -33,7 +35,7 @@ def race_options(command: Command) -> Command:
         click.option(
             "--memory", type=click.FloatRange(min=0, min_open=True), metavar="GB", help="Memory that may be used."
         ),
-        click.option("--jobs", type=int, default=-1, show_default=True, help="Worker processes; -1 uses every core."),
+        run_option("jobs", default=-1),
         click.option(
             "--metric",
             type=click.Choice(["auto", "accuracy", "balanced accuracy", "f1"]),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json
+from handful.cli.options import run_option
 from handful.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.option(
     "--row", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Row or sentence, counted from 1."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+@run_option("as_json")
 def command(model: Path, data: Path, number: int, as_json: bool) -> None:
     """Tell why MODEL labels one row (or sentence) of DATA as it does.
 
