@@ -48,10 +48,10 @@ def test_shares_stay_shares_and_the_answer_stays_the_largest():
 
 def test_slope_and_offset_are_those_of_the_largest_posterior():
     rng = np.random.default_rng(1)
-    sure, right = rng.uniform(0.5, 0.99, 80), rng.random(80) < 0.7
-    held = HeldOut(sure, np.zeros(80), right, np.zeros(80, dtype=np.int64))
+    share, right = rng.uniform(0.5, 0.99, 80), rng.random(80) < 0.7
+    held = HeldOut(share, np.zeros(80), right, np.zeros(80, dtype=np.int64))
     found = Confidence.learn(held, np.zeros((3, 1)), np.array([0, 0, 1]), np.zeros(2))
-    z = np.log(sure / (1 - sure))
+    z = np.log(share / (1 - share))
 
     def loss(theta):  # written anew, without derivatives
         share = expit(theta[0] * z + theta[1])
@@ -59,6 +59,8 @@ def test_slope_and_offset_are_those_of_the_largest_posterior():
 
     best = minimize(loss, [1.0, 0.0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-9}).x
     assert np.allclose([found.slope, found.offset], best, atol=1e-3)
+    sure = expit(found.slope * z + found.offset) >= 0.8
+    assert np.allclose(found.surest, [sure.mean(), right[sure].mean() if sure.any() else 0.0])
 
 
 def test_rows_of_a_class_count_as_much_as_it_is_frequent():
@@ -110,4 +112,4 @@ def test_confidence_is_stored_and_damaged_numbers_are_refused(tmp_path):
     with pytest.raises(ModelFileError, match="Confidence"):
         handful.load(tmp_path / "bad.handful")
     with pytest.raises(DataError):
-        Confidence.from_state({"slope": float("nan"), "offset": 0.0, "near": None}, 2)
+        Confidence.from_state({"slope": float("nan"), "offset": 0.0, "near": None, "surest": None}, 2)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.datasets import load_wine
 
 import handful
@@ -37,7 +38,7 @@ def test_rare_classes_are_answered_less_where_labels_were_picked_by_class():
     for c in (0, 1):
         few[np.flatnonzero(y == c)[:5]] = c
     members = ["kernel-ridge", "shrunk-bayes"]
-    moved, even = Team(members).fit(X, few), Team(members, share_power=0.0).fit(X, few)
+    moved, even = (Team(members, share_power=power).fit(X, few) for power in (0.7, 0.0))
     assert moved.shift_[1] < 0 < moved.shift_[0]
     assert (moved.predict(X) == y).mean() > (even.predict(X) == y).mean()
     # labels as they come tell the shares themselves
@@ -112,3 +113,20 @@ def test_a_forest_that_could_not_have_been_grown_is_refused(change):
     state[change][1 if change == "sizes" else inner] = {"feature": 99, "sizes": 0}.get(change, 0)
     with pytest.raises((ModelFileError, DataError), match=r"could not have been grown|cut off|must hold numbers"):
         forest_from("ExtraTreesClassifier", state)
+
+
+def test_values_too_rare_to_be_seen_among_the_labels_are_left_out():
+    rng = np.random.default_rng(0)
+    codes = np.arange(400) % 2
+    useful = rng.normal(size=400) + 3 * codes
+    tickets = np.eye(100)[np.arange(400) % 100]  # each value in a hundredth of the rows
+    frequent = (rng.random(400) < 0.5).astype(float)[:, None]
+    X = np.hstack([useful[:, None], frequent, tickets])
+    few = np.where(np.arange(400) < 10, codes, -1)
+    for rows in (X, csr_matrix(X)):
+        team = Team(["k-nn", "shrunk-bayes"]).fit(rows, few)
+        assert team.kept_columns_.tolist() == [0, 1]
+        assert (team.predict(rows) == codes).mean() > 0.85
+    # With labels enough they count, and where there is nothing else they do.
+    assert len(Team(["k-nn"]).fit(X, codes).kept_columns_) == 102
+    assert len(Team(["k-nn"]).fit(tickets, few).kept_columns_) == 100

@@ -104,6 +104,7 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
                 "classes": [str(label) for label in model.classes_.tolist()],
                 "bytes": n_bytes,
                 "chosen": model.training_["chosen"],
+                "surest": None if model.confidence_ is None else model.confidence_["surest"],
             }
         )
         return
@@ -117,7 +118,24 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
         markup=False,
         soft_wrap=True,
     )
+    if (told := _surest(model)) is not None:
+        out.print(told, markup=False, soft_wrap=True)
     out.print(f"Next: handful predict {where} NEW.csv", markup=False, soft_wrap=True)
+
+
+def _surest(model: TableModel) -> str | None:
+    """Tell how many answers would be left with --abstain, and how many of them are right."""
+    from handful.methods.confidence import SURE_ENOUGH
+
+    if model.confidence_ is None:
+        return None
+    share, right = model.confidence_["surest"]
+    if not share:
+        return f"None of its answers to labeled rows that were held out has a confidence of {SURE_ENOUGH:g} or more."
+    return (
+        f"Confidence of {SURE_ENOUGH:g} or more (--abstain {SURE_ENOUGH:g}): {share:.0%} of the answers to labeled rows that "
+        f"were held out, {right:.0%} of them right."
+    )
 
 
 def _method(text: str) -> Any:

@@ -55,9 +55,14 @@ class _Lines:
         if best.name == self._leader and now - self._last < _EVERY:
             return
         self._leader, self._last = best.name, now
-        told = ", ".join(f"{bet.name} {100 * bet.measured:.1f}" for bet in standing.bets[:3])
+        told = ", ".join(f"{bet.name} {_percent(bet.measured)}" for bet in standing.bets[:3])
         text = f"{standing.seconds:.0f} s, {standing.n_trials} trials: {told}; {len(standing.in_question)} in question"
         self._write(text, style="dim", markup=False)
+
+
+def _percent(score: float) -> str:
+    # What a score would be on draws that were not made may lie beyond its range.
+    return f"{100 * min(max(score, 0.0), 1.0):.1f}"
 
 
 def _table(standing: Standing) -> RenderableType:
@@ -71,7 +76,7 @@ def _table(standing: Standing) -> RenderableType:
         table.add_column(heading, justify="right", no_wrap=True)
     for number, bet in enumerate(standing.bets[:_MOST]):
         style = "bold" if number == 0 else "" if bet.name in standing.in_question else "dim"
-        cells = (f"{100 * bet.measured:.1f}", f"{100 * bet.score:.1f}", f"{100 * bet.p_best:.0f} %", str(bet.n_draws))
+        cells = (_percent(bet.measured), _percent(bet.score), f"{100 * bet.p_best:.0f} %", str(bet.n_draws))
         table.add_row(Text(bet.name, style=style), *(Text(cell, style=style) for cell in cells))
     more = [*(bet.name for bet in standing.bets[_MOST:]), *standing.waiting]
     if more:

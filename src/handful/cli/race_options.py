@@ -151,4 +151,4 @@ def _process_start() -> float:
 
     age = time.time() - psutil.Process().create_time()
     # Within a longer process, such as one that runs tests, only this command counts.
-    return time.monotonic() - (age if 0 <= age < 20 else 0.0)
+    return time.monotonic() - (age if 0 <= age < 60 else 0.0)

@@ -115,8 +115,8 @@ class TableArena:
         known = {**{card.name: card for card in cards("table")}, **self._cards}
         chosen = None if methods is None else [self.card(name).name for name in methods]
         kinds = set(self.problem.kinds.values())
-        if chosen is None and "text" not in kinds:
-            known = {name: card for name, card in known.items() if name not in _FOR_TEXTS}
+        if "text" not in kinds:
+            known = {name: card for name, card in known.items() if name not in _FOR_TEXTS or name in (chosen or ())}
         if chosen is None and kinds == {"text"}:
             known.pop("text-team", None)  # without other columns the team is the same
         if self.view.optional:

@@ -12,6 +12,9 @@ from handful.core.errors import DataError
 from handful.core.labels import UNLABELED
 from handful.core.schema import Array, Maybe, Number, Pair, Record, stored
 
+SURE_ENOUGH = 0.8
+"""The confidence for which people are told how many answers would be kept."""
+
 _FOLDS = 3
 _LEAST_HELD = 6
 _MOST_LABELED = 1_000
@@ -147,6 +150,8 @@ class Confidence:
         The log-odds that an answer is right are ``slope * z + offset``, where z are those of the method's own share.
     near : tuple of matrix and ndarray, optional
         Labeled rows and their codes, for a method that says the same of every row.
+    surest : tuple of float, optional
+        Share of the rows held out that had a confidence of `SURE_ENOUGH` or more, and share of these that were right.
 
     Notes
     -----
@@ -165,13 +170,21 @@ class Confidence:
             slope=Number(float, low=0),
             offset=Number(float),
             near=Maybe(Pair(Array("f8 f4", "n", "_", sparse=True), Array("i8 i4", "n", low=0))),
+            surest=Maybe(Pair(Number(float, low=0, high=1), Number(float, low=0, high=1))),
         )
     )
 
-    def __init__(self, slope: float, offset: float, near: tuple[Any, np.ndarray] | None = None) -> None:
+    def __init__(
+        self,
+        slope: float,
+        offset: float,
+        near: tuple[Any, np.ndarray] | None = None,
+        surest: tuple[float, float] | None = None,
+    ) -> None:
         self.slope = slope
         self.offset = offset
         self.near = near
+        self.surest = surest
 
     @classmethod
     def learn(cls, held: HeldOut, rows: Any, codes: np.ndarray, pool: np.ndarray, seed: int = 0) -> Confidence | None:
@@ -199,11 +212,17 @@ class Confidence:
             return None
         silent = len(np.unique(held.sure.round(6))) == 1
         z = held.near if silent else _log_odds(held.sure)
-        slope, offset = _logistic(z, held.right, _weights(held.codes, codes, pool))
+        weights = _weights(held.codes, codes, pool)
+        slope, offset = _logistic(z, held.right, weights)
+        sure = weights * (slope * z + offset >= _log_odds(np.array(SURE_ENOUGH)))
+        surest = (
+            min(float(sure.sum() / max(weights.sum(), 1e-9)), 1.0),
+            min(float(sure @ held.right / max(sure.sum(), 1e-9)), 1.0),
+        )
         if not silent:
-            return cls(slope, offset)
+            return cls(slope, offset, None, surest)
         kept = np.sort(np.random.default_rng(seed).permutation(len(codes))[:_MOST_NEAR])
-        return cls(slope, offset, (rows[kept], codes[kept]))
+        return cls(slope, offset, (rows[kept], codes[kept]), surest)
 
     def shares(self, own: np.ndarray, rows: Any = None) -> np.ndarray:
         """Return shares that hold what they say; the largest stays the largest.
@@ -239,7 +258,7 @@ class Confidence:
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""
-        return {"slope": self.slope, "offset": self.offset, "near": self.near}
+        return {"slope": self.slope, "offset": self.offset, "near": self.near, "surest": self.surest}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_classes: int) -> Confidence:
@@ -251,7 +270,7 @@ class Confidence:
             fine = fine and near[0].shape[0] == len(codes) > 0 and 0 <= codes.min() <= codes.max() < n_classes
         if not fine:
             raise DataError("Confidence: the numbers of the file are none that rows held out could have left.")
-        return cls(float(state["slope"]), float(state["offset"]), near)
+        return cls(float(state["slope"]), float(state["offset"]), near, state["surest"])
 
 
 def _log_odds(share: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import json
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Self, cast, get_args
 
 import numpy as np
@@ -39,6 +40,7 @@ _SHARE_KEPT = 0.1
 _MOST_POOL = 2_000
 _DENSE_CELLS = 30_000_000
 _COMPONENTS = 100
+_LEAST_SEEN = 0.5  # labeled rows that are expected to have a value, for it to count
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,9 @@ class Team(RowClassifier):
     members : sequence of str, optional
         Methods for tables by name, each with a view and parameters if wanted: ``"logistic-regression@clip C=0.1"``. None
         is a team that suits most tables.
-    share_power : float, default=0.7
+    share_power : float, default=0.5
         How far estimated shares of the classes move the answers: 0 is not at all, 1 fully.
-    n_trees : int, default=300
+    n_trees : int, default=100
         Trees of each forest in the default team.
     random_state : int, default=0
         Seed of the members.
@@ -117,6 +119,9 @@ class Team(RowClassifier):
     class that is never answered with confidence is rare. With p the shares among the labels, answers are moved by
     ``share_power * log(q / p)``.
 
+    An indicator that is on in so few rows that not even half of one labeled row is expected to have it says nothing that
+    could be learned: such values of names (tickets, companies, postal codes) are left out.
+
     A member that cannot be fitted (for want of labels, say) stays out. Cost: that of the members; forests take most.
 
     Examples
@@ -141,8 +146,8 @@ class Team(RowClassifier):
         self,
         members: Sequence[str] | None = None,
         *,
-        share_power: Share = 0.7,
-        n_trees: Count = 300,
+        share_power: Share = 0.5,
+        n_trees: Count = 100,
         random_state: int | None = 0,
     ) -> None:
         self.members = members
@@ -168,7 +173,8 @@ class Team(RowClassifier):
         given = self._rows(X, reset=True)
         labels = self._labels(y, given.shape[0])
         self.text_ = self._text_part(X, labels.codes)
-        self.kept_columns_ = np.arange(given.shape[1]) if self.text_ is None else _other_columns(X, given.shape[1])
+        columns = np.arange(given.shape[1]) if self.text_ is None else _other_columns(X, given.shape[1])
+        self.kept_columns_ = columns[_seen_often(given[:, columns], len(labels.labeled))]
         if not len(self.kept_columns_):
             return self
         given = given[:, self.kept_columns_]
@@ -303,6 +309,25 @@ def _other_columns(X: Any, n_columns: int) -> np.ndarray:
     for start, stop in getattr(X, "spans", {}).values():
         text[start:stop] = True
     return np.flatnonzero(~text)
+
+
+def _seen_often(rows: Any, n_labels: int) -> np.ndarray:
+    """Tell which columns are numbers, or indicators that at least half of one labeled row is expected to have."""
+    n_rows, n_columns = rows.shape
+    if not n_columns:
+        return np.ones(0, dtype=bool)
+    if hasattr(rows, "tocsc"):
+        columns = rows.tocsc()
+        low, high = columns.min(axis=0).toarray().ravel(), columns.max(axis=0).toarray().ravel()
+        n_filled = np.diff(columns.indptr)
+        even = np.array([len(np.unique(columns.data[a:b])) <= 1 for a, b in pairwise(columns.indptr)])
+    else:
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        n_filled = (rows != 0).sum(axis=0)
+        even = ((rows == 0) | (rows == high)).all(axis=0)
+    indicator = even & (low >= 0) & (high > 0)
+    often = ~indicator | (n_filled * n_labels >= _LEAST_SEEN * n_rows)
+    return np.asarray(often if often.any() else ~often)
 
 
 def _picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
