@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-WAIT = 20_000
+WAIT = 60_000  # milliseconds; a busy machine is no failure
 
 
 class Server:
