@@ -15,9 +15,11 @@ from sklearn.linear_model import LogisticRegression
 import handful
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
+from handful.corpora.make import make_tagged_sentences
 from handful.features import Extractor
 from handful.features.vocabulary import joined, numbers_in
 from handful.representations import CondensedFeatureClassifier, CondensedFeatures, numbered_text
+from handful.representations.condensed.condensing import Condensing, CondensingSettings
 from handful.tagging import CRF, TagColumn
 from handful.tagging.crf.feature_space import ChainSpace
 
@@ -306,3 +308,37 @@ def test_vocabularies_join():
         numbers = numbers_in(part, both)
         assert [names[n] for n in numbers] == part.names(range(part.n_predicates))
         assert (numbers_in(both, part)[numbers] == np.arange(part.n_predicates)).all()
+
+
+def test_small_weights_are_dropped_and_keys_rise():
+    made = [tree.sentence for tree in make_tagged_sentences(60, random_state=0)]
+    sentences, tags = [list(s.tokens) for s in made[:30]], [list(s["pos"]) for s in made[:30]]
+    base = CRF("pos", max_iter=10).fit(sentences, tags)
+    features = CondensedFeatures(base, discount=0.5, resolution=4).fit(
+        [list(s.tokens) for s in made[30:]], labeled=sentences
+    )
+    whole = features.retrain(sentences, tags, max_iter=10)
+    assert features.without_small(whole, 0.0).predict(sentences) == whole.predict(sentences)
+    small = features.without_small(whole, 0.2)
+    assert 0 < small.n_active_ < whole.n_active_
+    assert np.abs(small.weights_).min() >= 0.2
+    # numbering by strings moves weights with their observations
+    for model in (whole, small):
+        assert all((np.diff(keys) > 0).all() for keys in model.vocabulary_["keys"])
+    label = str(whole.classes_[0])
+    weights = dict(whole.top_features(label, 10_000))
+    for name, weight in small.top_features(label, 10):
+        assert weight == weights[name]
+
+
+@pytest.mark.parametrize("drop", ["auto", 0.0, 0.5])
+def test_condensing_drops_what_costs_nothing(drop):
+    made = [tree.sentence for tree in make_tagged_sentences(90, random_state=1)]
+    sentences, tags = [list(s.tokens) for s in made[:45]], [list(s["pos"]) for s in made[:45]]
+    base = CRF("pos", max_iter=10).fit(sentences, tags)
+    settings = CondensingSettings(held_out=3, drop=drop, max_iter=10)
+    condensing = Condensing(base, sentences, tags, settings).count([list(s.tokens) for s in made[45:]])
+    model = condensing.train()
+    least = np.abs(model.weights_).min()
+    assert least >= (0.0 if drop == "auto" else drop)
+    assert model.score(sentences, tags) > 0.9

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import check_output, checkpoint_option, command_line, engine_options, run_option
+from handful.cli.parameters import Declared
 from handful.cli.sentences import load_tagger
+from handful.core.params import AtLeast
 
 
 @click.command("condense")
@@ -35,6 +37,13 @@ from handful.cli.sentences import load_tagger
     "--base-step",
     type=click.FloatRange(min=1e-6),
     help="With --held-out: what weights of MODEL are rounded to; 0.02 by default.",
+)
+@click.option(
+    "--drop",
+    type=Declared(Annotated[float, AtLeast(0)] | Literal["auto"]),
+    default="auto",
+    show_default=True,
+    help="Drop features whose weight in the end is nearer to 0. auto: with --held-out, what costs a tagger nothing there.",
 )
 @click.option(
     "--vocabulary",

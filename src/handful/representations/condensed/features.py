@@ -505,6 +505,24 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             return self._built(folded)
         return self._built(folded + self._tying.shares(model.tied_weights_[len(firsts) :]))
 
+    def without_small(self, model: Any, drop: float) -> Any:
+        """Return a model without the features whose weight is nearer to 0 than `drop`.
+
+        Parameters
+        ----------
+        model : model
+            What `retrain`, `fold` or `carry` of these features returned.
+        drop : float
+            Least weight that is kept.
+
+        Returns
+        -------
+        model
+            See `retrain`.
+        """
+        folded = model.condensed_weights_
+        return self._built(np.where(np.abs(folded) < drop, 0.0, folded))
+
     def _first_weights(self, start: str) -> np.ndarray:
         weights, n = np.zeros(self._tying.n_tied), self._tying.n_pairs
         if start == "potency":

@@ -13,7 +13,7 @@ import numpy as np
 from handful.core.errors import DataError
 from handful.features import Extractor, Predicates
 from handful.features.columns import Tokens
-from handful.features.vocabulary import joined, numbers_in
+from handful.features.vocabulary import in_order, joined, numbers_in
 from handful.kernels.tally import add_pairs, spread_rows
 from handful.linear import Chain, ChainLayout, ChainSteps
 from handful.linear.layout import labels_before
@@ -214,7 +214,10 @@ class ChainSpace:
         """Return a CRF with these weights."""
         hashed = self.extractor.hash_bits is not None
         layout, left = self.layout(ids).keep(np.ones(len(ids), dtype=bool), all_predicates=hashed)
-        return self.model.with_features(self.extractor.keep(left), layout, weights)
+        extractor = self.extractor.keep(left)
+        if not hashed:
+            extractor, layout, weights = _in_order(extractor, layout, weights)
+        return self.model.with_features(extractor, layout, weights)
 
     def layout(self, ids: np.ndarray) -> ChainLayout:
         """Return the numbering of some features, which rise, for `Chain`."""
@@ -294,3 +297,31 @@ def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:
     kept = ids >= 0
     row_offsets = np.concatenate([[0], np.cumsum(kept)])[observed.row_offsets]
     return Predicates(observed.rows, row_offsets, ids[kept], numbers[observed.direct], observed.offsets)
+
+
+def _in_order(
+    extractor: Extractor, layout: ChainLayout, weights: np.ndarray
+) -> tuple[Extractor, ChainLayout, np.ndarray]:
+    """Give observations numbers by their strings: keys that rise take a byte or two in a model file, in place of eight."""
+    ordered, numbers = in_order(extractor)
+    old = np.argsort(numbers)
+    node, node_offsets = _rows_in_order(layout.node_offsets, old)
+    edge, edge_offsets = _rows_in_order(layout.edge_offsets, old)
+    n_node, n_edge = len(layout.node_targets), len(layout.edge_targets)
+    moved = ChainLayout(
+        layout.n_labels,
+        node_offsets,
+        layout.node_targets[node],
+        edge_offsets,
+        layout.edge_targets[edge],
+        layout.pairs,
+        layout.triples,
+    )
+    return ordered, moved, np.concatenate([weights[node], weights[n_node + edge], weights[n_node + n_edge :]])
+
+
+def _rows_in_order(offsets: np.ndarray, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the entries of rows stand when the rows come in another order, and the offsets of these rows."""
+    lengths = np.diff(offsets)[order]
+    ends = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return np.arange(ends[-1]) + np.repeat(offsets[:-1][order] - ends[:-1], lengths), ends

@@ -13,7 +13,8 @@ KINDS: tuple[Kind, ...] = ("places", "place-roots", "nearby-roots", "nearby", "n
 words, decomposed, for fields (both after Haghighi and Klein 2006). The roots are the same contexts for less text: square
 roots of counts, compared as they are."""
 
-_TOKENS_A_COUNT, _LEAST_COUNT, _MOST_COUNT = 6_000, 2, 20
+_TOKENS_A_COUNT, _LEAST_COUNT, _MOST_COUNT = 6_000, 5, 20
+_SMALL = 2_000  # in a text of fewer tokens every word counts
 _NEARBY: dict[str, Any] = {"window": 3, "directional": False}
 
 
@@ -42,7 +43,8 @@ def learn_similarity(
     n_tokens : int
         Its size, which the count that a word needs depends on.
     min_count : int, optional
-        That count; by default 1 for decomposed counts, and for roots one for every 6,000 tokens, from 2 to 20.
+        That count; by default 1 for decomposed counts, and for roots one for every 6,000 tokens, from 5 to 20 (1 in a text
+        of less than 2,000).
 
     Returns
     -------
@@ -59,7 +61,8 @@ def learn_similarity(
         return None
     contexts = _NEARBY if kind.startswith("nearby") else {}
     if kind.endswith("roots"):
-        least = min_count or min(_MOST_COUNT, max(_LEAST_COUNT, n_tokens // _TOKENS_A_COUNT))
+        usual = min(_MOST_COUNT, max(_LEAST_COUNT, n_tokens // _TOKENS_A_COUNT)) if n_tokens >= _SMALL else 1
+        least = min_count or usual
         return ContextSimilarity(**contexts, n_components=None, power=0.5, min_count=least).fit(text)
     rank: dict[str, Any] = {"n_components": 50} if contexts else {}
     return ContextSimilarity(**contexts, **rank, min_count=min_count or 1).fit(text)

@@ -52,7 +52,7 @@ class PrototypeTeam(ProbabilisticTagger):
     threshold : float or "auto", default="auto"
         Words less similar than this are not linked. auto is 0.35, and 0.45 for roots.
     min_count : int or None, default=None
-        Words that occur less often are not linked; by default 1, and for roots one for every 6,000 tokens, 2 to 20.
+        Words that occur less often are not linked; by default 1, and for roots one for every 6,000 tokens, 5 to 20.
     spelling : bool or "auto", default="auto"
         Whether to look at suffixes, capitals, hyphens and digits.
     sticky : float or "auto", default="auto"
