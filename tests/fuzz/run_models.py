@@ -29,10 +29,9 @@ def run(count: int, part: int = 0, parts: int = 1) -> list[dict]:
         name, first = "", 0
         while True:
             command = [sys.executable, str(CHILD), str(count), str(mark), name, str(first), str(part), str(parts)]
-            child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-            assert child.stdout is not None
-            found += [json.loads(line) for line in child.stdout]
-            if child.wait() == 0:
+            child = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
+            found += [json.loads(line) for line in child.stdout.splitlines()]
+            if child.returncode == 0:
                 break
             if child.returncode > 0:  # an error of the fuzzer itself, told on stderr
                 raise SystemExit(f"fuzz: the child ended with {child.returncode}")
