@@ -17,7 +17,7 @@ from handful.cli import group
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-RUN_ELSEWHERE = {"howto-condensing.md"}  # tests/test_house.py
+RUN_ELSEWHERE = {"howto-condensing.md", "howto-text.md"}  # tests/test_house.py, tests/cli/test_howto_text.py
 
 # What the reader of a page has at hand: made sentences, trees and models in place of their own.
 GIVEN = {

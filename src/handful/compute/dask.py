@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from handful.compute.transport import Failed, pack, run, unpack
-from handful.core.errors import ParameterError
+from handful.core.errors import ParameterError, PartError
 from handful.core.optional import require
 from handful.core.version import __version__
 
+_LOST = "the Dask scheduler was lost. Start it and the run again."
 _PATIENCE = 10
 """Seconds to wait for a scheduler to answer, and for its first worker."""
 
@@ -131,12 +132,14 @@ class DaskPool:
     def room(self) -> int:
         """Return how many parts may be under way."""
         # Where the scheduler is gone, the futures tell; until then it stays as it was.
-        with suppress(OSError, TimeoutError):
+        with suppress(OSError, TimeoutError, RuntimeError):
             self._threads = sum(self._client.nthreads().values())
         return 4 * max(self._threads, 1)
 
     def submit(self, part: bytes) -> Any:
         """Hand a packed part to the workers."""
+        if self._client.status in ("closing", "closed"):
+            raise PartError(_LOST)
         future = self._send(_work, self._token, self._function, part, self._as_arrays, __version__)
         self._futures.add(future)
         return future
@@ -165,7 +168,7 @@ class DaskPool:
                 "Use smaller parts or workers with more memory."
             )
         except CancelledError:
-            return Failed("the Dask scheduler was lost. Start it and the run again.")
+            return Failed(_LOST)
         except Exception as error:
             return Failed(f"{type(error).__name__}: {error}")
         return outcome

@@ -19,7 +19,7 @@ def escaped(text: str) -> str:
     Examples
     --------
     >>> escaped("<script> a_b *c*")
-    '\\\\<script\\\\> a_b \\\\*c\\\\*'
+    '\\<script\\> a_b \\*c\\*'
     """
     return _MARKUP.sub(lambda match: "\\" + match.group(), visible_line(text))
 
@@ -30,7 +30,7 @@ def visible_line(text: str) -> str:
     Examples
     --------
     >>> visible_line("a\nb\x1b[31m")
-    'a b\\\\x1b[31m'
+    'a b\\x1b[31m'
     """
     return _CONTROL.sub(
         lambda match: match.group().encode("unicode_escape").decode("ascii"), " ".join(text.split("\n"))
