@@ -8,9 +8,11 @@ since only the latter mean much on a busy machine.
 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
 `handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
+`--only pruned` parses the development trees of EWT at order 2 with all pairs and with those of likely arcs, and saves the
+parser with weights rounded more and more, after learning from every third training tree.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 
-    python benchmarks/parser.py [--json] [--jobs 2] [--every 1] [--only decode wsj ewt clusters cofer kept scale ptb] [--choose]
+    python benchmarks/parser.py [--json] [--jobs 2] [--only decode wsj ewt pruned clusters cofer kept scale ptb] [--choose]
 """
 
 from __future__ import annotations
@@ -35,9 +37,13 @@ from handful.corpora import load
 from handful.corpora.folder import data_folder
 from handful.corpora.formats import read_conllu, write_conllu
 from handful.kernels.trees import best_tree, pair_starts
+from handful.methods import save
 from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Task, Treebank, read_tagged_news, read_treebank
 from handful.papers.suzuki2011.texts import read_clusters
 from handful.parsing import DependencyParser, score_trees
+from handful.parsing.arc_labels import rounded
+from handful.parsing.features import SentenceFeatures
+from handful.parsing.inputs import with_columns
 
 OPTIONS: dict[str, Any] = {"max_iter": 10, "strength": 1.0}
 GRID: list[dict[str, Any]] = [
@@ -100,6 +106,40 @@ def ours(task: str, order: int, train: list[Tree], test: list[Tree], jobs: int, 
         "parsed a second": len(test) / parsing.wall,
         "parsed a cpu second": len(test) / parsing.cpu,
     }
+
+
+def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
+    """Compare parsing with all pairs and with pairs of likely arcs, and files of rounded weights."""
+    parser = DependencyParser(order=2, labeled=False, rehang=False, rounding=0.0, **OPTIONS).fit(train)
+    features = SentenceFeatures(parser.features, with_columns([t.sentence for t in dev], parser.columns_))
+    structure = parser.structure(parser.features, features)
+    gold = np.concatenate([tree.heads for tree in dev])
+    ways: dict[str, Callable[[], Any]] = {
+        "all pairs": partial(structure.best, parser.weights_),
+        "pairs of likely arcs": lambda: structure.best_by(
+            partial(features.scores, weights=parser.weights_, scale=0.3, least=0.003)
+        ),
+    }
+    rows: Rows = []
+    for name, parse in ways.items():
+        parse()
+        with Clock() as clock:
+            heads = parse()
+        share = round(100 * float((heads == gold).mean()), 2)
+        rows.append(
+            {"task": "EWT dev, order 2", "system": name, "uas": share, "parsed a cpu second": len(dev) / clock.cpu}
+        )
+    for share in (0.0, 0.25, 0.5, 1.0):
+        weights = rounded(parser.weights_, share)
+        small = parser.with_features(parser.features.keep(weights != 0), weights[weights != 0])
+        with tempfile.TemporaryDirectory() as folder:
+            save(small, Path(folder) / "x.handful")
+            size = (Path(folder) / "x.handful").stat().st_size / 1e6
+        rows.append(
+            {"task": "EWT dev, order 2", "system": f"rounding {share}", "features": small.n_active_, "MB": size}
+        )
+        rows[-1]["uas"] = figures(dev, *small.predict(dev))["uas"]
+    return rows
 
 
 def with_universal(trees: list[Tree]) -> list[Tree]:
@@ -280,7 +320,7 @@ def main() -> None:
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
     parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer' and 'kept'; all by default")
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
-    tasks = ("decode", "wsj", "ewt", "clusters", "cofer", "kept", "scale", "ptb")
+    tasks = ("decode", "wsj", "ewt", "pruned", "clusters", "cofer", "kept", "scale", "ptb")
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
@@ -317,6 +357,8 @@ def main() -> None:
     if "ewt" in options.only:
         train, dev, test = (list(load(f"en_ewt-ud-{part}")) for part in ("train", "dev", "test"))
         compare("UD English EWT", train, dev, test)
+    if "pruned" in options.only:
+        add(pruned(list(load("en_ewt-ud-train"))[::3], list(load("en_ewt-ud-dev"))))
     if "clusters" in options.only:
         add(clusters(options.jobs))
     if "cofer" in options.only:
