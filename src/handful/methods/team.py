@@ -77,8 +77,9 @@ class Member:
 class Team(RowClassifier):
     """Ask several methods on several views of the rows, and take the mean of their answers.
 
-    Use it when labels are few: which single method is the best cannot be told then, and a team is hardly ever far from
-    it. Where labels were picked class by class, the shares of the classes among the unlabeled rows are estimated too.
+    Use it when labels are few: which single method is the best can hardly be told then, and a team is good on average. Where
+    one method is far ahead of all others, the mean can fall far behind it. Where labels were picked class by class, the
+    shares of the classes among the unlabeled rows are estimated too.
 
     Parameters
     ----------

@@ -65,7 +65,7 @@ class Guard:
             return 403, "Only the studio's own page may ask that."
         first = scope["path"].lstrip("/").partition("/")[0]
         if not hmac.compare_digest(first.encode(), self._token.encode()):
-            return 403, "Open the link that the command printed: it holds the token of this session."
+            return 403, "Open the link that the command printed: its token lets you in."
         if not reads and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "Actions must be JSON."
         length = headers.get("content-length", "0")
