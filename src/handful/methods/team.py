@@ -16,6 +16,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, Share, check_params
 from handful.core.registry import method
 from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Text, check_member, stored
+from handful.methods.class_shares import agreed_shift, picked_by_class, shares_by_answers, shares_by_distance
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.text_team import TextTeam
 from handful.methods.views import TableViews, ViewName, dense_rows
@@ -35,8 +36,6 @@ TABLE_TEAM = (
 """Members for tables, chosen on tables with five labels per class; see docs/benchmarks.md."""
 
 _FLOOR = 0.02  # added to every share before the logarithm, so that no member can veto a class
-_SHARE_STEPS = 3
-_SHARE_KEPT = 0.1
 _MOST_POOL = 2_000
 _DENSE_CELLS = 30_000_000
 _COMPONENTS = 100
@@ -86,7 +85,7 @@ class Team(RowClassifier):
     members : sequence of str, optional
         Methods for tables by name, each with a view and parameters if wanted: ``"logistic-regression@clip C=0.1"``. None
         is a team that suits most tables.
-    share_power : float, default=0.5
+    share_power : float, default=1.0
         How far estimated shares of the classes move the answers: 0 is not at all, 1 fully.
     n_trees : int, default=100
         Trees of each forest in the default team.
@@ -115,10 +114,8 @@ class Team(RowClassifier):
     Shares are put together by the mean of their logarithms, each share raised by 0.02 before, so that a member that is
     sure and wrong does not outvote the others.
 
-    Labels look picked class by class if at least half of the classes, and two, have the same, largest number of them. Then the
-    shares q of the classes are estimated three times over from the answers to unlabeled rows, weighted by their margin: a
-    class that is never answered with confidence is rare. With p the shares among the labels, answers are moved by
-    ``share_power * log(q / p)``.
+    Where labels look picked class by class, the shares of the classes are estimated twice, from the answers to unlabeled rows
+    and from the distances between rows. As far as both agree, answers are moved (see `handful.methods.class_shares`).
 
     An indicator that is on in so few rows that not even half of one labeled row is expected to have it says nothing that
     could be learned: such values of names (tickets, companies, postal codes) are left out.
@@ -147,7 +144,7 @@ class Team(RowClassifier):
         self,
         members: Sequence[str] | None = None,
         *,
-        share_power: Share = 0.5,
+        share_power: Share = 1.0,
         n_trees: Count = 100,
         random_state: int | None = 0,
     ) -> None:
@@ -186,11 +183,8 @@ class Team(RowClassifier):
         codes = labels.codes.astype(np.int64)
         self._fit_members(rows, codes)
         self.shift_ = np.zeros(len(self.classes_))
-        if len(labels.unlabeled) and _picked_by_class(codes[labels.labeled], len(self.classes_)):
-            prior = np.bincount(codes[labels.labeled], minlength=len(self.classes_)) + 0.5
-            prior /= prior.sum()
-            shares = _class_shares(self._odds(rows[labels.unlabeled]), prior, self.share_power)
-            self.shift_ = self.share_power * np.log(shares / prior)
+        if len(labels.unlabeled) and picked_by_class(codes[labels.labeled], len(self.classes_)):
+            self.shift_ = self.share_power * self._share_shift(rows, codes)
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -247,6 +241,14 @@ class Team(RowClassifier):
             self.estimators_.append(estimator)
         if not self.members_:
             raise DataError(f"Team: at least one member must be able to learn from these rows ({failures[0]}).")
+
+    def _share_shift(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        given, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
+        prior = np.bincount(codes[given], minlength=len(self.classes_)) + 0.5
+        prior /= prior.sum()
+        ranks = self._views.transform(rows, "rank")
+        by_distance = shares_by_distance(ranks[given], codes[given], ranks[spare], len(self.classes_))
+        return agreed_shift(shares_by_answers(self._odds(rows[spare]), prior), by_distance, prior)
 
     def _pool(self, codes: np.ndarray) -> np.ndarray:
         """Return all labeled rows, and so many unlabeled ones that no member takes too long."""
@@ -329,22 +331,3 @@ def _seen_often(rows: Any, n_labels: int) -> np.ndarray:
     indicator = even & (low >= 0) & (high > 0)
     often = ~indicator | (n_filled * n_labels >= _LEAST_SEEN * n_rows)
     return np.asarray(often if often.any() else ~often)
-
-
-def _picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
-    counts = np.bincount(codes, minlength=n_classes)
-    counts = counts[counts > 0]
-    largest = counts == counts.max()
-    return bool(counts.max() >= 2 and largest.sum() >= 2 and largest.mean() >= 0.5)
-
-
-def _class_shares(odds: np.ndarray, prior: np.ndarray, power: float) -> np.ndarray:
-    from scipy.special import softmax
-
-    shares = prior.copy()
-    for _ in range(_SHARE_STEPS):
-        answers = softmax(odds + power * np.log(shares / prior), axis=1)
-        top = np.sort(answers, axis=1)
-        margin = top[:, -1] - top[:, -2] + 1e-9 if answers.shape[1] > 1 else np.ones(len(answers))
-        shares = (1 - _SHARE_KEPT) * (answers * margin[:, None]).sum(axis=0) / margin.sum() + _SHARE_KEPT * prior
-    return np.asarray(shares)

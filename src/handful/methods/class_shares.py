@@ -1,0 +1,180 @@
+"""How frequent the classes are among unlabeled rows, where labels were picked class by class."""
+
+from __future__ import annotations
+
+import numpy as np
+
+PULL = 0.25
+"""Weight of equal shares, so that few labels do not move the estimate far; chosen on tables with five labels per class."""
+
+_MOST_ROWS = 700
+_LEAST = 1e-3
+_STEPS = 3
+_KEPT = 0.1  # of the shares among the labels, in every step
+_POWER = 0.5
+
+
+def picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
+    """Tell whether labels look picked class by class, so that their counts say nothing about the classes.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Class of each labeled row.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    bool
+        Whether at least half of the classes, and two, have the same, largest number of labels.
+
+    Examples
+    --------
+    >>> picked_by_class(np.array([0, 0, 1, 1, 2]), 3), picked_by_class(np.array([0, 0, 0, 1]), 2)
+    (True, False)
+    """
+    counts = np.bincount(codes, minlength=n_classes)
+    counts = counts[counts > 0]
+    largest = counts == counts.max()
+    return bool(counts.max() >= 2 and largest.sum() >= 2 and largest.mean() >= 0.5)
+
+
+def shares_by_distance(labeled: np.ndarray, codes: np.ndarray, unlabeled: np.ndarray, n_classes: int) -> np.ndarray:
+    """Estimate how frequent the classes are among unlabeled rows, without asking a classifier.
+
+    Parameters
+    ----------
+    labeled : ndarray of shape (n_labeled, n_columns)
+        Labeled rows.
+    codes : ndarray of int, shape (n_labeled,)
+        Their classes.
+    unlabeled : ndarray of shape (n_unlabeled, n_columns)
+        Unlabeled rows; at most 700 of them are looked at.
+    n_classes : int
+        Number of classes; each has a label.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Shares, which add up to 1.
+
+    Notes
+    -----
+    The shares q are those for which a mixture of the classes is nearest to the unlabeled rows in energy distance
+    (Kawakubo, du Plessis and Sugiyama 2016): they minimize ``2 q b - q A q``, where b holds the mean distance between the
+    rows of a class and the unlabeled ones, and A the mean distances between rows of two classes, both divided by the mean
+    distance of labeled rows. Added is `PULL` times the divergence of q from equal shares.
+
+    Cost: the distances, O((n_labeled + 700) n_labeled n_columns).
+
+    Examples
+    --------
+    >>> rows = np.array([[0.0], [1.0], [9.0], [10.0]])
+    >>> shares = shares_by_distance(rows, np.array([0, 0, 1, 1]), np.array([[0.5]] * 8 + [[9.5]] * 2), 2)
+    >>> bool(shares[0] > 0.65)
+    True
+    """
+    from scipy.optimize import minimize
+    from scipy.spatial.distance import cdist
+
+    chosen = np.random.default_rng(0).permutation(len(unlabeled))[:_MOST_ROWS]
+    between = cdist(labeled, labeled)
+    scale = float(between.mean())
+    if n_classes < 2 or not scale > 0:
+        return np.full(n_classes, 1 / n_classes)
+    to_unlabeled = cdist(labeled, unlabeled[chosen]).mean(axis=1) / scale
+    members = np.eye(n_classes)[codes]
+    counts = members.sum(axis=0)
+    pairs = np.outer(counts, counts) - np.diag(counts)  # a row is not compared with itself
+    distances = members.T @ (between / scale) @ members / np.maximum(pairs, 1)
+    single = counts < 2
+    distances[single, single] = np.mean(np.diag(distances)[~single]) if not single.all() else 0.0
+    nearness = members.T @ to_unlabeled / counts
+
+    def objective(logits: np.ndarray) -> tuple[float, np.ndarray]:
+        shares = _softmax(logits)
+        divergence = np.log(n_classes * np.maximum(shares, 1e-12))
+        value = 2 * shares @ nearness - shares @ distances @ shares + PULL * shares @ divergence
+        slope = 2 * nearness - 2 * distances @ shares + PULL * (divergence + 1)
+        return float(value), shares * (slope - shares @ slope)
+
+    best = minimize(objective, np.zeros(n_classes), jac=True, method="L-BFGS-B")
+    shares = np.maximum(_softmax(best.x), _LEAST)
+    return np.asarray(shares / shares.sum())
+
+
+def shares_by_answers(odds: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Estimate how frequent the classes are among unlabeled rows from the answers to them.
+
+    Parameters
+    ----------
+    odds : ndarray of shape (n_unlabeled, n_classes)
+        Logarithms of the shares that each row was answered with.
+    prior : ndarray of shape (n_classes,)
+        Shares of the classes among the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Shares, which add up to 1.
+
+    Notes
+    -----
+    Three steps, each the mean of the answers under the shares so far, weighted by their margin: a class that is never
+    answered with confidence is rare.
+
+    Examples
+    --------
+    >>> odds = np.log([[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 2)
+    >>> shares_by_answers(odds, np.array([0.5, 0.5])).round(2).tolist()
+    [0.79, 0.21]
+    """
+    from scipy.special import softmax
+
+    shares = prior.copy()
+    for _ in range(_STEPS):
+        answers = softmax(odds + _POWER * np.log(shares / prior), axis=1)
+        top = np.sort(answers, axis=1)
+        margin = top[:, -1] - top[:, -2] + 1e-9 if answers.shape[1] > 1 else np.ones(len(answers))
+        shares = (1 - _KEPT) * (answers * margin[:, None]).sum(axis=0) / margin.sum() + _KEPT * prior
+    return np.asarray(shares)
+
+
+def agreed_shift(first: np.ndarray, second: np.ndarray, prior: np.ndarray) -> np.ndarray:
+    """Return how far answers should be moved for the shares of the classes, as far as two estimates of them agree.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_classes,)
+        Two estimates of the shares.
+    prior : ndarray of shape (n_classes,)
+        Shares of the classes among the labels.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        What to add to the log-share of each class: the smaller of the two moves where both go in the same direction, else
+        nothing.
+
+    Notes
+    -----
+    Answers that are wrong about many rows are wrong about the shares of the classes in the same direction, and would be
+    made worse by them; distances know nothing of the answers, but are noisy where labels are few.
+
+    Examples
+    --------
+    >>> agreed_shift(np.array([0.8, 0.2]), np.array([0.6, 0.4]), np.array([0.5, 0.5])).round(2).tolist()
+    [0.2, -0.2]
+    >>> agreed_shift(np.array([0.8, 0.2]), np.array([0.4, 0.6]), np.array([0.5, 0.5])).tolist()
+    [0.0, 0.0]
+    """
+    moves = np.log(np.array([first, second]) / prior)
+    moves -= moves.mean(axis=1, keepdims=True)
+    same = np.sign(moves[0]) == np.sign(moves[1])
+    return np.asarray(np.where(same, np.sign(moves[0]) * np.abs(moves).min(axis=0), 0.0))
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    raised = np.exp(logits - logits.max())
+    return np.asarray(raised / raised.sum())
