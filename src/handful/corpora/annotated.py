@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from handful.core.errors import DataError
 from handful.core.records import Sentence, Tree
 from handful.corpora.formats.columns import COLUMNS_HEADER, columns_header
 from handful.corpora.formats.conllu import conllu_text
-from handful.corpora.formats.iob import spans
+from handful.corpora.formats.iob import Span, spans
 from handful.corpora.formats.offsets import places_of
 
 Form: TypeAlias = Literal["columns", "conllu", "jsonl"]
@@ -43,7 +43,7 @@ def header_text(form: Form, names: Sequence[str]) -> str:
 
 
 def sentence_text(
-    form: Form, tree: Tree, names: Sequence[str], found: Sequence[str], confidence: Sequence[float] = ()
+    form: Form, tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float] = ()
 ) -> str:
     r"""Return one sentence as it is written.
 
@@ -55,7 +55,7 @@ def sentence_text(
         The sentence, with all columns.
     names : sequence of str
         Columns to write; ``token`` stands for the tokens and ``confidence`` for `confidence`. CoNLL-U writes its own.
-    found : sequence of str
+    filled : sequence of str
         Columns that models filled. Those that CoNLL-U has no place for go to its last column, and so does the place of
         each token in the text (``TokenRange``). JSON has the spans that they tell of.
     confidence : sequence of float
@@ -73,9 +73,9 @@ def sentence_text(
     'Rome\tB-LOC\t0.9000\nfell\tO\t0.8100\n\n'
     """
     if form == "jsonl":
-        return json.dumps(_json_row(tree, names, found, confidence), ensure_ascii=False) + "\n"
+        return json.dumps(_json_row(tree, names, filled, confidence), ensure_ascii=False) + "\n"
     if form == "conllu":
-        return conllu_text(_with_misc(tree, found, confidence), "predict: the sentence")
+        return conllu_text(_with_misc(tree, filled, confidence), "predict: the sentence")
     kept = [line for line in tree.sentence.comments if line[:1] not in ("", "#") or line.startswith("#\t")]
     cells = [_cells(tree.sentence, name, confidence) for name in names]
     return "\n".join([*kept, *map("\t".join, zip(*cells, strict=True))]) + "\n\n"
@@ -91,7 +91,7 @@ def _shown(share: float) -> str:
     return "_" if math.isnan(share) else f"{share:.4f}"
 
 
-def _json_row(tree: Tree, names: Sequence[str], found: Sequence[str], confidence: Sequence[float]) -> dict[str, Any]:
+def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Any]:
     sentence = tree.sentence
     places = places_of(sentence)
     row: dict[str, Any] = {
@@ -102,19 +102,23 @@ def _json_row(tree: Tree, names: Sequence[str], found: Sequence[str], confidence
     row |= {name: list(sentence[name]) for name in names if name not in ("token", "start", "end", "confidence")}
     if confidence:
         row["confidence"] = [None if math.isnan(share) else round(share, 4) for share in confidence]
-    told = [
-        dict(zip(("start", "end", "label"), span, strict=True)) for name in found for span in _spans(sentence, name)
-    ]
-    for span in told:
-        span["start"], span["end"] = places[span["start"]][0], places[span["end"] - 1][1]
-    if told or any(set(sentence[name]) == {"O"} for name in found):
-        row["spans"] = told
+    row |= _json_spans(sentence, filled, places)
     if -1 not in tree.heads:
         row |= {"head": list(tree.heads), "deprel": list(tree.labels)}
     return row
 
 
-def _spans(sentence: Sentence, name: str) -> list[Any]:
+def _json_spans(sentence: Sentence, filled: Sequence[str], places: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Return the spans that columns tell of; none at all unless a column could tell of some."""
+    told = [
+        {"start": places[span.start][0], "end": places[span.end - 1][1], "label": span.type}
+        for name in filled
+        for span in _spans(sentence, name)
+    ]
+    return {"spans": told} if told or any(set(sentence[name]) == {"O"} for name in filled) else {}
+
+
+def _spans(sentence: Sentence, name: str) -> list[Span]:
     tags = ["O" if tag == "_" else tag for tag in sentence[name]]
     if not all(tag == "O" or tag[1:2] == "-" for tag in tags):
         return []
@@ -124,22 +128,30 @@ def _spans(sentence: Sentence, name: str) -> list[Any]:
         return []
 
 
-def _with_misc(tree: Tree, found: Sequence[str], confidence: Sequence[float]) -> Tree:
+def _with_misc(tree: Tree, filled: Sequence[str], confidence: Sequence[float]) -> Tree:
     """Put what CoNLL-U has no column for into its last one, and leave out comments of other formats."""
-    sentence, n = tree.sentence, len(tree)
-    more: dict[str, Sequence[str]] = {name: sentence[name] for name in found if name not in _IN_CONLLU}
+    sentence = tree.sentence
+    more = _beyond_conllu(sentence, filled, confidence)
+    old = sentence.columns.get("misc", ("_",) * len(tree))
+    misc = tuple(
+        _misc_cell(cell, {name: cells[place] for name, cells in more.items()}) for place, cell in enumerate(old)
+    )
+    comments = tuple(
+        line for line in sentence.comments if line[:1] in ("", "#") and not line.startswith(COLUMNS_HEADER)
+    )
+    whole = Sentence(sentence.tokens, {**sentence.columns, "misc": misc}, comments)
+    return Tree(whole, tree.heads, tree.labels, tree.extras)
+
+
+def _beyond_conllu(sentence: Sentence, filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Sequence[str]]:
+    more: dict[str, Sequence[str]] = {name: sentence[name] for name in filled if name not in _IN_CONLLU}
     if confidence:
         more["Confidence"] = [_shown(share) for share in confidence]
     if "start" in sentence.columns and "end" in sentence.columns:
         more["TokenRange"] = [f"{a}:{b}" for a, b in zip(sentence["start"], sentence["end"], strict=True)]
-    misc = sentence.columns.get("misc", ("_",) * n)
-    joined = []
-    for number, old in enumerate(misc):
-        parts = [part for part in old.split("|") if part != "_" and part.split("=")[0] not in more]
-        parts += [f"{name}={cells[number].replace('|', '/')}" for name, cells in more.items()]
-        joined.append("|".join(parts) or "_")
-    comments = tuple(
-        line for line in sentence.comments if line[:1] in ("", "#") and not line.startswith(COLUMNS_HEADER)
-    )
-    whole = Sentence(sentence.tokens, {**sentence.columns, "misc": tuple(joined)}, comments)
-    return Tree(whole, tree.heads, tree.labels, tree.extras)
+    return more
+
+
+def _misc_cell(old: str, more: Mapping[str, str]) -> str:
+    kept = [part for part in old.split("|") if part != "_" and part.split("=")[0] not in more]
+    return "|".join([*kept, *(f"{name}={cell.replace('|', '/')}" for name, cell in more.items())]) or "_"

@@ -65,6 +65,11 @@ def check(name: str, *, counting: bool = True) -> CheckReport:
     'missing'
     """
     entry = corpus(name)
+    by_files = _check_files(entry)
+    return _check_counts(entry, by_files) if counting and by_files.state == "here" else by_files
+
+
+def _check_files(entry: Corpus) -> CheckReport:
     states = {file: file_state(file) for file in entry.files}
     files = {file.path: state for file, state in states.items()}
     for file, state in states.items():
@@ -74,8 +79,11 @@ def check(name: str, *, counting: bool = True) -> CheckReport:
     absent = [file for file, state in states.items() if state == "missing" and file.role != "notes"]
     if absent or not states:
         return CheckReport(entry.name, "missing", files, problem=how_to_get(entry, *absent[:1]))
-    if not counting:
-        return CheckReport(entry.name, "here", files)
+    return CheckReport(entry.name, "here", files)
+
+
+def _check_counts(entry: Corpus, by_files: CheckReport) -> CheckReport:
+    files = by_files.files
     try:
         counts = count(entry)
     except HandfulError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from handful.core.errors import FormatError, ParameterError
@@ -78,21 +79,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> tagged.tags, tagged.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
-    source = as_source(path)
-    format = format_of(source)
-    layout: tuple[str, ...] = ()
-    if format.yields == "trees":
-        name = tag or "upos"
-        records: Iterator[Sentence] = (tree.sentence for tree in format.read(source))
-    elif format.yields == "sentences" and format.name != "conll":
-        name = tag or "tag"
-        records = format.read(source)
-    else:
-        layout = tuple(columns) or _tag_columns(source, format)
-        name = tag or ("tag" if "tag" in layout else _last_tags(layout))
-        if name not in layout or name == "token":
-            raise ParameterError(f"{path}: the column of tags must be one of {', '.join(layout[1:])}, got {name!r}.")
-        records = read_conll(source, layout)
+    layout, name, records = _tagged_records(as_source(path), columns, tag)
     sentences, tags = [], []
     for record in records:
         check_columns(path, record, (name,))
@@ -103,8 +90,26 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     return Tagged(tuple(sentences), tuple(tags), layout, name)
 
 
+def _tagged_records(
+    source: Source, columns: Sequence[str], tag: str | None
+) -> tuple[tuple[str, ...], str, Iterator[Sentence]]:
+    """Return the columns of a file, which of them has the tags, and the sentences."""
+    format = format_of(source)
+    if format.yields == "trees":
+        return (), tag or "upos", map(attrgetter("sentence"), format.read(source))
+    if format.yields == "sentences" and format.name != "conll":
+        return (), tag or "tag", format.read(source)
+    layout = tuple(columns) or _tag_columns(source, format)
+    name = tag or _last_tags(layout)
+    if name not in layout or name == "token":
+        raise ParameterError(f"{source}: the column of tags must be one of {', '.join(layout[1:])}, got {name!r}.")
+    return layout, name, read_conll(source, layout)
+
+
 def _last_tags(layout: Sequence[str]) -> str:
-    """Return the last column that may hold tags."""
+    """Return the column called ``tag``, or the last one that may hold tags."""
+    if "tag" in layout:
+        return "tag"
     return next((name for name in reversed(layout) if name not in NOT_TAGS), layout[-1])
 
 
@@ -199,29 +204,33 @@ def read_untagged_trees(
     names : tuple of str
         Names of all columns of the file, in their order; for text in running words those of the places too.
     """
-    source = as_source(path)
-    format = format_of(source)
-    names: tuple[str, ...] = ()
-    records: Iterator[Any]
-    # Lines of text may happen to have as many words or commas each; the name of the file then tells.
-    if format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited")):
-        if is_raw(Head.of(source)):
-            records = read_raw(source)
-        else:
-            names, records = ("token",), read_text(source, places=True)
-    elif format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
-        records = read_prodigy(source)  # texts without any spans
-    elif format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
-        names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
-        records = read_conll(source, names)
-    elif format.yields in ("sentences", "trees"):
-        records = format.read(source)
-    else:
-        raise FormatError(path, None, f"expected sentences (text, columns or CoNLL-U), got {_KINDS[format.yields]}.")
+    names, records = _untagged_records(as_source(path), layout, tag, columns)
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)
         check_columns(path, tree.sentence, columns)
         yield tree, names or ("token", *tree.sentence.columns)
+
+
+def _untagged_records(
+    source: Source, layout: Sequence[str], tag: str, columns: Sequence[str]
+) -> tuple[tuple[str, ...], Iterator[Any]]:
+    """Return the names of the columns, if they are the same in all sentences, and the sentences or trees."""
+    format = format_of(source)
+    if _is_text(source, format):
+        return ((), read_raw(source)) if is_raw(Head.of(source)) else (("token",), read_text(source, places=True))
+    if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
+        return (), read_prodigy(source)  # texts without any spans
+    if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
+        names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
+        return names, read_conll(source, names)
+    if format.yields in ("sentences", "trees"):
+        return (), format.read(source)
+    raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {_KINDS[format.yields]}.")
+
+
+def _is_text(source: Source, format: Format) -> bool:
+    # Lines of text may happen to have as many words or commas each; the name of the file then tells.
+    return format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited"))
 
 
 def _has_commas(source: Source) -> bool:

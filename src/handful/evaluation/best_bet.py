@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,13 +93,13 @@ def place_bets(
     >>> [bet.name for bet in place_bets(scores, test_share=0.25, n_test=30, favorite="team")]
     ['team', 'tree', 'stump']
     """
-    names = [name for name, found in scores.items() if found]
-    if not names:
+    scores = {name: by_draw for name, by_draw in scores.items() if by_draw}
+    if not scores:
         return []
-    draws = sorted({draw for name in names for draw in scores[name]})
-    table = np.array([[scores[name].get(draw, np.nan) for draw in draws] for name in names])
+    names = list(scores)
+    table = _table(scores)
     share = max(test_share, 1e-9)
-    prior = np.array([0.0 if name == favorite or favorite not in names else -HANDICAP for name in names])
+    prior = _prior(names, favorite)
     by_method, by_draw, variance = _two_way(table, n_test)
     tau2 = SPREAD**2
     kappa2 = tau2 + variance * share
@@ -127,6 +127,16 @@ def place_bets(
             Bet(names[i], float(means[i] + level), float(measured[i]), sd, float(best[i]), hope, beaten, n_draws)
         )
     return bets
+
+
+def _table(scores: Mapping[str, Mapping[int, float]]) -> np.ndarray:
+    """Return the scores by method and draw, NaN where there is none."""
+    draws = sorted({draw for by_draw in scores.values() for draw in by_draw})
+    return np.array([[by_draw.get(draw, np.nan) for draw in draws] for by_draw in scores.values()])
+
+
+def _prior(names: Sequence[str], favorite: str | None) -> np.ndarray:
+    return np.array([0.0 if name == favorite or favorite not in names else -HANDICAP for name in names])
 
 
 def _two_way(table: np.ndarray, n_test: int) -> tuple[np.ndarray, np.ndarray, float]:

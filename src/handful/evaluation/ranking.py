@@ -230,29 +230,30 @@ def rank(entries: Sequence[Entry], setting: Setting) -> Ranking:
     --------
     >>> plain = Entry("k-nn", {0: 0.70, 1: 0.72, 2: 0.71}, plain=True)
     >>> more = Entry("ordinal-knn", {0: 0.80, 1: 0.82, 2: 0.80}, uses_unlabeled=True, twin="k-nn")
-    >>> found = rank([plain, more], Setting(test_share=0.25, n_test=500, n_labels=20))
-    >>> found.baseline, found.ranks[0].name, found.ranks[0].helped
+    >>> ranking = rank([plain, more], Setting(test_share=0.25, n_test=500, n_labels=20))
+    >>> ranking.baseline, ranking.ranks[0].name, ranking.ranks[0].helped
     ('k-nn', 'ordinal-knn', True)
     """
     ranked = [entry for entry in entries if entry.ranked and entry.scores]
-    favorite = next((entry.name for entry in ranked if entry.favorite), None)
-    bets = place_bets(
-        {entry.name: entry.scores for entry in ranked},
-        test_share=setting.bet_share,
-        n_test=setting.n_test,
-        favorite=favorite,
-    )
+    bets = _bets(ranked, setting)
     by_name = {entry.name: entry for entry in entries}
+    baseline = _baseline(bets, by_name)
+    p_values = _p_values(ranked, None if baseline is None else by_name[baseline], setting)
+    ranks = tuple(_rank(bet, by_name, baseline, p_values.get(bet.name), setting) for bet in bets)
+    return Ranking(ranks, baseline, max((bet.n_draws for bet in bets), default=0))
+
+
+def _bets(ranked: Sequence[Entry], setting: Setting) -> list[Bet]:
+    scores = {entry.name: entry.scores for entry in ranked}
+    favorite = next((entry.name for entry in ranked if entry.favorite), None)
+    return place_bets(scores, test_share=setting.bet_share, n_test=setting.n_test, favorite=favorite)
+
+
+def _baseline(bets: Sequence[Bet], by_name: Mapping[str, Entry]) -> str | None:
     # One lucky draw makes no baseline, if others have been measured more often.
     plain = [bet for bet in bets if by_name[bet.name].plain]
-    baseline = max(plain, key=lambda bet: (min(bet.n_draws, LEAST_DRAWS), bet.measured), default=None)
-    p_values = _p_values(ranked, None if baseline is None else by_name[baseline.name], setting)
-    ranks = tuple(
-        _rank(bet, by_name, None if baseline is None else baseline.name, p_values.get(bet.name), setting)
-        for bet in bets
-    )
-    n_draws = max((bet.n_draws for bet in bets), default=0)
-    return Ranking(ranks, None if baseline is None else baseline.name, n_draws)
+    best = max(plain, key=lambda bet: (min(bet.n_draws, LEAST_DRAWS), bet.measured), default=None)
+    return None if best is None else best.name
 
 
 def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float | None, setting: Setting) -> Rank:

@@ -81,20 +81,26 @@ def _proven(ranking: Ranking, setting: Setting) -> tuple[str, bool]:
     best, base = ranking.ranks[0], ranking.baseline
     if base is None:
         return "Nothing is proven: no plain supervised model was measured beside it.", False
-    helped = next((rank for rank in semi if rank.helped and _not_below_labels_alone(rank, ranking)), None)
+    helped = _helped(semi, ranking)
     if helped is not None and helped.gain is not None:
-        twin = "" if helped.gain.twin == base else f", and {_with_interval(helped, twin=True)} over {helped.gain.twin}"
         which = "" if helped is best else f" ({helped.name})"
         text = f"Proven: {setting.unlabeled} help{which}, {_signed(helped.difference)} points over {base}"
-        return f"{text}, the best supervised model (p {_p(helped.p)}){twin}.", True
+        return f"{text}, the best supervised model (p {_p(helped.p)}){_over_twin(helped, base)}.", True
     if best.better:
         return f"Proven: it is better than {base}{_by(best)}; {_owed(best, semi, setting)}.", False
     return _not_proven(ranking, semi, setting), False
 
 
-def _not_below_labels_alone(rank: Rank, ranking: Ranking) -> bool:
-    alone = [other.expected for other in ranking.ranks if not other.uses_unlabeled]
-    return rank.expected >= max(alone, default=0.0)
+def _over_twin(rank: Rank, base: str) -> str:
+    if rank.gain is None or rank.gain.twin == base:
+        return ""
+    return f", and {_with_interval(rank, twin=True)} over {rank.gain.twin}"
+
+
+def _helped(semi: list[Rank], ranking: Ranking) -> Rank | None:
+    """Return the first method that unlabeled rows helped, and that is not below the best that learns from labels alone."""
+    alone = max((rank.expected for rank in ranking.ranks if not rank.uses_unlabeled), default=0.0)
+    return next((rank for rank in semi if rank.helped and rank.expected >= alone), None)
 
 
 def _owed(best: Rank, semi: list[Rank], setting: Setting) -> str:

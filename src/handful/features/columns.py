@@ -106,14 +106,24 @@ def read_column(sentences: Sequence[Tokens], name: str, who: str) -> Column:
     try:
         numbers = {value: number for number, value in enumerate(dict.fromkeys(flat))}
     except TypeError:
-        numbers = {value: 0 for value in flat if not isinstance(value, list | dict | set)}
-        numbers[next(value for value in flat if isinstance(value, list | dict | set)).__class__] = 0
-    for value in numbers:
+        numbers = _hashable(flat)
+    _check_strings(numbers, name, who)
+    ids = np.fromiter(map(numbers.__getitem__, flat), dtype=np.int32, count=len(flat))
+    return Column(list(numbers), ids)
+
+
+def _hashable(values: Iterable[Any]) -> dict[Any, int]:
+    """Return values that are none as they stand, and the type of the first that cannot be looked up behind them."""
+    unhashable = [value for value in values if isinstance(value, list | dict | set)]
+    others = [value for value in values if not isinstance(value, list | dict | set)]
+    return dict.fromkeys([*others, type(unhashable[0])], 0)
+
+
+def _check_strings(values: Iterable[Any], name: str, who: str) -> None:
+    for value in values:
         if not isinstance(value, str):
             what = value.__name__ if isinstance(value, type) else f"{type(value).__name__} ({value!r})"
             raise DataError(f"{who}: tokens must be strings, got {what} in the column {name!r}.")
-    ids = np.fromiter(map(numbers.__getitem__, flat), dtype=np.int32, count=len(flat))
-    return Column(list(numbers), ids)
 
 
 def _named(sentence: Tokens, number: int, name: str, who: str) -> tuple[str, ...]:

@@ -166,15 +166,8 @@ class Extractor:
             return smaller
         parts = [keys[kept[a:b]] for keys, a, b in zip(self._keys, self.starts, self.starts[1:], strict=False)]
         decoded = [self._split(slot, keys) for slot, keys in zip(self.slots, parts, strict=True)]
-        used: dict[str, np.ndarray] = {
-            space: np.zeros(len(s) + N_PADS, dtype=bool) for space, s in self._strings.items()
-        }
-        for slot, codes in zip(self.slots, decoded, strict=True):
-            for atom, column in zip(slot, codes, strict=True):
-                used[atom.space][column] = True
         renumber = {}
-        for space, flags in used.items():
-            flags[:N_PADS] = True
+        for space, flags in self._used(decoded).items():
             renumber[space] = np.cumsum(flags) - 1
             smaller._strings[space] = [s for s, keep in zip(self._strings[space], flags[N_PADS:], strict=True) if keep]
         smaller._index_spaces()
@@ -184,6 +177,18 @@ class Extractor:
         ]
         smaller._set_keys(keys)
         return smaller
+
+    def _used(self, decoded: Sequence[Sequence[np.ndarray]]) -> dict[str, np.ndarray]:
+        """Tell for each space which of its codes are used; those of pads always are."""
+        used: dict[str, np.ndarray] = {
+            space: np.zeros(len(s) + N_PADS, dtype=bool) for space, s in self._strings.items()
+        }
+        for slot, codes in zip(self.slots, decoded, strict=True):
+            for atom, column in zip(slot, codes, strict=True):
+                used[atom.space][column] = True
+        for flags in used.values():
+            flags[:N_PADS] = True
+        return used
 
     def names(self, ids: Iterable[int]) -> list[str]:
         """Return predicates in words, such as ``word[0]=Rome``."""
@@ -238,9 +243,7 @@ class Extractor:
             raise DataError("Extractor: the stored vocabulary does not fit the templates.")
         new._index_spaces()
         for slot, keys in zip(new.slots, state["keys"], strict=True):
-            limit = new._check_size(slot)
-            if len(np.unique(keys)) != len(keys) or (len(keys) and keys.max() >= limit):
-                raise DataError("Extractor: the stored vocabulary is damaged.")
+            _check_keys(keys, new._check_size(slot))
         new._set_keys(list(state["keys"]))
         return new
 
@@ -414,3 +417,8 @@ def _as_lookup(name: str, table: Any) -> Lookup:
 
 def _most_values(table: Lookup) -> int:
     return max((1 if isinstance(v, str) else len(v) for v in table.values()), default=1) or 1
+
+
+def _check_keys(keys: np.ndarray, limit: int) -> None:
+    if len(np.unique(keys)) != len(keys) or (len(keys) and keys.max() >= limit):
+        raise DataError("Extractor: the stored vocabulary is damaged.")

@@ -262,13 +262,7 @@ class TableEncoder:
 
     def _with_texts(self, frame: pl.DataFrame) -> Rows:
         """Put the views of texts beside the other columns, and the counts of their words behind them."""
-        made = self._fresh[1] if self._fresh is not None and self._fresh[0] is frame else {}
-        self._fresh = None
-        texts = {
-            name: made[name] if name in made else _encode_texts(frame[name], column)
-            for name, column in self._columns.items()
-            if _is_viewed(column)
-        }
+        texts = self._texts(frame)
         blocks: list[Any] = []
         spans: dict[str, tuple[int, int]] = {}
         start = 0
@@ -281,6 +275,15 @@ class TableEncoder:
             start += width
         dense = np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
         return Rows.of(dense, spans, sparse.csr_matrix(sparse.hstack([words for _, words in texts.values()])))
+
+    def _texts(self, frame: pl.DataFrame) -> dict[str, TextParts]:
+        made = self._fresh[1] if self._fresh is not None and self._fresh[0] is frame else {}
+        self._fresh = None
+        return {
+            name: made[name] if name in made else _encode_texts(frame[name], column)
+            for name, column in self._columns.items()
+            if _is_viewed(column)
+        }
 
     def _dense(self, frame: pl.DataFrame) -> np.ndarray:
         rows = np.zeros((frame.height, self.width))

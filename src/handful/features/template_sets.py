@@ -9,14 +9,23 @@ from handful.core.errors import ParameterError
 _NEAR = range(-2, 3)
 
 
+def _near(column: str) -> list[str]:
+    return [f"{column}[{k}]" for k in _NEAR]
+
+
+def _pairs(column: str) -> list[str]:
+    return [f"{column}[{k - 1}]|{column}[{k}]" for k in range(-1, 3)]
+
+
+def _both(templates: list[str]) -> list[str]:
+    """Return templates that are read with the label and with the label pair."""
+    return [f"*:{template}" for template in templates]
+
+
 def _ner() -> list[str]:
     """List the 79 templates of Suzuki & Isozaki (2008), Table 3; their word type is read as the shape of the word."""
-    single = [f"word[{k}]" for k in _NEAR]
-    single += [f"*:word.lower[{k}]" for k in _NEAR] + [f"*:pos[{k}]" for k in _NEAR]
-    single += [f"*:word.shape[{k}]" for k in _NEAR]
-    two = [(k - 1, k) for k in range(-1, 3)]
-    double = [f"word.lower[{j}]|word.lower[{k}]" for j, k in two] + [f"*:pos[{j}]|pos[{k}]" for j, k in two]
-    double += [f"*:word.shape[{j}]|word.shape[{k}]" for j, k in two]
+    single = [*_near("word"), *_both([*_near("word.lower"), *_near("pos"), *_near("word.shape")])]
+    double = [*_pairs("word.lower"), *_both([*_pairs("pos"), *_pairs("word.shape")])]
     triple = [f"*:{c}[-1]|{c}[0]|{c}[1]" for c in ("pos", "word.shape")]
     window = ["word[-4..-1]", "word[1..4]"]
     affixes = [f"*:word.{side}{n}[0]" for side in ("prefix", "suffix") for n in range(1, 5)]

@@ -136,21 +136,24 @@ def find_encoder(what: Any = None) -> Encoder:
     Encoder
         The encoder.
     """
-    if isinstance(what, Encoder):
-        encoder = what
-    elif what is not None and hasattr(what, "encode") and not isinstance(what, str):
-        encoder = Encoder(str(getattr(what, "name", type(what).__name__)), what)
-    else:
-        where = encoder_at_hand() if what is None else os.fspath(what)
-        if not where:
-            raise ParameterError(
-                f'vectors: an encoder must be at hand for text="vectors", but none is. Make one with '
-                f"'handful vectors distill', or set {ENVIRONMENT} to the folder of one."
-            )
-        encoder = next((one for one in _KNOWN if one.name == where), None) or _load(where)
+    encoder = _as_encoder(what)
     if encoder not in _KNOWN:
         _KNOWN.append(encoder)
     return encoder
+
+
+def _as_encoder(what: Any) -> Encoder:
+    if isinstance(what, Encoder):
+        return what
+    if what is not None and hasattr(what, "encode") and not isinstance(what, str):
+        return Encoder(str(getattr(what, "name", type(what).__name__)), what)
+    where = encoder_at_hand() if what is None else os.fspath(what)
+    if not where:
+        raise ParameterError(
+            f'vectors: an encoder must be at hand for text="vectors", but none is. Make one with '
+            f"'handful vectors distill', or set {ENVIRONMENT} to the folder of one."
+        )
+    return next((one for one in _KNOWN if one.name == where), None) or _load(where)
 
 
 def known_encoder(mark: Mapping[str, Any]) -> Encoder:

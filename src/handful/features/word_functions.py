@@ -65,19 +65,19 @@ def kind(word: str) -> str:
     >>> kind("Rome"), kind("NATO"), kind("1996"), kind("F-16"), kind("...")
     ('I--', 'A--', '-A-', 'ISS', '--A')
     """
-    letters = [c for c in word if c.isalpha()]
-    n_upper = sum(c.isupper() for c in letters)
     n_digits = sum(c.isdigit() for c in word)
     n_marks = sum(not c.isalnum() for c in word)
+    return _capitals(word) + _share(n_digits, len(word)) + _share(n_marks, len(word))
+
+
+def _capitals(word: str) -> str:
+    letters = [c for c in word if c.isalpha()]
+    n_upper = sum(c.isupper() for c in letters)
     if n_upper == 0:
-        capitals = "-"
-    elif n_upper == len(letters) and n_upper > 1:
-        capitals = "A"
-    elif word[0].isupper() and n_upper == 1:
-        capitals = "I"
-    else:
-        capitals = "M"
-    return capitals + _share(n_digits, len(word)) + _share(n_marks, len(word))
+        return "-"
+    if n_upper == len(letters) and n_upper > 1:
+        return "A"
+    return "I" if word[0].isupper() and n_upper == 1 else "M"
 
 
 def _share(count: int, total: int) -> str:

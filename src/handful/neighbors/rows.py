@@ -43,13 +43,7 @@ def encode_rows(model: Any, X: Any, *, reset: bool) -> Rows:
     """
     who = type(model).__name__
     if sp.issparse(X):
-        if reset:
-            _remember(model, who, X, np.empty(0, dtype=np.int64))
-        elif len(model.nominal_columns_):
-            raise DataError(
-                f"{who}: X must be dense, because the model was fitted on nominal columns, got a sparse matrix."
-            )
-        return sparse_rows(_checked(model, who, X, reset))
+        return _encode_sparse(model, who, X, reset)
     X = _as_table(X)
     nominal_columns = _nominal_columns(model, who, X) if reset else model.nominal_columns_
     if len(nominal_columns) == 0:
@@ -58,22 +52,39 @@ def encode_rows(model: Any, X: Any, *, reset: bool) -> Rows:
         return dense_rows(_checked(model, who, X, reset))
     try:
         validate_data(model, X, skip_check_array=True, reset=reset)
-        numeric = [_column(X, j) for j in range(X.shape[1]) if j not in set(nominal_columns.tolist())]
-        if not numeric:
-            dense = np.empty((X.shape[0], 0))
-        else:
-            kind = np.float32 if all(np.asarray(c).dtype == np.float32 for c in numeric) else np.float64
-            dense = np.column_stack([np.asarray(c, dtype=kind) for c in numeric])
-            dense = check_array(dense, dtype=_FLOATS, estimator=model, input_name="X")
+        dense = _numeric_part(model, X, set(nominal_columns.tolist()))
     except ValueError as error:
         raise DataError(f"{who}: {error}") from None
     if reset:
         _remember(model, who, X, nominal_columns)
-    nominal = np.empty((X.shape[0], len(nominal_columns)), dtype=np.int32)
-    for q, (j, values) in enumerate(zip(nominal_columns, model.nominal_values_, strict=True)):
+    return dense_rows(dense, _nominal_part(model, X))
+
+
+def _encode_sparse(model: Any, who: str, X: Any, reset: bool) -> Rows:
+    if reset:
+        _remember(model, who, X, np.empty(0, dtype=np.int64))
+    elif len(model.nominal_columns_):
+        raise DataError(
+            f"{who}: X must be dense, because the model was fitted on nominal columns, got a sparse matrix."
+        )
+    return sparse_rows(_checked(model, who, X, reset))
+
+
+def _numeric_part(model: Any, X: Any, nominal_columns: set[int]) -> np.ndarray:
+    columns = [_column(X, j) for j in range(X.shape[1]) if j not in nominal_columns]
+    if not columns:
+        return np.empty((X.shape[0], 0))
+    kind = np.float32 if all(np.asarray(c).dtype == np.float32 for c in columns) else np.float64
+    dense = np.column_stack([np.asarray(c, dtype=kind) for c in columns])
+    return np.asarray(check_array(dense, dtype=_FLOATS, estimator=model, input_name="X"))
+
+
+def _nominal_part(model: Any, X: Any) -> np.ndarray:
+    nominal = np.empty((X.shape[0], len(model.nominal_columns_)), dtype=np.int32)
+    for q, (j, values) in enumerate(zip(model.nominal_columns_, model.nominal_values_, strict=True)):
         code = {value: c for c, value in enumerate(values)}
         nominal[:, q] = [code.get(symbol, -1) for symbol in _symbols(_column(X, j))]
-    return dense_rows(dense, nominal)
+    return nominal
 
 
 def dense_rows(dense: np.ndarray, nominal: np.ndarray | None = None) -> Rows:

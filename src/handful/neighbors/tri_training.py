@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -136,24 +136,14 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         for _ in range(3):
             sample = _bootstrap(random, truth)
             self.estimators_.append(self._train(random, _safe_indexing(X_given, sample), truth[sample]))
-        last_error, last_size = np.full(3, 0.5), np.zeros(3)
+        last = _Last(np.full(3, 0.5), np.zeros(3))
         self.labeled_iter_ = labels.codes.astype(np.int64).clip(-1, 0)
         self.n_iter_ = 0
         while True:
             self.n_iter_ += 1
-            on_given = np.array([self._codes(h, X_given) for h in self.estimators_])
-            on_rest = np.array([self._codes(h, X_rest) if len(U) else np.empty(0, int) for h in self.estimators_])
-            lessons: dict[int, np.ndarray] = {}
-            for i in range(3):
-                j, k = (i + 1) % 3, (i + 2) % 3
-                error = _error(on_given[j], on_given[k], truth)
-                if error >= last_error[i]:
-                    continue
-                agreed = np.flatnonzero(on_rest[j] == on_rest[k])
-                taught = _admit(random, agreed, error, last_error[i], last_size[i])
-                if taught is not None:
-                    lessons[i] = taught
-                    last_error[i], last_size[i] = error, len(taught)
+            on_given = self._votes(X_given)
+            on_rest = self._votes(X_rest) if len(U) else np.empty((3, 0), int)
+            lessons = _lessons(random, on_given, on_rest, truth, last)
             if not lessons:
                 break
             for i, taught in lessons.items():
@@ -215,12 +205,11 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             copy.set_params(random_state=random.randint(2**31 - 1))
         return copy.fit(X, self.classes_[codes])
 
-    def _codes(self, estimator: Any, X: Any) -> np.ndarray:
-        return codes_among(estimator.predict(X), self.classes_)
+    def _votes(self, X: Any) -> np.ndarray:
+        return np.array([codes_among(h.predict(X), self.classes_) for h in self.estimators_])
 
     def _shares(self, X: Any) -> np.ndarray:
-        votes = np.array([self._codes(h, X) for h in self.estimators_])
-        return np.asarray((votes[:, :, None] == np.arange(len(self.classes_))).mean(axis=0))
+        return np.asarray((self._votes(X)[:, :, None] == np.arange(len(self.classes_))).mean(axis=0))
 
     def _check_state(self) -> None:
         for model in self.estimators_:
@@ -245,13 +234,39 @@ def _bootstrap(random: np.random.RandomState, truth: np.ndarray) -> np.ndarray:
     return np.arange(n)
 
 
+class _Last(NamedTuple):
+    """Error and size of what each classifier was taught last."""
+
+    error: np.ndarray
+    size: np.ndarray
+
+
+def _lessons(
+    random: np.random.RandomState, on_given: np.ndarray, on_rest: np.ndarray, truth: np.ndarray, last: _Last
+) -> dict[int, np.ndarray]:
+    """Return the unlabeled rows that each classifier learns from the two others, and note them in `last`."""
+    lessons: dict[int, np.ndarray] = {}
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        error = _error(on_given[j], on_given[k], truth)
+        if error >= last.error[i]:
+            continue
+        agreed = np.flatnonzero(on_rest[j] == on_rest[k])
+        taught = _admit(random, agreed, error, last.error[i], last.size[i])
+        if taught is not None:
+            lessons[i] = taught
+            last.error[i], last.size[i] = error, len(taught)
+    return lessons
+
+
 def _error(first: np.ndarray, second: np.ndarray, truth: np.ndarray) -> float:
     agree = first == second
     return float(np.mean(first[agree] != truth[agree])) if agree.any() else 0.5
 
 
-def _admit(random: np.random.RandomState, agreed: np.ndarray, error: float, last_error: float, last_size: float
-           ) -> np.ndarray | None:  # fmt: skip
+def _admit(
+    random: np.random.RandomState, agreed: np.ndarray, error: float, last_error: float, last_size: float
+) -> np.ndarray | None:
     """Return the unlabeled rows to learn from, or None if the conditions of the paper do not hold."""
     if last_size == 0:
         last_size = math.floor(error / (last_error - error) + 1)

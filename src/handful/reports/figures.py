@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from html import escape
+from typing import NamedTuple, Self
 
 from handful.reports import words
 from handful.reports.content import Curve, DecisionMap
@@ -15,6 +16,7 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
 _FAR = 0.1  # behind the best, in a map of winners
 _WIDTH = 400  # about a phone; a wider screen enlarges it
+_PLOT, _LEFT, _TOP = 240, 42, 12  # height of the curves, and what is free beside and above them
 
 
 def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
@@ -35,57 +37,72 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
     curves = curves[: len(PALETTE)]
     if not curves:
         return ""
-    sizes = sorted({size for curve in curves for size in curve.n_labels})
-    lowest = min(min(curve.low if curve.name in banded else curve.mean) for curve in curves)
-    highest = max(max(curve.high if curve.name in banded else curve.mean) for curve in curves)
-    low, high = math.floor(lowest * 20) / 20, min(math.ceil(highest * 20) / 20, 1.0)
-    high = high if high > low else low + 0.05
-    plot, left, top = 240, 42, 12
-    height = plot + 55 + 20 * len(curves)
-    step = math.log(sizes[-1] / sizes[0]) or 1.0
-
-    def x(size: int) -> float:
-        return left + 15 + math.log(size / sizes[0]) / step * (_WIDTH - left - 45)
-
-    def y(score: float) -> float:
-        return top + (high - score) / (high - low) * (plot - top)
-
-    parts = []
-    for tick in ticks(low, high):
-        parts.append(f'<line x1="{left}" x2="{_WIDTH - 15}" y1="{y(tick):.1f}" y2="{y(tick):.1f}" class="grid"/>')
-        parts.append(
-            f'<text x="{left - 8}" y="{y(tick) + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
-        )
-    free = math.inf
-    for size in reversed(sizes):  # a number that would touch the next one is left out
-        if x(size) <= free:
-            parts.append(f'<text x="{x(size):.1f}" y="{plot + 20}" class="tick" text-anchor="middle">{size:,}</text>')
-            free = x(size) - 8 * len(f"{size:,}") - 4
-    parts.append(f'<text x="{_WIDTH / 2}" y="{plot + 40}" class="tick" text-anchor="middle">labels</text>')
+    axes = _Axes.around(curves, banded)
+    parts = [*_grid(axes), *_numbers_of_labels(axes)]
     for number, curve in enumerate(curves):
-        color, dashes = PALETTE[number], _DASHES[number]
-        points = " ".join(f"{x(n):.1f},{y(m):.1f}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
-        dash = f' stroke-dasharray="{dashes}"' if dashes else ""
-        if curve.name in banded:
-            edge = [*zip(curve.n_labels, curve.high, strict=True), *zip(curve.n_labels, curve.low, strict=True)]
-            around = [*edge[: len(curve.n_labels)], *edge[: len(curve.n_labels) - 1 : -1]]
-            corners = " ".join(f"{x(n):.1f},{y(min(max(s, low), high)):.1f}" for n, s in around)
-            parts.append(f'<polygon points="{corners}" fill="{color}" opacity="0.18"/>')
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"{dash}/>')
-        parts += [
-            f'<circle cx="{x(n):.1f}" cy="{y(m):.1f}" r="4" fill="{color}"/>'
-            for n, m in zip(curve.n_labels, curve.mean, strict=True)
-        ]
-        at_x, at_y = left, plot + 62 + 20 * number
-        parts.append(
-            f'<line x1="{at_x}" x2="{at_x + 34}" y1="{at_y - 5}" y2="{at_y - 5}" stroke="{color}" stroke-width="2.5"{dash}/>'
-        )
-        parts.append(f'<text x="{at_x + 42}" y="{at_y}" class="name">{escape(curve.name)}</text>')
+        parts += _curve(axes, number, curve, is_banded=curve.name in banded)
     told = "; ".join(
         f"{c.name} " + ", ".join(f"{words.percent(m)} with {n}" for n, m in zip(c.n_labels, c.mean, strict=True))
         for c in curves
     )
+    height = _PLOT + 55 + 20 * len(curves)
     return _svg(parts, height, f"Score in percent against the number of labels: {told}.")
+
+
+class _Axes(NamedTuple):
+    """Where numbers of labels (by their logarithm) and scores stand in a figure of curves."""
+
+    sizes: Sequence[int]
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, curves: Sequence[Curve], banded: Collection[str]) -> Self:
+        sizes = sorted({size for curve in curves for size in curve.n_labels})
+        lowest = min(min(curve.low if curve.name in banded else curve.mean) for curve in curves)
+        highest = max(max(curve.high if curve.name in banded else curve.mean) for curve in curves)
+        low, high = math.floor(lowest * 20) / 20, min(math.ceil(highest * 20) / 20, 1.0)
+        return cls(sizes, low, high if high > low else low + 0.05)
+
+    def x(self, size: int) -> float:
+        step = math.log(self.sizes[-1] / self.sizes[0]) or 1.0
+        return _LEFT + 15 + math.log(size / self.sizes[0]) / step * (_WIDTH - _LEFT - 45)
+
+    def y(self, score: float) -> float:
+        return _TOP + (self.high - score) / (self.high - self.low) * (_PLOT - _TOP)
+
+
+def _grid(axes: _Axes) -> Iterator[str]:
+    for tick in ticks(axes.low, axes.high):
+        y = axes.y(tick)
+        yield f'<line x1="{_LEFT}" x2="{_WIDTH - 15}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
+        yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
+
+
+def _numbers_of_labels(axes: _Axes) -> Iterator[str]:
+    free = math.inf
+    for size in reversed(axes.sizes):  # a number that would touch the next one is left out
+        x = axes.x(size)
+        if x <= free:
+            yield f'<text x="{x:.1f}" y="{_PLOT + 20}" class="tick" text-anchor="middle">{size:,}</text>'
+            free = x - 8 * len(f"{size:,}") - 4
+    yield f'<text x="{_WIDTH / 2}" y="{_PLOT + 40}" class="tick" text-anchor="middle">labels</text>'
+
+
+def _curve(axes: _Axes, number: int, curve: Curve, *, is_banded: bool) -> Iterator[str]:
+    color, dashes = PALETTE[number], _DASHES[number]
+    places = [(axes.x(n), axes.y(m)) for n, m in zip(curve.n_labels, curve.mean, strict=True)]
+    line = f'stroke="{color}" stroke-width="2.5"' + (f' stroke-dasharray="{dashes}"' if dashes else "")
+    if is_banded:
+        edge = [*zip(curve.n_labels, curve.high, strict=True), *zip(curve.n_labels, curve.low, strict=True)]
+        around = [*edge[: len(curve.n_labels)], *edge[: len(curve.n_labels) - 1 : -1]]
+        corners = " ".join(f"{axes.x(n):.1f},{axes.y(min(max(s, axes.low), axes.high)):.1f}" for n, s in around)
+        yield f'<polygon points="{corners}" fill="{color}" opacity="0.18"/>'
+    yield f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}" fill="none" {line}/>'
+    yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"/>' for x, y in places)
+    y = _PLOT + 62 + 20 * number
+    yield f'<line x1="{_LEFT}" x2="{_LEFT + 34}" y1="{y - 5}" y2="{y - 5}" {line}/>'
+    yield f'<text x="{_LEFT + 42}" y="{y}" class="name">{escape(curve.name)}</text>'
 
 
 def winners_figure(curves: Sequence[Curve], winners: Sequence[str]) -> str:

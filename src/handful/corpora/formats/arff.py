@@ -43,8 +43,6 @@ def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]
     >>> [(frame.columns, frame.rows()) for frame in read_arff(target)]
     [(['x', 'the class'], [('1', 'a'), ('2', '?')])]
     """
-    import polars as pl
-
     names: list[str] = []
     rows: list[list[str]] = []
     in_data = False
@@ -62,9 +60,14 @@ def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]
             names.append(match[1].strip("'\""))
     if not in_data or not names:
         raise FormatError(path, None, "expected attributes and @data, got none.")
-    names = check_names(path, None, names)
+    yield _frame(check_names(path, None, names), rows)
+
+
+def _frame(names: list[str], rows: list[list[str]]) -> pl.DataFrame:
+    import polars as pl
+
     cells = zip(*rows, strict=True) if rows else [()] * len(names)
-    yield pl.DataFrame([pl.Series(name, column, dtype=pl.String) for name, column in zip(names, cells, strict=True)])
+    return pl.DataFrame([pl.Series(name, column, dtype=pl.String) for name, column in zip(names, cells, strict=True)])
 
 
 def _row(path: FilePath, number: int, line: str, width: int) -> list[str]:

@@ -16,6 +16,10 @@ from handful.corpora.opening import MAX_LINES, FilePath, as_source, read_lines, 
 
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t"
+# A carriage return before the line end would be read as part of it, and NUL marks a binary file.
+_IN_NO_CELL = re.compile("[\t\n\r\0]")
+_IN_NO_WORD = re.compile("[ \t\n\r\0]")
+_SUSPECTS = frozenset({"", " ", "\t", "-", "#"})  # a line that starts otherwise is a token
 
 
 def read_conll(
@@ -68,72 +72,80 @@ def read_conll(
     names, place = _check_layout("read_conll", columns)
     if separator not in (None, "\t", " "):
         raise ParameterError(f"read_conll: separator must be a tab, a blank or None, got {shown(separator)}.")
-    return _sentences(path, names, place, separator, comments)
+    return _sentences(path, _Cutter(path, names, place, separator), comments)
 
 
-def _sentences(
-    path: FilePath, names: tuple[str, ...], place: int, separator: str | None, comments: bool
-) -> Iterator[Sentence]:
-    kept = [(name, index) for index, name in enumerate(names) if index != place and name != "_"]
-    share = Sharing()
-    before: list[str] = []
-    rows: list[list[str]] = []
+def _sentences(path: FilePath, cut: _Cutter, comments: bool) -> Iterator[Sentence]:
     has_any = False
-    first = 0
+    for last, before, lines in _blocks(path, comments):
+        if lines:
+            has_any = True
+            yield cut(last - len(lines) + 1, before, lines)
+        elif not has_any:
+            raise FormatError(path, None, "expected sentences, one token a line, got none.")
+        elif any(before):
+            raise FormatError(
+                path, last, "expected tokens after the document mark or comment, got the end of the file."
+            )
 
-    def finished() -> Sentence:
+
+def _blocks(path: FilePath, comments: bool) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Yield for each sentence the number of its last line, the lines before it and those of its tokens.
+
+    The last block has what stands after the last sentence, and no tokens unless the file ends with one.
+    """
+    before: list[str] = []
+    lines: list[str] = []
+    number = 0
+    for number, line in read_lines(path):
+        if line[:1] not in _SUSPECTS or _is_token(number, line, comments and not lines):
+            lines.append(line)
+            if len(lines) > MAX_LINES:
+                raise FormatError(path, number, f"expected a blank line after at most {MAX_LINES:,} tokens, got none.")
+            continue
+        is_blank = not line.strip(_BLANKS)
+        if lines:
+            yield number - 1, before, lines
+            before, lines = [], []
+            if is_blank:
+                continue
+        before.append("" if is_blank else line)
+        if len(before) > MAX_LINES:
+            raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
+    yield number, before, lines
+
+
+def _is_token(number: int, line: str, may_be_comment: bool) -> bool:
+    if not line.strip(_BLANKS) or _is_document_mark(line):
+        return False
+    return not (may_be_comment and line[0] == "#") and not (number == 1 and line.startswith(COLUMNS_HEADER))
+
+
+class _Cutter:
+    """Cuts lines of tokens into columns; the first line of all tells the separator, if none is given."""
+
+    def __init__(self, path: FilePath, names: tuple[str, ...], place: int, separator: str | None) -> None:
+        self._path, self._names, self._place, self._separator = path, names, place, separator
+        self._kept = [(name, index) for index, name in enumerate(names) if index != place and name != "_"]
+        self._share = Sharing()
+
+    def __call__(self, first: int, before: list[str], lines: list[str]) -> Sentence:
+        if self._separator is None:
+            self._separator = "\t" if "\t" in lines[0] else " "
+        if self._separator == " ":
+            lines = [line.replace("\t", " ") for line in lines]
+        rows = [line.split(self._separator) for line in lines]
         try:
             cells = tuple(zip(*rows, strict=True))
         except ValueError:
             cells = ()
-        if len(cells) != len(names):
-            cells = _mended(path, first, rows, names, separator)
-        tokens = share(cells[place])
-        others = {name: share(cells[index]) for name, index in kept}
-        if "" in share:
-            _mended(path, first, rows, names, separator)
-        sentence = Sentence(tokens, others, tuple(before))
-        rows.clear()
-        before.clear()
-        return sentence
-
-    # Only lines that start with one of these can be something else than a token.
-    suspects = {"", " ", "\t", "-", "#"}
-    for number, line in read_lines(path):
-        if line[:1] in suspects:
-            if len(before) == MAX_LINES:
-                raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
-            if not line.strip(_BLANKS):
-                if rows:
-                    has_any = True
-                    yield finished()
-                else:
-                    before.append("")
-                continue
-            if _is_document_mark(line):
-                if rows:
-                    has_any = True
-                    yield finished()
-                before.append(line)
-                continue
-            if (comments and not rows and line[0] == "#") or (number == 1 and line.startswith(COLUMNS_HEADER)):
-                before.append(line)
-                continue
-        if separator is None:
-            separator = "\t" if "\t" in line else " "
-        if not rows:
-            first = number
-        elif len(rows) == MAX_LINES:
-            raise FormatError(path, number, f"expected a blank line after at most {MAX_LINES:,} tokens, got none.")
-        if separator == " " and "\t" in line:
-            line = line.replace("\t", " ")
-        rows.append(line.split(separator))
-    if rows:
-        yield finished()
-    elif not has_any:
-        raise FormatError(path, None, "expected sentences, one token a line, got none.")
-    elif any(before):
-        raise FormatError(path, number, "expected tokens after the document mark or comment, got the end of the file.")
+        if len(cells) != len(self._names):
+            cells = _mended(self._path, first, rows, self._names, self._separator)
+        tokens = self._share(cells[self._place])
+        others = {name: self._share(cells[index]) for name, index in self._kept}
+        if "" in self._share:
+            _mended(self._path, first, rows, self._names, self._separator)
+        return Sentence(tokens, others, tuple(before))
 
 
 def _is_document_mark(line: str) -> bool:
@@ -141,7 +153,7 @@ def _is_document_mark(line: str) -> bool:
 
 
 def _mended(
-    path: FilePath, first: int, rows: list[list[str]], names: tuple[str, ...], separator: str | None
+    path: FilePath, first: int, rows: list[list[str]], names: tuple[str, ...], separator: str
 ) -> tuple[tuple[str, ...], ...]:
     """Columns of a sentence whose rows did not fit at once: runs of blanks are joined, the rest is an error."""
     mended = []
@@ -213,20 +225,11 @@ def write_conll(
         raise ParameterError("write_conll: every column must have a name, got '_'.")
     if separator not in ("\t", " "):
         raise ParameterError(f"write_conll: separator must be a tab or a blank, got {shown(separator)}.")
-    # A carriage return before the line end would be read as part of it, and NUL marks a binary file.
-    has_tabs = separator == "\t" and len(names) > 1
-    forbidden = re.compile("[\t\n\r\0]" if has_tabs else "[ \t\n\r\0]")
     n_comments = n_hashes = index = 0
     with write_text_file(path) as file:
         for index, sentence in enumerate(sentences, start=1):
             who = f"write_conll: sentence {index}"
-            cells = _checked_cells(who, sentence, names, forbidden)
-            lines = list(map(separator.join, zip(*cells, strict=True)))
-            for line in lines:
-                if _is_document_mark(line):
-                    raise DataError(f"{who}: a line must not start with {_DOCUMENT}, which marks a document.")
-            for line in sentence.comments:
-                _check_comment(who, line)
+            lines = _checked_lines(who, sentence, names, separator)
             n_comments += any(line[:1] == "#" for line in sentence.comments)
             n_hashes += lines[0][0] == "#"
             if n_comments and n_hashes:
@@ -242,25 +245,33 @@ def write_conll(
             raise DataError("write_conll: there must be a sentence, got none.")
 
 
-def _checked_cells(
-    who: str, sentence: Sentence, names: tuple[str, ...], forbidden: re.Pattern[str]
-) -> list[tuple[str, ...]]:
+def _checked_lines(who: str, sentence: Sentence, names: tuple[str, ...], separator: str) -> list[str]:
     if not isinstance(sentence, Sentence):
         raise DataError(f"{who} must be a Sentence, got {shown(sentence)}.")
     if not len(sentence):
         raise DataError(f"{who} must have tokens, got none.")
     cells = [sentence.tokens if name == "token" else sentence[name] for name in names]
+    forbidden = _IN_NO_CELL if separator == "\t" and len(names) > 1 else _IN_NO_WORD
     for name, column in zip(names, cells, strict=True):
-        for cell in column:
-            if not isinstance(cell, str):
-                raise DataError(f"{who}: a cell of column {shown(name)} must be a string, got {shown(cell)}.")
-            # A line of blanks alone would be read as the end of the sentence.
-            if not cell.strip(" ") or forbidden.search(cell):
-                raise DataError(
-                    f"{who}: a cell of column {shown(name)} must be filled and hold no "
-                    f"{'blank' if ' ' in forbidden.pattern else 'tab'} or line end, got {shown(cell)}."
-                )
-    return cells
+        _check_column(who, name, column, forbidden)
+    lines = list(map(separator.join, zip(*cells, strict=True)))
+    if any(map(_is_document_mark, lines)):
+        raise DataError(f"{who}: a line must not start with {_DOCUMENT}, which marks a document.")
+    for line in sentence.comments:
+        _check_comment(who, line)
+    return lines
+
+
+def _check_column(who: str, name: str, column: tuple[str, ...], forbidden: re.Pattern[str]) -> None:
+    for cell in column:
+        if not isinstance(cell, str):
+            raise DataError(f"{who}: a cell of column {shown(name)} must be a string, got {shown(cell)}.")
+        # A line of blanks alone would be read as the end of the sentence.
+        if not cell.strip(" ") or forbidden.search(cell):
+            raise DataError(
+                f"{who}: a cell of column {shown(name)} must be filled and hold no "
+                f"{'blank' if ' ' in forbidden.pattern else 'tab'} or line end, got {shown(cell)}."
+            )
 
 
 def _check_comment(who: str, line: str) -> None:

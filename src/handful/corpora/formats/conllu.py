@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from handful.core.errors import DataError, FormatError
@@ -21,7 +22,6 @@ _EXTRA = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|(0|[1-9][0-9]{0,8})\.[
 _FORBIDDEN = re.compile("[\t\n\r\0]")
 _LINE_END = re.compile("[\n\r\0]")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
-_NO_RANGE = (0, 0)  # last word and line of the multiword range read last
 
 
 def read_conllu(path: FilePath) -> Iterator[Tree]:
@@ -62,80 +62,91 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     [(('Rome', 'fell'), (2, 0))]
     """
     share = Sharing()
-    before: list[str] = []
-    rows: list[list[str]] = []
-    extras: list[tuple[int, str]] = []
-    last_range = _NO_RANGE
-    first = number = 0
+    block = _Block()
+    number = 0
     has_any = False
     for number, line in read_lines(path):
-        if max(len(before), len(rows), len(extras)) == MAX_LINES:
+        if max(len(block.before), len(block.rows), len(block.extras)) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence of at most {MAX_LINES:,} lines, got a longer one.")
-        if line[:1].isdigit():
-            if not rows and not extras:
-                first = number
-            cells = line.split("\t")
-            if len(cells) != 10 or "" in cells:
-                _refuse_columns(path, number, line, cells)
-            if cells[0] == str(len(rows) + 1):
-                rows.append(cells)
-            else:
-                last_range = _check_extra(path, number, cells[0], len(rows), last_range)
-                extras.append((len(rows), line))
-        elif not line.strip(" \t"):
-            if rows:
-                has_any = True
-                yield _tree(path, first, before, rows, extras, last_range, share)
-                before, rows, extras, last_range = [], [], [], _NO_RANGE
-            elif extras:
-                raise FormatError(path, number, "expected words in the sentence, got only ranges or empty nodes.")
-            else:
-                before.append("")
-        elif line[0] == "#":
-            if rows or extras:
-                extras.append((len(rows), line))
-            else:
-                before.append(line)
+        if line.strip(" \t"):
+            block.add(path, number, line)
+        elif block.rows:
+            yield _tree(path, block, share)
+            block, has_any = _Block(), True
+        elif block.extras:
+            raise FormatError(path, number, "expected words in the sentence, got only ranges or empty nodes.")
         else:
-            _refuse_columns(path, number, line, line.split("\t"))
-    if rows:
-        yield _tree(path, first, before, rows, extras, last_range, share)
-    elif extras or any(before):
+            block.before.append("")
+    if block.rows:
+        yield _tree(path, block, share)
+    elif block.extras or any(block.before):
         raise FormatError(path, number, "expected words after the comments, got the end of the file.")
     elif not has_any:
         raise FormatError(path, None, "expected sentences in CoNLL-U, got only blank lines.")
 
 
-def _tree(
-    path: FilePath,
-    first: int,
-    before: list[str],
-    rows: list[list[str]],
-    extras: list[tuple[int, str]],
-    last_range: tuple[int, int],
-    share: Sharing,
-) -> Tree:
-    end, number = last_range
-    if end > len(rows):
-        raise FormatError(
-            path, number, f"expected a range within the sentence (1 to {len(rows)}), got one up to {end}."
-        )
-    columns = tuple(map(share, zip(*rows, strict=True)))
+@dataclass(slots=True)
+class _Block:
+    """Lines of one sentence, as far as they are read."""
+
+    before: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    extras: list[tuple[int, str]] = field(default_factory=list)
+    first: int = 0  # line of the first row or extra
+    last_range: tuple[int, int] = (0, 0)  # last word and line of the multiword range read last
+
+    def add(self, path: FilePath, number: int, line: str) -> None:
+        """Take a line that is not blank."""
+        if line[:1].isdigit():
+            self._add_row(path, number, line)
+        elif line[0] != "#":
+            _refuse_columns(path, number, line, line.split("\t"))
+        elif self.rows or self.extras:
+            self.extras.append((len(self.rows), line))
+        else:
+            self.before.append(line)
+
+    def _add_row(self, path: FilePath, number: int, line: str) -> None:
+        rows = self.rows
+        if not rows and not self.extras:
+            self.first = number
+        cells = line.split("\t")
+        if len(cells) != 10 or "" in cells:
+            _refuse_columns(path, number, line, cells)
+        if cells[0] == str(len(rows) + 1):
+            rows.append(cells)
+        else:
+            self.last_range = _check_extra(path, number, cells[0], len(rows), self.last_range)
+            self.extras.append((len(rows), line))
+
+
+def _tree(path: FilePath, block: _Block, share: Sharing) -> Tree:
+    n_words = len(block.rows)
+    end, number = block.last_range
+    if end > n_words:
+        raise FormatError(path, number, f"expected a range within the sentence (1 to {n_words}), got one up to {end}.")
+    columns = tuple(map(share, zip(*block.rows, strict=True)))
     heads = []
     for word, text in enumerate(columns[6], start=1):
         head = _NUMBERS.get(text)
         if head is None:
-            head = -1 if text == "_" else int(text) if _NUMBER.fullmatch(text) else -2
-        if head < -1 or head > len(rows) or head == word:
-            number = first + word - 1 + sum(place < word for place, _ in extras)
+            head = _rare_head(text)
+        if head < -1 or head > n_words or head == word:
             raise FormatError(
                 path,
-                number,
-                f"expected as head another word of the sentence (1 to {len(rows)}), 0 or _, got {shown(text)}.",
+                block.first + word - 1 + sum(place < word for place, _ in block.extras),
+                f"expected as head another word of the sentence (1 to {n_words}), 0 or _, got {shown(text)}.",
             )
         heads.append(head)
-    sentence = Sentence(columns[1], {name: columns[index] for name, index in _KEPT}, tuple(before))
-    return Tree(sentence, tuple(heads), columns[7], tuple(extras))
+    sentence = Sentence(columns[1], {name: columns[index] for name, index in _KEPT}, tuple(block.before))
+    return Tree(sentence, tuple(heads), columns[7], tuple(block.extras))
+
+
+def _rare_head(text: str) -> int:
+    """Return a head that is no small number: -1 if it is not known, -2 if it is none."""
+    if text == "_":
+        return -1
+    return int(text) if _NUMBER.fullmatch(text) else -2
 
 
 def _check_extra(path: FilePath, number: int, text: str, n_words: int, last_range: tuple[int, int]) -> tuple[int, int]:
@@ -219,9 +230,20 @@ def conllu_text(tree: Tree, who: str = "conllu_text") -> str:
     """
     if not isinstance(tree, Tree):
         raise DataError(f"{who} must be a Tree, got {shown(tree)}.")
-    sentence, n_words = tree.sentence, len(tree)
-    if not n_words:
+    if not len(tree):
         raise DataError(f"{who} must have words, got none.")
+    columns = _columns_of(tree)
+    for name, column in zip(_COLUMNS, columns, strict=True):
+        _check_cells(who, name, column)
+    _check_comments(who, tree)
+    lines = list(map("\t".join, zip(*columns, strict=True)))
+    for place, line in reversed(tree.extras):
+        lines.insert(place, line)
+    return "\n".join([*tree.sentence.comments, *lines]) + "\n\n"
+
+
+def _columns_of(tree: Tree) -> list[tuple[str, ...]]:
+    sentence, n_words = tree.sentence, len(tree)
     unknown = ("_",) * n_words
     columns: list[tuple[str, ...]] = [unknown] * 10
     columns[0] = tuple(map(str, range(1, n_words + 1)))
@@ -230,23 +252,25 @@ def conllu_text(tree: Tree, who: str = "conllu_text") -> str:
     columns[7] = tree.labels
     for name, place in _KEPT:
         columns[place] = sentence.columns.get(name, unknown)
-    for name, column in zip(_COLUMNS, columns, strict=True):
-        for cell in column:
-            if not isinstance(cell, str):
-                raise DataError(f"{who}: {name} must be a string, got {shown(cell)}.")
-            if not cell or _FORBIDDEN.search(cell):
-                raise DataError(f"{who}: {name} must be filled and hold no tab or line end, got {shown(cell)}.")
-    for line in (*sentence.comments, *(line for _, line in tree.extras)):
+    return columns
+
+
+def _check_cells(who: str, name: str, column: tuple[str, ...]) -> None:
+    for cell in column:
+        if not isinstance(cell, str):
+            raise DataError(f"{who}: {name} must be a string, got {shown(cell)}.")
+        if not cell or _FORBIDDEN.search(cell):
+            raise DataError(f"{who}: {name} must be filled and hold no tab or line end, got {shown(cell)}.")
+
+
+def _check_comments(who: str, tree: Tree) -> None:
+    comments = tree.sentence.comments
+    for line in (*comments, *(line for _, line in tree.extras)):
         if not isinstance(line, str) or _LINE_END.search(line):
             raise DataError(f"{who}: a comment or extra must be one line, got {shown(line)}.")
-    for line in sentence.comments:
+    for line in comments:
         if line and line[0] != "#":
             raise DataError(f"{who}: a comment must start with #, got {shown(line)}.")
-    words = list(map("\t".join, zip(*columns, strict=True)))
-    if tree.extras:
-        for place, line in reversed(tree.extras):
-            words.insert(place, line)
-    return "\n".join([*sentence.comments, *words]) + "\n\n"
 
 
 def is_conllu(head: Head) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NAMES = (".csv", ".tsv", ".tab")
 _SEPARATORS = "\t;,|"
+_NAMED_SEPARATOR = {".tsv": "\t", ".tab": "\t"}
 _QUOTED = re.compile('(?<![^,;\t|])"(?:[^"]|"")*+("|$)')
 _HAS_NO_OTHER_COMMA = re.compile("(?:[^;,]*|[^;,0-9]*[0-9]+,[0-9]+[^;,]*)(?:;(?:[^;,]*|[^;,0-9]*[0-9]+,[0-9]+[^;,]*))*")
 _LOOK = 200  # rows that tell separator and header
@@ -142,18 +143,21 @@ def _tolerant(source: Source, lines: Numbered, separator: str) -> Iterator[list[
 def _separator(source: Source, filled: list[str]) -> str:
     bare = _QUOTED.sub("", filled[0])
     present = [separator for separator in _SEPARATORS if separator in bare]
+    if not present and source.suffix not in _NAMES:
+        raise FormatError(
+            source, 1, "expected a table with columns separated by commas, semicolons or tabs, got one column."
+        )
     if not present:
-        if source.suffix not in _NAMES:
-            raise FormatError(
-                source, 1, "expected a table with columns separated by commas, semicolons or tabs, got one column."
-            )
         return ","
-    if "\t" in present and source.suffix in (".tsv", ".tab"):
-        return "\t"
+    named = _NAMED_SEPARATOR.get(source.suffix)
+    return named if named in present else _likeliest(present, filled, bare)
+
+
+def _likeliest(present: list[str], filled: list[str], first: str) -> str:
     equal = [one for one in present if equal_width(filled, one)] or present
     if ";" in equal and all(map(_HAS_NO_OTHER_COMMA.fullmatch, filled[1:])):
         return ";"
-    return max(equal, key=bare.count)
+    return max(equal, key=first.count)
 
 
 def equal_width(lines: Iterable[str], separator: str) -> int:
@@ -179,18 +183,12 @@ def _fast(block: str, layout: Layout, *, skip_first: bool) -> pl.DataFrame | Non
     body = block.rstrip("\n")
     if len(names) < 2 or "\r" in body or not body:
         return None
-    bare = body
-    if '"' in body:
-        cut = re.escape(separator)
-        quoted = re.compile(f'(?<![^{cut}\n])"(?:[^"]|"")*+"(?![^{cut}\n])')
-        bare = quoted.sub("", body)
-        if '"' in bare:
-            return None
-    width = len(names) - 1
+    first = int(skip_first)
+    bare = _unquoted(body, separator)
     lines = bare.split("\n")
-    if any(line.count(separator) != width for line in lines[1 if skip_first else 0 :]):
+    if '"' in bare or any(line.count(separator) != len(names) - 1 for line in lines[first:]):
         return None
-    if skip_first and len(lines) == 1:
+    if len(lines) == first:
         return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
     try:
         frame = pl.read_csv(
@@ -203,9 +201,17 @@ def _fast(block: str, layout: Layout, *, skip_first: bool) -> pl.DataFrame | Non
         )
     except pl.exceptions.PolarsError:
         return None
-    if frame.width != len(names) or frame.height != len(lines):
+    if (frame.height, frame.width) != (len(lines), len(names)):
         return None
-    return frame[1 if skip_first else 0 :].fill_null("")
+    return frame[first:].fill_null("")
+
+
+def _unquoted(body: str, separator: str) -> str:
+    """Leave out the quoted cells, which may hold separators and line ends."""
+    if '"' not in body:
+        return body
+    cut = re.escape(separator)
+    return re.sub(f'(?<![^{cut}\n])"(?:[^"]|"")*+"(?![^{cut}\n])', "", body)
 
 
 def _slow(source: Source, lines: Numbered, layout: Layout, *, skip_first: bool) -> Iterator[pl.DataFrame]:

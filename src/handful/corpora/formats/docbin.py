@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from handful.core.errors import DataError, FormatError
@@ -15,6 +15,14 @@ from handful.corpora.opening import FilePath, as_source, write_bytes
 from handful.corpora.raw_text import Token, into_sentences
 
 _WHY = "documents of spaCy (.spacy)"
+_ANNOTATIONS = {"entity": "ENT_IOB", "xpos": "TAG", "upos": "POS"}
+_CELLS: dict[str, Callable[[Any], str]] = {
+    "start": lambda word: str(word.idx),
+    "end": lambda word: str(word.idx + len(word)),
+    "upos": lambda word: word.pos_ or "_",
+    "xpos": lambda word: word.tag_ or "_",
+    "entity": lambda word: f"{word.ent_iob_}-{word.ent_type_}" if word.ent_type_ else "O",
+}
 
 
 def read_docbin(path: FilePath) -> Iterator[Sentence]:
@@ -56,32 +64,29 @@ def doc_sentences(doc: Any) -> Iterator[Sentence]:
         ``tag``: the entities (IOB2), or the fine tags, or the coarse ones, whichever the document has first. White space
         that spaCy counts as a token is left out.
     """
-    has = {name: doc.has_annotation(name) for name in ("ENT_IOB", "TAG", "POS")}
+    cells = {"start": _CELLS["start"], "end": _CELLS["end"]}
+    cells |= {column: _CELLS[column] for column in ("upos", "xpos") if doc.has_annotation(_ANNOTATIONS[column])}
+    tags = next((column for column in ("entity", "xpos", "upos") if doc.has_annotation(_ANNOTATIONS[column])), None)
+    if tags is not None:
+        cells["tag"] = _CELLS[tags]
     for words in doc_words(doc):
-        columns = {
-            "start": tuple(str(word.idx) for word in words),
-            "end": tuple(str(word.idx + len(word)) for word in words),
-        }
-        if has["POS"]:
-            columns["upos"] = tuple(word.pos_ or "_" for word in words)
-        if has["TAG"]:
-            columns["xpos"] = tuple(word.tag_ or "_" for word in words)
-        if has["ENT_IOB"]:
-            columns["tag"] = tuple(f"{w.ent_iob_}-{w.ent_type_}" if w.ent_type_ else "O" for w in words)
-        elif has["TAG"] or has["POS"]:
-            columns["tag"] = columns["xpos" if has["TAG"] else "upos"]
+        columns = {column: tuple(map(cell, words)) for column, cell in cells.items()}
         yield Sentence(tuple(word.text for word in words), columns)
 
 
 def doc_words(doc: Any) -> Iterator[list[Any]]:
     """Yield the tokens of each sentence of a document, without those that are white space."""
     if doc.has_annotation("SENT_START"):
-        parts = ([word for word in part if not word.text.isspace()] for part in doc.sents)
+        parts = (list(filter(_is_no_space, part)) for part in doc.sents)
     else:
-        at = {word.idx: word for word in doc if not word.text.isspace()}
+        at = {word.idx: word for word in filter(_is_no_space, doc)}
         tokens = [Token(word.text, start, start + len(word)) for start, word in at.items()]
         parts = ([at[token.start] for token in part] for part in into_sentences(doc.text, tokens))
-    yield from (part for part in parts if part)
+    yield from filter(None, parts)
+
+
+def _is_no_space(word: Any) -> bool:
+    return not word.text.isspace()
 
 
 def write_docbin(path: FilePath, sentences: Iterable[Sentence]) -> None:

@@ -58,16 +58,25 @@ def series_of(name: str, values: list[Any]) -> pl.Series:
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {bool}:
         return pl.Series(name, values, dtype=pl.Boolean)
-    if kinds == {int} and all(value is None or abs(value) < 2**63 for value in values):
+    if kinds == {int} and all(map(_fits, values)):
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds <= {int, float}:
-        return pl.Series(name, [None if value is None else _as_float(value) for value in values], dtype=pl.Float64)
-    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
-    return pl.Series(name, texts, dtype=pl.String)
+        return pl.Series(name, list(map(_as_float, values)), dtype=pl.Float64)
+    return pl.Series(name, list(map(_as_text, values)), dtype=pl.String)
 
 
-def _as_float(value: int | float) -> float:
+def _fits(value: int | None) -> bool:
+    return value is None or abs(value) < 2**63
+
+
+def _as_float(value: float | None) -> float | None:
+    if value is None:
+        return None
     try:
         return float(value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def _as_text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)

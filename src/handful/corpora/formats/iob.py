@@ -119,14 +119,19 @@ def from_spans(items: Iterable[tuple[int, int, str]], length: int, scheme: Schem
                 f"got {tuple(span)} after {tuple(last)}."
             )
         suffix = f"-{kind}" if kind else ""
-        tags[start:end] = [f"I{suffix}"] * (end - start)
-        touches = start > 0 and last.end == start and last.type == kind
-        if scheme in ("IOB2", "IOBES") or (scheme == "IOB1" and touches):
-            tags[start] = f"B{suffix}"
-        if scheme == "IOBES":
-            tags[end - 1] = f"E{suffix}" if end - start > 1 else f"S{suffix}"
+        tags[start:end] = [f"{mark}{suffix}" for mark in _marks(span, last, scheme)]
         last = span
     return tags
+
+
+def _marks(span: Span, last: Span, scheme: Scheme) -> str:
+    """Return the letters of the tags of a span, of which `last` is the one before."""
+    length = span.end - span.start
+    if scheme == "IOBES":
+        return "S" if length == 1 else "B" + "I" * (length - 2) + "E"
+    touches = span.start > 0 and last.end == span.start and last.type == span.type
+    starts_with_b = scheme == "IOB2" or (scheme == "IOB1" and touches)
+    return ("B" if starts_with_b else "I") + "I" * (length - 1)
 
 
 def _as_span(item: tuple[int, int, str]) -> Span:

@@ -47,17 +47,22 @@ def read_json_lines(path: FilePath, *, bounded: bool = True) -> Iterator[pl.Data
         n_chars += len(line)
         add_object(path, number, parse_json(path, number, line), columns, n_rows)
         n_rows += 1
-        if bounded and n_chars > MAX_TABLE:
-            refuse_size(path, number, f"{MAX_TABLE:,} characters")
-        if bounded and n_rows * len(columns) > MAX_CELLS:
-            refuse_size(path, number, f"{MAX_CELLS:,} cells")
-        if not bounded and n_rows == BATCH:
+        if bounded:
+            _check_size(path, number, n_chars, n_rows * len(columns))
+        elif n_rows == BATCH:
             yield frame_of(columns, n_rows)
             columns, n_rows, n_frames = {}, 0, n_frames + 1
     if not columns and n_frames == 0:
         raise FormatError(path, None, "expected JSON objects with columns, got none.")
     if n_rows:
         yield frame_of(columns, n_rows)
+
+
+def _check_size(path: FilePath, number: int, n_chars: int, n_cells: int) -> None:
+    if n_chars > MAX_TABLE:
+        refuse_size(path, number, f"{MAX_TABLE:,} characters")
+    if n_cells > MAX_CELLS:
+        refuse_size(path, number, f"{MAX_CELLS:,} cells")
 
 
 def add_object(path: FilePath, number: int | None, row: Any, columns: dict[str, list[Any]], n_rows: int) -> None:

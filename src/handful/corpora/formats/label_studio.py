@@ -37,16 +37,17 @@ def read_label_studio(path: FilePath) -> Iterator[Sentence]:
 
 
 def _stretches(path: FilePath, number: int | None, row: dict[str, Any]) -> Iterator[Stretch]:
-    for annotation in row.get("annotations") or row.get("completions") or []:
-        if annotation.get("was_cancelled"):
-            continue
-        for result in annotation.get("result", []):
-            value = result.get("value", {})
-            labels = value.get("labels") or value.get("hypertextlabels") or []
-            if labels and "start" in value:
-                start, end = (offset(path, number, value.get(key)) for key in ("start", "end"))
-                yield Stretch(start, end, str(labels[0]))
-        return
+    for result in _first_annotation(row).get("result", []):
+        value = result.get("value", {})
+        labels = value.get("labels") or value.get("hypertextlabels") or []
+        if labels and "start" in value:
+            start, end = (offset(path, number, value.get(key)) for key in ("start", "end"))
+            yield Stretch(start, end, str(labels[0]))
+
+
+def _first_annotation(row: dict[str, Any]) -> dict[str, Any]:
+    annotations = row.get("annotations") or row.get("completions") or []
+    return next((annotation for annotation in annotations if not annotation.get("was_cancelled")), {})
 
 
 def write_label_studio(path: FilePath, sentences: Iterable[Sentence]) -> None:

@@ -60,17 +60,19 @@ def tagged_sentences(
     parts = into_sentences(text, _given(path, number, text, places, cuts)) if places else sentences(text, cuts)
     # A span keeps its sentence together: a point inside it ends nothing.
     for part in _joined(list(parts), kept):
-        whole_spans = []
-        for start, end, label in kept:
-            inside = [place for place, token in enumerate(part) if start <= token.start and token.end <= end]
-            if inside:
-                whole_spans.append((inside[0], inside[-1] + 1, label))
         columns = {
-            "tag": tuple(from_spans(whole_spans, len(part))),
+            "tag": tuple(from_spans(_whole_spans(part, kept), len(part))),
             "start": tuple(str(token.start) for token in part),
             "end": tuple(str(token.end) for token in part),
         }
         yield Sentence(tuple(token.text for token in part), columns)
+
+
+def _whole_spans(part: list[Token], kept: list[Stretch]) -> Iterator[tuple[int, int, str]]:
+    for start, end, label in kept:
+        inside = [place for place, token in enumerate(part) if start <= token.start and token.end <= end]
+        if inside:
+            yield inside[0], inside[-1] + 1, label
 
 
 def _given(

@@ -12,7 +12,7 @@ from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.frames import BATCH, MAX_CELLS, read_bounded, refuse_nested, refuse_size
 from handful.corpora.formats.header import refuse_nameless
 from handful.corpora.formats.panics import panics_unsaid
-from handful.corpora.opening import FilePath, as_source, write_bytes
+from handful.corpora.opening import FilePath, Source, as_source, write_bytes
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,32 +33,36 @@ def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFra
     polars.DataFrame
         Rows; at least one frame.
     """
-    import polars as pl
     from polars.exceptions import PanicException, PolarsError
 
-    source = as_source(path)
-    is_file = not source.is_packed and not source.is_stream
     try:
-        place = Path(source) if is_file and not bounded else io.BytesIO(read_bounded(source))
-        with panics_unsaid():
-            lazy = pl.scan_parquet(place)
-            schema = lazy.collect_schema()
-        refuse_nameless(path, schema)
-        refuse_nested(path, schema)
-        with panics_unsaid():
-            n_rows = lazy.select(pl.len()).collect().item() if len(schema) else 0
-        # A few bytes of Parquet can stand for any number of equal cells.
-        if bounded and n_rows * len(schema) > MAX_CELLS:
-            refuse_size(path, None, f"{MAX_CELLS:,} cells")
-        size = max(n_rows, 1) if bounded else BATCH
-        for start in range(0, max(n_rows, 1), size):
-            with panics_unsaid():
-                frame = lazy.slice(start, size).collect()
-            yield frame
-    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError) as error:
-        if isinstance(error, FormatError):
-            raise
+        yield from _frames(as_source(path), bounded)
+    except FormatError:
+        raise
+    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
         raise FormatError(path, None, "the Parquet data is damaged. Copy or write the file again.") from None
+
+
+def _frames(source: Source, bounded: bool) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    is_file = not source.is_packed and not source.is_stream
+    place = Path(source) if is_file and not bounded else io.BytesIO(read_bounded(source))
+    with panics_unsaid():
+        lazy = pl.scan_parquet(place)
+        schema = lazy.collect_schema()
+    refuse_nameless(source, schema)
+    refuse_nested(source, schema)
+    with panics_unsaid():
+        n_rows = lazy.select(pl.len()).collect().item() if len(schema) else 0
+    # A few bytes of Parquet can stand for any number of equal cells.
+    if bounded and n_rows * len(schema) > MAX_CELLS:
+        refuse_size(source, None, f"{MAX_CELLS:,} cells")
+    size = max(n_rows, 1) if bounded else BATCH
+    for start in range(0, max(n_rows, 1), size):
+        with panics_unsaid():
+            frame = lazy.slice(start, size).collect()
+        yield frame
 
 
 def write_parquet(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:

@@ -67,24 +67,29 @@ def read_senseval(
     """
     answers = key if isinstance(key, Mapping) else {} if key is None else read_key(key)
     parser = SensevalParser(path, answers, dtd, split)
-    is_first = True
     has_any = False
-    with open_bytes(path) as file:
-        while chunk := file.read(_CHUNK):
-            if is_first and b"\0" in chunk and chunk[:2] not in (b"\xff\xfe", b"\xfe\xff"):
-                raise FormatError(path, None, "expected XML, got a binary file (it holds NUL bytes).")
-            is_first = False
-            parser.feed(chunk)
-            if parser.finished:
-                has_any = True
-                yield from parser.finished
-                parser.finished.clear()
-    if is_first:
-        raise FormatError(path, None, "the file is empty.")
-    parser.feed(b"", final=True)
-    yield from parser.finished
-    if not has_any and not parser.finished:
+    for chunk in _chunks(path):
+        parser.feed(chunk, final=not chunk)
+        if parser.finished:
+            has_any = True
+            yield from parser.finished
+            parser.finished.clear()
+    if not has_any:
         raise FormatError(path, None, "expected <instance> elements of a Senseval lexical sample, got none.")
+
+
+def _chunks(path: FilePath) -> Iterator[bytes]:
+    """Yield the bytes of a file piece by piece, and nothing at its end."""
+    with open_bytes(path) as file:
+        chunk = file.read(_CHUNK)
+        if not chunk:
+            raise FormatError(path, None, "the file is empty.")
+        if b"\0" in chunk and chunk[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+            raise FormatError(path, None, "expected XML, got a binary file (it holds NUL bytes).")
+        while chunk:
+            yield chunk
+            chunk = file.read(_CHUNK)
+    yield b""
 
 
 def read_key(path: FilePath) -> dict[str, tuple[str, ...]]:

@@ -149,29 +149,33 @@ class SensevalParser:
         if name == "lexelt":
             self._word = self._attribute(name, attributes, "item")
         elif name == "instance":
-            if self._word is None:
-                self._fail("expected <instance> inside <lexelt>, got it outside.")
-            if self._id is not None:
-                self._fail(f"expected the end of instance {self._id[:60]}, got another <instance>.")
-            self._id = self._attribute(name, attributes, "id")
-            if self._id in self._ids:
-                self._fail(f"expected each instance once, got {shown(self._id)} again.")
-            self._ids.add(self._id)
-            self._source = attributes.get("docsrc", "")
+            self._start_instance(attributes)
         elif name == "answer" and attributes.get("senseid"):
-            if self._id is None:
-                self._fail("expected <answer> inside <instance>, got it outside.")
-            other = attributes.get("instance", self._id)
-            if other != self._id:
-                self._fail(
-                    f"expected an answer for the instance {shown(self._id)} around it, got one for {shown(other)}."
-                )
-            self._grow(len(attributes["senseid"]))
-            self._senses.append(attributes["senseid"])
+            self._answer(attributes)
         elif name == "context":
             self._in_context = True
         elif name in ("head", "sat"):
             self._cut()
+
+    def _start_instance(self, attributes: dict[str, str]) -> None:
+        if self._word is None:
+            self._fail("expected <instance> inside <lexelt>, got it outside.")
+        if self._id is not None:
+            self._fail(f"expected the end of instance {self._id[:60]}, got another <instance>.")
+        self._id = self._attribute("instance", attributes, "id")
+        if self._id in self._ids:
+            self._fail(f"expected each instance once, got {shown(self._id)} again.")
+        self._ids.add(self._id)
+        self._source = attributes.get("docsrc", "")
+
+    def _answer(self, attributes: dict[str, str]) -> None:
+        if self._id is None:
+            self._fail("expected <answer> inside <instance>, got it outside.")
+        other = attributes.get("instance", self._id)
+        if other != self._id:
+            self._fail(f"expected an answer for the instance {shown(self._id)} around it, got one for {shown(other)}.")
+        self._grow(len(attributes["senseid"]))
+        self._senses.append(attributes["senseid"])
 
     def _attribute(self, element: str, attributes: dict[str, str], name: str) -> str:
         value = attributes.get(name, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Generator
+from contextlib import closing
 
 from handful.core.errors import FormatError
 from handful.corpora.opening import MAX_LINE, Source, decoded, first_chunk, refuse_lone_returns
@@ -37,20 +38,9 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
     """
     decode = _Decoder(source)
     number = 1
-    with source.open() as file:
-        wide = codecs.getincrementaldecoder("utf-16")() if decode.is_wide else None
-        rest = b""
-        is_first = True
-        while True:
-            chunk = file.read(BLOCK)
-            if is_first:
-                chunk = chunk if wide else first_chunk(source, io.BytesIO(chunk), BLOCK)
-                refuse_lone_returns(source, b"" if wide else chunk)
-            is_first = False
-            if wide:
-                chunk = wide.decode(chunk, final=not chunk).encode("utf-8", errors="replace") if chunk else b""
-            if not chunk:
-                break
+    rest = b""
+    with closing(_wide_chunks(source) if decode.is_wide else _chunks(source)) as chunks:
+        for chunk in chunks:
             rest += chunk
             end = rest.rfind(b"\n") + 1
             if end:
@@ -60,8 +50,25 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
                 rest = rest[end:]
             elif len(rest) > MAX_LINE:
                 raise FormatError(source, number, f"expected a line of at most {MAX_LINE:,} bytes, got a longer one.")
-        if rest:
-            yield number, decode(number, rest).removesuffix("\r")
+    if rest:
+        yield number, decode(number, rest).removesuffix("\r")
+
+
+def _chunks(source: Source) -> Generator[bytes]:
+    with source.open() as file:
+        chunk = first_chunk(source, io.BytesIO(file.read(BLOCK)), BLOCK)
+        refuse_lone_returns(source, chunk)
+        while chunk:
+            yield chunk
+            chunk = file.read(BLOCK)
+
+
+def _wide_chunks(source: Source) -> Generator[bytes]:
+    """Yield a file in UTF-16 as UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    with source.open() as file:
+        while chunk := decoder.decode(file.read(BLOCK)).encode("utf-8", errors="replace"):
+            yield chunk
 
 
 class _Decoder:

@@ -43,20 +43,27 @@ def read_token_rows(path: FilePath) -> Iterator[Sentence]:
         key = next((key for key in _TOKENS if isinstance(row.get(key), list)), None)
         if key is None:
             raise FormatError(source, number, f"expected a list under {' or '.join(_TOKENS)}, got none.")
-        tokens = row[key]
         lists = {name: cells for name, cells in row.items() if isinstance(cells, list) and name not in (key, "spans")}
-        if not tokens or not all(isinstance(token, str) and token for token in tokens):
-            raise FormatError(source, number, "expected filled tokens, got something else.")
-        for name, cells in lists.items():
-            if len(cells) != len(tokens):
-                raise FormatError(
-                    source, number, f"expected {len(tokens)} cells under {shown(name)}, one a token, got {len(cells)}."
-                )
-        columns = {name: tuple(map(str, cells)) for name, cells in lists.items()}
-        tags = [name for name in columns if name not in ("id", "head", "deprel", *NOT_TAGS)]
-        if tags and "tag" not in columns:
-            columns["tag"] = columns.pop(tags[-1])
-        yield Sentence(tuple(tokens), columns)
+        _check_lists(source, number, row[key], lists)
+        yield Sentence(tuple(row[key]), _columns(lists))
+
+
+def _check_lists(path: FilePath, number: int | None, tokens: list[Any], lists: dict[str, list[Any]]) -> None:
+    if not tokens or not all(isinstance(token, str) and token for token in tokens):
+        raise FormatError(path, number, "expected filled tokens, got something else.")
+    for name, cells in lists.items():
+        if len(cells) != len(tokens):
+            raise FormatError(
+                path, number, f"expected {len(tokens)} cells under {shown(name)}, one a token, got {len(cells)}."
+            )
+
+
+def _columns(lists: dict[str, list[Any]]) -> dict[str, tuple[str, ...]]:
+    columns = {name: tuple(map(str, cells)) for name, cells in lists.items()}
+    tags = [name for name in columns if name not in ("id", "head", "deprel", *NOT_TAGS)]
+    if tags and "tag" not in columns:
+        columns["tag"] = columns.pop(tags[-1])
+    return columns
 
 
 def write_token_rows(path: FilePath, sentences: Iterable[Sentence]) -> None:

@@ -184,11 +184,17 @@ def _make_verbs(rng: random.Random, new_word: WordMaker) -> dict[tuple[str, int]
     common = [words.split()[i] for i in range(4) for words in _COMMON_VERBS]
     bases = common + [new_word("", "", "", "ate", "ize", "ify") for _ in range(_N_VERBS - len(common))]
     made = [conjugate(base, i % n_kinds, i >= len(common) and rng.random() < 0.25) for i, base in enumerate(bases)]
-    chosen: dict[str, list[int]] = {"any": list(range(len(made)))}
-    for number, verb in enumerate(made):
-        chosen.setdefault(VERB_CLASSES[verb.kind][1], []).append(number)
+    by_shape = _by_shape(made)
     return {
         (shape, topic): Pool([made[i] for i in numbers], [weights[i] for i in numbers])
         for topic, weights in enumerate(_topics(rng, len(made), len(common)))
-        for shape, numbers in chosen.items()
+        for shape, numbers in by_shape.items()
     }
+
+
+def _by_shape(verbs: list[Verb]) -> dict[str, list[int]]:
+    """Return the places of verbs that take the same objects, and of all of them."""
+    places: dict[str, list[int]] = {"any": list(range(len(verbs)))}
+    for place, verb in enumerate(verbs):
+        places.setdefault(VERB_CLASSES[verb.kind][1], []).append(place)
+    return places

@@ -154,9 +154,7 @@ def _context(word: str, name: str, sense: _Sense, labeled: bool, words: Lexicon,
         if rng.random() < _TOPICAL_SHARE:
             tokens[i] = _topical(rng.choice(fields), tag, rng) or tokens[i]
     tokens[place] = _inflect(lemma or word, tags[place])
-    before, after = (
-        [collocates.pick(rng)] if rng.random() < _COLLOCATION_SHARE else [] for collocates in (sense.left, sense.right)
-    )
+    before, after = (_collocate(pool, rng) for pool in (sense.left, sense.right))
     particle = [sense.particle] if sense.particle and rng.random() < 0.7 else []
     target = place + len(before)
     return Occurrence(
@@ -167,6 +165,10 @@ def _context(word: str, name: str, sense: _Sense, labeled: bool, words: Lexicon,
         (sense.name,) if labeled else (),
         (target + 1,) if particle else (),
     )
+
+
+def _collocate(pool: Pool[str], rng: random.Random) -> list[str]:
+    return [pool.pick(rng)] if rng.random() < _COLLOCATION_SHARE else []
 
 
 def _text_with(

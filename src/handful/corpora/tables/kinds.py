@@ -77,25 +77,46 @@ def _judge_block(path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind]
         if as_they_stand
         else texts.select(pl.when(~pl.all().str.to_lowercase().is_in(list(NO_NAME))).then(pl.all()))
     )
-    codes = {name for name in _where(bare, pl.all().str.contains(_LEADING_ZERO).any()) if not _is_padded(bare[name])}
-    codes |= {name for name in texts.columns if _CODE_NAME.search(name)}
+    codes = _codes(bare)
     long = set(_where(named, _is_long(pl.all().drop_nulls())))
     columns = []
     for name in frame.columns:
         kind = wanted.get(name)
         if name not in texts.columns:
-            cells = frame[name] if kind in (None, "numeric") else frame[name].cast(pl.String)
-            columns.append(Column(cells, kind or "numeric"))
-            continue
-        numbers = _as_numbers(bare[name], as_they_stand, tolerant=kind is None) if kind in (None, "numeric") else None
-        if numbers is not None and (kind == "numeric" or name not in codes):
-            columns.append(numbers)  # codes are names, though they look like numbers
+            column = _typed(frame[name], kind)
         elif kind == "numeric":
-            strange = bare[name].filter(bare[name].cast(pl.Float64, strict=False).is_null() & bare[name].is_not_null())
-            raise FormatError(path, None, f"expected numbers in column {shown(name)}, got {shown(strange[0])}.")
+            column = _wanted_numbers(path, bare[name], as_they_stand)
+        elif kind is not None:
+            column = Column(named[name], kind)
         else:
-            columns.append(Column(named[name], kind or ("text" if name in long else "nominal")))
+            numbers = None if name in codes else _as_numbers(bare[name], as_they_stand, tolerant=True)
+            column = numbers or Column(named[name], "text" if name in long else "nominal")
+        columns.append(column)
     return columns
+
+
+def _codes(bare: pl.DataFrame) -> set[str]:
+    """Return the columns of codes, which are names though they look like numbers."""
+    import polars as pl
+
+    zeros = _where(bare, pl.all().str.contains(_LEADING_ZERO).any())
+    called = {name for name in bare.columns if _CODE_NAME.search(name)}
+    return called | {name for name in zeros if not _is_padded(bare[name])}
+
+
+def _typed(cells: pl.Series, kind: Kind | None) -> Column:
+    """Return a column that the file says to be numbers, as what the user says it is."""
+    return Column(cells, "numeric") if kind in (None, "numeric") else Column(cells.cast(str), kind)
+
+
+def _wanted_numbers(path: FilePath, cells: pl.Series, plain_only: bool) -> Column:
+    import polars as pl
+
+    numbers = _as_numbers(cells, plain_only, tolerant=False)
+    if numbers is None:
+        strange = cells.filter(cells.cast(pl.Float64, strict=False).is_null() & cells.is_not_null())
+        raise FormatError(path, None, f"expected numbers in column {shown(cells.name)}, got {shown(strange[0])}.")
+    return numbers
 
 
 def _is_padded(cells: pl.Series) -> bool:

@@ -141,18 +141,22 @@ def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:
 
     if cells.dtype != pl.String:
         return []
-    counts = dict(cells.drop_nulls().value_counts().iter_rows())
-    usual = {cell for cell in counts if cell.lower() in SURE_MARKS | DOUBTFUL_MARKS and cell not in keep}
-    names = [cell for cell in counts if cell not in usual and cell != "-1"]
-    if "-1" in counts and "-1" not in keep and guess_form(names) is None:
-        usual.add("-1")
-    elif "-1" in counts:
-        names.append("-1")
-    sizes = [counts[name] for name in names] or [0]
+    counts: dict[str, int] = dict(cells.drop_nulls().value_counts().iter_rows())
+    usual = _usual_marks(counts, keep)
+    sizes = [count for cell, count in counts.items() if cell not in usual] or [0]
     marks = [
         cell for cell in usual if cell.lower() not in DOUBTFUL_MARKS or not min(sizes) <= counts[cell] <= max(sizes)
     ]
     return sorted(marks) if len(counts) - len(marks) >= 2 else []
+
+
+def _usual_marks(cells: Collection[str], keep: Collection[str]) -> set[str]:
+    """Return the cells that often mean "no label"; -1 does so beside names, but not beside numbers."""
+    usual = {cell for cell in cells if cell.lower() in SURE_MARKS | DOUBTFUL_MARKS and cell not in keep}
+    names = [cell for cell in cells if cell not in usual and cell != "-1"]
+    if "-1" in cells and "-1" not in keep and guess_form(names) is None:
+        usual.add("-1")
+    return usual
 
 
 def note_of_marks(name: str, counts: Mapping[str, int]) -> str:

@@ -151,16 +151,13 @@ def table_of(
     >>> table_of("a.csv", pl.DataFrame({"x": ["1", "?"], "label": ["a", ""]}), "label").kinds
     {'x': 'numeric'}
     """
-    if frame.width == 0:
-        raise FormatError(path, None, "expected columns, got none.")
-    if frame.height == 0:
-        raise FormatError(path, None, "expected rows below the header, got none.")
     wanted = dict(kinds or {})
+    _refuse_empty(path, frame)
     _check_kinds(path, frame, target, wanted)
-    features = frame.drop(target) if target is not None else frame
+    features = frame.drop([] if target is None else target)
     judged = judge_columns(path, features, wanted, as_they_stand=as_they_stand)
     columns = [column.cells for column in judged]
-    notes = [column.note for column in judged if column.note]
+    notes = [*(path.notes if isinstance(path, Source) else ()), *filter(None, (column.note for column in judged))]
     if target is not None:
         labels = judge_labels(frame[target], unlabeled_marks, keep_labels, as_they_stand=as_they_stand)
         columns.append(labels.cells)
@@ -171,8 +168,15 @@ def table_of(
         target,
         name=Path(path).name.split(".")[0],
         forms={column.cells.name: column.form for column in judged if column.form != "plain"},
-        notes=(*(path.notes if isinstance(path, Source) else ()), *notes),
+        notes=tuple(notes),
     )
+
+
+def _refuse_empty(path: FilePath, frame: pl.DataFrame) -> None:
+    if frame.width == 0:
+        raise FormatError(path, None, "expected columns, got none.")
+    if frame.height == 0:
+        raise FormatError(path, None, "expected rows below the header, got none.")
 
 
 def _check_kinds(path: FilePath, frame: pl.DataFrame, target: str | None, wanted: Mapping[str, Kind]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,36 +114,41 @@ def read_rows(
                 check_column(source, frame, name)
         numbered = frame.with_columns(pl.int_range(order, order + frame.height).alias(_ORDER))
         order += frame.height
-        state = _states(
-            frame[target] if target in frame.columns else pl.Series([], dtype=pl.String), marks, keep_labels
-        )
+        cells = frame[target] if target in frame.columns else pl.Series([], dtype=pl.String)
+        texts = cells.cast(pl.String).str.strip_chars()
+        states = _states(texts, marks, keep_labels)
         for name, sample in samples.items():
-            sample.add(numbered.filter(state == name))
-        usual.update(
-            frame.filter(state == "doubtful").get_column(target).cast(pl.String).str.strip_chars().to_list()
-            if target in frame.columns
-            else []
-        )
+            sample.add(numbered.filter(states == name))
+        usual.update(texts.filter(states == "doubtful").to_list())
     for sample in samples.values():
         sample.shrink()
     none, classes = _settle(samples, target, keep_labels)
-    notes = [
-        f"{sample.limit:,} of {sample.seen:,} {kind} rows were taken at random."
-        for kind, sample in samples.items()
-        if sample.seen > sample.limit
-    ]
+    notes = _notes_of(samples)
     if none:
         notes.append(note_of_marks(target, {mark: usual[mark] for mark in none}))
-    parts = [part for sample in samples.values() for part in sample.frames]
-    whole = pl.concat(parts, how="diagonal_relaxed").sort(_ORDER).drop(_ORDER) if parts else frame
+    whole = _in_order(samples.values(), frame)
     table = table_of(source, whole.drop(skip), target, kinds, [*marks, *none], keep_labels={*keep_labels, *classes})
     return Rows(replace(table, notes=(*notes, *table.notes)), order)
 
 
-def _states(cells: pl.Series, marks: Sequence[str], keep: Collection[str]) -> pl.Series:
+def _notes_of(samples: Mapping[str, _Sample]) -> list[str]:
+    return [
+        f"{sample.limit:,} of {sample.seen:,} {kind} rows were taken at random."
+        for kind, sample in samples.items()
+        if sample.seen > sample.limit
+    ]
+
+
+def _in_order(samples: Iterable[_Sample], otherwise: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
-    texts = cells.cast(pl.String).str.strip_chars()
+    parts = [part for sample in samples for part in sample.frames]
+    return pl.concat(parts, how="diagonal_relaxed").sort(_ORDER).drop(_ORDER) if parts else otherwise
+
+
+def _states(texts: pl.Series, marks: Sequence[str], keep: Collection[str]) -> pl.Series:
+    import polars as pl
+
     lower = texts.str.to_lowercase()
     empty = texts.is_null() | lower.is_in(["", "nan"]) | texts.is_in(list(marks))
     usual = (lower.is_in(list(SURE_MARKS | DOUBTFUL_MARKS)) | (texts == "-1")) & ~texts.is_in(list(keep))

@@ -81,7 +81,7 @@ def is_identifier(name: str, kind: Kind, cells: pl.Series, *, is_plain: bool = T
     """
     filled = cells.drop_nulls()
     n = len(filled)
-    if kind == "text" or n < 20 or n < 0.9 * len(cells) or not is_plain:
+    if kind == "text" or n < max(20, 0.9 * len(cells)) or not is_plain:
         return False
     n_values = filled.n_unique()
     is_called_id = _ID_NAME.fullmatch(name) is not None
