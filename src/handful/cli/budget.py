@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Columns, check_output, run_option
+from handful.cli.options import Reading, Run, check_output, reading_options, run_options
 
 if TYPE_CHECKING:
     from handful.labeling.budget import Budget
@@ -32,10 +32,8 @@ _STYLE = (
 @click.option(
     "--map", "map_file", type=click.Path(path_type=Path, dir_okay=False), help="SVG file: which method wins where."
 )
-@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
-@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
-@run_option("seed")
-@run_option("as_json")
+@reading_options
+@run_options("seed", "as_json")
 def command(
     data: Path,
     target: str,
@@ -43,10 +41,8 @@ def command(
     draws: int,
     figure: Path | None,
     map_file: Path | None,
-    columns: dict[str, str] | None,
-    unlabeled_mark: str | None,
-    seed: int,
-    as_json: bool,
+    reading: Reading,
+    run: Run,
 ) -> None:
     """Tell how many more labels DATA, a table, needs: learning curves, a forecast, and whether to stop.
 
@@ -57,21 +53,21 @@ def command(
 
     check_output(figure, data)
     check_output(map_file, data, figure)
-    table, kinds = as_table(data, read_cells(data), target, columns, unlabeled_mark)
+    table, kinds = as_table(data, read_cells(data), target, reading)
     with progress_bar() as progress:
         told = label_budget(
             table.frame.select(list(kinds)),
             table.labels,
             goal=goal,
             n_draws=draws,
-            random_state=seed,
+            random_state=run.seed,
             progress=progress,
         )
     if figure is not None:
         _draw(figure, told)
     if map_file is not None:
         _draw_map(map_file, told)
-    if as_json:
+    if run.as_json:
         emit_json({"data": str(data), "target": target, "figure": figure, "map": map_file, **asdict(told)})
         return
     _show(told)

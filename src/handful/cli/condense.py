@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import check_output, checkpoint_option, command_line, engine_options, run_option
+from handful.cli.options import check_output, checkpoint_option, command_line, dev_scores, engine_options, run_option
 from handful.cli.parameters import Declared
 from handful.cli.sentences import load_tagger
 from handful.core.params import AtLeast
@@ -106,24 +107,19 @@ def command(
     from handful.methods import load, save
     from handful.representations.condensed.condensing import Condensing, CondensingSettings
 
-    again = options.pop("again")
-    dev, counts, taggers = options.pop("dev"), options.pop("counts"), options.pop("taggers")
+    dev, counts, taggers, again = (options.pop(name) for name in ("dev", "counts", "taggers", "again"))
     where = options.pop("output") or model.with_name(f"{model.stem}-condensed.handful")
     work = {"n_jobs": options.pop("jobs"), "engine": options.pop("engine"), "checkpoint": options.pop("checkpoint")}
     settings = CondensingSettings(max_iter=options.pop("iterations"), **options)
     files = _count_files(counts, settings.held_out is not None)
-    for path in (where, *files):
-        check_output(path, model, labeled, dev, *taggers, *texts, *(file for file in files if path is where))
+    _check_outputs(where, files, (model, labeled, dev, *taggers, *texts))
     base = load(model)
     stored = _all_there(files)
     if not texts and not stored:
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
     data = read_labeled(base, labeled, dev)
     prepare = tag_columns(base, [load_tagger(path) for path in taggers]) if texts else []
-    n_before = getattr(base, "training_", {}).get("sentences", len(data.inputs))
-    if n_before != len(data.inputs):
-        told = f"{labeled} has {len(data.inputs):,} sentences, but MODEL was fitted to {n_before:,}."
-        console(stderr=True).print(told, style="dim")
+    _tell_other_data(base, labeled, len(data.inputs))
     with progress_bar() as progress:
         condensing = Condensing(base, data.inputs, data.outputs, settings, progress=progress)
         if stored:
@@ -132,23 +128,44 @@ def command(
             condensing.count(list(texts), prepare=prepare, progress=progress, again=again, **work)
         condensing.save_counts(files)
         small = condensing.train(progress=progress)
-    if condensing.n_known:
-        pieces = f"{condensing.n_known:,} pieces of TEXT were" if condensing.n_known > 1 else "One piece of TEXT was"
-        told = f"{pieces} counted before and left out; --again counts them once more."
-        console(stderr=True).print(told, style="dim")
+    _tell_known(condensing.n_known)
     scores = {} if dev is None else {"before": data.score(base), "after": data.score(small)}
+    made = {"condensed features": small.n_active_condensed_, "raw text": condensing.n_counted, "handful": __version__}
     small.training_ = {
         **getattr(base, "training_", {}),
         "condensed by": command_line(ctx),
-        "condensed features": small.n_active_condensed_,
-        "raw text": condensing.n_counted,
-        "handful": __version__,
-        **{f"dev {name}": value for name, value in scores.get("after", {}).items()},
+        **made,
+        **dev_scores(scores.get("after", {})),
     }
     save(small, where)
-    facts: dict[str, Any] = {
+    _tell(_facts(model, base, where, small, condensing.n_counted, scores), as_json)
+
+
+def _check_outputs(where: Path, counts: list[Path], read: Sequence[Path | None]) -> None:
+    """Refuse a model or counts that would replace a file that is read, or each other."""
+    check_output(where, *read, *counts)
+    for path in counts:
+        check_output(path, *read)
+
+
+def _tell_other_data(base: Any, labeled: Path, n_sentences: int) -> None:
+    n_before = getattr(base, "training_", {}).get("sentences", n_sentences)
+    if n_before != n_sentences:
+        told = f"{labeled} has {n_sentences:,} sentences, but MODEL was fitted to {n_before:,}."
+        console(stderr=True).print(told, style="dim")
+
+
+def _tell_known(n_known: int) -> None:
+    if n_known:
+        pieces = f"{n_known:,} pieces of TEXT were" if n_known > 1 else "One piece of TEXT was"
+        told = f"{pieces} counted before and left out; --again counts them once more."
+        console(stderr=True).print(told, style="dim")
+
+
+def _facts(model: Path, base: Any, where: Path, small: Any, n_tokens: int, scores: dict[str, Any]) -> dict[str, Any]:
+    return {
         "model": str(where),
-        "tokens": condensing.n_counted,
+        "tokens": n_tokens,
         "features before": int(base.n_active_),
         "condensed features": small.n_active_condensed_,
         "features that share them": int(small.n_active_),
@@ -156,6 +173,9 @@ def command(
         "bytes before": model.stat().st_size,
         "bytes": where.stat().st_size,
     }
+
+
+def _tell(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
         emit_json(facts)
         return

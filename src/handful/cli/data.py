@@ -110,22 +110,22 @@ def check_corpora(names: tuple[str, ...], fast: bool, as_json: bool) -> int:
     from handful.corpora.folder import refuse_false_folder
 
     refuse_false_folder()
-    entries = [corpus(name) for name in names] or [entry for entry in all_corpora().values() if entry.files]
+    entries = list(map(corpus, names)) or [entry for entry in all_corpora().values() if entry.files]
     reports = []
     with progress_bar() as bar:
         for done, entry in enumerate(entries, start=1):
-            reports.append((entry, check(entry.name, counting=not fast)))
+            reports.append(check(entry.name, counting=not fast))
             bar(Step("check", done, len(entries)))
     failures = ("damaged", "missing") if names else ("damaged",)
-    wrong = [report for _, report in reports if report.state in failures]
+    wrong = [report for report in reports if report.state in failures]
     if as_json:
-        rows = [_as_row(entry, report) for entry, report in reports]
+        rows = list(map(_as_row, entries, reports))
         emit_json({"folder": data_folder(), "ok": not wrong, "corpora": rows})
     else:
-        _tell([report for _, report in reports])
+        _tell(reports)
     for report in wrong:
         click.echo(f"handful: {report.problem}", err=True)
-    return 1 if wrong else 0
+    return int(bool(wrong))
 
 
 def _as_row(entry: Corpus, report: CheckReport) -> dict[str, Any]:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Columns, check_output, run_option
+from handful.cli.options import Reading, Run, check_output, reading_options, run_options
 
 if TYPE_CHECKING:
     import polars as pl
+    from rich.text import Text
 
-    from handful.labeling.doubt import Doubts
+    from handful.labeling.doubt import Doubt, Doubts
     from handful.labeling.tagged_doubt import TagDoubts
 
 _N_MODELS = 3
@@ -24,34 +25,18 @@ _N_MODELS = 3
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", metavar="COLUMN", help="Column of labels of a table; without it DATA is tagged sentences.")
 @click.option("-n", "n_most", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File of them, with labels or tags to correct.",
-)
-@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
-@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
-@run_option("seed")
-@run_option("as_json")
-def command(
-    data: Path,
-    target: str | None,
-    n_most: int,
-    output: Path | None,
-    columns: dict[str, str] | None,
-    unlabeled_mark: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@reading_options
+@run_options("seed", "as_json", output={"help": "File of them, with labels or tags to correct."})
+def command(data: Path, target: str | None, n_most: int, reading: Reading, run: Run) -> None:
     """Find labels in DATA that models trained on the rest contradict, the most doubtful first.
 
     DATA is a table with a --target, or tagged sentences (columns or CoNLL-U). Labels are never changed: look at them, and
     bring corrections back with 'handful merge --prefer-new'.
     """
+    output = run.output
     check_output(output, data)
     if target is None:
-        _tags(data, n_most, output, seed, as_json)
+        _tags(data, n_most, run)
         return
     from handful.cli.table_files import as_table, check_table_name, read_cells, write_cells
     from handful.labeling import doubtful_labels
@@ -59,14 +44,14 @@ def command(
     if output is not None:
         check_table_name(output)
     cells = read_cells(data)
-    table, kinds = as_table(data, cells, target, columns, unlabeled_mark)
+    table, kinds = as_table(data, cells, target, reading)
     with progress_bar() as progress:
         told = doubtful_labels(
-            table.frame.select(list(kinds)), table.labels, n=n_most, random_state=seed, progress=progress
+            table.frame.select(list(kinds)), table.labels, n=n_most, random_state=run.seed, progress=progress
         )
     if output is not None:
         write_cells(output, _corrections(cells, target, told))
-    if as_json:
+    if run.as_json:
         emit_json({"data": str(data), "target": target, "output": output, **asdict(told)})
         return
     _show(told, cells.select(list(kinds)))
@@ -100,16 +85,8 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
 
     table = _table("row", "label", "rather", "models that say so", "nearest rows", "what it holds")
     for doubt in told.doubts:
-        near = ", ".join(str(label) for _, label, _ in doubt.neighbors)
         held = "  ".join(str(cell) for cell in cells.row(doubt.row)[:4] if cell not in (None, ""))
-        table.add_row(
-            str(doubt.row + 1),
-            Text(f"{doubt.label} {doubt.given_share:.0%}"),
-            Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}", style="bold" if doubt.confident else ""),
-            Text(", ".join(doubt.models) or "none alone"),
-            Text(near),
-            Text(held[:60]),
-        )
+        table.add_row(*_evidence(doubt), Text(held[:60]))
     out = console()
     out.print(table)
     out.print(
@@ -131,15 +108,27 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
         out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
 
 
-def _tags(data: Path, n_most: int, output: Path | None, seed: int, as_json: bool) -> None:
+def _evidence(doubt: Doubt) -> list[Text]:
+    from rich.text import Text
+
+    return [
+        Text(str(doubt.row + 1)),
+        Text(f"{doubt.label} {doubt.given_share:.0%}"),
+        Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}", style="bold" if doubt.confident else ""),
+        Text(", ".join(doubt.models) or "none alone"),
+        Text(", ".join(str(label) for _, label, _ in doubt.neighbors)),
+    ]
+
+
+def _tags(data: Path, n_most: int, run: Run) -> None:
     from handful.corpora.tagged import read_tagged
     from handful.labeling import doubtful_tags
 
-    corpus = read_tagged(data)
+    corpus, output = read_tagged(data), run.output
     if output is not None and (not corpus.layout or corpus.tag != corpus.layout[-1]):
         raise click.UsageError("-o writes columns of tokens and tags, and DATA must be such a file, with the tag last.")
     with progress_bar() as progress:
-        told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=seed, progress=progress)
+        told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=run.seed, progress=progress)
     if output is not None:
         from handful.core.records import Sentence
         from handful.corpora.formats import write_conll
@@ -151,7 +140,7 @@ def _tags(data: Path, n_most: int, output: Path | None, seed: int, as_json: bool
             for number, sentence in zip(numbers, sentences, strict=True)
         ]
         write_conll(output, filled, corpus.layout)
-    if as_json:
+    if run.as_json:
         emit_json({"data": str(data), "output": output, **asdict(told)})
         return
     _show_tags(told, len(corpus.sentences))

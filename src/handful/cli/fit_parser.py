@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Run, check_output, command_line, model_file, run_options, training_state
+from handful.cli.options import Run, check_output, command_line, dev_scores, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.parsing import DependencyParser
 
@@ -47,7 +47,7 @@ def command(
         "tags": " and ".join(parser.columns_),
         "command": command_line(ctx),
         "handful": __version__,
-        **{f"dev {name}": value for name, value in scores.items()},
+        **dev_scores(scores),
     }
     save(parser, target)
     _tell_lifted(parser)

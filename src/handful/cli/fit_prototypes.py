@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def command(
     check_output(target, prototypes, text, similarity_text, tagged, run.checkpoint)
     state = training_state(run)
     lists = read_prototypes(prototypes)
-    sentences = [sentence.tokens for sentence in read_sentences(text)]
+    sentences = list(_tokens(text))
     known = None if tagged is None else read_tagged(tagged)
     team = PrototypeTeam(
         lists,
@@ -64,32 +65,43 @@ def command(
     if known is not None:
         inputs = [*(sentence.tokens for sentence in known.sentences), *inputs]
         tags = [*map(list, known.tags), *[None] * len(sentences)]
-    more = () if similarity_text is None else (sentence.tokens for sentence in read_sentences(similarity_text))
+    more = () if similarity_text is None else _tokens(similarity_text)
     with progress_bar() as progress:
         team.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
     save(team, target)
-    words = {word for sentence in sentences for word in sentence}
-    absent = sorted({word for listed in lists.values() for word in listed} - words)
-    n_linked = len(words & (team.links_.keys() - team.lexicon_.keys()))
+    facts = {"model": str(target), **_facts(team, lists, sentences)}
     if run.as_json:
-        emit_json(
-            {
-                "model": str(target),
-                "labels": team.classes_.tolist(),
-                "sentences": len(sentences),
-                "iterations": max(member.n_iter_ for member in team.members_),
-                "settings": team.trials_,
-                "linked_words": n_linked,
-                "absent_prototypes": absent,
-                "weight_of_tagged": team.crf_weight_,
-            }
-        )
-        return
+        emit_json(facts)
+    else:
+        _tell(facts, team)
+
+
+def _tokens(text: Path) -> Iterator[tuple[str, ...]]:
+    return (sentence.tokens for sentence in read_sentences(text))
+
+
+def _facts(
+    team: PrototypeTeam, lists: Mapping[str, Collection[str]], sentences: list[tuple[str, ...]]
+) -> dict[str, Any]:
+    words = {word for sentence in sentences for word in sentence}
+    return {
+        "labels": team.classes_.tolist(),
+        "sentences": len(sentences),
+        "iterations": max(member.n_iter_ for member in team.members_),
+        "settings": team.trials_,
+        "linked_words": len(words & (team.links_.keys() - team.lexicon_.keys())),
+        "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
+        "weight_of_tagged": team.crf_weight_,
+    }
+
+
+def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
     say(
-        f"{len(team.classes_)} labels from {len(sentences):,} sentences; words linked to prototypes: {n_linked:,}. "
-        f"Saved to {target}"
+        f"{len(facts['labels'])} labels from {facts['sentences']:,} sentences; words linked to prototypes: "
+        f"{facts['linked_words']:,}. Saved to {facts['model']}"
     )
     say(_chosen(team))
+    absent = facts["absent_prototypes"]
     if absent:
         more_words = " ..." if len(absent) > _SHOWN else ""
         say(f"Not in the text: {' '.join(absent[:_SHOWN])}{more_words}", stderr=True)

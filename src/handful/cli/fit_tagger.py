@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Names, Run, check_output, command_line, model_file, run_options, training_state
+from handful.cli.options import (
+    Names,
+    Run,
+    check_output,
+    command_line,
+    dev_scores,
+    model_file,
+    run_options,
+    training_state,
+)
 from handful.cli.parameters import parameters_of
 from handful.core.catalogue import get_card, names
 from handful.tagging.recipes import TaggerSetup
+
+if TYPE_CHECKING:
+    from handful.core.records import Sentence
+    from handful.corpora.tagged import Tagged
 
 # Short names of methods, where the catalogue has longer ones.
 _SHORT = {
@@ -62,20 +75,17 @@ def command(
     By default a CRF, whose settings for spans (B-X, I-X, O) are chosen by cross-validation.
     """
     from handful.core.version import __version__
-    from handful.corpora.tagged import check_columns, read_tagged
+    from handful.corpora.tagged import read_tagged
     from handful.evaluation.chunks import score_tags
     from handful.methods import save
 
     where = model_file(run, data)
     check_output(where, data, dev, options["unlabeled"], options["clusters"], run.checkpoint)
-    if run.checkpoint is not None and method != "crf":
-        raise click.UsageError("--checkpoint is for --method crf.")
+    _check_options(method, run.checkpoint, options["clusters"], options["unlabeled"])
     state = training_state(run)
     train = read_tagged(data, layout or (), tag)
     columns = tuple(train.sentences[0].columns)
-    held = None if dev is None else read_tagged(dev, train.layout, train.tag)
-    if dev is not None and held is not None:
-        check_columns(dev, held.sentences[0], [name for name in ("pos",) if name in columns])
+    held = None if dev is None else _read_dev(dev, train)
     setup = TaggerSetup(**options.pop("settings"), columns=columns, n_jobs=run.jobs, random_state=run.seed)
     with progress_bar() as progress:
         tagger = _fit(setup, train, _SHORT.get(method, method), progress=progress, checkpoint=state, **options)
@@ -89,7 +99,7 @@ def command(
         "sentences": len(train.sentences),
         "command": command_line(ctx),
         "handful": __version__,
-        **{f"dev {name}": value for name, value in scores.items()},
+        **dev_scores(scores),
     }
     save(tagger, where)
     labels = sorted({tag for row in train.tags for tag in row})
@@ -107,6 +117,23 @@ def command(
         _tell(facts, tagger)
 
 
+def _check_options(method: str, checkpoint: Path | None, clusters: Path | None, unlabeled: Path | None) -> None:
+    if checkpoint is not None and method != "crf":
+        raise click.UsageError("--checkpoint is for --method crf.")
+    if clusters is not None and method != "crf":
+        raise click.UsageError("--clusters is for --method crf.")
+    if clusters is not None and unlabeled is not None:
+        raise click.UsageError("--clusters and --unlabeled exclude each other: clusters are learned from raw text.")
+
+
+def _read_dev(dev: Path, train: Tagged) -> Tagged:
+    from handful.corpora.tagged import check_columns, read_tagged
+
+    tagged = read_tagged(dev, train.layout, train.tag)
+    check_columns(dev, tagged.sentences[0], [name for name in ("pos",) if name in train.sentences[0].columns])
+    return tagged
+
+
 def _fit(
     setup: TaggerSetup,
     train: Any,
@@ -117,27 +144,28 @@ def _fit(
     checkpoint: Path | None,
     progress: Any,
 ) -> Any:
-    """Return the fitted tagger; what a method cannot use is refused."""
+    """Return the fitted tagger."""
     from handful.corpora.sentences import read_sentences
-    from handful.representations.brown import BrownClusters
 
-    if method != "crf" and clusters is not None:
-        raise click.UsageError("--clusters is for --method crf.")
-    if clusters is not None and unlabeled is not None:
-        raise click.UsageError("--clusters and --unlabeled exclude each other: clusters are learned from raw text.")
     raw = [] if unlabeled is None else list(read_sentences(unlabeled))
     tags = [list(row) for row in train.tags]
     if method == "crf":
-        lookups = None
-        if clusters is not None or raw:
-            paths = BrownClusters.load(clusters).paths_ if clusters is not None else setup.clusters(raw).paths_
-            lookups = {"brown": paths}
+        lookups = _lookups(setup, clusters, raw)
         return setup.fit_crf(train.sentences, tags, lookups, progress=progress, checkpoint=checkpoint)
     card = get_card(method, "sentences")
     if "raw text" in card.resources and not raw:
         raise click.UsageError(f"--method {method} learns from raw text too: name some with --unlabeled.")
     assert card.train is not None
     return card.train(setup, train.sentences, tags, raw)
+
+
+def _lookups(setup: TaggerSetup, clusters: Path | None, raw: list[Sentence]) -> dict[str, Any] | None:
+    """Return the clusters of words that a CRF reads, from a file or learned from raw text."""
+    from handful.representations.brown import BrownClusters
+
+    if clusters is not None:
+        return {"brown": BrownClusters.load(clusters).paths_}
+    return {"brown": setup.clusters(raw).paths_} if raw else None
 
 
 def _tell(facts: dict[str, Any], tagger: Any) -> None:

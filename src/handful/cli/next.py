@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Columns, check_output, run_option
+from handful.cli.options import Reading, Run, check_output, reading_options, run_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,22 +32,16 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to choose; typical and margin are for tables.",
 )
-@run_option("output", help="File to fill in labels.")
-@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
-@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
-@run_option("seed")
-@run_option("as_json")
+@reading_options
+@run_options("seed", "as_json", output={"help": "File to fill in labels."})
 def command(
     data: Path | None,
     target: str | None,
     unlabeled: Path | None,
     n_rows: int,
     strategy: Any,
-    output: Path | None,
-    columns: dict[str, str] | None,
-    unlabeled_mark: str | None,
-    seed: int,
-    as_json: bool,
+    reading: Reading,
+    run: Run,
 ) -> None:
     """Choose what to label next in DATA, a table with a --target, or tagged sentences with raw ones --unlabeled.
 
@@ -55,13 +49,13 @@ def command(
     -o names and bring it back with 'handful merge DATA FILE'. It works without a single label, too: the column of labels
     may be missing, and so may tagged sentences ('handful next --unlabeled raw.txt').
     """
-    check_output(output, data, unlabeled)
+    check_output(run.output, data, unlabeled)
     if unlabeled is not None and target is not None:
         raise click.UsageError("--target is for tables, --unlabeled for taggers: leave one of them out.")
     if unlabeled is not None:
         from handful.cli.next_sentences import choose_sentences
 
-        choose_sentences(data, unlabeled, n_rows, strategy, output, seed, as_json)
+        choose_sentences(data, unlabeled, n_rows, strategy, run)
         return
     if target is None:
         raise click.UsageError(
@@ -69,34 +63,32 @@ def command(
         )
     if data is None:
         raise click.UsageError("name the table.")
+    _choose_rows(data, target, n_rows, strategy, reading, run)
+
+
+def _choose_rows(data: Path, target: str, n_rows: int, strategy: Any, reading: Reading, run: Run) -> None:
     from handful.cli.table_files import as_table, check_table_name, read_cells, with_target, write_cells
     from handful.labeling import next_rows
 
+    output = run.output
     if output is not None:
         check_table_name(output)
     cells, added = with_target(data, read_cells(data), target)
-    table, kinds = as_table(data, cells, target, columns, unlabeled_mark)
+    table, kinds = as_table(data, cells, target, reading)
     with progress_bar() as progress:
-        picks = next_rows(table.frame.select(list(kinds)), table.labels, n_rows, strategy, seed, progress)
+        picks = next_rows(table.frame.select(list(kinds)), table.labels, n_rows, strategy, run.seed, progress)
     todo = _todo(data, cells, target, picks)
     if output is not None:
         write_cells(output, todo)
-    notes = []
-    if added:
-        notes.append(f"There is no column {target!r} yet: no row has a label.")
+    notes = [f"There is no column {target!r} yet: no row has a label."] if added else []
     if len(picks) < n_rows:
-        told = (
-            "Only one row is unlabeled; it was"
-            if len(picks) == 1
-            else f"Only {len(picks):,} rows are unlabeled; all of them were"
-        )
-        notes.append(f"{told} chosen.")
-    if as_json:
-        shown = todo.select(list(kinds)).to_dicts()
-        facts = [{**vars(pick), "cells": row} for pick, row in zip(picks, shown, strict=True)]
+        notes.append(_all_chosen(len(picks)))
+    shown = todo.select(list(kinds))
+    if run.as_json:
+        facts = [{**vars(pick), "cells": row} for pick, row in zip(picks, shown.to_dicts(), strict=True)]
         emit_json({"data": str(data), "target": target, "output": output, "rows": facts, "notes": notes})
         return
-    _show(picks, todo.select(list(kinds)))
+    _show(picks, shown)
     for note in notes:
         console(stderr=True).print(note, style="yellow", markup=False, soft_wrap=True)
     if output is not None:
@@ -105,6 +97,12 @@ def command(
             markup=False,
             soft_wrap=True,
         )
+
+
+def _all_chosen(n: int) -> str:
+    if n == 1:
+        return "Only one row is unlabeled; it was chosen."
+    return f"Only {n:,} rows are unlabeled; all of them were chosen."
 
 
 def _todo(data: Path, cells: pl.DataFrame, target: str, picks: list[Pick]) -> pl.DataFrame:

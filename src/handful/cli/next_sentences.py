@@ -10,14 +10,13 @@ import click
 from handful.cli.console import console, emit_json, progress_bar
 
 if TYPE_CHECKING:
+    from handful.cli.options import Run
     from handful.corpora.tagged import Tagged
     from handful.labeling.sentences import SentencePick
     from handful.tagging import CRF
 
 
-def choose_sentences(
-    data: Path | None, unlabeled: Path, n: int, strategy: str, output: Path | None, seed: int, as_json: bool
-) -> None:
+def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, run: Run) -> None:
     """Train a tagger on tagged sentences, if there are any, and choose raw ones.
 
     Parameters
@@ -28,53 +27,65 @@ def choose_sentences(
         How many.
     strategy : str
         See `handful.labeling.next_sentences`.
-    output : Path or None
-        Column file to write: token and suggested tag.
-    seed : int
-        Seed.
-    as_json : bool
-        Print JSON.
+    run : Run
+        Column file to write (token and suggested tag), seed, and whether to print JSON.
     """
-    from handful.core.errors import DataError
-    from handful.core.records import Sentence
-    from handful.corpora.formats import write_conll
-    from handful.corpora.sentences import read_sentences
     from handful.corpora.tagged import read_tagged
     from handful.labeling import next_sentences
-    from handful.labeling.tagged_merging import NO_TAG
 
     if strategy not in ("auto", "random"):
         raise click.UsageError(f"--strategy {strategy} is for tables; sentences are chosen by auto or random.")
     train = None if data is None else read_tagged(data)
-    known = set() if train is None else {sentence.tokens for sentence in train.sentences}
-    raw = [
-        s.tokens for s in dict.fromkeys(Sentence(s.tokens) for s in read_sentences(unlabeled)) if s.tokens not in known
-    ]
-    if not raw:
-        such = "none" if data is None else f"only such as {data} has"
-        raise DataError(f"{unlabeled}: at least one sentence must be new, got {such}. Add raw text.")
+    raw = _new_sentences(unlabeled, data, train)
     tagger = None if train is None else _trained(train)
-    picks = next_sentences(raw, tagger, n=n, strategy=strategy, random_state=seed)
+    picks = next_sentences(raw, tagger, n=n, strategy=strategy, random_state=run.seed)
+    output = run.output
     if output is not None:
-        filled = [
-            Sentence(raw[p.sentence], {"tag": tuple(p.suggestion) or (NO_TAG,) * len(raw[p.sentence])}) for p in picks
-        ]
-        write_conll(output, filled, ("token", "tag"))
+        _write(output, picks, raw)
     notes = [f"Only {len(picks):,} new sentences are there; all of them were chosen."] if len(picks) < n else []
-    if as_json:
+    if run.as_json:
         facts = [{**vars(pick), "tokens": raw[pick.sentence]} for pick in picks]
         emit_json({"data": data, "unlabeled": str(unlabeled), "output": output, "sentences": facts, "notes": notes})
         return
     _show(picks, raw)
     for note in notes:
         console(stderr=True).print(note, style="yellow", markup=False, soft_wrap=True)
-    if output is None:
-        return
+    if output is not None:
+        console().print(f"\n{output}: {_what_to_do(output, data)}", markup=False, soft_wrap=True)
+
+
+def _new_sentences(unlabeled: Path, data: Path | None, train: Tagged | None) -> list[tuple[str, ...]]:
+    """Return the raw sentences that are not tagged yet, each once."""
+    from handful.core.errors import DataError
+    from handful.corpora.sentences import read_sentences
+
+    known = set() if train is None else {sentence.tokens for sentence in train.sentences}
+    raw = dict.fromkeys(sentence.tokens for sentence in read_sentences(unlabeled))
+    fresh = [tokens for tokens in raw if tokens not in known]
+    if not fresh:
+        such = "none" if data is None else f"only such as {data} has"
+        raise DataError(f"{unlabeled}: at least one sentence must be new, got {such}. Add raw text.")
+    return fresh
+
+
+def _write(output: Path, picks: list[SentencePick], raw: list[tuple[str, ...]]) -> None:
+    from handful.core.records import Sentence
+    from handful.corpora.formats import write_conll
+    from handful.labeling.tagged_merging import NO_TAG
+
+    filled = [
+        Sentence(raw[pick.sentence], {"tag": tuple(pick.suggestion) or (NO_TAG,) * len(raw[pick.sentence])})
+        for pick in picks
+    ]
+    write_conll(output, filled, ("token", "tag"))
+
+
+def _what_to_do(output: Path, data: Path | None) -> str:
+    from handful.labeling.tagged_merging import NO_TAG
+
     if data is None:
-        told = f"{output}: put a tag in place of every {NO_TAG}; these are your first tagged sentences."
-    else:
-        told = f"{output}: correct the suggested tags, then: handful merge {data} {output}"
-    console().print(f"\n{told}", markup=False, soft_wrap=True)
+        return f"put a tag in place of every {NO_TAG}; these are your first tagged sentences."
+    return f"correct the suggested tags, then: handful merge {data} {output}"
 
 
 def _trained(train: Tagged) -> CRF:

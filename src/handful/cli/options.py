@@ -175,15 +175,40 @@ def training_state(run: Run) -> Path | None:
     return run.checkpoint / "training.state"
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What was given about how the cells of a table are read; see `reading_options`."""
+
+    columns: dict[str, str] | None = None
+    unlabeled_mark: str | None = None
+
+
+_COLUMNS = click.option(
+    "--columns",
+    type=Columns(),
+    help="Kinds of columns where the guess is wrong: numeric, nominal, text, or skip to leave one out.",
+)
+_UNLABELED_MARK = click.option(
+    "--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell."
+)
+
+
+def reading_options(command: Command) -> Command:
+    """Give a command the options that say how cells are read; it gets them together as ``reading``, a `Reading`."""
+
+    @wraps(command)
+    def collected(*args: Any, columns: Any, unlabeled_mark: Any, **values: Any) -> Any:
+        return command(*args, reading=Reading(columns, unlabeled_mark), **values)
+
+    decorated: Any = _COLUMNS(_UNLABELED_MARK(collected))
+    return decorated  # type: ignore[no-any-return]
+
+
 def table_options(command: Command) -> Command:
     """Add the options that say how a table is read."""
     options = (
-        click.option(
-            "--columns",
-            type=Columns(),
-            help="Kinds of columns where the guess is wrong: numeric, nominal, text, or skip to leave one out.",
-        ),
-        click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell."),
+        _COLUMNS,
+        _UNLABELED_MARK,
         click.option(
             "--keep-label",
             "keep_labels",
@@ -258,17 +283,33 @@ def command_line(ctx: click.Context) -> str:
     words = ctx.command_path.split()
     for param in ctx.command.params:
         value = ctx.params.get(str(param.name))
+        if value is None:
+            continue
         if isinstance(param, click.Argument):
-            words += map(str, value) if isinstance(value, tuple) else [str(value)] if value is not None else []
-        elif value is not None and value != param.get_default(ctx) and value != ():
-            name = max(param.opts, key=len)
-            if value is True:
-                words.append(name)
-            elif isinstance(value, dict):
-                words += [name, ",".join(f"{key}={kind}" for key, kind in value.items())]
-            elif isinstance(param.type, Names):
-                words += [name, ",".join(value)]
-            else:
-                for one in value if isinstance(value, tuple) else (value,):
-                    words += [name, str(one)]
+            words += map(str, value if isinstance(value, tuple) else (value,))
+        elif value not in (param.get_default(ctx), ()):
+            words += _option_words(param, value)
     return shlex.join(words)
+
+
+def _option_words(param: click.Parameter, value: Any) -> list[str]:
+    """Return an option with its value as they stand on a command line."""
+    name = max(param.opts, key=len)
+    if value is True:
+        return [name]
+    if isinstance(value, dict):
+        return [name, ",".join(f"{key}={kind}" for key, kind in value.items())]
+    if isinstance(param.type, Names):
+        return [name, ",".join(value)]
+    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (name, str(one))]
+
+
+def dev_scores(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return scores on development data under the names that a model remembers them by.
+
+    Examples
+    --------
+    >>> dev_scores({"F1": 0.9})
+    {'dev F1': 0.9}
+    """
+    return {f"dev {name}": value for name, value in scores.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -123,34 +123,43 @@ def _form(output: Path | None, *, is_tree: bool) -> Form:
 
 
 def _answered(pipeline: Pipeline, form: Form, abstain: float | None, shard: _Shard) -> _Answers:
-    from handful.core.records import Sentence, Tree
     from handful.corpora.annotated import header_text, sentence_text
     from handful.methods.pipeline import BLANK
 
-    found = pipeline.columns
-    last = found[-1] if found else ""
-    read = pipeline.parser.columns_[0] if pipeline.parser is not None else ""
+    filled = pipeline.columns
+    last = filled[-1] if filled else ""
     done = _Answers("", "", len(shard), 0, 0, set(), [])
     texts = []
     for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
         if abstain is not None:
-            tags = [tag if share >= abstain else BLANK for tag, share in zip(tree.sentence[last], sure, strict=True)]
-            done.n_blank += tags.count(BLANK)
-            columns = {**tree.sentence.columns, last: tuple(tags)}
-            tree = Tree(
-                Sentence(tree.sentence.tokens, columns, tree.sentence.comments), tree.heads, tree.labels, tree.extras
-            )
-        old = ["given" if name == last else name for name in names]
-        written = [*old, *(name for name in found if name not in old), *(["confidence"] if sure else [])]
+            tree = _blanked(tree, last, sure, abstain)
+            done.n_blank += tree.sentence[last].count(BLANK)
+        written = _written(names, filled, with_confidence=bool(sure))
         done.header = done.header or header_text(form, written)
-        texts.append(sentence_text(form, tree, written, found, sure))
+        texts.append(sentence_text(form, tree, written, filled, sure))
         done.n_words += len(tree)
         if pipeline.parser is not None:
-            done.tags.update(tree.sentence.columns.get(read, ()))
+            done.tags.update(tree.sentence.columns.get(pipeline.parser.columns_[0], ()))
             if -1 not in before.heads:
                 done.trees.append((before, tree))
     done.text = "".join(texts)
     return done
+
+
+def _blanked(tree: Tree, column: str, sure: Sequence[float], abstain: float) -> Tree:
+    """Leave out the tags that a tagger is not sure of."""
+    from handful.core.records import Sentence
+    from handful.methods.pipeline import BLANK
+
+    old = tree.sentence
+    tags = [tag if share >= abstain else BLANK for tag, share in zip(old[column], sure, strict=True)]
+    return replace(tree, sentence=Sentence(old.tokens, {**old.columns, column: tuple(tags)}, old.comments))
+
+
+def _written(names: Sequence[str], filled: Sequence[str], *, with_confidence: bool) -> list[str]:
+    """Return the columns to write: those of the file, a given one of the same name under another, then the new ones."""
+    old = ["given" if filled and name == filled[-1] else name for name in names]
+    return [*old, *(name for name in filled if name not in old), *(["confidence"] if with_confidence else [])]
 
 
 def _told(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: Path | None) -> str:

@@ -38,6 +38,17 @@ def show_coverage(coverage: Coverage) -> None:
     out.print(f"{coverage.prototype_share:6.1%} of the tokens are prototypes")
     out.print(f"{coverage.linked_share:6.1%} are like one, and linked to it")
     out.print(f"{rest:6.1%} are neither: only their neighbors and their spelling speak for a label\n")
+    out.print(_reach_table(coverage))
+    for title, lists in (("Not in the text", coverage.missing), ("Under several labels", coverage.ambiguous)):
+        _list(out, title, (f"{key}: {' '.join(words)}" for key, words in lists.items()))
+    _list(out, "Frequent words that no label covers (tokens)", (f"{word} ({n:,})" for word, n in coverage.uncovered))
+    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in coverage.disputed)
+    _list(out, "Prototypes that are mostly something else", disputed)
+    if coverage.unsure:
+        _show_unsure(out, coverage)
+
+
+def _reach_table(coverage: Coverage) -> Table:
     table = _table(
         "label", "prototypes (tokens)", "prototypes %", "linked %", "most frequent linked words", right=(2, 3)
     )
@@ -49,14 +60,10 @@ def show_coverage(coverage: Coverage) -> None:
             f"{100 * reach.linked_share:.1f}",
             cell("  ".join(reach.like) or "-"),
         )
-    out.print(table)
-    _list(out, "Not in the text", (f"{k}: {' '.join(v)}" for k, v in coverage.missing.items()))
-    _list(out, "Under several labels", (f"{k}: {' '.join(v)}" for k, v in coverage.ambiguous.items()))
-    _list(out, "Frequent words that no label covers (tokens)", (f"{word} ({n:,})" for word, n in coverage.uncovered))
-    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in coverage.disputed)
-    _list(out, "Prototypes that are mostly something else", disputed)
-    if not coverage.unsure:
-        return
+    return table
+
+
+def _show_unsure(out: Console, coverage: Coverage) -> None:
     table = _table("unsure of", "tokens", "bits", "wavers between", right=(1, 2))
     for doubt in coverage.unsure:
         between = "  ".join(f"{label} {share:.0%}" for label, share in doubt.labels)

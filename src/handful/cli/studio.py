@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from handful.cli.console import say
-from handful.cli.options import Columns, run_option
+from handful.cli.options import Reading, reading_options, run_option
 from handful.core.errors import FileError, ParameterError
+
+if TYPE_CHECKING:
+    from handful.corpora.tagged import Tagged
 
 
 @click.command("studio")
@@ -24,8 +27,7 @@ from handful.core.errors import FileError, ParameterError
 )
 @click.option("--fields", is_flag=True, help="For text: labels are fields of documents, not parts of speech.")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where exports go; beside DATA.")
-@click.option("--columns", type=Columns(), help="Kinds of columns where the guess is wrong, or skip.")
-@click.option("--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell.")
+@reading_options
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; only this machine by default."
 )
@@ -85,7 +87,7 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     from handful.studio.table_studio import TableStudio
 
     cells, _ = with_target(data, read_cells(data), given["target"])
-    table, kinds = as_table(data, cells, given["target"], given["columns"], given["unlabeled_mark"])
+    table, kinds = as_table(data, cells, given["target"], given["reading"])
     labels = [None if label is None else str(label) for label in table.labels.tolist()]
     journal = Journal(journal_path(data), f"{given['target']} {digest(data)}")
     desk = TableDesk(
@@ -105,7 +107,6 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     from handful.core.errors import DataError
     from handful.corpora.formats import read_prototypes
-    from handful.corpora.formats.iob import to_iob2
     from handful.corpora.sentences import read_sentences
     from handful.corpora.tagged import read_tagged
     from handful.studio.journal import Journal
@@ -114,24 +115,33 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 
     if given["prototypes"] is not None and given["tagged"] is not None:
         raise ParameterError("--prototypes and --tagged exclude each other: a model learns from words or from tags.")
-    for name in ("columns", "unlabeled_mark"):
-        if given[name] is not None:
-            raise ParameterError(f"--{name.replace('_', '-')} is for a table; name its --target.")
+    _refuse_reading(given["reading"])
     sentences = [sentence.tokens for sentence in read_sentences(data)]
     if not any(sentences):
         raise DataError(f"{data}: at least one sentence is needed, got none.")
     lists = None if given["prototypes"] is None else read_prototypes(given["prototypes"])
     train = None if given["tagged"] is None else read_tagged(given["tagged"])
     spans = given["spans"] if train is None else train.has_spans
-    tagged: list[Any] = []
-    if train is not None:
-        tagged = [
-            (sentence.tokens, to_iob2(tags) if spans else list(tags))
-            for sentence, tags in zip(train.sentences, train.tags, strict=True)
-        ]
+    tagged = [] if train is None else _pairs(train)
     journal = Journal(journal_path(data), f"{'spans' if spans else 'tokens'} {digest(data)}")
     desk = TextDesk(data.name, sentences, journal, folder, lists=lists, tagged=tagged, spans=spans, seed=given["seed"])
     return TextStudio(desk)
+
+
+def _refuse_reading(reading: Reading) -> None:
+    for name, value in vars(reading).items():
+        if value is not None:
+            raise ParameterError(f"--{name.replace('_', '-')} is for a table; name its --target.")
+
+
+def _pairs(train: Tagged) -> list[Any]:
+    """Return tokens and tags of each sentence; spans as IOB2."""
+    from handful.corpora.formats.iob import to_iob2
+
+    return [
+        (sentence.tokens, to_iob2(tags) if train.has_spans else list(tags))
+        for sentence, tags in zip(train.sentences, train.tags, strict=True)
+    ]
 
 
 def journal_path(data: Path) -> Path:

@@ -12,6 +12,7 @@ from handful.core.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
+    from handful.cli.options import Reading
     from handful.core.records import Kind, Table
 
 
@@ -44,27 +45,31 @@ def with_target(path: Path, cells: pl.DataFrame, target: str) -> tuple[pl.DataFr
     return cells.with_columns(pl.lit(None, dtype=pl.String).alias(target)), True
 
 
-def as_table(
-    path: Path, cells: pl.DataFrame, target: str, columns: dict[str, str] | None, unlabeled_mark: str | None
-) -> tuple[Table, dict[str, Kind]]:
+def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> tuple[Table, dict[str, Kind]]:
     """Return the table that raw cells are, and the feature columns worth using."""
-    from handful.corpora.tables import left_out, table_of
+    from handful.corpora.tables import table_of
     from handful.labeling.space import telling_columns
 
-    chosen = dict(columns or {})
+    chosen = dict(reading.columns or {})
     unknown = next((name for name in chosen if name not in cells.columns), None)
     if unknown is not None:
         raise ParameterError(f"--columns: must name columns of {path}, got {unknown!r}.")
-    skipped = [name for name, kind in chosen.items() if kind == "skip"]
     kinds: Any = {name: kind for name, kind in chosen.items() if kind != "skip"}
-    marks = [] if unlabeled_mark is None else [unlabeled_mark]
+    skipped = chosen.keys() - kinds.keys()
+    marks = [] if reading.unlabeled_mark is None else [reading.unlabeled_mark]
     table = table_of(path, cells.drop(skipped), target, kinds, marks)
     telling = telling_columns(table, tuple(kinds))
     if not telling:
-        reasons = [f"{name!r} is left out: {why}" for name, why in left_out(table, tuple(kinds)).items()]
-        told = "; ".join(reasons[:3]).replace("Keep it with", "Keep it with --columns") or "there is no other column"
+        told = _why_left_out(table, tuple(kinds))
         raise DataError(f"{path}: at least one column beside {target!r} must tell rows apart, got none: {told}.")
     return table, telling
+
+
+def _why_left_out(table: Table, kept: tuple[str, ...]) -> str:
+    from handful.corpora.tables import left_out
+
+    reasons = [f"{name!r} is left out: {why}" for name, why in left_out(table, kept).items()]
+    return "; ".join(reasons[:3]).replace("Keep it with", "Keep it with --columns") or "there is no other column"
 
 
 def check_table_name(output: Path) -> None:

@@ -16,7 +16,7 @@ from handful.core.errors import DataError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-    from handful.core.explanation import Explanation
+    from handful.core.explanation import Explanation, NearRow
 
 
 @click.command("why")
@@ -79,14 +79,18 @@ def _show(told: Explanation) -> None:
     subject = f"{told.subject}: " if told.subject else ""
     out.print(Text(f"{subject}{told.label}{sure}{rather}", style="bold"))
     for near in told.near:
-        name = "a training row" if near.row is None else f"training row {near.row + 1}"
-        held = ", ".join(f"{column} {cell}" for column, cell in list(near.cells.items())[:8])
-        passed = "".join(f" <- {row + 1}" for row in near.lineage)
-        origin = f"; its label was passed on by rows{passed}" if near.lineage else ""
-        out.print(Text(f"  near {name}, {near.label}, {near.distance:.3g} away: {held}{origin}"))
+        out.print(Text(f"  {_near(near)}"))
     if told.links:
         out.print(Text(f"  linked to {', '.join(told.links)}"))
     for item in told.evidence:
         out.print(Text(f"  {item.weight:+.3f}  {item.what}"))
     if told.evidence and not told.subject:
         out.print(Text(f"  ({told.how})", style="dim"))
+
+
+def _near(near: NearRow) -> str:
+    name = "a training row" if near.row is None else f"training row {near.row + 1}"
+    held = ", ".join(f"{column} {cell}" for column, cell in list(near.cells.items())[:8])
+    passed = "".join(f" <- {row + 1}" for row in near.lineage)
+    origin = f"; its label was passed on by rows{passed}" if near.lineage else ""
+    return f"near {name}, {near.label}, {near.distance:.3g} away: {held}{origin}"

@@ -118,13 +118,14 @@ def get_card(name: str, takes: Takes | None = None) -> Card:
     if outer in AROUND and parenthesis and inner.endswith(")") and takes in (None, "table"):
         around: Card = import_module(AROUND[outer]).around_card(outer, get_card(inner[:-1], "table"))
         return around
-    known = names(takes)
-    near = difflib.get_close_matches(name, known, n=1)
+    raise _unknown(name, takes)
+
+
+def _unknown(name: str, takes: Takes | None) -> ParameterError:
+    near = difflib.get_close_matches(name, names(takes), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " Run 'handful methods' to see all."
-    kind_of = {"table": " for tables", "sentences": " for sentences", "occurrences": " for word senses"}.get(
-        takes or ""
-    )
-    raise ParameterError(f"methods: there is no method{kind_of or ''} named {name!r}.{hint}")
+    kinds = {"table": " for tables", "sentences": " for sentences", "occurrences": " for word senses"}
+    return ParameterError(f"methods: there is no method{kinds.get(takes or '', '')} named {name!r}.{hint}")
 
 
 def cards(takes: Takes | None = None) -> Iterator[Card]:

@@ -182,6 +182,10 @@ ESTIMATORS: dict[str, Foreign] = {
 }
 
 
+# How many processes and how many words on the screen is not for a file to say.
+_NOT_STORED = {"n_jobs": None, "verbose": 0}
+
+
 def estimator_state(model: Any) -> dict[str, Any] | None:
     """Return parameters and fitted attributes of a classifier of scikit-learn; None where more than is declared is there.
 
@@ -221,22 +225,23 @@ def estimator_from(name: str, state: dict[str, Any]) -> Any:
     cls = getattr(import_module(foreign.module), name)
     model = cls()
     params = model.get_params(deep=False)
-    # Other versions of scikit-learn have parameters that say of themselves that they are out of use.
-    state = {key: value for key, value in state.items() if key not in foreign.left_out and not _out_of_use(value)}
+    state = _in_use(state, foreign)
     if unknown := state.keys() - params.keys() - foreign.state.keys():
         raise ModelFileError(f"it names an attribute {min(unknown)[:60]!r}, which no {name} has.")
     if is_fitted(state):
         check_state(name, foreign.state, state)
     vars(model).update(state)
-    # How many processes and how many words on the screen is not for a file to say.
-    for key, value in (("n_jobs", None), ("verbose", 0)):
-        if key in params:
-            setattr(model, key, value)
+    vars(model).update({key: value for key, value in _NOT_STORED.items() if key in params})
     model._validate_params()
     if foreign.after is not None and is_fitted(state):
         foreign.after(model)
     return model
 
 
-def _out_of_use(value: Any) -> bool:
-    return isinstance(value, str) and value == "deprecated"
+def _in_use(state: dict[str, Any], foreign: Foreign) -> dict[str, Any]:
+    # Other versions of scikit-learn have parameters that say of themselves that they are out of use.
+    return {
+        key: value
+        for key, value in state.items()
+        if key not in foreign.left_out and not (isinstance(value, str) and value == "deprecated")
+    }

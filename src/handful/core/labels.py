@@ -211,23 +211,25 @@ def _as_array(y: Any, who: str) -> np.ndarray:
         y = y.to_list()
     elif hasattr(y, "__array__"):
         y = np.asarray(y)
-    if isinstance(y, str | bytes | dict | set | frozenset):
-        raise DataError(f"{who}: y must be a sequence of labels, got a {type(y).__name__}.")
-    if isinstance(y, np.ndarray):
-        values = y
-    else:
-        try:
-            kept = list(y)
-        except TypeError:
-            raise DataError(f"{who}: y must be a sequence of labels, got {type(y).__name__}.") from None
-        values = np.empty(len(kept), dtype=object)
-        values[:] = kept
+    values = y if isinstance(y, np.ndarray) else _as_objects(y, who)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
         raise DataError(f"{who}: y must have one dimension, got shape {values.shape}.")
     if values.dtype.kind in "mMcV":
         raise DataError(f"{who}: labels must be strings, integers or booleans, got {values.dtype}.")
+    return values
+
+
+def _as_objects(y: Any, who: str) -> np.ndarray:
+    if isinstance(y, str | bytes | dict | set | frozenset):
+        raise DataError(f"{who}: y must be a sequence of labels, got a {type(y).__name__}.")
+    try:
+        labels = list(y)
+    except TypeError:
+        raise DataError(f"{who}: y must be a sequence of labels, got {type(y).__name__}.") from None
+    values = np.empty(len(labels), dtype=object)
+    values[:] = labels
     return values
 
 

@@ -21,6 +21,8 @@ MISSING = frozenset(
 
 _PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _CODE = re.compile(r"[+-]?0[0-9]+(\.[0-9]*)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?0,")
+_DAY_FIRST = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.")
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|US\$)"
 _AMOUNT = re.compile(
     rf"\(?[+-]?{_CURRENCY}?\s*[+-]?([0-9]{{1,3}}(?:[,' \u00a0][0-9]{{3}})+|[0-9]+)?(\.[0-9]*)?\s*(?:%|{_CURRENCY})?\)?"
@@ -90,14 +92,15 @@ def guess_form(cells: Iterable[str]) -> Form | None:
 
 def _is_apt(form: Form, values: list[str]) -> bool:
     """Tell whether a form that can read all values is also what they mean."""
-    if form == "amount" and any("," in cell for cell in values) and not any("." in cell for cell in values):
+    if form == "amount":
         # 0,125 is no thousand; without any sign of it, a group of three digits is one.
-        return not any(re.match(r"[+-]?0,", cell) for cell in values)
+        has_points = any("." in cell for cell in values)
+        return has_points or not any(map(_DECIMAL_COMMA.match, values))
     if form in ("quantity", "range"):
         units = {_unit(cell) for cell in values} - {""}
         return len(units) <= 1
     # Dots are the way of countries that write the day first.
-    return form != "date" or not any(re.match(r"[0-9]{1,2}\.[0-9]{1,2}\.", cell) for cell in values)
+    return form != "date" or not any(map(_DAY_FIRST.match, values))
 
 
 def _unit(cell: str) -> str:

@@ -166,18 +166,22 @@ def admits(annotation: Any, value: Any) -> bool:
     (True, False)
     """
     origin = get_origin(annotation)
-    if origin is Annotated:
-        kind, *bounds = get_args(annotation)
-        return admits(kind, value) and all(b.admits(value) for b in bounds if isinstance(b, Range))
-    if origin in (Union, types.UnionType):
-        return any(admits(part, value) for part in get_args(annotation))
-    if origin is Literal:
-        return isinstance(value, str | int | bool | None) and value in get_args(annotation)
     if origin is not None:
-        return callable(value) if origin is Callable else isinstance(value, origin)
+        return _admits_composed(origin, get_args(annotation), value)
     if annotation in _PLAIN:
         return _PLAIN[annotation](value)
     return isinstance(value, annotation) if isinstance(annotation, type) else True
+
+
+def _admits_composed(origin: Any, parts: tuple[Any, ...], value: Any) -> bool:
+    if origin is Annotated:
+        kind, *bounds = parts
+        return admits(kind, value) and all(b.admits(value) for b in bounds if isinstance(b, Range))
+    if origin in (Union, types.UnionType):
+        return any(admits(part, value) for part in parts)
+    if origin is Literal:
+        return isinstance(value, str | int | bool | None) and value in parts
+    return callable(value) if origin is Callable else isinstance(value, origin)
 
 
 # What values of the plain types are; True is no number here, and no parameter is "not a number".
