@@ -14,14 +14,10 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import ModelFileError
-from handful.core.estimators import estimator_from, estimator_state
-from handful.core.few_values import few_values
-from handful.core.foreign import foreign_from, foreign_state
-from handful.core.forests import FORESTS, forest_from, forest_state
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
-from handful.core.rising import from_rising_bytes, rising_bytes
 from handful.core.schema import is_rising
+from handful.core.small_arrays import few_values, from_rising_bytes, rising_bytes
 
 _TAG = "$"
 _NUMBER_KINDS = "biuf"
@@ -126,15 +122,23 @@ class Encoder:
         card = card_of(type(value))
         if card is not None:
             return {_TAG: "method", "kind": card.name, "state": self.encode_state(value._state())}
+        if hasattr(value, "get_params") and hasattr(value, "fit"):
+            return self._estimator(value)
+        raise ModelFileError(f"save: {where} is a {type(value).__name__}, which a model file cannot hold.")
+
+    def _estimator(self, value: Any) -> dict[str, Any]:
+        # Loaded on first use: most models hold no estimator of another library.
+        from handful.core.estimators import estimator_state
+        from handful.core.foreign import foreign_state
+        from handful.core.forests import FORESTS, forest_state
+
         name, module = type(value).__name__, type(value).__module__
         if name in FORESTS and module.startswith(FORESTS[name][0]):
             return {_TAG: "forest", "kind": name, "state": self.encode_state(forest_state(value))}
         if (state := estimator_state(value)) is not None:
             return {_TAG: "sklearn", "kind": name, "state": self.encode_state(state)}
-        if hasattr(value, "get_params") and hasattr(value, "fit"):
-            self.version = max(self.version, 3)
-            return {_TAG: "foreign", "block": self._keep(foreign_state(value))}
-        raise ModelFileError(f"save: {where} is a {name}, which a model file cannot hold.")
+        self.version = max(self.version, 3)
+        return {_TAG: "foreign", "block": self._keep(foreign_state(value))}
 
     def _keep(self, array: np.ndarray) -> str:
         name = str(len(self.arrays))
@@ -210,6 +214,8 @@ class Decoder:
             case "forest":
                 return self._forest(coded)
             case "foreign":
+                from handful.core.foreign import foreign_from
+
                 return foreign_from(self._arrays[coded["block"]])
         raise ModelFileError("it holds a value of an unknown kind.")
 
@@ -262,9 +268,13 @@ class Decoder:
         return build((data, indices, indptr), shape=(n_rows, n_columns))
 
     def _forest(self, coded: Mapping[str, Any]) -> Any:
+        from handful.core.forests import FORESTS, forest_from
+
         if coded["kind"] not in FORESTS:
             raise ModelFileError("it holds a forest of a kind that is not admitted.")
         return forest_from(coded["kind"], self._attributes(coded["state"]))
 
     def _sklearn(self, coded: Mapping[str, Any]) -> Any:
+        from handful.core.estimators import estimator_from
+
         return estimator_from(coded["kind"], self._attributes(coded["state"]))

@@ -9,7 +9,6 @@ import numpy as np
 
 from handful.core.labels import UNLABELED
 from handful.core.registry import Card
-from handful.evaluation.draws import LabeledKFold
 
 _FOLDS = 3
 _MOST_UNLABELED = 500
@@ -44,6 +43,8 @@ def search(card: Card, train: Any, codes: np.ndarray, seed: int) -> dict[str, An
     n_classes = len(np.unique(codes[labeled]))
     if not best or len(labeled) < max(_LEAST_LABELS, _LEAST_PER_CLASS * n_classes):
         return best
+    from handful.evaluation.draws import LabeledKFold
+
     spare = np.random.default_rng(seed).permutation(np.flatnonzero(codes < 0))[:_MOST_UNLABELED]
     rows = np.sort(np.concatenate([labeled, spare]))
     part, part_codes = train[rows], codes[rows]

@@ -80,23 +80,29 @@ def choose_view(problem: Problem, text: Any = "auto", *, seconds: float | None =
     TextView
         The way to read them.
     """
-    from handful.features.vectors import encoder_at_hand, find_encoder
-
     if "text" not in problem.kinds.values():
         if not (isinstance(text, str) and text == "auto"):
             raise ParameterError(f"text: {problem.name} must have a column of texts for this choice, got none.")
         return TextView()
-    if not isinstance(text, str) or text not in ("auto", "words", "lsa", "vectors"):
-        if not isinstance(text, str | os.PathLike) and not hasattr(text, "encode"):
-            raise ParameterError(
-                f"text: must be 'auto', 'words', 'lsa', 'vectors', a folder, a name of the hub or an object with "
-                f"encode(list of str), got {text!r}."
-            )
-        return TextView(find_encoder(text))
-    if text == "vectors":
-        return TextView(find_encoder(None))
-    if text != "auto":
-        return TextView(text)
+    if isinstance(text, str) and text == "auto":
+        return _usual_view(problem, seconds)
+    return TextView(text) if isinstance(text, str) and text in ("words", "lsa") else TextView(_asked_for(text))
+
+
+def _asked_for(text: Any) -> Encoder:
+    from handful.features.vectors import find_encoder
+
+    if not isinstance(text, str | os.PathLike) and not hasattr(text, "encode"):
+        raise ParameterError(
+            f"text: must be 'auto', 'words', 'lsa', 'vectors', a folder, a name of the hub or an object with "
+            f"encode(list of str), got {text!r}."
+        )
+    return find_encoder(None if isinstance(text, str) and text == "vectors" else text)
+
+
+def _usual_view(problem: Problem, seconds: float | None) -> TextView:
+    from handful.features.vectors import encoder_at_hand, find_encoder
+
     named = encoder_at_hand()
     if named is None:
         return TextView(

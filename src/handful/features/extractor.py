@@ -21,7 +21,6 @@ from handful.features.language import TOKEN_COLUMN, Atom, Template, parse_templa
 from handful.features.predicates import Predicates
 from handful.kernels.templates import empty_table, find_keys, number_keys
 
-_PAD_NAMES = ("<s>", "</s>")
 Slot = tuple[Atom, ...]
 
 

@@ -13,11 +13,11 @@ from handful.core.errors import DataError
 from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
 from handful.core.schema import Array, DictOf, Either, IfThere, ListOf, Names, Number, Record, Text, stored
-from handful.features.rows import Rows
-from handful.features.texts import check_texts, encode_texts, learn_texts
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from handful.features.rows import Rows
 
 _MOST_WORDS = 2**14
 _MOST_VALUES = 100
@@ -102,6 +102,8 @@ class TableEncoder:
         ).encode()  # half letters fail
         for name, column in self._columns.items():
             if _is_viewed(column):
+                from handful.features.texts import check_texts
+
                 check_texts(column)
                 if column["view"] == "vectors":
                     from handful.features.vectors import check_mark
@@ -262,6 +264,8 @@ class TableEncoder:
 
     def _with_texts(self, frame: pl.DataFrame) -> Rows:
         """Put the views of texts beside the other columns, and the counts of their words behind them."""
+        from handful.features.rows import Rows
+
         texts = self._texts(frame)
         blocks: list[Any] = []
         spans: dict[str, tuple[int, int]] = {}
@@ -406,12 +410,14 @@ def _learn_texts(series: pl.Series, text: Any) -> tuple[dict[str, Any], TextPart
     filled = cells.is_not_null().to_numpy()
     if (isinstance(text, str) and text == "words") or filled.sum() < _LEAST_TEXTS:
         return _learn_words(series), None
-    learned, found = learn_texts(cells.drop_nulls().to_list())
+    from handful.features.texts import learn_texts
+
+    learned, seen = learn_texts(cells.drop_nulls().to_list())
     place = sparse.csr_matrix(
         (np.ones(filled.sum(), dtype=np.float32), (np.flatnonzero(filled), np.arange(filled.sum()))),
         shape=(len(filled), int(filled.sum())),
     )
-    parts = {"lsa": place @ found.lsa, "letters": place @ found.letters}
+    parts = {"lsa": place @ seen.lsa, "letters": place @ seen.letters}
     column = {"view": "lsa", **learned}
     if not (isinstance(text, str) and text == "lsa"):
         from handful.features.vectors import find_encoder
@@ -419,7 +425,7 @@ def _learn_texts(series: pl.Series, text: Any) -> tuple[dict[str, Any], TextPart
         encoder = find_encoder(None if isinstance(text, str) else text)
         column |= {"view": "vectors", "encoder": encoder.mark, "width": encoder.width}
         parts = {"vectors": encoder.encode(text_cells(series)), **parts}
-    return column, (parts, sparse.csr_matrix(place @ found.words))
+    return column, (parts, sparse.csr_matrix(place @ seen.words))
 
 
 def text_cells(series: pl.Series) -> list[str]:
@@ -443,6 +449,8 @@ def _parts(column: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _encode_texts(series: pl.Series, column: Mapping[str, Any]) -> TextParts:
+    from handful.features.texts import encode_texts
+
     texts = text_cells(series)
     encoded = encode_texts(column, texts)
     parts = {"lsa": encoded.lsa, "letters": encoded.letters}

@@ -20,7 +20,6 @@ from handful.core.schema import Array, IfThere, Model, Names, Number, Plain, che
 from handful.core.store import Storable
 from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
-from handful.methods.classifiers import classifier_card
 from handful.methods.confidence import Confidence, HeldOut, hold_out, own_shares
 
 if TYPE_CHECKING:
@@ -344,7 +343,11 @@ def card_for(method: Any) -> Card:
     >>> card_for("k-nn").name
     'k-nn'
     """
-    return get_card(method, "table") if isinstance(method, str) else classifier_card(method)
+    if isinstance(method, str):
+        return get_card(method, "table")
+    from handful.methods.classifiers import classifier_card
+
+    return classifier_card(method)
 
 
 def as_frame(X: Any) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from handful.corpora.formats.frames import BATCH, MAX_CELLS, MAX_TABLE, refuse_s
 from handful.corpora.formats.header import check_names, default_names, is_header, note_of
 from handful.corpora.formats.separated_rows import Numbered, separated_rows
 from handful.corpora.formats.text_blocks import text_blocks
-from handful.corpora.opening import FilePath, Source, as_source, bare_suffix, refuse_mark, write_bytes
+from handful.corpora.opening import FilePath, Source, as_source, bare_suffix
 
 if TYPE_CHECKING:
     import polars as pl
@@ -255,6 +255,8 @@ def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
     frames : iterable of polars.DataFrame
         Rows; a missing cell is left empty.
     """
+    from handful.corpora.opening import refuse_mark, write_bytes
+
     separator = "," if bare_suffix(path) == ".csv" else "\t"
     with write_bytes(path) as file:
         for number, frame in enumerate(frames):

@@ -11,7 +11,7 @@ from typing import Any
 from handful.core.errors import DataError, FormatError
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.shown import shown
-from handful.corpora.opening import FilePath, bare_suffix, read_lines, read_whole, refuse_mark, write_text_file
+from handful.corpora.opening import FilePath, bare_suffix, read_lines, read_whole
 
 
 def read_prototypes(path: FilePath) -> dict[str, list[str]]:
@@ -150,6 +150,8 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     >>> target.read_text()
     'NN\tyear share\n'
     """
+    from handful.corpora.opening import refuse_mark, write_text_file
+
     lists = _as_lists(prototypes)
     form = bare_suffix(path)
     for label, words in lists.items():

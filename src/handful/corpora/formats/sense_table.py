@@ -10,7 +10,7 @@ from handful.core.records import Occurrence
 from handful.corpora.formats.delimited import is_delimited, read_delimited
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.shown import shown
-from handful.corpora.opening import FilePath, as_source, write_text_file
+from handful.corpora.opening import FilePath, as_source
 
 if TYPE_CHECKING:
     from handful.corpora.raw_text import Token
@@ -106,6 +106,8 @@ def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None
     occurrences : iterable of Occurrence
         What to write; tokens with blanks between them.
     """
+    from handful.corpora.opening import write_text_file
+
     with write_text_file(path) as file:
         file.write("id\ttext\tword\ttarget_index\tsense\n")
         for item in occurrences:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import hashlib
+import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,13 +14,20 @@ from typing import Any
 
 from handful.core.errors import FormatError
 from handful.corpora.formats.detection import detect
-from handful.corpora.opening import MAX_LINE, decoded, first_chunk, open_bytes, refuse_lone_returns
+from handful.corpora.opening import (
+    MAX_LINE,
+    Source,
+    as_source,
+    decoded,
+    first_chunk,
+    open_bytes,
+    refuse_lone_returns,
+)
 from handful.representations.numbered_text import TextPart, sentence_parts, text_parts
 
 _PART_BYTES = 1 << 20
 _SHARD_SENTENCES = 1 << 13
 _SHARD_ROWS = 1 << 16
-_SAMPLE = 1 << 16
 _PREPARED = 2_000
 Prepare = Callable[[list[Any]], Iterable[Any]]
 Preparing = Prepare | Sequence[Prepare]
@@ -91,14 +99,18 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
         return
     if isinstance(unlabeled, list | tuple) and unlabeled and all(isinstance(u, str | os.PathLike) for u in unlabeled):
         for path in unlabeled:
-            _refuse_columns(path)
-            with open_bytes(path) as file:
-                packed = not hasattr(file.raw, "name")
-            yield from unpacked_parts(path) if packed else text_parts(path, part_bytes=_PART_BYTES)
+            yield from _file_parts(as_source(path))
         return
     for part in sentence_parts(unlabeled, who):
         for start in range(0, len(part), _SHARD_SENTENCES):
             yield part[start : start + _SHARD_SENTENCES]
+
+
+def _file_parts(source: Source) -> Iterable[TextPart | UnpackedPart]:
+    _refuse_columns(source)
+    if source.is_packed or source.is_stream:
+        return unpacked_parts(source)
+    return text_parts(source, part_bytes=_PART_BYTES)
 
 
 def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
@@ -137,17 +149,16 @@ def digest_of(shard: Any) -> str | None:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
-def _refuse_columns(path: str | os.PathLike[str]) -> None:
+def _refuse_columns(source: Source) -> None:
     """Raise if a file is no text at all, or has columns, of which all would be counted as words."""
-    with open_bytes(path) as file:
-        data = first_chunk(path, file, _SAMPLE)
-    refuse_lone_returns(path, data)
+    data = first_chunk(source, io.BytesIO(source.head))
+    refuse_lone_returns(source, data)
     lines = [line for line in data.split(b"\n") if line.strip() and not line.startswith((b"#", b"-DOCSTART-"))]
-    if len(data) == _SAMPLE:
-        lines.pop()
-    if lines and all(b"\t" in line for line in lines) and detect(path) in ("conll", "conllu", "table"):
+    if not source.is_whole:
+        del lines[-1:]
+    if lines and all(b"\t" in line for line in lines) and detect(source) in ("conll", "conllu", "table"):
         raise FormatError(
-            path, 1, "expected raw text, one sentence a line, got columns between tabs. Name a file of words alone."
+            source, 1, "expected raw text, one sentence a line, got columns between tabs. Name a file of words alone."
         )
 
 

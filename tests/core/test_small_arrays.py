@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful.core.rising import from_rising_bytes, rising_bytes
+from handful.core.small_arrays import from_rising_bytes, rising_bytes
 
 
 @given(st.sets(st.integers(0, 2**63 - 1), min_size=512, max_size=600))
