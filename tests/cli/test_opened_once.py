@@ -11,7 +11,8 @@ import pytest
 from handful.cli import main
 
 ROWS = "height,width,shape,label\n" + "".join(
-    f"{i % 2 * 3 + i / 50:.2f},{i / 25:.2f},{'xyz'[i % 3]},{('no', 'yes')[i % 2] if i < 30 else ''}\n" for i in range(60)
+    f"{i % 2 * 3 + i / 50:.2f},{i / 25:.2f},{'xyz'[i % 3]},{('no', 'yes')[i % 2] if i < 30 else ''}\n"
+    for i in range(60)
 )
 TAGGED = "the\tD\ndog\tN\nruns\tV\n\na\tD\ncat\tN\nsees\tV\nthe\tD\nhouse\tN\n\n" * 8
 TREE = "1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\trun\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"

@@ -70,22 +70,24 @@ def audit_accuracy(loop: LabelLoop, rows: Iterable[int], labels: Mapping[int, An
     classes = sorted(set(held.values()), key=str)
     if not asked or len(classes) < 2:
         return None
-    code_of = {label: code for code, label in enumerate(classes)}
     codes = np.full(len(loop.points), -1)
-    for row, label in held.items():
-        if row in place:
-            codes[place[row]] = code_of[label]
+    for row in held.keys() & place.keys():
+        codes[place[row]] = classes.index(held[row])
     at = np.array([place[row] for row in asked])
-    n_right = 0
-    for fold in np.array_split(np.random.default_rng(0).permutation(at), min(_N_FOLDS, len(at))):
-        without = codes.copy()
-        without[fold] = -1
-        if (without < 0).all():
-            continue
-        shares = committee_shares(loop.points, without, len(classes), loop.around, loop.seed)
-        n_right += int((shares[fold].argmax(axis=1) == codes[fold]).sum())
+    folds = np.array_split(np.random.default_rng(0).permutation(at), min(_N_FOLDS, len(at)))
+    n_right = sum(_n_right(loop, codes, fold, len(classes)) for fold in folds)
     low, high = _wilson(n_right, len(at))
     return Audit(len(at), n_right, n_right / len(at), low, high)
+
+
+def _n_right(loop: LabelLoop, codes: np.ndarray, fold: np.ndarray, n_classes: int) -> int:
+    """Count the rows of a fold that models of the other labels are right on."""
+    without = codes.copy()
+    without[fold] = -1
+    if (without < 0).all():
+        return 0
+    shares = committee_shares(loop.points, without, n_classes, loop.around, loop.seed)
+    return int((shares[fold].argmax(axis=1) == codes[fold]).sum())
 
 
 def _wilson(n_right: int, n: int) -> tuple[float, float]:

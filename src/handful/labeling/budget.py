@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError, ParameterError
-from handful.core.labels import encode_labels
+from handful.core.labels import Labels, encode_labels
 from handful.core.progress import Progress
 from handful.labeling.curves import Answer, LearningCurves, answer_or_only, learning_curves, quick_answerers
 from handful.labeling.forecast import Forecast, Goal, forecast, labels_needed, refusal
@@ -99,8 +99,8 @@ def label_budget(
     --------
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 60)
-    >>> found = label_budget(rng.normal(0, 1, (60, 2)) + 2 * y[:, None], y, n_draws=3)
-    >>> found.n_labels, found.sizes
+    >>> budget = label_budget(rng.normal(0, 1, (60, 2)) + 2 * y[:, None], y, n_draws=3)
+    >>> budget.n_labels, budget.sizes
     (60, (9, 13, 20, 30, 45))
     """
     if goal is not None and not 0 < goal <= 1:
@@ -109,13 +109,7 @@ def label_budget(
         raise ParameterError(f"budget: at least 2 draws are needed, got {n_draws}.")
     matrix = as_matrix(X, who="budget")
     labels = encode_labels(y, who="budget", min_classes=2)
-    if matrix.shape[0] != len(labels.codes):
-        raise DataError(f"budget: X and y must be of one length, got {matrix.shape[0]} and {len(labels.codes)}.")
-    if len(labels.labeled) < max(_LEAST_LABELS, 3 * len(labels.classes)):
-        raise DataError(
-            f"budget: at least {max(_LEAST_LABELS, 3 * len(labels.classes))} labels are needed to see a curve, "
-            f"got {len(labels.labeled)}. Label some first, with the help of 'handful next'."
-        )
+    _check_sizes(matrix.shape[0], labels)
     rng = np.random.default_rng(random_state)
     given = rng.permutation(labels.labeled)[:_MOST_LABELED]
     raw = rng.permutation(labels.unlabeled)[:_MOST_UNLABELED]
@@ -144,6 +138,17 @@ def label_budget(
         needed,
         _stopping(answerers[curves.best], curves.sizes, codes, asked, random_state),
     )
+
+
+def _check_sizes(n_rows: int, labels: Labels) -> None:
+    if n_rows != len(labels.codes):
+        raise DataError(f"budget: X and y must be of one length, got {n_rows} and {len(labels.codes)}.")
+    least = max(_LEAST_LABELS, 3 * len(labels.classes))
+    if len(labels.labeled) < least:
+        raise DataError(
+            f"budget: at least {least} labels are needed to see a curve, "
+            f"got {len(labels.labeled)}. Label some first, with the help of 'handful next'."
+        )
 
 
 def _lines(curves: LearningCurves) -> tuple[BudgetLine, ...]:

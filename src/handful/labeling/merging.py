@@ -159,15 +159,8 @@ def merge_labels(
     strangers: list[tuple[str, int]] = []
     n_empty = n_changed = 0
     for name, frame in files.items():
-        if target not in frame.columns:
-            raise DataError(f"{name}: the file must have the column {target!r} of labels, got {_names(frame)}.")
+        rows, changed = _rows_of(name, frame, target, place)
         came = [_label(cell) for cell in frame[target].cast(pl.String).to_list()]
-        rows, changed = place.rows_of(frame, target)
-        if frame.height and all(row is None for row in rows):
-            raise DataError(
-                f"{name}: at least one row must be a row of the data, got {frame.height:,} others. "
-                "Merge it with the table it was made from."
-            )
         n_empty += sum(label is None for label in came)
         n_changed += changed
         for number, (row, label) in enumerate(zip(rows, came, strict=True)):
@@ -179,10 +172,27 @@ def merge_labels(
                 given.setdefault(row, []).append((name, label))
     n_new, n_same, conflicts = _settle(labels, given, prefer_new)
     series = pl.Series(target, labels, dtype=pl.String)
-    if target in data.columns and data.schema[target] != pl.String:
-        fitting = series.cast(data.schema[target], strict=False)
-        series = fitting if fitting.null_count() == series.null_count() else series
+    if target in data.columns:
+        series = _cast_if_fitting(series, data.schema[target])
     return Merged(data.with_columns(series), n_new, n_same, n_empty, n_changed, conflicts, strangers)
+
+
+def _rows_of(name: str, frame: pl.DataFrame, target: str, place: _Places) -> tuple[list[int | None], int]:
+    """Return which row of the data each row of a file is, and how many have changed."""
+    if target not in frame.columns:
+        raise DataError(f"{name}: the file must have the column {target!r} of labels, got {_names(frame)}.")
+    rows, changed = place.rows_of(frame, target)
+    if frame.height and all(row is None for row in rows):
+        raise DataError(
+            f"{name}: at least one row must be a row of the data, got {frame.height:,} others. "
+            "Merge it with the table it was made from."
+        )
+    return rows, changed
+
+
+def _cast_if_fitting(labels: pl.Series, dtype: Any) -> pl.Series:
+    fitting = labels.cast(dtype, strict=False)
+    return fitting if fitting.null_count() == labels.null_count() else labels
 
 
 def _settle(

@@ -77,12 +77,7 @@ def next_sentences(
     >>> [pick.sentence for pick in next_sentences([["a", "dog", "ran"], ["a", "dog", "ran"], ["the", "cat", "sat"]], n=2)]
     [0, 2]
     """
-    if n < 1:
-        raise ParameterError(f"next_sentences: n must be at least 1, got {n}.")
-    if strategy not in ("auto", "random"):
-        raise ParameterError(f"next_sentences: strategy must be auto or random, got {strategy!r}.")
-    if not len(raw):
-        raise DataError("next_sentences: at least one raw sentence is needed, got none.")
+    _check(n, strategy, len(raw))
     shuffled = np.random.default_rng(random_state).permutation(len(raw))
     n = min(n, len(raw))
     n_audit = n if strategy == "random" else int(AUDIT_SHARE * n)
@@ -97,6 +92,15 @@ def next_sentences(
             break
         chosen.setdefault(i, AUDIT)
     return _picks(raw, tagger, chosen)
+
+
+def _check(n: int, strategy: str, n_raw: int) -> None:
+    if n < 1:
+        raise ParameterError(f"next_sentences: n must be at least 1, got {n}.")
+    if strategy not in ("auto", "random"):
+        raise ParameterError(f"next_sentences: strategy must be auto or random, got {strategy!r}.")
+    if not n_raw:
+        raise DataError("next_sentences: at least one raw sentence is needed, got none.")
 
 
 def token_margins(shares: np.ndarray) -> np.ndarray:
@@ -150,9 +154,7 @@ def _picks(raw: Sequence[Any], tagger: Any, chosen: dict[int, str]) -> list[Sent
         return [SentencePick(i, reason, [], None) for i, reason in chosen.items()]
     wanted = [raw[i] for i in chosen]
     picks = []
-    for (i, reason), tags, shares in zip(
-        chosen.items(), tagger.predict(wanted), tagger.predict_proba(wanted), strict=True
-    ):
+    for (i, reason), tags, shares in zip(chosen.items(), *tagger.predict_with_shares(wanted), strict=True):
         lead = token_margins(shares)
         picks.append(SentencePick(i, reason, list(tags), float(lead.mean()) if len(lead) else None))
     return picks

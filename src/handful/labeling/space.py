@@ -41,16 +41,26 @@ def as_matrix(X: Any, *, who: str) -> Any:
     """
     if hasattr(X, "tocsr"):
         return X.tocsr().astype(np.float64)
-    if not hasattr(X, "columns"):
-        cells = X if isinstance(X, np.ndarray) else np.asarray(list(X), dtype=object)
-        if cells.ndim == 1 and len(cells) and all(cell is None or isinstance(cell, str) for cell in cells.tolist()):
-            return _encoded(_texts(cells.tolist()), {"text": "text"})
-        if cells.ndim != 2:
-            raise DataError(f"{who}: X must be a table of rows and columns, or texts, got shape {cells.shape}.")
-        try:
-            return _scaled(cells.astype(np.float64))
-        except (TypeError, ValueError):
-            pass  # names or mixed cells: a table
+    if hasattr(X, "columns"):
+        return _encoded_table(X)
+    cells = X if isinstance(X, np.ndarray) else np.asarray(list(X), dtype=object)
+    if _are_texts(cells):
+        return _encoded(_texts(cells.tolist()), {"text": "text"})
+    if cells.ndim != 2:
+        raise DataError(f"{who}: X must be a table of rows and columns, or texts, got shape {cells.shape}.")
+    try:
+        return _scaled(cells.astype(np.float64))
+    except (TypeError, ValueError):
+        return _encoded_table(X)  # names or mixed cells
+
+
+def _are_texts(cells: np.ndarray) -> bool:
+    if cells.ndim != 1 or not len(cells):
+        return False
+    return all(cell is None or isinstance(cell, str) for cell in cells.tolist())
+
+
+def _encoded_table(X: Any) -> Any:
     from handful.corpora.tables import table_of
     from handful.methods.table_model import as_frame
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -108,12 +108,7 @@ def doubtful_tags(
     >>> [(d.sentence, d.start, d.suggestion) for d in doubtful_tags(sentences, tags, n=1).doubts]
     [(7, 1, ('N',))]
     """
-    if n is not None and n < 1:
-        raise ParameterError(f"doubt: n must be at least 1, got {n}.")
-    if len(sentences) < 2 or len(sentences) != len(tags):
-        raise DataError(
-            f"doubt: at least two sentences, each with tags, are needed, got {len(sentences)} and {len(tags)} of tags."
-        )
+    _check(n, len(sentences), len(tags))
     answers, shares, classes = _held_out_answers(sentences, tags, make or _crf(tags), random_state, progress)
     codes_by_label = code_of(classes)
     judged = sorted(answers)
@@ -121,30 +116,38 @@ def doubtful_tags(
     codes = np.array([codes_by_label[tag] for number in judged for tag in tags[number]])
     sure = confident_classes(flat, class_thresholds(flat, codes))
     offsets = np.cumsum([0, *(len(tags[number]) for number in judged)])
+    surely_other = (sure >= 0) & (sure != codes)
     doubts = []
     for at, number in enumerate(judged):
-        line, answer = tags[number], answers[number]
-        surely = sure[offsets[at] : offsets[at + 1]]
-        for start, stop in _differing(line, answer):
-            given = [float(shares[number][i, codes_by_label[line[i]]]) for i in range(start, stop)]
-            other = [float(shares[number][i, codes_by_label[answer[i]]]) for i in range(start, stop)]
-            confident = any(surely[i] >= 0 and classes[surely[i]] != line[i] for i in range(start, stop))
+        given = codes[offsets[at] : offsets[at + 1]]
+        other = np.array([codes_by_label[tag] for tag in answers[number]])
+        places = np.arange(len(given))
+        for start, stop in _differing(tags[number], answers[number]):
             doubts.append(
                 TagDoubt(
                     number,
                     start,
                     stop,
                     tuple(list(sentences[number])[start:stop]),
-                    tuple(line[start:stop]),
-                    tuple(answer[start:stop]),
-                    float(np.mean(given)),
-                    float(np.mean(other)),
-                    confident,
+                    tuple(tags[number][start:stop]),
+                    tuple(answers[number][start:stop]),
+                    float(shares[number][places, given][start:stop].mean()),
+                    float(shares[number][places, other][start:stop].mean()),
+                    bool(surely_other[offsets[at] :][start:stop].any()),
                 )
             )
     doubts.sort(key=lambda d: (not d.confident, d.given_share - d.suggested_share, d.sentence, d.start))
     n_wrong = sum(doubt.confident for doubt in doubts)
     return TagDoubts(doubts[:n], n_wrong, _duplicates(sentences, tags), len(judged))
+
+
+def _check(n: int | None, n_sentences: int, n_tags: int) -> None:
+    if n is not None and n < 1:
+        raise ParameterError(f"doubt: n must be at least 1, got {n}.")
+    if n_sentences < 2 or n_sentences != n_tags:
+        raise DataError(
+            f"doubt: at least two sentences, each with tags, are needed, got {n_sentences} and {n_tags} of tags."
+        )
 
 
 def _crf(tags: Sequence[Sequence[str]]) -> Callable[[], Any]:
@@ -163,22 +166,15 @@ def _held_out_answers(
 ) -> tuple[dict[int, list[str]], dict[int, np.ndarray], list[str]]:
     """Return tags and probabilities by sentence, of taggers that did not see it, and the tags there are."""
     classes = sorted({tag for line in tags for tag in line})
-    codes_by_label = code_of(classes)
     folds = np.random.default_rng(seed).permutation(len(sentences)) % min(_N_FOLDS, len(sentences))
     answers: dict[int, list[str]] = {}
     shares: dict[int, np.ndarray] = {}
     try:
         for number, (train, test) in enumerate(held_out(folds), start=1):
-            try:
-                tagger = make().fit([sentences[i] for i in train], [list(tags[i]) for i in train])
-            except DataError as error:
-                raise DataError(f"doubt: part of the sentences must teach a tagger of the rest. {error}") from error
+            tagger = _taught(make(), [sentences[i] for i in train], [list(tags[i]) for i in train])
             held = [sentences[i] for i in test]
-            columns = [codes_by_label[str(label)] for label in tagger.classes_]
-            for i, answer, lines in zip(test.tolist(), tagger.predict(held), tagger.predict_proba(held), strict=True):
-                shares[i] = np.zeros((len(lines), len(classes)))
-                shares[i][:, columns] = lines
-                answers[i] = answer
+            shares.update(zip(test.tolist(), _shares(tagger, held, classes), strict=True))
+            answers.update(zip(test.tolist(), tagger.predict(held), strict=True))
             if progress is not None:
                 progress(Step("cross-validate", number, int(folds.max()) + 1))
     except KeyboardInterrupt:
@@ -187,18 +183,37 @@ def _held_out_answers(
     return answers, shares, classes
 
 
+def _shares(tagger: Any, sentences: list[Any], classes: list[str]) -> Iterator[np.ndarray]:
+    """Yield the probabilities of all tags, of which the tagger may not know some."""
+    codes_by_label = code_of(classes)
+    columns = [codes_by_label[str(label)] for label in tagger.classes_]
+    for known in tagger.predict_proba(sentences):
+        shares = np.zeros((len(known), len(classes)))
+        shares[:, columns] = known
+        yield shares
+
+
+def _taught(tagger: Any, sentences: list[Any], tags: list[list[str]]) -> Any:
+    try:
+        return tagger.fit(sentences, tags)
+    except DataError as error:
+        raise DataError(f"doubt: part of the sentences must teach a tagger of the rest. {error}") from error
+
+
 def _differing(given: Sequence[str], answer: Sequence[str]) -> list[tuple[int, int]]:
     """Return the stretches in which tags differ; spans that overlap are one stretch."""
     differs = [i for i, (a, b) in enumerate(zip(given, answer, strict=True)) if a != b]
     if not differs:
         return []
-    inside = np.zeros(len(given) + 1, dtype=bool)  # whether a token and the one before it belong together
-    for line in (given, answer):
-        for i, (a, b) in enumerate(pairwise(line), start=1):
-            inside[i] |= b.startswith("I-") and a[1:] == b[1:]
-    edges = [i for i in range(1, len(given)) if not inside[i]]
+    joined = _joined(given) | _joined(answer)
+    edges = [i for i in range(1, len(given)) if i not in joined]
     stretches = list(pairwise([0, *edges, len(given)]))
     return [(a, b) for a, b in stretches if any(a <= i < b for i in differs)]
+
+
+def _joined(tags: Sequence[str]) -> set[int]:
+    """Return the tokens that are in one span with the token before them."""
+    return {i for i, (a, b) in enumerate(pairwise(tags), start=1) if b.startswith("I-") and a[1:] == b[1:]}
 
 
 def _duplicates(sentences: Sequence[Any], tags: Sequence[Sequence[str]]) -> list[tuple[int, int]]:

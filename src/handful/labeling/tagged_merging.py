@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from handful.core.records import Sentence
 
@@ -61,34 +62,50 @@ def merge_sentences(
     0
     """
     is_tag = any(NO_TAG in sentence[tag] for sentence in data)  # then it is one like others
-    done = [s for part in files.values() for s in part if is_tag or NO_TAG not in s[tag]]
-    versions: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for sentence in done:
-        versions.setdefault(sentence.tokens, set()).add(sentence[tag])
-    there: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for sentence in data:
-        there.setdefault(sentence.tokens, set()).add(sentence[tag])
-    came = {s.tokens: s for s in done if len(versions[s.tokens]) == 1}
-    merged, replaced = list(data), set[int]()
+    came = [(name, number, sentence) for name, part in files.items() for number, sentence in enumerate(part)]
+    done = [one for one in came if is_tag or NO_TAG not in one[2][tag]]
+    versions = _versions(map(itemgetter(2), done), tag)
+    merged = list(data)
     if prefer_new:
-        for at, sentence in enumerate(data):
-            new = came.get(sentence.tokens)
-            if new is not None and new[tag] != sentence[tag]:
-                merged[at] = new
-                there[sentence.tokens] = {new[tag]}
-                replaced.add(at)
-    changed = {data[at].tokens for at in replaced}
-    conflicts, n_same, n_empty = [], 0, 0
-    for name, part in files.items():
-        for number, sentence in enumerate(part):
-            known = there.get(sentence.tokens, set())
-            if NO_TAG in sentence[tag] and not is_tag:
-                n_empty += 1
-            elif sentence[tag] in known:
-                n_same += sentence.tokens not in changed
-            elif known or len(versions[sentence.tokens]) > 1:
-                conflicts.append((name, number, sentence))
-            else:
-                there[sentence.tokens] = {sentence[tag]}
-                merged.append(sentence)
-    return MergedSentences(merged, len(merged) - len(data), n_same, conflicts, len(replaced), n_empty)
+        agreed = {sentence.tokens: sentence for _, _, sentence in done if len(versions[sentence.tokens]) == 1}
+        merged = _renewed(data, agreed, tag)
+    replaced = [new.tokens for old, new in zip(data, merged, strict=True) if new is not old]
+    conflicts, n_same = _add(merged, done, versions, set(replaced), tag)
+    n_new, n_empty = len(merged) - len(data), len(came) - len(done)
+    return MergedSentences(merged, n_new, n_same, conflicts, len(replaced), n_empty)
+
+
+def _add(
+    merged: list[Sentence],
+    done: Sequence[tuple[str, int, Sentence]],
+    versions: Mapping[tuple[str, ...], set[tuple[str, ...]]],
+    changed: set[tuple[str, ...]],
+    tag: str,
+) -> tuple[list[tuple[str, int, Sentence]], int]:
+    """Add the sentences that are new; return those in conflict, and how many are there already."""
+    there = _versions(merged, tag)
+    conflicts, n_same = [], 0
+    for name, number, sentence in done:
+        known = there.get(sentence.tokens, set())
+        if sentence[tag] in known:
+            n_same += sentence.tokens not in changed
+        elif known or len(versions[sentence.tokens]) > 1:
+            conflicts.append((name, number, sentence))
+        else:
+            there[sentence.tokens] = {sentence[tag]}
+            merged.append(sentence)
+    return conflicts, n_same
+
+
+def _versions(sentences: Iterable[Sentence], tag: str) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """Return the ways in which sentences of the same tokens are tagged."""
+    versions: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for sentence in sentences:
+        versions.setdefault(sentence.tokens, set()).add(sentence[tag])
+    return versions
+
+
+def _renewed(data: Sequence[Sentence], agreed: Mapping[tuple[str, ...], Sentence], tag: str) -> list[Sentence]:
+    """Put sentences that came back in the place of those that are tagged differently."""
+    pairs = [(old, agreed.get(old.tokens, old)) for old in data]
+    return [old if new[tag] == old[tag] else new for old, new in pairs]

@@ -69,15 +69,10 @@ class Pipeline:
             )
         self.parser = models[-1] if kinds[-1] == "trees" else None
         self.taggers = list(models if self.parser is None else models[:-1])
-        reads = [list(tagger.columns_[1:]) if hasattr(tagger, "columns_") else [] for tagger in self.taggers]
+        reads = [list(getattr(tagger, "columns_", ())[1:]) for tagger in self.taggers]
         reads += [list(self.parser.columns_)] if self.parser is not None else []
-        self.columns = _filled_columns([trained_column(tagger) for tagger in self.taggers], reads)
-        self.needed = [
-            name
-            for number, names in enumerate(reads)
-            for name in dict.fromkeys(names)
-            if name not in self.columns[:number] and not any(name in before for before in reads[:number])
-        ]
+        self.columns = _filled_columns(list(map(trained_column, self.taggers)), reads)
+        self.needed = _needed_columns(self.columns, reads)
 
     def annotate(self, sentences: Sequence[Sentence | Tree]) -> list[Answer]:
         """Tag and parse sentences.
@@ -96,13 +91,14 @@ class Pipeline:
         sure: list[tuple[float, ...]] = [() for _ in trees]
         for tagger, column in zip(self.taggers, self.columns, strict=True):
             records = [tree.sentence for tree in trees]
-            tags = tagger.predict(records)
-            trees = [_with_tags(tree, column, mine) for tree, mine in zip(trees, tags, strict=True)]
             if tagger is self.taggers[-1]:
-                sure = confidence(tagger, records, tags)
+                answers, sure = with_confidence(tagger, records)
+            else:
+                answers = tagger.predict(records)
+            trees = [_with_tags(tree, column, tags) for tree, tags in zip(trees, answers, strict=True)]
         if self.parser is not None:
             trees = self.parser.parse(trees)
-        return [Answer(tree, mine) for tree, mine in zip(trees, sure, strict=True)]
+        return [Answer(tree, shares) for tree, shares in zip(trees, sure, strict=True)]
 
 
 def trained_column(tagger: Any) -> str:
@@ -116,8 +112,8 @@ def trained_column(tagger: Any) -> str:
     return str(getattr(tagger, "training_", {}).get("tag") or "tag")
 
 
-def confidence(tagger: Any, sentences: Sequence[Sentence], tags: Sequence[Sequence[str]]) -> list[tuple[float, ...]]:
-    """Return how sure a tagger is of its tags; not a number where it cannot tell.
+def with_confidence(tagger: Any, sentences: Sequence[Sentence]) -> tuple[list[list[str]], list[tuple[float, ...]]]:
+    """Tag sentences and tell how sure the tagger is of each tag.
 
     Parameters
     ----------
@@ -125,24 +121,26 @@ def confidence(tagger: Any, sentences: Sequence[Sentence], tags: Sequence[Sequen
         The tagger.
     sentences : list of Sentence
         The sentences.
-    tags : list of lists of str
-        What it tagged them as.
 
     Returns
     -------
-    list of tuples of float
-        One number a token.
+    tags : list of lists of str
+        One tag per token.
+    sure : list of tuples of float
+        One number per token; not a number where the tagger cannot tell.
     """
-    if not hasattr(tagger, "predict_proba"):
-        return [(float("nan"),) * len(mine) for mine in tags]
+    if not hasattr(tagger, "predict_with_shares"):
+        answers = tagger.predict(sentences)
+        return answers, [(float("nan"),) * len(tags) for tags in answers]
+    answers, shares = tagger.predict_with_shares(sentences)
     labels = {label: number for number, label in enumerate(tagger.classes_.tolist())}
     sure = []
-    for mine, shares in zip(tags, tagger.predict_proba(sentences), strict=True):
+    for tags, rows in zip(answers, shares, strict=True):
         # A tagger that rewrites spans in another encoding has shares of its inner tags; the greatest speaks for it.
-        codes = np.array([labels.get(tag, -1) for tag in mine], dtype=np.int64)
-        own = shares[np.arange(len(codes)), codes]
-        sure.append(tuple(np.where(codes >= 0, own, shares.max(axis=1, initial=0.0)).tolist()))
-    return sure
+        codes = np.array([labels.get(tag, -1) for tag in tags], dtype=np.int64)
+        own = rows[np.arange(len(codes)), codes]
+        sure.append(tuple(np.where(codes >= 0, own, rows.max(axis=1, initial=0.0)).tolist()))
+    return answers, sure
 
 
 def _filled_columns(trained: Sequence[str], reads: Sequence[Sequence[str]]) -> list[str]:
@@ -162,6 +160,14 @@ def _filled_columns(trained: Sequence[str], reads: Sequence[Sequence[str]]) -> l
             raise ParameterError(f"Pipeline: two taggers fill the column {name!r}. Leave one out.")
         filled.append(name)
     return filled
+
+
+def _needed_columns(filled: Sequence[str], reads: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns that sentences must have, since no model before the one that reads them fills them."""
+    needed: dict[str, None] = {}
+    for number, names in enumerate(reads):
+        needed |= dict.fromkeys(name for name in names if name not in filled[:number])
+    return list(needed)
 
 
 def _with_tags(tree: Tree, column: str, tags: Sequence[str]) -> Tree:

@@ -46,6 +46,12 @@ class MethodAnswers:
     seconds: float = 0.0
     sources: dict[str, str] = field(default_factory=dict)
 
+    def add(self, part: MethodAnswers) -> None:
+        """Add the answers to further instances."""
+        self.answers.update(part.answers)
+        self.sources.update(part.sources)
+        self.seconds += part.seconds
+
     def score(
         self, test: Iterable[Occurrence], words: Iterable[str], sense_map: Mapping[str, str] | None = None
     ) -> SenseScore:
@@ -97,25 +103,23 @@ def compare_methods(
     ...     tokens = tuple(text.split())
     ...     return Occurrence("bank.n", number, tokens, tokens.index("bank"), senses)
     >>> train = make_contexts([of("1", "the bank lent money", "a"), of("2", "the bank of a river", "b")])
-    >>> found = compare_methods(train, make_contexts([of("3", "on the bank of the river")]), methods=["linear-svm"])
-    >>> found["linear-svm"].answers
+    >>> told = compare_methods(train, make_contexts([of("3", "on the bank of the river")]), methods=["linear-svm"])
+    >>> told["linear-svm"].answers
     {'3': 'b'}
     """
     model = model or SenseClassifier(n_neighbors=25)
-    groups = [_by_word(part) for part in (train, test, unlabeled)]
+    groups = list(map(_by_word, (train, test, unlabeled)))
     words = sorted(groups[1])
-    missing = next((word for word in words if word not in groups[0]), None)
-    if missing is not None:
-        raise DataError(f"compare_methods: every test word must have training contexts, got none of {missing!r}.")
+    missing = sorted(groups[1].keys() - groups[0].keys())
+    if missing:
+        raise DataError(f"compare_methods: every test word must have training contexts, got none of {missing[0]!r}.")
     jobs = Parallel(n_jobs=n_jobs or 1, return_as="generator")(
         delayed(Watched(_answer_word))(model, methods, *[group.get(word, []) for group in groups]) for word in words
     )
     answers: dict[str, MethodAnswers] = {name: MethodAnswers(name) for name in methods}
     for done, answered in enumerate(jobs, start=1):
         for name, part in answered.items():
-            answers[name].answers.update(part.answers)
-            answers[name].sources.update(part.sources)
-            answers[name].seconds += part.seconds
+            answers[name].add(part)
         if progress is not None:
             progress(Step("words", done, len(words)))
     return answers

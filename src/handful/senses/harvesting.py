@@ -59,28 +59,23 @@ def harvest(
 
     Examples
     --------
-    >>> found = harvest([["He", "called", "twice"], ["No", "call"], ["A", "cat"]], ["call.v"])
-    >>> [(o.id, o.tokens, o.target) for o in found]
+    >>> contexts = harvest([["He", "called", "twice"], ["No", "call"], ["A", "cat"]], ["call.v"])
+    >>> [(o.id, o.tokens, o.target) for o in contexts]
     [('call.v.1', ('He', 'called', 'twice'), 1), ('call.v.2', ('No', 'call'), 1)]
     """
     by_form = _by_form(words)
     barred = {_nearby(tokenize(occurrence)) for occurrence in exclude}
-    contexts: dict[str, list[Occurrence]] = {word: [] for held in by_form.values() for word in held}
-    open_words = set(contexts)
+    contexts: dict[str, list[Occurrence]] = {word: [] for word in chain.from_iterable(by_form.values())}
     for chunk, n_read in _chunks(sentences, by_form, before):
-        tags = tagger([list(tokens) for _, tokens, _ in chunk]) if tagger is not None and chunk else None
-        for i, (number, tokens, earlier) in enumerate(chunk):
-            for word, position in _hits(tokens, by_form, None if tags is None else tags[i]).items():
-                occurrence = Occurrence(word, f"{word}.{number}", earlier + tokens, len(earlier) + position)
-                if word in open_words and _nearby(occurrence) not in barred:
-                    contexts[word].append(occurrence)
-                    if len(contexts[word]) >= limit:
-                        open_words.discard(word)
+        for occurrence in _occurrences(chunk, by_form, tagger):
+            taken = contexts[occurrence.word]
+            if len(taken) < limit and _nearby(occurrence) not in barred:
+                taken.append(occurrence)
         if progress is not None:
             progress(Step("harvest", n_read, None, {"contexts": float(sum(map(len, contexts.values())))}))
-        if not open_words:
+        if all(len(taken) >= limit for taken in contexts.values()):
             break
-    return [occurrence for word in sorted(contexts) for occurrence in contexts[word]]
+    return list(chain.from_iterable(map(contexts.__getitem__, sorted(contexts))))
 
 
 def _by_form(words: Iterable[str]) -> dict[str, list[str]]:
@@ -94,14 +89,14 @@ def _by_form(words: Iterable[str]) -> dict[str, list[str]]:
     return table
 
 
-_Found = tuple[int, tuple[str, ...], tuple[str, ...]]
+_Numbered = tuple[int, tuple[str, ...], tuple[str, ...]]  # number of a sentence, its tokens, and those before it
 
 
 def _chunks(
     sentences: Iterable[Sentence | Sequence[str]], by_form: Mapping[str, list[str]], before: int
-) -> Iterator[tuple[list[_Found], int]]:
-    """Yield chunks of sentences that hold a form: the number of the sentence, its tokens, and those before it."""
-    chunk: list[_Found] = []
+) -> Iterator[tuple[list[_Numbered], int]]:
+    """Yield chunks of sentences that hold a form, and how many sentences were read."""
+    chunk: list[_Numbered] = []
     number = 0
     earlier: deque[tuple[str, ...]] = deque(maxlen=before)
     for number, sentence in enumerate(sentences, start=1):
@@ -113,6 +108,15 @@ def _chunks(
                 chunk = []
         earlier.append(tokens)
     yield chunk, number
+
+
+def _occurrences(
+    chunk: list[_Numbered], by_form: Mapping[str, list[str]], tagger: Tagger | None
+) -> Iterator[Occurrence]:
+    tags = tagger([list(tokens) for _, tokens, _ in chunk]) if tagger is not None and chunk else None
+    for i, (number, tokens, earlier) in enumerate(chunk):
+        for word, position in _hits(tokens, by_form, None if tags is None else tags[i]).items():
+            yield Occurrence(word, f"{word}.{number}", earlier + tokens, len(earlier) + position)
 
 
 def _hits(tokens: tuple[str, ...], by_form: Mapping[str, list[str]], tags: Sequence[str] | None) -> dict[str, int]:

@@ -78,16 +78,19 @@ def lemma(word: str, tag: str = "") -> str:
     """
     low = word.lower()
     part = _PARTS.get(tag[:1], "")
-    for candidate in (part,) if part else ("v", "n"):
-        if candidate in _BASES and low in _BASES[candidate]:
-            return _BASES[candidate][low]
-    if len(low) < 4 or not low.isalpha():
-        return low
+    irregular = _irregular(low, part)
+    if irregular is not None or len(low) < 4 or not low.isalpha():
+        return irregular or low
     if part == "v" or (not part and low.endswith(("ing", "ed"))):
         return _verb(low)
     if part == "n" or not part:
         return _noun(low)
     return low
+
+
+def _irregular(low: str, part: str) -> str | None:
+    bases = [_BASES.get(candidate, {}) for candidate in ((part,) if part else ("v", "n"))]
+    return next((known[low] for known in bases if low in known), None)
 
 
 def _noun(low: str) -> str:
@@ -154,8 +157,11 @@ def forms(base: str, part: str) -> frozenset[str]:
             if re.search(r"[^aeiou][aeiou][bdgklmnprt]$", base):
                 forms.add(base + base[-1] + ending)
     if part != "a":
-        if consonant_y:
-            forms.add(base[:-1] + "ies")
-        else:
-            forms.add(base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s"))
+        forms.add(_with_s(base, consonant_y))
     return frozenset(forms)
+
+
+def _with_s(base: str, consonant_y: bool) -> str:
+    if consonant_y:
+        return base[:-1] + "ies"
+    return base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s")

@@ -48,11 +48,9 @@ def _verb(tokens: Sequence[str], tags: Sequence[str], target: int) -> Iterator[s
         yield f"{'obj' if passive else 'subj'}={subject}"
     if passive:
         yield "passive"
-    frame = []
-    position = target + 1
-    while position < len(tags) and tags[position] in ("RB", "RBR"):
-        position += 1
-    if position < len(tags) and tags[position] == "RP":
+    frame: list[str] = []
+    position = _skip(tags, target + 1, ("RB", "RBR"))
+    if _tag(tags, position) == "RP":
         yield f"prt={tokens[position].lower()}"
         frame.append(tokens[position].lower())
         position += 1
@@ -61,27 +59,50 @@ def _verb(tokens: Sequence[str], tags: Sequence[str], target: int) -> Iterator[s
         yield f"obj={_name(tokens, tags, head)}"
         frame.append("obj")
         position = head + 1
-        if position < len(tags) and tags[position] == "RP":
+        if _tag(tags, position) == "RP":
             yield f"prt={tokens[position].lower()}"
             frame.append(tokens[position].lower())
             position += 1
-    if position < len(tags) and tags[position] in ("IN", "TO"):
-        word = tokens[position].lower()
-        frame.append(word)
-        yield f"prep={word}"
-        after = noun_head(tags, position + 1)
-        if after >= 0:
-            yield f"prep={word}+{_name(tokens, tags, after)}"
-            yield f"pobj={_name(tokens, tags, after)}"
-        elif position + 1 < len(tags) and tags[position + 1].startswith("VB"):
-            frame.append("verb")
-            yield f"comp={lemma(tokens[position + 1], 'V')}"
-    elif position < len(tags):
-        frame.append(tags[position][:2])
+    yield from _complement(tokens, tags, position, frame)
     yield f"frame={'+'.join(frame)}"
 
 
+def _complement(tokens: Sequence[str], tags: Sequence[str], position: int, frame: list[str]) -> Iterator[str]:
+    """Yield what follows a verb and its object, and add it to the frame."""
+    if _tag(tags, position) not in ("IN", "TO"):
+        frame.extend(tag[:2] for tag in tags[position : position + 1])
+        return
+    word = tokens[position].lower()
+    frame.append(word)
+    yield f"prep={word}"
+    after = noun_head(tags, position + 1)
+    if after >= 0:
+        yield f"prep={word}+{_name(tokens, tags, after)}"
+        yield f"pobj={_name(tokens, tags, after)}"
+    elif _tag(tags, position + 1).startswith("VB"):
+        frame.append("verb")
+        yield f"comp={lemma(tokens[position + 1], 'V')}"
+
+
+def _tag(tags: Sequence[str], position: int) -> str:
+    """Return the tag at a position, nothing behind the end."""
+    return tags[position] if position < len(tags) else ""
+
+
+def _skip(tags: Sequence[str], position: int, passed: tuple[str, ...]) -> int:
+    """Return the first position from this one on that has another tag than these."""
+    while position < len(tags) and tags[position] in passed:
+        position += 1
+    return position
+
+
 def _noun(tokens: Sequence[str], tags: Sequence[str], target: int) -> Iterator[str]:
+    yield from _before_noun(tokens, tags, target)
+    yield from _after_noun(tokens, tags, target + 1)
+    yield f"number={tags[target]}"
+
+
+def _before_noun(tokens: Sequence[str], tags: Sequence[str], target: int) -> Iterator[str]:
     position = target - 1
     while (
         position >= 0 and target - position < _REACH and tags[position] in _BEFORE_NOUN + ("NN", "NNS", "NNP", "NNPS")
@@ -89,29 +110,29 @@ def _noun(tokens: Sequence[str], tags: Sequence[str], target: int) -> Iterator[s
         if tags[position].startswith(("NN", "JJ", "VB")):
             yield f"mod={_name(tokens, tags, position)}"
         position -= 1
-    if position >= 0:
-        if tags[position].startswith("V"):
-            yield f"objof={lemma(tokens[position], 'V')}"
-        elif tags[position] in ("IN", "TO"):
-            yield f"pobjof={tokens[position].lower()}"
-            if position > 0:
-                yield f"pobjof={lemma(tokens[position - 1], tags[position - 1])}+{tokens[position].lower()}"
-    after = target + 1
-    if after < len(tags):
-        if tags[after].startswith("NN"):
-            head = noun_head(tags, after)
-            yield f"modof={_name(tokens, tags, head)}"
-        elif tags[after] in ("IN", "TO"):
-            head = noun_head(tags, after + 1)
-            yield f"npp={tokens[after].lower()}"
-            if head >= 0:
-                yield f"npp={tokens[after].lower()}+{_name(tokens, tags, head)}"
-        else:
-            while after < len(tags) and tags[after] in ("RB", "MD"):
-                after += 1
-            if after < len(tags) and tags[after].startswith("V"):
-                yield f"subjof={lemma(tokens[after], 'V')}"
-    yield f"number={tags[target]}"
+    if position < 0:
+        return
+    if tags[position].startswith("V"):
+        yield f"objof={lemma(tokens[position], 'V')}"
+    elif tags[position] in ("IN", "TO"):
+        yield f"pobjof={tokens[position].lower()}"
+        if position > 0:
+            yield f"pobjof={lemma(tokens[position - 1], tags[position - 1])}+{tokens[position].lower()}"
+
+
+def _after_noun(tokens: Sequence[str], tags: Sequence[str], after: int) -> Iterator[str]:
+    tag = _tag(tags, after)
+    if tag.startswith("NN"):
+        yield f"modof={_name(tokens, tags, noun_head(tags, after))}"
+    elif tag in ("IN", "TO"):
+        head = noun_head(tags, after + 1)
+        yield f"npp={tokens[after].lower()}"
+        if head >= 0:
+            yield f"npp={tokens[after].lower()}+{_name(tokens, tags, head)}"
+    else:
+        verb = _skip(tags, after, ("RB", "MD"))
+        if _tag(tags, verb).startswith("V"):
+            yield f"subjof={lemma(tokens[verb], 'V')}"
 
 
 def _adjective(tokens: Sequence[str], tags: Sequence[str], target: int) -> Iterator[str]:

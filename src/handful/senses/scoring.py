@@ -73,15 +73,18 @@ def score_senses(
     if not key:
         raise DataError("score_senses: the key must hold at least one instance, got none.")
     coarse = sense_map or {}
-    credits = {}
-    for instance, senses in key.items():
-        right = {coarse.get(sense, sense) for sense in senses}
-        weights = _weights(answers.get(instance))
-        total = sum(weights.values())
-        hit = sum(weight for sense, weight in weights.items() if coarse.get(sense, sense) in right)
-        credits[instance] = hit / total if total else 0.0
+    credits = {instance: _credit(senses, answers.get(instance), coarse) for instance, senses in key.items()}
     earned = sum(credits.values())
     return SenseScore(earned / len(answers) if answers else 0.0, earned / len(key), len(key), len(answers), credits)
+
+
+def _credit(senses: Sequence[str], answer: Answer | None, coarse: Mapping[str, str]) -> float:
+    """Return the share of an answer's weight that lies on correct senses."""
+    right = {coarse.get(sense, sense) for sense in senses}
+    weights = _weights(answer)
+    total = sum(weights.values())
+    hit = sum(weight for sense, weight in weights.items() if coarse.get(sense, sense) in right)
+    return hit / total if total else 0.0
 
 
 def _weights(answer: Answer | None) -> Mapping[str, float]:

@@ -83,6 +83,23 @@ class ProbabilisticTagger(Tagger):
             One array per sentence; columns are `classes_`.
         """
 
+    def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
+        """Tag sentences and tell how probable each label is; see `predict` and `predict_proba`.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        tags : list of lists of str
+            One tag per token.
+        shares : list of ndarray of shape (n_tokens, n_labels)
+            The probability of every label at every token.
+        """
+        return self.predict(sentences), self.predict_proba(sentences)
+
     def predict_marginals(self, sentences: Sequence[Tokens]) -> list[list[dict[str, float]]]:
         """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
 

@@ -27,7 +27,7 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
     list of Explanation
         One for each token. The tag before, which counts too, stands as ``after TAG``.
     """
-    tags, shares = model.predict([sentence])[0], model.predict_proba([sentence])[0]
+    (tags,), (shares,) = model.predict_with_shares([sentence])
     observed = model._extractor.transform([sentence]).ids
     layout = model._layout
     nodes = layout.split(model.weights_)[0]
@@ -66,7 +66,7 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
     list of Explanation
         One for each token, with the prototypes that its word is linked to and the label of each.
     """
-    tags, shares = model.predict([sentence])[0], model.predict_proba([sentence])[0]
+    (tags,), (shares,) = model.predict_with_shares([sentence])
     place = {predicate: at for at, predicate in enumerate(model.predicates_)}
     n_labels = len(model.classes_)
     weights = model.weights_[: len(place) * n_labels].reshape(len(place), n_labels)

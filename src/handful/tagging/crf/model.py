@@ -262,13 +262,14 @@ class CRF(ProbabilisticTagger):
         list of lists of str
             One tag per token.
         """
-        out: list[list[str]] = []
-        for chain in self.chains(sentences):
-            tags = self.classes_[chain.best(self.weights_)].tolist()
-            out.extend(tags[a:b] for a, b in pairwise(chain.offsets))
+        return [tags for chain in self.chains(sentences) for tags in self._best_tags(chain)]
+
+    def _best_tags(self, chain: Chain) -> list[list[str]]:
+        tags = self.classes_[chain.best(self.weights_)].tolist()
+        rows = [tags[a:b] for a, b in pairwise(chain.offsets)]
         if self.encoding is not None:
-            out = [from_spans(spans(row), len(row), self.scheme_) for row in out]
-        return out
+            rows = [from_spans(spans(row), len(row), self.scheme_) for row in rows]
+        return rows
 
     def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
         """Return the probability of every label at every token.
@@ -283,10 +284,32 @@ class CRF(ProbabilisticTagger):
         list of ndarray of shape (n_tokens, n_labels)
             One array per sentence; columns are `classes_`.
         """
-        out: list[np.ndarray] = []
+        return [shares for chain in self.chains(sentences) for shares in self._label_shares(chain)]
+
+    def _label_shares(self, chain: Chain) -> list[np.ndarray]:
+        return np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1])
+
+    def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
+        """Tag sentences and tell how probable each label is, reading their features once.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens.
+
+        Returns
+        -------
+        tags : list of lists of str
+            One tag per token.
+        shares : list of ndarray of shape (n_tokens, n_labels)
+            The probability of every label at every token.
+        """
+        tags: list[list[str]] = []
+        shares: list[np.ndarray] = []
         for chain in self.chains(sentences):
-            out.extend(np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1]))
-        return out
+            tags.extend(self._best_tags(chain))
+            shares.extend(self._label_shares(chain))
+        return tags, shares
 
     def knows(self, tags: Sequence[str]) -> bool:
         """Tell whether all tags of a sentence are among those that were learned.

@@ -243,7 +243,12 @@ class PrototypeTeam(ProbabilisticTagger):
         list of lists of str
             One label per token.
         """
-        return [self.classes_[rows.argmax(axis=1)].tolist() for rows in self.predict_proba(sentences)]
+        return self.predict_with_shares(sentences)[0]
+
+    def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
+        """Tag sentences and tell how probable each label is; see `predict` and `predict_proba`."""
+        shares = self.predict_proba(sentences)
+        return [self.classes_[rows.argmax(axis=1)].tolist() for rows in shares], shares
 
     def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
         """Return the probability of every label at every token; boundary marks have those of the token before them.
