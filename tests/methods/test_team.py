@@ -50,7 +50,7 @@ def test_the_default_team_beats_chance_by_far_and_survives_a_file(tmp_path):
     X, few, y = wine()
     team = Team(n_trees=20).fit(X, few)
     assert (team.predict(X) == y)[few < 0].mean() > 0.9
-    assert len(team.members_) == 10
+    assert len(team.members_) == 12
     handful.save(team, tmp_path / "team.handful")
     assert np.array_equal(handful.load(tmp_path / "team.handful").predict_proba(X), team.predict_proba(X))
 
