@@ -70,6 +70,15 @@ def test_one_lucky_draw_makes_no_baseline():
     assert ranking.baseline == "often"
 
 
+def test_scores_from_which_nothing_follows_are_not_told_as_numbers():
+    few = Setting(test_share=0.25, n_test=2, n_labels=8)
+    bad, good = {0: 0.0, 1: 0.5, 2: 1.0}, {0: 1.0, 1: 0.5, 2: 0.0}
+    semi = Entry("semi", bad, uses_unlabeled=True, twin="plain", favorite=True)
+    verdict = judged(semi, Entry("plain", good, plain=True), setting=few)
+    assert "with 8 labels tells little (95 % interval 0.0 to 100.0)" in verdict.best_bet
+    assert verdict.proven.endswith("so few tested rows cannot tell it from plain, the best supervised model.")
+
+
 def test_no_word_of_chance_for_a_large_lead_and_none_of_unlabeled_rows_where_none_were_used():
     few = Setting(test_share=0.25, n_test=3, n_labels=12)
     scores = {0: 1.0, 1: 0.33, 2: 1.0}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from handful.evaluation.ranking import LEVEL, Rank, Ranking, Setting
 
 _LARGE = 0.05  # a difference that nobody should hear called chance
+_WIDE = 0.5  # an interval from which nothing follows
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,12 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     best = ranking.ranks[0]
     rivals = len(ranking.ranks)
     chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {rivals}"
-    bet = (
-        f"Best bet: {best.name}, expected at {_percent(best.expected)} with {setting.n_labels} {setting.labels} "
-        f"(95 % interval {_percent(best.low)} to {_percent(best.high)}){chance}{f'; {cost}' if cost else ''}."
-    )
+    interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)}"
+    if best.high - best.low > _WIDE:
+        score = f"by experience with other data: what was measured with {setting.n_labels} {setting.labels} tells little ({interval})"
+    else:
+        score = f"expected at {_percent(best.expected)} with {setting.n_labels} {setting.labels} ({interval}){chance}"
+    bet = f"Best bet: {best.name}, {score}{f'; {cost}' if cost else ''}."
     proven, helped = _proven(ranking, setting)
     return Verdict(best.name, bet, proven, helped, _warnings(ranking, setting))
 
@@ -134,6 +137,8 @@ def _open(rank: Rank, base: str | None, name: str = "it") -> str:
     told = _with_interval(rank)
     if rank.difference >= _LARGE:
         return f"{name} leads {base}, the best supervised model, by {told}, but so few tested rows cannot prove it"
+    if rank.against.high - rank.against.low > 2 * _WIDE:
+        return f"so few tested rows cannot tell {name} from {base}, the best supervised model"
     if rank.difference > 0:
         return f"{name} is at {told} to {base}, the best supervised model, which may be chance"
     return f"{name} is at {told} to {base}, the best supervised model"
@@ -155,7 +160,7 @@ def _with_interval(rank: Rank, *, twin: bool = False) -> str:
     gain = rank.gain if twin else rank.against
     if gain is None:
         return ""
-    return f"{_signed(gain.mean)} points ({_signed(gain.low)} to {_signed(gain.high)})"
+    return f"{_signed(gain.mean)} points ({_signed(max(gain.low, -1.0))} to {_signed(min(gain.high, 1.0))})"
 
 
 def _p(p: float | None) -> str:
