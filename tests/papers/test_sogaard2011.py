@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from handful.core.errors import MissingDataError
+from handful.core.records import Sentence
 from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
 from handful.papers import Settings, load_paper
 from handful.papers.sogaard2011 import plans, texts
@@ -83,6 +84,20 @@ def test_missing_corpora_are_not_run_with_the_reason(monkeypatch):
     for quoted in ("ptb-suzuki", "ptb-spoustova"):
         assert "quotes" in reasons.pop(quoted)
     assert set(reasons.values()) == {"wsj-sample-pos: is not in the data folder."}
+
+
+def test_section_19_is_cut_by_its_sentences(monkeypatch):
+    def made(name):
+        n = {"train": 3, "dev": 5_527, "test": 2}[name.rpartition("-")[2]]
+        return [Sentence((str(number),), {"pos": ("CD",)}) for number in range(n)]
+
+    monkeypatch.setattr(texts, "load", made)
+    parts = texts.wsj_sections()
+    assert [len(words) for words, _ in (parts.base, parts.labeled, parts.test)] == [3, 1_844, 2]
+    assert parts.labeled[0][-1] == ("1843",)
+    monkeypatch.setattr(texts, "load", lambda name: made("x-train"))
+    with pytest.raises(MissingDataError, match=r"must have 5,527 sentences, .* got 3"):
+        texts.wsj_sections()
 
 
 @pytest.mark.corpus

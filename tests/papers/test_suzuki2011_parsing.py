@@ -8,7 +8,7 @@ import pytest
 
 from handful.core.records import Sentence, Tree
 from handful.corpora.formats import write_conllu
-from handful.papers import Settings, load_paper
+from handful.papers import Settings, load_paper, run_paper
 from handful.papers.suzuki2011 import parsing, plans
 from handful.papers.suzuki2011.parsing import BASES, COARSE, Row, Task, Treebank
 
@@ -62,6 +62,15 @@ def test_the_whole_treebank_is_taken_where_it_is(monkeypatch, tmp_path):
     found = parsing.read_treebank()
     assert [len(part) for part in found] == [1, 2, 3]
     assert found.test[2].heads == (2, 3, 0, 3)
+
+
+def test_the_reason_follows_the_data_that_was_used(monkeypatch, tmp_path):
+    monkeypatch.setattr(plans, "MEASURES", {"parsing": lambda settings: {"parsing-sup-test": 90.0}})
+    for whole in (False, True):
+        monkeypatch.setattr(plans, "whole_treebank", lambda whole=whole: whole)
+        told = {outcome.claim.id: outcome.because for outcome in run_paper("suzuki2011", Settings())}
+        assert ("of the freely available sample" in told["parsing-sup-test"]) is not whole
+        assert ("sections 02-21, 22 and 23 with gold tags" in told["parsing-sup-test"]) is whole
 
 
 def test_without_data_the_claims_say_what_is_missing(monkeypatch, tmp_path):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 
@@ -12,7 +13,11 @@ from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import check_output, checkpoint_option, command_line, dev_scores, engine_options, run_option
 from handful.cli.parameters import Declared
 from handful.cli.sentences import load_tagger
+from handful.core.errors import HandfulError
 from handful.core.params import AtLeast
+
+if TYPE_CHECKING:
+    from handful.representations.condensed.share import Share
 
 
 @click.command("condense")
@@ -76,6 +81,11 @@ from handful.core.params import AtLeast
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for the counts; if it is there, TEXT is added, but for pieces that it has counted already.",
 )
+@click.option(
+    "--shard",
+    metavar="I/N",
+    help="Only count, and only the I-th of N equal shares of TEXT, into --counts; 'handful merge' puts the N files together.",
+)
 @click.option("--again", is_flag=True, help="Count pieces of TEXT again that have been counted before.")
 @run_option("output", help="Where to save the small model.")
 @engine_options
@@ -100,7 +110,8 @@ def command(
     With --held-out the result is better rather than smallest: MODEL's own weights are kept, and raw text corrects them.
 
     TEXT is counted in pieces of about 1 MB, also where it is packed: --jobs and --engine share them out, and --checkpoint
-    keeps those that are done.
+    keeps those that are done. An array of jobs on several machines counts with --shard 1/8 to --shard 8/8, each into a file of
+    its own; 'handful merge FILE... -o COUNTS' then gives the very counts of one run, for --counts.
     """
     from handful.core.version import __version__
     from handful.experiment.condensing import read_labeled, tag_columns
@@ -108,13 +119,16 @@ def command(
     from handful.representations.condensed.condensing import Condensing, CondensingSettings
 
     dev, counts, taggers, again = (options.pop(name) for name in ("dev", "counts", "taggers", "again"))
+    share = _share(options.pop("shard"))
     where = options.pop("output") or model.with_name(f"{model.stem}-condensed.handful")
     work = {"n_jobs": options.pop("jobs"), "engine": options.pop("engine"), "checkpoint": options.pop("checkpoint")}
     settings = CondensingSettings(max_iter=options.pop("iterations"), **options)
-    files = _count_files(counts, settings.held_out is not None)
+    files = count_files(counts, settings.held_out is not None)
     _check_outputs(where, files, (model, labeled, dev, *taggers, *texts))
     base = load(model)
     stored = _all_there(files)
+    if share is not None:
+        _check_share(files, texts, again)
     if not texts and not stored:
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
     data = read_labeled(base, labeled, dev)
@@ -125,8 +139,13 @@ def command(
         if stored:
             condensing.read_counts(files)
         if texts:
-            condensing.count(list(texts), prepare=prepare, progress=progress, again=again, **work)
+            counting = {"prepare": prepare, "progress": progress, "again": again, "share": share, **work}
+            with _named(share):
+                condensing.count(list(texts), **counting)
         condensing.save_counts(files)
+        if share is not None:
+            _tell_share(share, condensing.n_counted, files[0], as_json)
+            return
         small = condensing.train(progress=progress)
     _tell_known(condensing.n_known)
     scores = {} if dev is None else {"before": data.score(base), "after": data.score(small)}
@@ -183,7 +202,7 @@ def _tell(facts: dict[str, Any], as_json: bool) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
 
-def _count_files(counts: Path | None, held_out: bool) -> list[Path]:
+def count_files(counts: Path | None, held_out: bool) -> list[Path]:
     """Return where counts are kept: those of a second model stand beside those of the first."""
     if counts is None:
         return []
@@ -199,6 +218,38 @@ def _all_there(files: list[Path]) -> bool:
             f"{missing[0]}. Name a new file."
         )
     return bool(files) and not missing
+
+
+@contextmanager
+def _named(share: Share | None) -> Iterator[None]:
+    """Let an error tell which share it is of, so that it can be run alone."""
+    try:
+        yield
+    except HandfulError as error:
+        if share is not None:
+            error.args = (f"shard {share}: {error}",)
+        raise
+
+
+def _share(text: str | None) -> Share | None:
+    from handful.representations.condensed.share import Share
+
+    return None if text is None else Share.parse(text)
+
+
+def _check_share(files: list[Path], texts: tuple[Path, ...], again: bool) -> None:
+    if not files or not texts or again:
+        raise click.UsageError("--shard needs TEXT and --counts, and goes without --again.")
+    if files[0].exists():
+        raise click.UsageError(f"--shard: {files[0]} is there already. Remove it to count this share again.")
+
+
+def _tell_share(share: Share, n_counted: int, file: Path, as_json: bool) -> None:
+    if as_json:
+        emit_json({"counts": str(file), "shard": str(share), "tokens": n_counted})
+        return
+    told = f"{file}: {n_counted:,} tokens, share {share}. When all are there: handful merge ... -o COUNTS"
+    console().print(told, markup=False, soft_wrap=True)
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:

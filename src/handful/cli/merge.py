@@ -1,4 +1,4 @@
-"""``handful merge``: labels that came back, put into the table they belong to."""
+"""``handful merge``: labels that came back, put into the table they belong to; counts of shares, added up."""
 
 from __future__ import annotations
 
@@ -38,13 +38,21 @@ def command(
 ) -> None:
     """Put the labels of FILES, which 'handful next' wrote and people filled in, into DATA.
 
+    Or add up the counts that 'handful condense --shard' made: handful merge COUNTS-1 COUNTS-2 ... -o COUNTS.
+
     DATA is a table, or tagged sentences in columns, to which new ones are added. Rows are found by their number and what
     they hold. A label that differs from one in DATA, and files that disagree, are told and not merged; DATA stays as it is
     unless --in-place says otherwise.
     """
+    from handful.cli.merge_counts import add_counts, are_counts
     from handful.cli.table_files import check_table_name, read_cells, write_cells
     from handful.labeling import merge_labels
 
+    if are_counts(data):
+        if output is None or in_place or prefer_new or target is not None:
+            raise click.UsageError("Counts are merged into a new file: -o FILE, and no other option but --json.")
+        add_counts([data, *files], output, as_json=as_json)
+        return
     if in_place and output is not None:
         raise click.UsageError("--in-place and --output exclude each other.")
     where = data if in_place else output if output is not None else _beside(data)

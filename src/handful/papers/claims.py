@@ -82,10 +82,22 @@ class Settings:
 
 @dataclass(frozen=True)
 class Findings:
-    """What a run measured: numbers by claim, and the reason where there is none."""
+    """What a run measured: numbers by claim, and the reason where there is none.
+
+    Parameters
+    ----------
+    values : mapping of str to float
+        Numbers by claim.
+    not_run : mapping of str to str
+        Reasons by claim that has no number.
+    because : mapping of str to str
+        Why numbers differ from print, by claim, where the run used other data than the pinned one; it takes the place of the
+        sentence in ``paper.toml``.
+    """
 
     values: Mapping[str, float]
     not_run: Mapping[str, str] = field(default_factory=dict)
+    because: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -182,7 +194,10 @@ def run_paper(key: str, settings: Settings) -> list[Outcome]:
     outcomes = []
     for claim in paper.claims:
         ours = findings.values.get(claim.id)
-        because = claim.because if ours is not None else findings.not_run.get(claim.id, "not part of this run")
+        if ours is None:
+            because = findings.not_run.get(claim.id, "not part of this run")
+        else:
+            because = findings.because.get(claim.id, claim.because)
         if settings.quick:
             because = f"quick run, reduced: {because}" if because else "quick run, reduced"
         outcomes.append(Outcome(claim, ours, because))

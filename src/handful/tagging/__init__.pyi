@@ -1,4 +1,5 @@
 from .crf import CRF as CRF
+from .jackknife import jackknife_tags as jackknife_tags
 from .prototypes import PrototypeTagger as PrototypeTagger
 from .prototypes import PrototypeTeam as PrototypeTeam
 from .stacked import StackedTagger as StackedTagger

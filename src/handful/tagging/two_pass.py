@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from handful.corpora.formats.iob import spans
 from handful.features.columns import Tokens
 from handful.tagging.base import Tagger, add_columns, check_sentences, encode_tags
 from handful.tagging.crf import CRF
+from handful.tagging.jackknife import jackknife_tags
 from handful.tagging.recipes import train_two_pass
 
 _WHO = "TwoPassTagger"
@@ -181,12 +181,13 @@ class TwoPassTagger(Tagger):
             raise DataError(f"{_WHO}: n_folds must not exceed the sentences, {len(sentences)}, got {self.n_folds}.")
         _, self.classes_ = encode_tags(offsets, tags, _WHO)
         n_trainings = self.n_folds + 2
-        held_out: list[list[str]] = []
-        cuts = [len(sentences) * fold // self.n_folds for fold in range(self.n_folds + 1)]
-        for number, (a, b) in enumerate(pairwise(cuts), start=1):
-            known = clone(self.tagger).fit([*sentences[:a], *sentences[b:]], [*tags[:a], *tags[b:]])
-            held_out += known.predict(sentences[a:b])
-            _tell(progress, number, n_trainings)
+        held_out = jackknife_tags(
+            self.tagger,
+            sentences,
+            tags,
+            n_folds=self.n_folds,
+            progress=lambda step: _tell(progress, step.done, n_trainings),
+        )
         self.first_ = clone(self.tagger).fit(sentences, tags)
         _tell(progress, n_trainings - 1, n_trainings)
         templates = [*self.first_.templates_, *_TEMPLATES]

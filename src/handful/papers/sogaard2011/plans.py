@@ -28,6 +28,7 @@ _CURVE = (0, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_
 _CHOICE_WORDS = 30_000  # unlabeled words while options are chosen
 _TRI_WORDS = 200_000
 _N_FOLDS = 3  # of the choice
+_ITERATIONS = {"wsj": 60, "ewt": 60, "ptb": 150}  # of the tagger; after 60 on the whole sections it is far from its end
 _N_CROSSED = 4  # taggers that tag each other's sentences
 
 # amount of unlabeled words, accuracy in percent, stored points
@@ -121,7 +122,7 @@ class Experiment:
     def __init__(self, parts: Parts, brown: Words, clusters: Mapping[str, str], settings: Settings) -> None:
         self.parts, self.clusters, self.settings = parts, clusters, settings
         self.grid: Sequence[Options] = (GRID[0], GRID[2], GRID[5]) if settings.quick else GRID
-        tagger = self._train(parts.base, 20 if settings.quick else 60)
+        tagger = self._train(parts.base, 20 if settings.quick else _ITERATIONS[parts.name])
         self.T, self.gold_T = self._rows(tagger, parts.labeled)
         self.test, self.gold = self._rows(tagger, parts.test)
         self.U, _ = self._rows(tagger, (brown, brown))

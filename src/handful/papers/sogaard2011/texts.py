@@ -13,6 +13,7 @@ from handful.papers.haghighi2006.texts import news
 
 Words = Sequence[Sequence[str]]
 Tagged = tuple[Words, Words]
+_SECTION_19 = 1_844, 5_527  # sentences of section 19, and of sections 19 to 21
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,15 @@ def ewt() -> Parts:
 def wsj_sections() -> Parts:
     """Return sections 0-18, 19 and 22-24 of the WSJ, where the user has put the treebank.
 
-    The file of sections 19-21 does not say where a section ends; its first 44,472 words are section 19.
+    The file of sections 19-21 does not say where a section ends: 19 is the first 1,844 of its 5,527 sentences.
     """
     train, dev, test = (_columns(load(f"ptb-wsj-pos-{p}"), "pos") for p in ("train", "dev", "test"))
-    n = len(first_words(dev[0], 44_472))
+    n, n_all = _SECTION_19
+    if len(dev[0]) != n_all:
+        raise MissingDataError(
+            f"ptb-wsj-pos-dev: sections 19-21 must have {n_all:,} sentences, so that the first {n:,} are section 19, "
+            f"got {len(dev[0]):,}."
+        )
     return Parts("ptb", train, (dev[0][:n], dev[1][:n]), test)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from handful.core.errors import MissingDataError
 from handful.papers.claims import Findings, Settings, load_paper
 from handful.papers.suzuki2011.ner import measure_names
-from handful.papers.suzuki2011.parsing import measure_trees
+from handful.papers.suzuki2011.parsing import WHOLE_BECAUSE, measure_trees, whole_treebank
 from handful.papers.suzuki2011.sources import measure_sources, read_sources
 
 
@@ -34,7 +34,9 @@ def run(settings: Settings) -> Findings:
             values |= measure(settings)
         except MissingDataError as error:
             not_run |= {claim.id: str(error) for claim in claims if claim.id.startswith(f"{task}-")}
-    return Findings(values, not_run)
+    # The sentences of paper.toml speak of the sample.
+    whole = {name: WHOLE_BECAUSE for name in values if name.startswith("parsing-")} if whole_treebank() else {}
+    return Findings(values, not_run, whole)
 
 
 def _sources(settings: Settings) -> dict[str, float]:

@@ -169,7 +169,8 @@ class Condensing:
         unlabeled : list of sentences, path or list of paths of text files, or matrix
             The raw text.
         **options
-            `prepare`, `n_jobs`, `engine`, `checkpoint`, `progress` and `again` of `CondensedFeatures.fit`.
+            `prepare`, `n_jobs`, `engine`, `checkpoint`, `progress`, `again` and (for the first text) `share` of
+            `CondensedFeatures.fit`.
 
         Returns
         -------
@@ -178,7 +179,7 @@ class Condensing:
         """
         for features, inputs in zip(self.features, self._learned_from, strict=True):
             if hasattr(features, "counts_"):
-                features.extend(unlabeled, **options)
+                features.extend(unlabeled, **{name: value for name, value in options.items() if name != "share"})
             else:
                 features.fit(unlabeled, labeled=inputs, **options)
         return self

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
-from handful.core.errors import DataError
+from handful.core.errors import DataError, ParameterError
+from handful.core.progress import Progress, Step
 from handful.core.registry import method
 from handful.core.schema import Array, IfThere, Names, Number, Plain, Text, check_state, stored
 from handful.core.store import Storable, read_model, write_model
 from handful.linear.tally import Tally
 from handful.representations.condensed.feature_space import FeatureSpace
 from handful.representations.condensed.shards import Reading, digest_of
-from handful.representations.counting import Counting
+from handful.representations.condensed.share import Share
+from handful.representations.counting import Counting, ExactSums
 
 _KIND = "feature-counts"
 _BLOCK = 1 << 22
@@ -42,6 +46,10 @@ class FeatureCounts(Storable):
         Shards that were counted.
     digests : ndarray of str, optional
         Of the pieces of files that were counted, so that none is counted twice.
+    basis_rest : ndarray of float64, optional
+        What rounding took from `basis`.
+    share : str
+        Which share of the text this is, such as ``2/8``; empty for all of it.
 
     Examples
     --------
@@ -60,6 +68,8 @@ class FeatureCounts(Storable):
         size=Number(int, low=0),
         n_shards=Number(int, low=0),
         digests=IfThere(Names("pieces?", only_text=True)),
+        basis_rest=IfThere(Array("f8", "rest?")),
+        share=IfThere(Text()),
     )
 
     def __init__(
@@ -72,6 +82,8 @@ class FeatureCounts(Storable):
         size: int,
         n_shards: int = 1,
         digests: np.ndarray | None = None,
+        basis_rest: np.ndarray | None = None,
+        share: str = "",
     ) -> None:
         self.fingerprint = fingerprint
         self.space = space
@@ -81,6 +93,8 @@ class FeatureCounts(Storable):
         self.size = size
         self.n_shards_ = n_shards
         self.digests = np.empty(0, dtype="<U32") if digests is None else digests
+        self.basis_rest = np.empty(0) if basis_rest is None or not basis_rest.any() else basis_rest
+        self.share = share or ""
         self._n_known = 0
 
     def plus(self, other: FeatureCounts) -> FeatureCounts:
@@ -96,28 +110,39 @@ class FeatureCounts(Storable):
         FeatureCounts
             The sum.
         """
-        if other.fingerprint != self.fingerprint:
-            raise DataError(
-                "CondensedFeatures: counts can be added only if they were made with the same base model and the same "
-                "vocabulary, got counts of another one. Count the text again."
-            )
+        self._check_same_space(other)
         if len(both := np.intersect1d(self.digests, other.digests)):
             raise DataError(
                 f"CondensedFeatures: counts can be added only if they are of different text, but {len(both):,} pieces are in "
                 "both. Name one of them alone."
             )
-        tally = Tally()
-        tally.add(self.chosen_ids, self.chosen)
-        tally.add(other.chosen_ids, other.chosen)
+        return self._sum([self, other], np.concatenate([self.digests, other.digests]))
+
+    def _check_same_space(self, other: FeatureCounts) -> None:
+        if other.fingerprint != self.fingerprint:
+            raise DataError(
+                "CondensedFeatures: counts can be added only if they were made with the same base model and the same "
+                "vocabulary, got counts of another one. Count the text again."
+            )
+
+    @staticmethod
+    def _sum(several: Sequence[FeatureCounts], digests: np.ndarray) -> FeatureCounts:
+        first, tally = several[0], Tally()
+        basis = ExactSums(len(first.basis))
+        for counts in several:
+            tally.add(counts.chosen_ids, counts.chosen)
+            counts.add_basis_to(basis)
+        total, rest = basis.total()
+        size, n_shards = sum(c.size for c in several), sum(c.n_shards_ for c in several)
         return FeatureCounts(
-            self.fingerprint,
-            self.space,
-            *tally.sorted(),
-            self.basis + other.basis,
-            self.size + other.size,
-            self.n_shards_ + other.n_shards_,
-            np.concatenate([self.digests, other.digests]),
+            first.fingerprint, first.space, *tally.sorted(), total, size, n_shards, digests, basis_rest=rest
         )
+
+    def add_basis_to(self, sums: ExactSums) -> None:
+        """Add the basis, with what rounding took from it."""
+        sums.add(self.basis)
+        if len(self.basis_rest):
+            sums.add(self.basis_rest)
 
     @property
     def n_known(self) -> int:
@@ -163,7 +188,62 @@ class FeatureCounts(Storable):
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
         check_state(cls.__name__, cls.STATE, state)
+        rest, share = state.get("basis_rest"), state.get("share")
+        if (rest is not None and len(rest) not in (0, len(state["basis"]))) or (share and not Share.is_written(share)):
+            raise DataError("FeatureCounts: the stored counts are damaged.")
         return cls(**state)
+
+
+def merge_shares(counts: Mapping[str, FeatureCounts]) -> FeatureCounts:
+    """Put the shares of a text together.
+
+    Parameters
+    ----------
+    counts : mapping of str to FeatureCounts
+        All shares, in any order, by the names that errors tell, such as those of their files.
+
+    Returns
+    -------
+    FeatureCounts
+        The same to the last bit as if one run had counted the whole text.
+
+    Examples
+    --------
+    >>> one, other = (
+    ...     FeatureCounts("id", {}, np.array([3]), np.array([2.0]), np.array([0.1]), 5, share=share)
+    ...     for share in ("1/2", "2/2")
+    ... )
+    >>> merge_shares({"b": other, "a": one}).chosen.tolist()
+    [4.0]
+    """
+    shares: dict[int, str] = {}
+    n = 0
+    for name, found in counts.items():
+        if not found.share:
+            raise ParameterError(f"{name}: must be the counts of a share (--shard I/N), got those of a whole text.")
+        share = Share.parse(found.share)
+        n = n or share.of
+        if share.of != n:
+            raise ParameterError(f"{name}: must be one of {n} shares as the other files are, got share {share}.")
+        if share.number in shares:
+            raise ParameterError(f"{name}: share {share} must be named once, but {shares[share.number]} is the same.")
+        shares[share.number] = name
+    if missing := [f"{number}/{n}" for number in range(1, n + 1) if number not in shares]:
+        raise ParameterError(
+            f"merge: all {n} shares must be there, but not {', '.join(missing)}. Run --shard {missing[0]}."
+        )
+    ordered = [counts[shares[number]] for number in sorted(shares)]
+    for found in ordered[1:]:
+        ordered[0]._check_same_space(found)
+    digests = np.empty(sum(len(found.digests) for found in ordered), dtype="<U32")
+    for number, found in enumerate(ordered):
+        places = digests[number::n]
+        if len(places) != len(found.digests):
+            raise ParameterError(f"{shares[number + 1]}: share {found.share} must be of the same text as the others.")
+        places[:] = found.digests
+    if len(np.unique(digests)) < len(digests):
+        raise ParameterError("merge: shares must be of the same text, but some have pieces in common.")
+    return FeatureCounts._sum(ordered, digests)
 
 
 def count_features(
@@ -174,6 +254,8 @@ def count_features(
     start: FeatureCounts | None = None,
     *,
     again: bool = False,
+    share: Share | None = None,
+    expected: int | None = None,
 ) -> FeatureCounts:
     """Count features over shards by map-reduce.
 
@@ -191,53 +273,97 @@ def count_features(
         Counts of earlier shards in the same space, to go on from.
     again : bool
         Count pieces of files again that have been counted before.
+    share : Share, optional
+        Count this share of the pieces alone, for `merge_shares`.
+    expected : int, optional
+        About how many shards there are, for `progress`, which is told of tokens and tokens per second after each of them.
 
     Returns
     -------
     FeatureCounts
         The same to the last bit for the same shards, wherever they were counted, in one run or several.
     """
-    chosen, basis = np.zeros(space.n_features), np.zeros(space.n_basis)
+    chosen, basis = np.zeros(space.n_features), ExactSums(space.n_basis)
     size = n_shards = 0
-    pieces = _Pieces(set() if start is None else set(start.digests.tolist()), again)
+    pieces = _Pieces(set() if start is None else set(start.digests.tolist()), again, share or Share())
     if start is not None:
         chosen[start.chosen_ids] += start.chosen
-        basis += start.basis
+        start.add_basis_to(basis)
         size, n_shards = start.size, start.n_shards_
     name = f"potency {space.fingerprint} {read.fingerprint}"
-    for found in counting.summaries(_Summarize(space, read), pieces.new(shards), name):
+    clock = _Clock(counting.progress, None if expected is None else -(-expected // (share or Share()).of), size)
+    for found in replace(counting, progress=None).summaries(_Summarize(space, read), pieces.new(shards), name):
         chosen[found["chosen_ids"]] += found["chosen"]
-        basis[found["basis_ids"]] += found["basis"]
+        basis.add(found["basis"], found["basis_ids"])
         size += int(found["size"])
         n_shards += 1
+        clock.tell(size)
     ids = np.flatnonzero(chosen)
     before = np.empty(0, dtype="<U32") if start is None else start.digests
-    digests = np.concatenate([before, np.array(pieces.fresh, dtype="<U32")])
-    counts = FeatureCounts(space.fingerprint, space.state(), ids, chosen[ids], basis, size, n_shards, digests)
+    total, rest = basis.total()
+    counts = FeatureCounts(
+        space.fingerprint,
+        space.state(),
+        ids,
+        chosen[ids],
+        total,
+        size,
+        n_shards,
+        np.concatenate([before, np.array(pieces.fresh, dtype="<U32")]),
+        rest,
+        str(share) if share is not None and share.of > 1 else "",
+    )
     counts._n_known = pieces.n_known
     return counts
+
+
+class _Clock:
+    """Tells how far counting is, and how fast it goes."""
+
+    def __init__(self, progress: Progress | None, total: int | None, size: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done, self._size = 0, size
+        self._start = time.monotonic()
+
+    def tell(self, size: int) -> None:
+        """Tell that one more shard is done, and the size of all."""
+        self._done += 1
+        if self._progress is None:
+            return
+        rate = (size - self._size) / max(time.monotonic() - self._start, 1e-9)
+        total = None if self._total is None else max(self._total, self._done)
+        self._progress(Step("count", self._done, total, {"tokens": size, "tokens/s": rate}))
 
 
 class _Pieces:
     """Tells pieces of files that are new from those that were counted before, by their content."""
 
-    def __init__(self, known: set[str], again: bool) -> None:
+    def __init__(self, known: set[str], again: bool, share: Share) -> None:
         self._known = known
         self._again = again
+        self._share = share
+        self._n_new = 0
         self.fresh: list[str] = []
         self.n_known = 0
 
     def new(self, shards: Iterable[Any]) -> Iterator[Any]:
-        """Yield what has not been counted; what is no piece of a file is always new."""
+        """Yield what this share has not counted; what is no piece of a file is always new, and in the first share."""
         for shard in shards:
             digest = digest_of(shard)
-            if digest is not None and digest in self._known and not self._again:
-                self.n_known += 1
-                continue
-            if digest is not None and digest not in self._known:
+            if digest is None:
+                if self._share.number == 1:
+                    yield shard
+            elif digest not in self._known:
                 self._known.add(digest)
-                self.fresh.append(digest)
-            yield shard
+                self._n_new += 1
+                if self._share.has(self._n_new - 1):
+                    self.fresh.append(digest)
+                    yield shard
+            elif self._again:
+                yield shard
+            else:
+                self.n_known += 1
 
 
 class _Summarize:

@@ -23,12 +23,20 @@ from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import train_online
 from handful.linear.shared_weights import Tied, TiedSteps, tie_steps
-from handful.representations.condensed.counts import FeatureCounts, count_features
+from handful.representations.condensed.counts import FeatureCounts, count_features, merge_shares
 from handful.representations.condensed.feature_space import Condensable, FeatureSpace
 from handful.representations.condensed.flat import FlatSpace
 from handful.representations.condensed.inspection import Inspectable
 from handful.representations.condensed.potency import Discount, Resolution, Step, condense, discounted, quantized
-from handful.representations.condensed.shards import Preparing, Reading, Ready, shards_of
+from handful.representations.condensed.shards import (
+    Preparing,
+    Reading,
+    Ready,
+    expected_pieces,
+    is_files,
+    shards_of,
+)
+from handful.representations.condensed.share import Share
 from handful.representations.condensed.vocabulary import widen
 from handful.representations.condensed.weights import Tying
 from handful.representations.counting import Counting
@@ -176,6 +184,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         checkpoint: str | os.PathLike[str] | None = None,
         progress: Progress | None = None,
         again: bool = False,
+        share: Share | None = None,
     ) -> Self:
         """Count features over unlabeled inputs and put them into bins.
 
@@ -196,6 +205,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         again : bool
             Count pieces of files again that have been counted before, as of a file that is named twice; otherwise they
             are left out.
+        share : Share, optional
+            Count only this share of the text, which must be in files; `fit_counts` puts the shares together.
 
         Returns
         -------
@@ -206,6 +217,10 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         if self.count_labeled and labeled is None:
             raise ParameterError(f"{_WHO}: count_labeled=True needs the labeled inputs. Pass labeled=... to fit.")
         reading = Reading(prepare)
+        if share is not None and (again or not is_files(unlabeled)):
+            raise ParameterError(
+                f"{_WHO}: a share needs text files, each counted once, got other inputs or again=True."
+            )
         with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
             space = self._new_space(labeled)
             if self.vocabulary == "all":
@@ -214,8 +229,16 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
                         f'{_WHO}: vocabulary="all" reads the text several times, got an iterator. Pass a list.'
                     )
                 space = widen(space, lambda: self._shards(unlabeled, labeled), reading, self.min_count, counting)
-            counts = count_features(space, self._shards(unlabeled, labeled), reading, counting, again=again)
-        if counts.size == 0:
+            counts = count_features(
+                space,
+                self._shards(unlabeled, labeled),
+                reading,
+                counting,
+                again=again,
+                share=share,
+                expected=_expected(unlabeled, progress),
+            )
+        if counts.size == 0 and share is None:
             raise DataError(f"{_WHO}: there must be unlabeled inputs, got none.")
         return self._bin(space, counts)
 
@@ -247,7 +270,10 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         check_is_fitted(self, "counts_")
         with Counting(n_jobs, engine, checkpoint, progress).opened() as counting:
             shards = shards_of(unlabeled, _WHO)
-            counts = count_features(self._space, shards, Reading(prepare), counting, self.counts_, again=again)
+            expected = _expected(unlabeled, progress)
+            counts = count_features(
+                self._space, shards, Reading(prepare), counting, self.counts_, again=again, expected=expected
+            )
         return self._bin(self._space, counts)
 
     def save_counts(self, path: str | os.PathLike[str]) -> None:
@@ -267,7 +293,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         paths : path-like or list of path-like
-            Files that `save_counts` wrote, with this base model and one vocabulary; their counts are added.
+            Files that `save_counts` wrote, with this base model and one vocabulary; their counts are added. Shares of a
+            text must all be there.
 
         Returns
         -------
@@ -279,8 +306,11 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         if not several:
             raise ParameterError(f"{_WHO}: at least one file of counts must be given, got none.")
         counts = FeatureCounts.load(several[0])
-        for path in several[1:]:
-            counts = counts.plus(FeatureCounts.load(path))
+        if counts.share:
+            counts = merge_shares({os.fspath(path): FeatureCounts.load(path) for path in several})
+        else:
+            for path in several[1:]:
+                counts = counts.plus(FeatureCounts.load(path))
         return self._bin(self._stored_space(counts), counts)
 
     def rebin(
@@ -607,3 +637,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     def _check_state(self) -> None:
         counts = FeatureCounts._from_state(self.counts_)  # type: ignore[arg-type]
         self._bin(self._stored_space(counts), counts)
+
+
+def _expected(unlabeled: Any, progress: Progress | None) -> int | None:
+    return None if progress is None else expected_pieces(unlabeled)

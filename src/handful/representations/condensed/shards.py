@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import io
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from handful.core.errors import FormatError
+from handful.core.errors import FileError, FormatError
 from handful.corpora.formats.detection import detect
 from handful.corpora.opening import (
     MAX_LINE,
@@ -22,6 +23,7 @@ from handful.corpora.opening import (
     first_chunk,
     open_bytes,
     refuse_lone_returns,
+    unpacked,
 )
 from handful.representations.numbered_text import TextPart, sentence_parts, text_parts
 
@@ -29,6 +31,7 @@ _PART_BYTES = 1 << 20
 _SHARD_SENTENCES = 1 << 13
 _SHARD_ROWS = 1 << 16
 _PREPARED = 2_000
+_TRIED_PIECES = 4
 Prepare = Callable[[list[Any]], Iterable[Any]]
 Preparing = Prepare | Sequence[Prepare]
 
@@ -90,16 +93,14 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
     >>> [len(shard) for shard in shards_of([["Rome", "fell"], ["Yes"]], "example")]
     [2]
     """
-    if isinstance(unlabeled, str | os.PathLike):
-        unlabeled = [unlabeled]
+    if is_files(unlabeled):
+        for path in [unlabeled] if isinstance(unlabeled, str | os.PathLike) else unlabeled:
+            yield from _file_parts(as_source(path))
+        return
     if hasattr(unlabeled, "shape") and len(unlabeled.shape) == 2:
         rows = unlabeled.tocsr() if hasattr(unlabeled, "tocsr") else unlabeled
         for start in range(0, rows.shape[0], _SHARD_ROWS):
             yield rows[start : start + _SHARD_ROWS]
-        return
-    if isinstance(unlabeled, list | tuple) and unlabeled and all(isinstance(u, str | os.PathLike) for u in unlabeled):
-        for path in unlabeled:
-            yield from _file_parts(as_source(path))
         return
     for part in sentence_parts(unlabeled, who):
         for start in range(0, len(part), _SHARD_SENTENCES):
@@ -111,6 +112,43 @@ def _file_parts(source: Source) -> Iterable[TextPart | UnpackedPart]:
     if source.is_packed or source.is_stream:
         return unpacked_parts(source)
     return text_parts(source, part_bytes=_PART_BYTES)
+
+
+def is_files(unlabeled: Any) -> bool:
+    """Tell whether unlabeled inputs are the path of a text file, or several.
+
+    Examples
+    --------
+    >>> is_files("news.txt"), is_files(["a.txt", "b.txt"]), is_files([["Rome", "fell"]])
+    (True, True, False)
+    """
+    several = isinstance(unlabeled, list | tuple) and len(unlabeled) > 0
+    paths = unlabeled if several else [unlabeled]
+    return all(isinstance(path, str | os.PathLike) for path in paths)
+
+
+def expected_pieces(unlabeled: Any) -> int | None:
+    """Return about how many shards there will be, for a clock; None where nothing tells.
+
+    Notes
+    -----
+    Of a packed file the first pieces are unpacked, and the rest is taken to be packed as well as they are.
+    """
+    if not is_files(unlabeled):
+        return None
+    total = 0
+    for path in [unlabeled] if isinstance(unlabeled, str | os.PathLike) else unlabeled:
+        if not os.path.isfile(path):  # a stream can be read once only; what is missing is told when it is read
+            return None
+        try:
+            size = float(os.path.getsize(path))
+            with open(path, "rb") as packed, unpacked(path, packed) as file:
+                if file is not packed:
+                    size *= len(file.read(_TRIED_PIECES * _PART_BYTES)) / max(packed.tell(), 1)
+        except (OSError, FileError):
+            return None
+        total += math.ceil(size / _PART_BYTES)
+    return total
 
 
 def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
