@@ -1,3 +1,4 @@
+from .ambiguity import ambiguity_classes as ambiguity_classes
 from .extractor import Extractor as Extractor
 from .language import Atom as Atom
 from .language import Template as Template
