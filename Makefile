@@ -41,16 +41,16 @@ fuzz: $(VENV)/test.stamp
 
 # The kernels compiled with a check of every index; compiled code is not shared with other runs.
 check-bounds: $(VENV)/test.stamp
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python -m pytest -q -n 2 $(BOUNDS_TESTS)
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/bounds $(BIN)/python tests/fuzz/run_models.py 100
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/bounds $(BIN)/python -m pytest -q -n 2 $(BOUNDS_TESTS)
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/$(VENV)/bounds $(BIN)/python tests/fuzz/run_models.py 100
 BOUNDS_TESTS ?= tests/kernels tests/linear tests/neighbors tests/parsing tests/tagging tests/representations --ignore tests/kernels/test_cache.py
 
-# The lowest versions that pyproject.toml allows, in an environment of their own.
+# The lowest versions that pyproject.toml allows, in an environment of their own, with compiled kernels of their own.
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
 	  --editable '.[test,plots,dask,studio]'
-	HANDFUL_DATA= .venv-lowest/bin/python -m pytest -n 2 -m "not corpus and not browser"
+	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 -m "not corpus and not browser"
 
 # What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
 sbom: $(VENV)/test.stamp

@@ -23,23 +23,26 @@ HANDFUL = [sys.executable, "-m", "handful"]
 
 
 def table(path: Path, size: int, n_columns: int = 10) -> None:
-    """Write rows until the file has so many bytes."""
+    """Write rows until the file has so many bytes; after 50,000 of them the same ones come again."""
     generator = np.random.default_rng(0)
+    rows = generator.normal(size=(50_000, n_columns)).round(4)
+    labels = np.where(rows[:, 0] > 0, "yes", "no")
+    lines = [",".join([*map(str, row.tolist()), label]) + "\n" for row, label in zip(rows, labels, strict=True)]
     with open(path, "w") as file:
         file.write(",".join([*(f"x{i}" for i in range(n_columns)), "label"]) + "\n")
         while file.tell() < size:
-            rows = generator.normal(size=(500, n_columns)).round(4)
-            labels = np.where(rows[:, 0] > 0, "yes", "no")
-            file.writelines(",".join([*map(str, row), label]) + "\n" for row, label in zip(rows, labels, strict=True))
+            left = (size - file.tell()) // len(lines[0]) + 1
+            file.write("".join(lines[:left]))
 
 
 def text(path: Path, size: int) -> None:
     """Write sentences of words by Zipf's law until the file has so many bytes."""
     generator = np.random.default_rng(1)
+    names = np.array([f"w{word}" for word in range(20_000)], dtype=object)
     with open(path, "w") as file:
         while file.tell() < size:
-            words = generator.zipf(1.3, size=(5_000, 12)) % 20_000
-            file.writelines(" ".join(f"w{word}" for word in row) + "\n" for row in words)
+            words = names[generator.zipf(1.3, size=(20_000, 12)) % len(names)]
+            file.write("\n".join(map(" ".join, words.tolist())) + "\n")
 
 
 def run(*words: object) -> tuple[float, float, int]:

@@ -16,6 +16,7 @@ os.environ["HANDFUL_VECTORS"] = ""  # no encoder is at hand, whatever this machi
 
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
 collect_ignore = [
+    "cli_kills.py",
     "core_models.py",
     "core_fuzz.py",
     "fakes_race.py",

@@ -13,13 +13,22 @@ from sklearn.datasets import load_iris
 
 import handful
 from handful.cli import main
-from handful.core.catalogue import CATALOGUE
+from handful.core.catalogue import CATALOGUE, cards
+from handful.core.progress import Step
 from handful.core.records import Occurrence
 from handful.core.registry import forget, method
 from handful.corpora.make import make_tagged_sentences
 from handful.experiment import compare
+from handful.experiment.arena_tables import TableArena
+from handful.experiment.problem import Problem
+from handful.experiment.splits import Draws
+from handful.experiment.trial import Task
 from handful.methods.table_model import TableModel
+from handful.papers import Settings
+from handful.papers.sogaard2011 import plans, texts
+from handful.papers.sogaard2011.texts import Parts
 from handful.senses import SenseClassifier, compare_methods, make_contexts
+from handful.tagging.prototypes import PrototypeTagger
 
 SEEN: list[np.ndarray] = []
 
@@ -70,6 +79,78 @@ def rows(n: int = 60) -> tuple[pl.DataFrame, np.ndarray, np.ndarray]:
     return pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}), truth, given
 
 
+def trial(method: str, codes: np.ndarray, more: dict[str, np.ndarray] | None = None, frame=None):
+    """Make one trial with draws that are always the same; return it and the rows that were tested."""
+    made, truth, given = rows()
+    frame = (made if frame is None else frame).with_columns(**{name: pl.Series(c) for name, c in (more or {}).items()})
+    draws = Draws(np.where(given, truth, -1), None, seed=0)
+    kinds = dict.fromkeys(frame.columns, "numeric")
+    problem = Problem("made", frame, kinds, np.where(given, codes, -1).astype(np.int32), np.array(["0", "1", "2"]), 60)
+    outcome = TableArena(problem, draws, "accuracy", 100, 0).run(Task(method, False, 0, draws.n_labels))
+    assert outcome.error is None
+    return outcome, draws[0].test
+
+
+QUICK = ("k-nn", "logistic-regression", "shrunk-lda", "extra-trees", "svm-rbf", "label-spreading", "ordinal-knn",
+         "self-training", "tri-training", "semi-supervised-condensed-nn", "team")  # fmt: skip
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_labels_of_tested_rows_change_scores_of_a_trial_and_no_answer(method):
+    _, truth, _ = rows()
+    first, tested = trial(method, truth)
+    turned = truth.copy()
+    turned[tested] = (truth[tested] + 1) % 3
+    second, _ = trial(method, turned)
+    assert first.sure == second.sure  # what the method thinks of its answer, row by row
+    assert first.near == second.near
+    assert first.params == second.params
+    assert np.sum(first.confusion, axis=0).tolist() == np.sum(second.confusion, axis=0).tolist()
+    assert first.right != second.right
+
+
+@pytest.mark.parametrize("method", QUICK)
+def test_a_tested_row_is_no_part_of_what_is_learned(method):
+    """Wild numbers in one tested row change its own answer alone: no scale, tree or neighbor was learned from it."""
+    frame, truth, _ = rows()
+    first, tested = trial(method, truth)
+    wild = frame.with_columns(a=pl.Series(np.where(np.arange(60) == tested[0], 1e6, frame["a"].to_numpy())))
+    second, _ = trial(method, truth, frame=wild)
+    assert first.sure[1:] == second.sure[1:]
+    assert first.right[1:] == second.right[1:]
+    assert (first.sure[0], first.near[0]) != (second.sure[0], second.near[0])
+
+
+@pytest.mark.parametrize("method", ["k-nn", "logistic-regression", "shrunk-lda", "label-spreading", "ordinal-knn"])
+def test_a_column_that_is_the_label_in_tested_rows_alone_raises_no_score(method):
+    _, truth, _ = rows()
+    first, tested = trial(method, truth)
+    told = np.zeros(60)
+    told[tested] = truth[tested] + 1
+    second, _ = trial(method, truth, {"told": told})
+    assert first.right == second.right
+
+
+@pytest.mark.filterwarnings("ignore:y contains no unlabeled samples:UserWarning")  # that is the point
+@pytest.mark.parametrize("card", [card.name for card in cards("table") if card.name != "text-team"])
+def test_poison_in_unlabeled_rows_changes_nothing_for_those_who_must_not_look_at_them(card):
+    """A column of theirs is dealt anew. Scales of columns are learned from all rows, and stay as they are."""
+    frame, truth, given = rows()
+    exact = (frame["b"].to_numpy() * 16).round() / 16  # so that sums do not depend on the order
+    labels = [str(t) if g else None for t, g in zip(truth, given, strict=True)]
+    dealt = exact.copy()
+    dealt[~given] = np.random.default_rng(0).permutation(exact[~given])
+    params = {"n_trees": 3} if card == "team" else None
+    answers = [
+        TableModel(card, use_unlabeled=False, params=params)
+        .fit(frame.with_columns(b=pl.Series(column)), labels)
+        .predict_proba(frame)
+        .tolist()
+        for column in (exact, dealt)
+    ]
+    assert answers[0] == answers[1]
+
+
 def test_a_column_that_tells_the_label_of_tested_rows_alone_is_of_no_use():
     """It is the same in all labeled rows, so it adds the same to the distance to each of them."""
     frame, truth, given = rows()
@@ -78,6 +159,34 @@ def test_a_column_that_tells_the_label_of_tested_rows_alone_is_of_no_use():
     plain = TableModel("k-nn", use_unlabeled=False).fit(frame, labels).predict(frame[18:])
     told = TableModel("k-nn", use_unlabeled=False).fit(leak, labels).predict(leak[18:])
     assert plain.tolist() == told.tolist()
+
+
+def test_gold_tags_that_are_watched_change_no_tagger_of_the_papers():
+    """`PrototypeTagger.fit(gold=)` tells how training goes, and must not steer it."""
+    words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]] * 5
+    lists = {"D": ["a", "the"], "N": ["dog"]}
+    gold = [["D", "N", "V"], ["D", "N", "V"]] * 5
+    wrong = [row[::-1] for row in gold]
+    steps: list[Step] = []
+    models = [PrototypeTagger(lists, max_iter=5).fit(words, gold=g, progress=steps.append) for g in (None, gold, wrong)]
+    assert len({model.weights_.tobytes() for model in models}) == 1
+    assert any(step.figures.get("accuracy") for step in steps)
+
+
+def test_tags_of_the_test_part_change_scores_of_a_paper_and_no_choice(monkeypatch):
+    words = [["the", "dog", "runs"], ["a", "cat", "sees", "the", "dog"], ["dogs", "run"], ["the", "cat", "runs"]]
+    tags = [["D", "N", "V"], ["D", "N", "V", "D", "N"], ["N", "V"], ["D", "N", "V"]]
+    part = words * 5, tags * 5
+    wrong = words * 5, [row[::-1] for row in tags] * 5
+    monkeypatch.setattr(texts, "brown_words", lambda: [["the", "dog", "sees", "cats"], ["a", "cat", "runs"]] * 20)
+    found = []
+    for test in (part, wrong):
+        monkeypatch.setattr(texts, "wsj_sample", lambda test=test: Parts("wsj", part, part, test))
+        found.append(plans.run(Settings(quick=True)).values)
+    learned = [name for name in found[0] if name.endswith("-points")]
+    assert len(learned) > 5
+    assert [found[0][name] for name in learned] == [found[1][name] for name in learned]
+    assert found[0]["wsj-base"] != found[1]["wsj-base"]
 
 
 def test_senses_of_tested_contexts_change_no_answer():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from handful import kernels
 from handful.kernels import cache, distances
 
 KERNELS = Path(kernels.__file__)
+BESIDE = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}  # files go beside the source
 PROGRAM = "from kernels.caller import twice; print(twice(3))"
 
 
@@ -28,7 +30,9 @@ def test_a_change_in_a_called_kernel_is_noticed(tmp_path):
 
     def run(offset: int) -> str:
         (package / "callee.py").write_text(callee.format(offset))
-        done = subprocess.run([sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], cwd=tmp_path, capture_output=True, text=True, check=True, env=BESIDE
+        )
         return done.stdout.strip()
 
     assert run(1) == "8"

@@ -22,10 +22,18 @@ _COLORS = {"reproduced": "green", "close": "yellow", "not reproduced": "red", "n
 @click.option("--seeds", type=click.IntRange(min=1), help="Number of repetitions with different seeds.")
 @run_option("jobs")
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Write the paper's figures here.")
+@run_option("checkpoint")
 @run_option("as_json")
 @click.option("--pin", is_flag=True, help="Write the numbers of this run into the paper's folder (a full run only).")
 def command(
-    key: str, quick: bool, seeds: int | None, jobs: int, figures: Path | None, as_json: bool, pin: bool
+    key: str,
+    quick: bool,
+    seeds: int | None,
+    jobs: int,
+    figures: Path | None,
+    checkpoint: Path | None,
+    as_json: bool,
+    pin: bool,
 ) -> None:
     """Run the experiments of a paper and hold them against what was printed.
 
@@ -38,7 +46,7 @@ def command(
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
     with progress_bar() as progress:
-        outcomes = run_paper(key, Settings(quick, seeds, jobs, figures, progress))
+        outcomes = run_paper(key, Settings(quick, seeds, jobs, figures, progress, checkpoint))
     if pin:
         _pin(key, outcomes)
     if as_json:

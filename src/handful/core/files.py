@@ -57,7 +57,8 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise FileError(f"{path}: cannot be written ({error.strerror}).") from error
+            # errors of other libraries have a text and no number
+            raise FileError(f"{path}: cannot be written ({error.strerror or ' '.join(str(error).split())}).") from error
         raise
 
 

@@ -79,12 +79,7 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
-            warnings.warn(
-                f"{path}: cannot be written ({error.strerror}), so that this run cannot go on if it is interrupted. "
-                "Set HANDFUL_RUNS to a folder of yours.",
-                RuntimeWarning,
-                stacklevel=2,
-            )
+            self._do_without(error)
             return
         if not lock(handle):
             # Another run of the same comparison writes here. Both come to the same end; this one keeps nothing.
@@ -110,8 +105,20 @@ class Journal:
 
     def _write(self, record: Mapping[str, Any]) -> None:
         rest = json.dumps(record).encode() + b"\n" if self._file >= 0 else b""
-        while rest:
-            rest = rest[os.write(self._file, rest) :]
+        try:
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+        except OSError as error:  # a full disk is no reason to lose what was measured
+            self.close()
+            self._do_without(error)
+
+    def _do_without(self, error: OSError) -> None:
+        warnings.warn(
+            f"{self.path}: cannot be written ({error.strerror}), so that this run cannot go on if it is interrupted. "
+            "Set HANDFUL_RUNS to a folder of yours.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
     def _read(self, key: str) -> int:
         """Take over the outcomes on disk and return where they end: 0 for what is no journal of this comparison."""

@@ -10,15 +10,20 @@ from __future__ import annotations
 import difflib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from handful.compute.checkpoint import Checkpoint
 from handful.core.errors import ParameterError
+from handful.core.packed_arrays import pack_arrays
 from handful.core.progress import Progress
+from handful.core.version import __version__
+
+Numbers = TypeVar("Numbers")
 
 # Papers whose experiments can be run.
 KEYS = ("liu2013", "su2004", "sogaard2011", "haghighi2006", "suzuki2011")
@@ -71,13 +76,47 @@ class Claim:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run a paper's experiments."""
+    """How to run a paper's experiments; `checkpoint` is a folder for the numbers of those that are done."""
 
     quick: bool = False
     seeds: int | None = None
     n_jobs: int | None = None
     figures: Path | None = None
     progress: Progress | None = None
+    checkpoint: Path | None = None
+
+    def kept(self, name: str, experiment: Callable[[], Numbers]) -> Numbers:
+        """Run an experiment, or take its numbers from the checkpoint if an earlier run came to its end.
+
+        Parameters
+        ----------
+        name : str
+            Of the experiment, with its paper.
+        experiment : callable
+            Gives what JSON can hold.
+
+        Returns
+        -------
+        numbers
+            What the experiment gave; found again only under the same settings and version of handful.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> settings = Settings(checkpoint=Path(tempfile.mkdtemp()))
+        >>> settings.kept("a sum", lambda: {"sum": 1 + 1}), settings.kept("a sum", lambda: {"sum": 0})
+        ({'sum': 2}, {'sum': 2})
+        """
+        if self.checkpoint is None:
+            return experiment()
+        done = Checkpoint(self.checkpoint, f"paper {__version__} {self.quick} {self.seeds} {self.figures}")
+        key = done.key(name)
+        found = done.load(key)
+        if found is None:
+            found = {"numbers": json.dumps(experiment(), default=float)}  # numpy's integers are no JSON
+            done.save(key, pack_arrays(found))
+        numbers: Numbers = json.loads(found["numbers"])  # a first run has them from there too: the same to the bit
+        return numbers
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,8 @@ def _frames(source: Source, bounded: bool) -> Iterator[pl.DataFrame]:
     for start in range(0, max(n_rows, 1), size):
         with panics_unsaid():
             frame = lazy.slice(start, size).collect()
+        if any(len(column) != len(frame) for column in frame.iter_columns()):  # older polars do not look
+            raise ValueError
         yield frame
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -52,7 +53,7 @@ class _Bench:
     def attempt(self, ids: Sequence[str], experiment: Callable[[], Mapping[str, float]]) -> None:
         """Run an experiment; where its data is not at hand, say so for each of its claims."""
         try:
-            self.values.update(experiment())
+            self.values.update(self.settings.kept(f"haghighi2006 {ids[0]}", experiment))
         except MissingDataError as error:
             self.not_run.update(dict.fromkeys(ids, str(error)))
 
@@ -191,14 +192,18 @@ def _citations(bench: _Bench) -> dict[str, float]:
 def _made_ads(bench: _Bench) -> dict[str, float]:
     """Average over several samples of generated ads, since single ones depend on where the optimizer ends."""
     n_samples, n_ads = (1, 200) if bench.settings.quick else (5, 400)
-    prototypes = {label: typical for label, typical in APARTMENT_PROTOTYPES.items() if label in APARTMENT_FIELDS}
-    scores = []
-    for sample in range(n_samples):
-        ads = make_apartment_ads(n_ads, random_state=sample)
-        words, tags = [ad.tokens for ad in ads], [ad["field"] for ad in ads]
-        similarity = _topic_similarity(words)
-        scores.append(_fields(bench, "made-ads", words, tags[:100], prototypes, APARTMENT_FIELDS, similarity))
+    scores = [
+        bench.settings.kept(f"haghighi2006 made-ads {sample}", partial(_made_sample, bench, n_ads, sample))
+        for sample in range(n_samples)
+    ]
     return {name: float(np.mean([values[name] for values in scores])) for name in scores[0]}
+
+
+def _made_sample(bench: _Bench, n_ads: int, seed: int) -> dict[str, float]:
+    prototypes = {label: typical for label, typical in APARTMENT_PROTOTYPES.items() if label in APARTMENT_FIELDS}
+    ads = make_apartment_ads(n_ads, random_state=seed)
+    words, tags = [ad.tokens for ad in ads], [ad["field"] for ad in ads]
+    return _fields(bench, "made-ads", words, tags[:100], prototypes, APARTMENT_FIELDS, _topic_similarity(words))
 
 
 def _topic_similarity(words: Text) -> ContextSimilarity:

@@ -62,13 +62,13 @@ def run(settings: Settings) -> Findings:
         for sigma in (0.5, 1.0, 5.0)
     }
     accuracies: Accuracies = {}
-    if tables:
-        parts = [Part(name, seed, k) for name in tables for seed in range(seeds) for k in folds]
-        accuracies = map_reduce(
-            partial(measure, tables), _join, parts, n_jobs=settings.n_jobs, progress=settings.progress
-        )
-        for name in tables:
-            values |= _table_four(name, accuracies)
+    for name in tables:
+        parts = [Part(name, seed, k) for seed in range(seeds) for k in folds]
+        measured = partial(_measure_all, tables, parts, settings)
+        accuracies |= {
+            (name, method, ratio): scores for method, ratio, scores in settings.kept(f"liu2013 {name}", measured)
+        }
+        values |= _table_four(name, accuracies)
     if settings.figures is not None:
         from handful.papers.liu2013.figures import draw_figures
 
@@ -93,6 +93,13 @@ def _tables() -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, str]]
         X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
         tables[name] = X, np.unique(table.labels.astype(str), return_inverse=True)[1].astype(np.int64)
     return tables, not_run
+
+
+def _measure_all(
+    tables: dict[str, tuple[np.ndarray, np.ndarray]], parts: list[Part], settings: Settings
+) -> list[tuple[str, float, list[float]]]:
+    found = map_reduce(partial(measure, tables), _join, parts, n_jobs=settings.n_jobs, progress=settings.progress)
+    return [(method, ratio, scores) for (_, method, ratio), scores in found.items()]
 
 
 def measure(tables: dict[str, tuple[np.ndarray, np.ndarray]], part: Part) -> Accuracies:

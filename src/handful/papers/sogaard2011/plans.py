@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain
 from typing import Any
 
@@ -52,8 +53,7 @@ def run(settings: Settings) -> Findings:
     values: dict[str, float] = {}
     quoted = "a system of others that the paper quotes; it is not part of this library"
     not_run = {"ptb-suzuki": quoted, "ptb-spoustova": quoted}
-    clusters: dict[str, str] = {}
-    brown: Words = []
+    unlabeled = cache(lambda: _unlabeled(settings))
     ids = {
         "wsj": [*_ORDERINGS, "figure5-rise", "figure5-shrink"],
         "ewt": _ORDERINGS,
@@ -70,18 +70,24 @@ def run(settings: Settings) -> Findings:
             not_run |= dict.fromkeys(own_ids, "left out of the quick run")
             continue
         try:
-            parts = loader()
-            if not clusters:
-                brown = texts.brown_words()
-                if settings.quick:
-                    brown = texts.first_words(brown, 100_000)
-                clusters = cluster(brown, settings)
-            if settings.quick:
-                parts = parts.first(600)
-            values |= Experiment(parts, brown, clusters, settings).values()
+            values |= settings.kept(f"sogaard2011 {name}", partial(_measure, loader, unlabeled, settings))
         except MissingDataError as error:
             not_run |= dict.fromkeys(own_ids, str(error))
     return Findings(values, not_run)
+
+
+def _measure(
+    loader: Callable[[], Parts], unlabeled: Callable[[], tuple[Words, dict[str, str]]], settings: Settings
+) -> dict[str, float]:
+    parts = loader()
+    return Experiment(parts.first(600) if settings.quick else parts, *unlabeled(), settings).values()
+
+
+def _unlabeled(settings: Settings) -> tuple[Words, dict[str, str]]:
+    brown = texts.brown_words()
+    if settings.quick:
+        brown = texts.first_words(brown, 100_000)
+    return brown, cluster(brown, settings)
 
 
 def cluster(brown: Words, settings: Settings) -> dict[str, str]:

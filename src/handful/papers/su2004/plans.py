@@ -37,7 +37,7 @@ def run(settings: Settings) -> Findings:
 
         draw_figures(settings.figures)
     try:
-        values |= measure_senseval(settings)
+        values |= settings.kept("su2004 senseval", lambda: measure_senseval(settings))
     except MissingDataError as error:
         not_run = {c.id: str(error) for c in load_paper("su2004").claims if c.id not in values}
     return Findings(values, not_run)

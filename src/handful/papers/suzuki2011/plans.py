@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from handful.core.errors import MissingDataError
 from handful.papers.claims import Findings, Settings, load_paper
@@ -31,7 +32,7 @@ def run(settings: Settings) -> Findings:
     claims = load_paper("suzuki2011").claims
     for task, measure in MEASURES.items():
         try:
-            values |= measure(settings)
+            values |= settings.kept(f"suzuki2011 {task}", partial(measure, settings))
         except MissingDataError as error:
             not_run |= {claim.id: str(error) for claim in claims if claim.id.startswith(f"{task}-")}
     # The sentences of paper.toml speak of the sample.

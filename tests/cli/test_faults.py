@@ -1,0 +1,95 @@
+"""A full disk, folders that cannot be written, no home: told in one sentence, and nothing half done is left."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from functools import partial
+
+import pytest
+from cli_kills import make_data
+
+HANDFUL = [sys.executable, "-m", "handful"]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return make_data(tmp_path_factory.mktemp("faults"))
+
+
+def run(words, *, room: int | None = None, **environment: str | None):
+    """Run a command; no file that it writes may grow beyond `room` bytes, as if the disk were full."""
+    env = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
+    limit = None if room is None else partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
+    command = [*HANDFUL, *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, preexec_fn=limit)
+
+
+COMPARE = ("--target", "label", "--methods", "k-nn", "--trials", 4, "--jobs", 1)
+WRITING = {
+    "a model": lambda data, out: ("fit", data / "table.csv", "--target", "label", "--method", "k-nn", "--model", out),
+    "answers": lambda data, out: ("predict", data / "base.handful", data / "long.txt", "-o", out),
+    "clusters": lambda data, out: ("clusters", data / "long.txt", "-o", out, "--n", 20),
+    "a checkpoint": lambda data, out: ("clusters", data / "long.txt", "-o", out, "--n", 20, "--checkpoint", out.parent),
+    "training": lambda data, out: ("fit", "tagger", data / "tags.tsv", "--model", out, "--checkpoint", out.parent),
+    "counts": lambda data, out: (
+        *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt"),
+        *("-o", out.with_name("model"), "--counts", out),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WRITING)
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(name, data, tmp_path):
+    done = run(WRITING[name](data, tmp_path / "out"), room=1_000)
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"handful: {tmp_path}")
+    assert last.endswith("cannot be written (File too large).")
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_comparison_goes_on_without_its_journal_when_the_disk_is_full(data, tmp_path):
+    done = run(("compare", data / "table.csv", *COMPARE, "--journal", tmp_path / "kept"), room=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("cannot be written (File too large), so that this run cannot go on if it is") == 1
+    assert "Best bet:" in done.stdout
+
+
+@pytest.mark.parametrize("home", [None, "/proc/nothing"])
+def test_without_a_home_a_comparison_runs(home, data):
+    cache = {"XDG_CACHE_HOME": None, "HANDFUL_RUNS": None, "HOME": home}
+    done = run(("compare", data / "table.csv", *COMPARE, "--fresh"), **cache)
+    assert done.returncode == 0, done.stderr
+    assert ("cannot be written" in done.stderr) == (home is not None)  # without HOME the system knows one
+
+
+def test_without_a_cache_for_compiled_kernels_commands_run(data):
+    done = run(("similar", data / "raw.txt", "--word", "the"), NUMBA_CACHE_DIR="/proc/nothing")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("the: ")
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_any_work(data):
+    done = run(("clusters", data / "long.txt", "-o", data / "raw.txt" / "out"))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"handful: {data / 'raw.txt' / 'out'}: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_clock_that_goes_back_ends_no_race_early_and_lets_none_run_on(data, tmp_path):
+    """Times are taken from clocks that cannot be set."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import itertools, time\nback = itertools.count()\ntime.time = lambda: 1e9 - 3600.0 * next(back)\n"
+    )
+    search = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    fair = run(("compare", data / "table.csv", *COMPARE, "--json", "--journal", tmp_path / "a"))
+    odd = run(("compare", data / "table.csv", *COMPARE, "--json", "--journal", tmp_path / "b"), PYTHONPATH=search)
+    assert (fair.returncode, odd.returncode) == (0, 0), odd.stderr
+    assert odd.stdout.count('"n_draws"') == fair.stdout.count('"n_draws"')
+    timed = run(("compare", data / "table.csv", *COMPARE[:4], "--minutes", 0.05, "--jobs", 1), PYTHONPATH=search)
+    assert timed.returncode == 0, timed.stderr

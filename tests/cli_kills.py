@@ -1,0 +1,186 @@
+"""Kill commands at random moments, run them again to their end, and compare: ``python tests/cli_kills.py 30``.
+
+Prints a line for each command with a checkpoint: how many kills struck while it worked, and how many of the runs that went
+on afterwards gave the very bytes of a run that nobody disturbed. Names of commands after the number choose some of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from handful.core.records import Sentence
+from handful.corpora.formats import write_conllu
+from handful.corpora.make import APARTMENT_PROTOTYPES, make_apartment_ads, make_tagged_sentences
+
+HANDFUL = [sys.executable, "-m", "handful"]
+MODEL = "model.handful"
+_BEFORE = 0.5  # seconds in which Python starts and nothing is at stake
+
+
+def make_data(folder: Path) -> Path:
+    """Write small files for all commands."""
+    trees = make_tagged_sentences(150, random_state=0)
+    rows = [
+        "\n".join(f"{w}\t{t}" for w, t in zip(x.sentence.tokens, x.sentence["pos"], strict=True)) for x in trees[:60]
+    ]
+    (folder / "tags.tsv").write_text("\n\n".join(rows) + "\n")
+    (folder / "raw.txt").write_text("\n".join(" ".join(tree.sentence.tokens) for tree in trees) + "\n")
+    long = "\n".join(f"the cat{i % 70} sees a dog{i % 50} in house{i % 90}" for i in range(60_000))
+    (folder / "long.txt").write_text(long + "\n")
+    tagged = [replace(t, sentence=Sentence(t.sentence.tokens, {"xpos": t.sentence["pos"]})) for t in trees]
+    write_conllu(folder / "trees.conllu", tagged)
+    table = "\n".join(f"{i % 7},{(i * i) % 11},{'ab'[i % 2] if i < 30 else ''}" for i in range(60))
+    (folder / "table.csv").write_text(f"x,y,label\n{table}\n")
+    (folder / "list.tsv").write_text("".join(f"{name}\t{' '.join(w)}\n" for name, w in APARTMENT_PROTOTYPES.items()))
+    ads = make_apartment_ads(25, random_state=0)
+    (folder / "ads.txt").write_text("\n".join(" ".join(ad.tokens) for ad in ads) + "\n")
+    finish("fit", "tagger", folder / "tags.tsv", "--model", folder / "base.handful", "--iterations", 10)
+    return folder
+
+
+Words = Callable[[Path, Path], tuple[object, ...]]
+COMMANDS: dict[str, Words] = {
+    "fit tagger": lambda data, out: (
+        *("fit", "tagger", data / "tags.tsv", "--model", out / MODEL),
+        *("--iterations", 200, "--checkpoint", out / "kept"),
+    ),
+    "fit parser": lambda data, out: (
+        *("fit", "parser", data / "trees.conllu", "--model", out / MODEL, "--jobs", 1),
+        *("--iterations", 12, "--checkpoint", out / "kept"),
+    ),
+    "fit prototypes": lambda data, out: (
+        *("fit", "prototypes", data / "list.tsv", data / "ads.txt", "--model", out / MODEL, "--jobs", 1),
+        *("--fields", "--similarity", "none", "--sticky", 0, "--no-spelling", "--iterations", 20),
+        *("--checkpoint", out / "kept"),
+    ),
+    "clusters": lambda data, out: (
+        *("clusters", data / "long.txt", "-o", out / MODEL, "--n", 60, "--checkpoint", out / "kept"),
+    ),
+    "similar": lambda data, out: (
+        *("similar", data / "long.txt", "--word", "cat1", "--word", "dog1", "--json", "--checkpoint", out / "kept"),
+    ),
+    "condense": lambda data, out: (
+        *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt", "-o", out / MODEL),
+        *("--counts", out / "counts", "--checkpoint", out / "kept"),
+    ),
+    "compare": lambda data, out: (
+        *("compare", data / "table.csv", "--target", "label", "--methods", "k-nn,ordinal-knn,label-spreading"),
+        *("--trials", 24, "--jobs", 1, "--journal", out / "kept.jsonl", "--json"),
+    ),
+    "paper": lambda data, out: (
+        "paper",
+        "haghighi2006",
+        "--quick",
+        "--jobs",
+        1,
+        "--json",
+        "--checkpoint",
+        out / "kept",
+    ),
+}
+
+
+def start(words: tuple[object, ...]) -> subprocess.Popen[bytes]:
+    environment = {**os.environ, "HANDFUL_DATA": ""}  # papers run on what is made
+    return subprocess.Popen(
+        [*HANDFUL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+
+
+def finish(*words: object) -> bytes:
+    """Run a command to its end and return what it printed."""
+    process = start(words)
+    out, err = process.communicate()
+    assert process.returncode == 0, (words, err)
+    return out
+
+
+def kill(words: tuple[object, ...], seconds: float) -> bool:
+    """Run a command and kill it after some seconds; tell whether it was still at work."""
+    process = start(words)
+    try:
+        process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return True
+    return False
+
+
+def result(out: Path, printed: bytes) -> bytes:
+    """Return what must be the same: the file that was written, or what was printed, but for measured times."""
+    if (out / MODEL).is_file():
+        return (out / MODEL).read_bytes()
+    content = json.loads(printed)
+    for row in content.get("rows", []):
+        del row["fit_seconds"], row["predict_seconds"], row["n_bytes"]
+    for told in ("best_bet", "verdict"):  # tell how long a fit takes
+        content.pop(told, None)
+    return json.dumps(content).encode()
+
+
+def killed_runs(name: str, data: Path, folder: Path, n_runs: int, n_kills: int) -> tuple[int, int]:
+    """Run a command again and again, each time from the start and with some kills before its end.
+
+    Parameters
+    ----------
+    name : str
+        A command of `COMMANDS`.
+    data, folder : Path
+        What `make_data` wrote, and a place to work in.
+    n_runs, n_kills : int
+        How many runs, and how many kills in each.
+
+    Returns
+    -------
+    n_struck, n_same : int
+        Kills that met a command at work, and runs that ended as if there had been none.
+    """
+    out = folder / "out"  # model files tell the command, so it must be the same each time
+    words = COMMANDS[name](data, out)
+    out.mkdir()
+    finish(*words)  # what is compiled is compiled now
+    shutil.rmtree(out)
+    out.mkdir()
+    begin = time.monotonic()
+    expected = result(out, finish(*words))
+    seconds = time.monotonic() - begin
+    generator = random.Random(name)
+    n_struck = n_same = 0
+    for _ in range(n_runs):
+        shutil.rmtree(out)
+        out.mkdir()
+        for _ in range(n_kills):
+            n_struck += kill(words, generator.uniform(min(_BEFORE, seconds / 2), seconds))
+        n_same += result(out, finish(*words)) == expected
+    shutil.rmtree(out)
+    return n_struck, n_same
+
+
+def main() -> int:
+    n_runs, names = int(sys.argv[1]), sys.argv[2:] or list(COMMANDS)
+    print(f"load {os.getloadavg()[0]:.1f}\n| command | kills | struck | runs with the same result |\n|---|---|---|---|")
+    lost = 0
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "data"
+        data.mkdir()
+        make_data(data)
+        for name in names:
+            struck, same = killed_runs(name, data, Path(folder), n_runs, 1)
+            lost += n_runs - same
+            print(f"| {name} | {n_runs} | {struck} | {same} of {n_runs} |", flush=True)
+    return 1 if lost else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
