@@ -20,6 +20,7 @@ from handful.core.errors import FileError, HandfulError
 from handful.core.packed_arrays import pack_arrays, unpack_arrays
 from handful.corpora.formats import (
     detect,
+    format_named,
     read_conll,
     read_conllu,
     read_key,
@@ -74,6 +75,12 @@ def parquet():
     return buffer.getvalue()
 
 
+def arrow():
+    buffer = io.BytesIO()
+    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, -1]}).write_ipc(buffer)
+    return buffer.getvalue()
+
+
 CONLLU = (
     "# id = 1\n1-2\tvámonos\t_\t_\t_\t_\t_\t_\t_\t_\n1\tvamos\tir\tV\t_\t_\t0\troot\t_\tA=b\n"
     "2\tnos\tnos\tP\t_\t_\t1\tobj\t_\t_\n2.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
@@ -83,6 +90,25 @@ XML = (
     '<instance id="1" docsrc="d"><answer instance="1" senseid="s%1"/><context>x &amp; &#233; <head sats="2">art</head> '
     '<sat id="2">for</sat></context></instance></lexelt></corpus>\n'
 )
+TEXT = "Mr. Low left New York."
+OTHERS = {
+    "prodigy": json.dumps({"text": TEXT, "spans": [{"start": 13, "end": 21, "label": "LOC"}], "answer": "accept"}),
+    "doccano": json.dumps({"text": TEXT, "label": [[13, 21, "LOC"]]}),
+    "label-studio": json.dumps(
+        [
+            {
+                "data": {"text": TEXT},
+                "annotations": [{"result": [{"value": {"start": 13, "end": 21, "labels": ["LOC"]}}]}],
+            }
+        ]
+    ),
+    "token-rows": '{"tokens": ["Rome", "fell"], "ner_tags": ["B-LOC", "O"]}\n',
+    "conllu-plus": "# global.columns = ID FORM tag\n1\tRome\tB-LOC\n2\tfell\tO\n\n",
+    "slashed": "Rome/NNP fell/VBD ./.\n",
+    "sense-table": "text\tword\tsense\tstart\nMoney in a bank\tbank\tshore\t11\nA bank\tbank\t\t\n",
+    "clusters": "0010\tthe\t7\n0011\ta\t3\n",
+    "arff": "% x\n@relation a\n@attribute size numeric\n@attribute 'my color' {red, 'a b'}\n@data\n1.5,red\n?,'a b'\n",
+}
 READERS = {
     "conll": ("-DOCSTART- -X- O O\n\nEU\tNNP\tI-NP\tI-ORG\nrejects\tVBZ\tI-VP\tO\n\n", lambda p: list(read_conll(p))),
     "conllu": (CONLLU, lambda p: list(read_conllu(p))),
@@ -94,6 +120,8 @@ READERS = {
     "tsv prototypes": ("NN\tyear share\nVB\tbe\n", read_prototypes),
     "csv": ('x,color,y\n1.5,red,1\n2,"a, b",-1\n,,\n', lambda p: read_table(p, "y")),
     "jsonl": ('{"x": 1, "y": "a"}\n{"x": null, "y": "\\u00e9", "z": true}\n', lambda p: read_table(p, "y")),
+    "json": ('[{"x": 1, "y": "a"},\n {"x": null, "y": "\\u00e9", "z": true}]\n', lambda p: read_table(p, "y")),
+    "arrow": (arrow(), lambda p: read_table(p, "y")),
     "parquet": (parquet(), lambda p: read_table(p, "y")),
     "xlsx": (workbook(), lambda p: read_table(p, "y")),
     "checkpoint": (pack_arrays({"n": 3, "counts": np.arange(4.0)}), read_summary),
@@ -103,6 +131,7 @@ READERS = {
     ),
     "run journal": (run_journal(), read_run_journal),
     "detect": (CONLLU, detect),
+    **{name: (sample, lambda p, name=name: list(format_named(name).read(p))) for name, sample in OTHERS.items()},
 }
 PIECES = [
     *(
@@ -185,7 +214,7 @@ def test_mutated_prototype_lists(tmp_path, suffix):
     generator = random.Random(suffix)
     path = tmp_path / f"a.{suffix}"
     outcomes = set()
-    for _ in range(400):
+    for _ in range(FILES):
         path.write_bytes(mutated(sample[suffix], generator))
         outcomes.add(outcome(read_prototypes, path))
     assert outcomes == {"read", "refused"}

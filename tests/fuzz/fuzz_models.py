@@ -54,8 +54,8 @@ def load(path: Path, kind: str) -> object:
     return read_model(path, find_class)
 
 
-def fuzz(name: str, model: Any, ask: Any, first: int, count: int, mark: Any) -> None:
-    """Try the files from `first` to `count` of one model; which one is at hand stands in the file `mark`."""
+def fuzz(name: str, model: Any, ask: Any, first: int, end: int, mark: Any) -> None:
+    """Try the files from `first` to `end` of one model; which one is at hand stands in the file `mark`."""
     subject = Subject(model)
     ask(model)  # compiles what it needs
     outcomes: Counter[str] = Counter()
@@ -63,7 +63,7 @@ def fuzz(name: str, model: Any, ask: Any, first: int, count: int, mark: Any) -> 
     started = time.process_time()
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         path = Path(folder) / "model.handful"
-        for number in range(first, count):
+        for number in range(first, end):
             try:
                 content = bytes_of(subject.kind, *subject.changed(random.Random(f"{name} {number}")))
             except (TypeError, ValueError, OverflowError, KeyError):
@@ -101,17 +101,17 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__} {str(error)[:80]} in {where} ({frames[-1].name})"
 
 
-def main(count: int, mark_path: str, first_name: str = "", first: int = 0, part: int = 0, parts: int = 1) -> None:
-    """Fuzz all models, or go on from one."""
+def main(begin: int, end: int, mark_path: str, first_name: str, first: int, part: int, parts: int) -> None:
+    """Try the files from `begin` to `end` of every model, or go on from one of them."""
     signal.signal(signal.SIGPROF, too_slow)
     warnings.simplefilter("ignore")
     found = dict(list(subjects().items())[part::parts])
     names = list(found)
     with open(mark_path, "w") as mark:
         for name in names[names.index(first_name) if first_name else 0 :]:
-            fuzz(name, *found[name], first if name == first_name else 0, count, mark)
+            fuzz(name, *found[name], first if name == first_name else begin, end, mark)
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    main(int(arguments[0]), arguments[1], arguments[2], *map(int, arguments[3:]))
+    begin, end, mark, name, *rest = sys.argv[1:]
+    main(int(begin), int(end), mark, name, *map(int, rest))

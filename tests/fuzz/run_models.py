@@ -1,7 +1,8 @@
 """Fuzz model files in child processes: `python tests/fuzz/run_models.py 2000 [--jobs 2]` tries 2,000 of every model.
 
 Prints what happened to the files of each model, and fails if a file broke a process, took too long, or ended in anything
-but an answer or a clear sentence.
+but an answer or a clear sentence. Files are numbered, and each number is always the same file: `--first 2000` goes on
+behind the first 2,000. With `--log FILE` runs add up in a file, and a count of 0 only prints the sum.
 """
 
 from __future__ import annotations
@@ -19,16 +20,18 @@ from pathlib import Path
 CHILD = Path(__file__).with_name("fuzz_models.py")
 
 
-def run(count: int, part: int = 0, parts: int = 1) -> list[dict]:
+def run(count: int, part: int = 0, parts: int = 1, begin: int = 0) -> list[dict]:
     """Fuzz a part of the models; a child that dies is started again behind the file that it died of."""
     found: list[dict] = []
     deaths: list[dict] = []
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POLARS_MAX_THREADS"), "1")
+    environment = {**os.environ, **threads}
     with tempfile.TemporaryDirectory() as folder:
         mark = Path(folder) / "mark"
-        name, first = "", 0
+        name, first = "", begin
         while True:
-            command = [sys.executable, str(CHILD), str(count), str(mark), name, str(first), str(part), str(parts)]
+            numbers = begin, begin + count, mark, name, first, part, parts
+            command = [sys.executable, str(CHILD), *map(str, numbers)]
             child = subprocess.run(command, stdout=subprocess.PIPE, text=True, env=environment, check=False)
             found += [json.loads(line) for line in child.stdout.splitlines()]
             if child.returncode == 0:
@@ -46,17 +49,34 @@ def run(count: int, part: int = 0, parts: int = 1) -> list[dict]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--log", type=Path)
     options = parser.parse_args()
-    with ThreadPoolExecutor(options.jobs) as pool:
-        parts = list(pool.map(lambda part: run(options.count, part, options.jobs), range(options.jobs)))
+    lines = []
+    if options.count:
+        with ThreadPoolExecutor(options.jobs) as pool:
+            work = [pool.submit(run, options.count, part, options.jobs, options.first) for part in range(options.jobs)]
+        lines = [line for part in work for line in part.result()]
+    if options.log is not None:
+        with options.log.open("a+") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+            file.seek(0)
+            lines = [json.loads(line) for line in file]
+    return tell(lines)
+
+
+def tell(lines: list[dict]) -> int:
+    """Print what came of the files of each model and of all; return the exit code."""
     total: Counter[str] = Counter()
-    for line in sorted((line for part in parts for line in part), key=lambda line: line["name"]):
-        total.update(line["outcomes"])
-        print(f"{line['name']:36} {json.dumps(line['outcomes'])} {line['seconds']} s")
-        for what, number in line["unclean"].items():
+    for name in sorted({line["name"] for line in lines}):
+        mine = [line for line in lines if line["name"] == name]
+        outcomes = sum((Counter(line["outcomes"]) for line in mine), Counter())
+        total.update(outcomes)
+        print(f"{name:36} {json.dumps(outcomes)} {sum(line['seconds'] for line in mine):.1f} s")
+        for what, number in {what: number for line in mine for what, number in line["unclean"].items()}.items():
             print(f"    file {number}: {what}")
     print(f"total: {json.dumps(total)}")
     return 1 if total["unclean"] or total["died"] else 0

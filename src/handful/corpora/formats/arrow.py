@@ -10,6 +10,7 @@ from handful.core.errors import FormatError
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.frames import MAX_CELLS, read_bounded, refuse_nested, refuse_size
 from handful.corpora.formats.header import refuse_nameless
+from handful.corpora.formats.panics import panics_unsaid
 from handful.corpora.formats.parquet import write_whole
 from handful.corpora.opening import FilePath
 
@@ -37,7 +38,8 @@ def read_arrow(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame
 
     data = read_bounded(path)
     try:
-        frame = pl.read_ipc(io.BytesIO(data))
+        with panics_unsaid():
+            frame = pl.read_ipc(io.BytesIO(data))
     except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
         raise FormatError(path, None, "the Arrow data is damaged. Copy or write the file again.") from None
     refuse_nameless(path, frame.columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from handful.core.errors import FormatError
 from handful.core.records import Sentence
 from handful.corpora.formats.columns import COLUMNS_HEADER
 from handful.corpora.formats.conll import read_conll, write_conll
@@ -33,8 +34,13 @@ def read_conllu_plus(path: FilePath) -> Iterator[Sentence]:
     [(('Rome', 'fell'), {'tag': ('B-LOC', 'O')})]
     """
     source = as_source(path)
-    names = Head.of(source).lines[0].removeprefix(COLUMNS_HEADER).lower().split()
+    head = Head.of(source)
+    if not is_conllu_plus(head):
+        raise FormatError(path, 1, f"expected '{COLUMNS_HEADER} ... FORM ...', which names the columns.")
+    names = head.lines[0].removeprefix(COLUMNS_HEADER).lower().split()
     layout = ["token" if name == "form" else "_" if name == "id" else name for name in names]
+    if any(layout.count(name) > 1 for name in layout if name != "_"):
+        raise FormatError(path, 1, "expected columns of different names, got one twice.")
     return read_conll(source, layout, separator="\t", comments=True)
 
 
