@@ -1,9 +1,9 @@
-"""How often a comparison says that unlabeled rows help: on noise, and where one method gains five points.
+"""How often a comparison says that unlabeled rows help, and its intervals hold the truth: on noise, and where one method gains.
 
 Methods are made up: each is right on a row with a probability of its own, so that a comparison takes no time and the truth is
 known. Everything else is the real thing: draws, race, ranking, verdict, and a clock on which every trial costs what
-such methods cost. ``python benchmarks/verdicts.py`` runs 300 comparisons on noise and 100 with a true gain; ``--quick``
-a tenth of them.
+such methods cost. ``python benchmarks/verdicts.py`` runs 300 comparisons on noise and 100 with a true gain, and some of real
+methods by ``handful.compare``; ``--quick`` a tenth of them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from scipy.stats import norm
 
+from handful import compare
+from handful.corpora.make import make_two_moons
 from handful.evaluation.ranking import Setting
 from handful.evaluation.verdict import judge
 from handful.experiment.entrants import Entrant
@@ -49,12 +51,12 @@ class Simulation:
         self.draws = Draws(np.arange(n_rows) % 2, Budget.parse(n_labels), seed)
         self.now = 0.0
         self._seed = seed
+        self.truth = lambda name: ACCURACY + gains.get(name, 0.0)
         rng = np.random.default_rng(seed)
         self.entrants = _entrants(rng)
         hardness = 1.5 * rng.standard_normal(n_rows)
         self._logits = {
-            e.name: _shifted(hardness + rng.standard_normal(n_rows), ACCURACY + gains.get(e.name, 0.0))
-            for e in self.entrants
+            e.name: _shifted(hardness + rng.standard_normal(n_rows), self.truth(e.name)) for e in self.entrants
         }
         self._seconds = {e.name: float(rng.uniform(0.1, 1.5)) for e in self.entrants}
 
@@ -109,7 +111,20 @@ def compared(simulation: Simulation, minutes: float) -> dict[str, object]:
     session = Session(minutes=minutes, started=0.0)
     Runner(race, session, Here(simulation), clock=simulation.clock).run()
     verdict = judge(race.ranking, simulation.setting)
+    truth = simulation.truth
+    ranks = [rank for rank in race.ranking.ranks if rank.n_draws > 1]
     return {
+        "scores": [rank.low <= truth(rank.name) <= rank.high for rank in ranks],
+        "differences": [
+            rank.against.low <= truth(rank.name) - truth(rank.against.twin) <= rank.against.high
+            for rank in ranks
+            if rank.against is not None
+        ],
+        "gains": [
+            rank.gain.low <= truth(rank.name) - truth(rank.gain.twin) <= rank.gain.high
+            for rank in ranks
+            if rank.gain is not None
+        ],
         "helps": verdict.unlabeled_help,
         "better": race.ranking.ranks[0].better,
         "use": verdict.use,
@@ -141,11 +156,33 @@ def gain(n: int, minutes: float) -> dict[str, object]:
     }
 
 
+def real(n: int, n_trials: int) -> dict[str, object]:
+    """Real methods on made rows, by `handful.compare`: labels by chance, and two moons, whose shape unlabeled rows show."""
+    methods = ["k-nn", "logistic-regression", "label-spreading", "ordinal-knn", "self-training"]
+    told: dict[str, object] = {"comparisons of each kind": n, "trials each": n_trials}
+    for kind in ("noise", "moons"):
+        helps = []
+        for seed in range(n):
+            rng = np.random.default_rng([seed, 7])
+            X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
+            if kind == "moons":
+                X, _, y = make_two_moons(200, random_state=seed)
+                X = X + 0.05 * rng.normal(size=X.shape)
+            found = compare(X, y, labels=6, methods=methods, trials=n_trials, n_jobs=1, seed=seed, journal=None)
+            helps.append(found.judgment.unlabeled_help)
+        told[f"helps is said of {kind} in"] = _share(helps)
+    return told
+
+
 def _told(results: list[dict[str, object]]) -> dict[str, object]:
     return {
         "comparisons": len(results),
         "simulated seconds each": round(float(np.mean([r["seconds"] for r in results])), 1),
         "trials each": round(float(np.mean([r["trials"] for r in results])), 1),
+        **{
+            f"95 % intervals of {what} hold the truth in": _share(held for r in results for held in r[what])
+            for what in ("scores", "differences", "gains")
+        },
     }
 
 
@@ -158,11 +195,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--real", type=int, default=30, help="Comparisons of real methods of each kind.")
     given = parser.parse_args()
     share = 10 if given.quick else 1
     results = {
         "noise": noise(300 // share, given.minutes),
         "a true gain of 5 points": gain(100 // share, given.minutes),
+        "real methods": real(given.real // share, 150),
     }
     print(json.dumps(results, indent=2))
 
