@@ -193,3 +193,14 @@ def test_the_standing_is_told_while_it_changes():
     assert seen[1].bets[0].name == "plain-a"
     assert seen[-1].bets[0].name == "good"
     assert "bad" not in seen[-1].in_question
+
+
+def test_the_quickest_and_the_favorite_are_measured_even_where_time_is_up_before_the_start():
+    arena = FakeArena({"plain": 0.6, "team": 0.7, "other": 0.8})
+    arena.now = 100.0
+    race = Race(entrants("plain", "other", "team", team={"favorite": True}), SETTING, n_labels=20)
+    session = Session(minutes=1, started=0.0)
+    state = Runner(race, session, Here(arena), clock=arena.clock).run()
+    assert state == "out of time"
+    assert [task.entry for task in arena.log] == ["plain", "team"]
+    assert race.bets[0].name == "team"
