@@ -71,7 +71,8 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {rivals}"
     interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)}"
     if best.high - best.low > _WIDE:
-        score = f"by experience with other data: what was measured with {setting.n_labels} {setting.labels} tells little ({interval})"
+        measured = f"what was measured with {setting.n_labels} {setting.labels} tells little ({interval})"
+        score = f"by experience with other data: {measured}"
     else:
         score = f"expected at {_percent(best.expected)} with {setting.n_labels} {setting.labels} ({interval}){chance}"
     bet = f"Best bet: {best.name}, {score}{f'; {cost}' if cost else ''}."
