@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +33,35 @@ _SIMILARITY = click.option(
     type=click.Choice(["places", "nearby", "place-roots", "nearby-roots"]),
     help="Kind of similarity, as for 'handful fit prototypes', whose report names the best for a text.",
 )
+
+
+@dataclass(frozen=True)
+class _Likeness:
+    """What was given about how similarity of words is learned."""
+
+    similarity_text: Path | None
+    fields: bool
+    similarity: Any
+
+    def learn(self, sentences: list[Sentence]) -> tuple[Any, float]:
+        """Learn similarity from sentences and a further file; return it and the least that counts as similar."""
+        from handful.tagging.prototypes.similarities import Kind, learn_similarity, usual_threshold
+
+        chosen: Kind = self.similarity or ("nearby" if self.fields else "places")
+        text = [*sentences, *([] if self.similarity_text is None else _read(self.similarity_text))]
+        return learn_similarity(chosen, text, sum(map(len, text))), usual_threshold(chosen)
+
+
+def _likeness_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options of `_Likeness`; it gets them together as ``likeness``."""
+
+    @wraps(command)
+    def collected(*args: Any, similarity_text: Any, fields: bool, similarity: Any, **values: Any) -> Any:
+        return command(*args, likeness=_Likeness(similarity_text, fields, similarity), **values)
+
+    return MORE_TEXT(_FIELDS(_SIMILARITY(collected)))
+
+
 _JSON = run_option("as_json")
 
 
@@ -64,20 +96,16 @@ def extract(tagged: Path, column: str | None, words: int, output: Path | None) -
 @command.command("suggest")
 @_LIST
 @_TEXT
-@MORE_TEXT
-@_FIELDS
-@_SIMILARITY
+@_likeness_options
 @_WORDS
 @_JSON
-def suggest(
-    prototypes: Path, text: Path, similarity_text: Path | None, fields: bool, similarity: Any, words: int, as_json: bool
-) -> None:
+def suggest(prototypes: Path, text: Path, likeness: _Likeness, words: int, as_json: bool) -> None:
     """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT that no label covers."""
     from handful.corpora.formats import read_prototypes
     from handful.tagging.prototypes.lists import suggest_prototypes
 
     lists, sentences = read_prototypes(prototypes), _read(text)
-    learned, threshold = _learn(similarity, fields, sentences, similarity_text)
+    learned, threshold = likeness.learn(sentences)
     suggestions = suggest_prototypes(sentences, lists, learned, n_words=words, threshold=threshold)
     if as_json:
         emit_json({"near": suggestions.near, "uncovered": suggestions.uncovered})
@@ -90,9 +118,7 @@ def suggest(
 @command.command("check")
 @_LIST
 @_TEXT
-@MORE_TEXT
-@_FIELDS
-@_SIMILARITY
+@_likeness_options
 @click.option(
     "--tagger",
     "tagger_file",
@@ -110,9 +136,7 @@ def suggest(
 def check(
     prototypes: Path,
     text: Path,
-    similarity_text: Path | None,
-    fields: bool,
-    similarity: Any,
+    likeness: _Likeness,
     tagger_file: Path | None,
     gold: str | None,
     words: int,
@@ -135,7 +159,7 @@ def check(
         raise ParameterError(
             f"{tagger_file}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}."
         )
-    learned, threshold = _learn(similarity, fields, sentences, similarity_text)
+    learned, threshold = likeness.learn(sentences)
     coverage = check_prototypes(
         sentences, lists, learned, tagger=tagger, gold=correct, n_words=words, threshold=threshold
     )
@@ -150,15 +174,6 @@ def check(
     show_settings(facts["settings"])
     if "accuracy" in facts:
         show_mistakes(facts["accuracy"], facts["confusions"])
-
-
-def _learn(kind: Any, fields: bool, sentences: list[Sentence], more: Path | None) -> tuple[Any, float]:
-    """Learn similarity from sentences and a further file; return it and the least that counts as similar."""
-    from handful.tagging.prototypes.similarities import Kind, learn_similarity, usual_threshold
-
-    chosen: Kind = kind or ("nearby" if fields else "places")
-    text = [*sentences, *([] if more is None else _read(more))]
-    return learn_similarity(chosen, text, sum(map(len, text))), usual_threshold(chosen)
 
 
 def _read(text: Path) -> list[Sentence]:

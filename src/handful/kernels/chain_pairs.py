@@ -370,14 +370,10 @@ def pair_viterbi(
     >>> labels[:, 0].tolist(), score.tolist()
     ([0, 1, 0], [1.0])
     """
-    length, n_labels, width = node.shape
-    labels = np.full((length, width), -1, dtype=np.int32)
-    score = np.zeros(width)
-    back = np.empty((length, n_labels, n_labels, width), dtype=np.int16)
-    none = np.zeros((n_labels, n_labels))
+    none = np.zeros((node.shape[1], node.shape[1]))
     pairs = edge[None, :, :, None] if edge.ndim == 2 else edge
     first, last = none if first is None else first, none if last is None else last
-    _best_pairs(node, np.ascontiguousarray(pairs), triple, active, first, last, back, labels, score)
+    labels, score = _best_pairs(node, np.ascontiguousarray(pairs), triple, active, first, last)
     return labels, score
 
 
@@ -389,11 +385,11 @@ def _best_pairs(
     active: np.ndarray,
     first: np.ndarray,
     last: np.ndarray,
-    back: np.ndarray,
-    labels: np.ndarray,
-    score: np.ndarray,
-) -> None:
+) -> tuple[np.ndarray, np.ndarray]:
     length, n_labels, width = node.shape
+    labels = np.full((length, width), -1, dtype=np.int32)
+    score = np.zeros(width)
+    back = np.empty((length, n_labels, n_labels, width), dtype=np.int16)
     per_position, per_sentence = edge.shape[0] > 1, edge.shape[3] > 1
     delta = np.empty((2, n_labels, n_labels, width))
     for t in range(length):
@@ -437,3 +433,4 @@ def _best_pairs(
     for t in range(length - 1, 1, -1):
         for s in range(active[t]):
             labels[t - 2, s] = back[t, labels[t - 1, s], labels[t, s], s]
+    return labels, score

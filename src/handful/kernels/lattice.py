@@ -207,10 +207,8 @@ def pair_lattice_counts(
     p = potentials
     n_labels = len(p.start)
     counts = PairCounts.zeros(n_labels)
-    labels = np.zeros(n_labels)
     shares = weights / lattice.ends
-    beta = np.zeros((n_labels, n_labels))
-    _pair_backward(lattice.alpha, lattice.scale, shares, p.node[0], p.triple, p.stop_pair, beta, counts.triple, labels)
+    labels, beta = _pair_backward(lattice.alpha, lattice.scale, shares, p.node[0], p.triple, p.stop_pair, counts.triple)
     counts.triple[...] *= p.triple
     first = np.diagonal(lattice.alpha[0])
     if len(lattice.alpha) > 1:
@@ -231,12 +229,12 @@ def _pair_backward(
     emission: np.ndarray,
     triple: np.ndarray,
     stop_pair: np.ndarray,
-    beta: np.ndarray,
     triple_counts: np.ndarray,
-    labels: np.ndarray,
-) -> None:
-    """Leave beta of the second position; triple counts lack their potentials, labels those of the first position."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels, without those of the first position, and beta of the second; triple counts lack their potentials."""
     longest, n_labels, _ = alpha.shape
+    labels = np.zeros(n_labels)
+    beta = np.zeros((n_labels, n_labels))
     ahead = np.zeros((n_labels, n_labels))
     for t in range(longest - 1, 0, -1):
         if t + 1 < longest:
@@ -252,3 +250,4 @@ def _pair_backward(
                     triple_counts[b, a, c] += weight * ahead[b, c]
                 beta[a, b] = value + shares[t] * stop_pair[a, b]
                 labels[b] += weight * beta[a, b]
+    return labels, beta
