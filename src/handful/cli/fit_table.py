@@ -81,9 +81,11 @@ def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
             check_storable(method)
     with live_ranking() as watch:
         session = session_of(given, watch=watch)
-        model, found = fit_winner(problem, methods=methods, metric=given["metric"], text=given["text"], session=session)
-    if found is not None and found.arena.view.note:
-        console(stderr=True).print(found.arena.view.note, style="dim", markup=False, soft_wrap=True)
+        model, comparison = fit_winner(
+            problem, methods=methods, metric=given["metric"], text=given["text"], session=session
+        )
+    if comparison is not None and comparison.arena.view.note:
+        console(stderr=True).print(comparison.arena.view.note, style="dim", markup=False, soft_wrap=True)
     click.echo(f"handful: {model.training_['chosen']}", err=True)
     return model
 

@@ -84,9 +84,9 @@ class Encoder:
             native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
             # ascontiguousarray gives a 0-d array one dimension
             native = native.reshape(array.shape)
-            if (found := few_values(native)) is not None:
+            if (small := few_values(native)) is not None:
                 self.version = max(self.version, 2)
-                return {_TAG: "few values", "values": self._keep(found[0]), "numbers": self._keep(found[1])}
+                return {_TAG: "few values", "values": self._keep(small[0]), "numbers": self._keep(small[1])}
             if (steps := rising_bytes(native)) is not None:
                 self.version = max(self.version, 3)
                 return {_TAG: "rising", "name": self._keep(steps)}
@@ -229,8 +229,8 @@ class Decoder:
         # Single values behind small numbers: memory is at most eight times the file.
         if values.ndim != 1 or values.dtype.kind not in _NUMBER_KINDS or numbers.dtype not in (np.uint8, np.uint16):
             raise ModelFileError("it holds an array of few values that is damaged.")
-        found: np.ndarray = values[numbers]
-        return found
+        array: np.ndarray = values[numbers]
+        return array
 
     def _strings(self, coded: Mapping[str, Any]) -> np.ndarray:
         text, offsets = self._arrays[coded["text"]], self._arrays[coded["offsets"]]

@@ -83,7 +83,7 @@ def _words_by_class(model: TableModel, top: int) -> dict[str, dict[str, list[str
 
     if not hasattr(model.estimator_, "predict_proba"):
         return {}
-    found = {}
+    by_column = {}
     for name, column in model.columns_.items():
         words = [word for word in _frequent(column, _MOST_ASKED) if " " not in word] if column["kind"] == "text" else []
         if not words:
@@ -91,11 +91,11 @@ def _words_by_class(model: TableModel, top: int) -> dict[str, dict[str, list[str
         others = {other: pl.Series([None] * len(words), dtype=pl.String) for other in model.columns_}
         shares = model.predict_proba(pl.DataFrame({**others, name: words}))
         lead = shares - shares.mean(axis=0)
-        found[name] = {
+        by_column[name] = {
             str(label): [f"{words[j]} {shares[j, code]:.2f}" for j in _highest(lead[:, code], top)]
             for code, label in enumerate(model.classes_[:_MOST_CLASSES])
         }
-    return found
+    return by_column
 
 
 def _highest(values: np.ndarray, top: int) -> list[int]:

@@ -71,8 +71,8 @@ def count_places(texts: Sequence[str], places: np.ndarray) -> Any:
     column_of[places] = np.arange(len(places), dtype=np.int32)
     shape = (len(texts), len(places))
     counts = sparse.csr_matrix(shape, dtype=np.float32)
-    for rows, found in _runs(texts):
-        columns = column_of[found]
+    for rows, seen in _runs(texts):
+        columns = column_of[seen]
         known = columns >= 0
         ones = np.ones(int(known.sum()), dtype=np.float32)
         counts = counts + sparse.csr_matrix((ones, (rows[known], columns[known])), shape=shape)

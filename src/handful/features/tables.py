@@ -159,18 +159,18 @@ class TableEncoder:
     @property
     def names(self) -> list[str]:
         """Name of each column of the matrix."""
-        found: list[str] = []
+        names: list[str] = []
         for name, part, width in self.layout:
             column = self._columns[name]
             if part:
-                found.extend(f"{name}~{part} {number + 1}" for number in range(width))
+                names.extend(f"{name}~{part} {number + 1}" for number in range(width))
             elif column["kind"] == "numeric":
-                found.append(name)
+                names.append(name)
             elif column["kind"] == "nominal":
-                found.extend(f"{name}={value}" for value in column["values"])
+                names.extend(f"{name}={value}" for value in column["values"])
             else:
-                found.extend(f"{name}~{word}" for word in column["words"])
-        return found
+                names.extend(f"{name}~{word}" for word in column["words"])
+        return names
 
     @property
     def vector_columns(self) -> list[str]:

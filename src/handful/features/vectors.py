@@ -102,8 +102,8 @@ class Encoder:
             return self._ask(list(texts)).astype(np.float64)
         if new:
             self._memory.update(zip(new, self._ask(new), strict=True))
-        found = np.array([self._memory[text] for text in texts], dtype=np.float64)
-        return found.reshape(len(texts), self.width)
+        vectors = np.array([self._memory[text] for text in texts], dtype=np.float64)
+        return vectors.reshape(len(texts), self.width)
 
     def _ask(self, texts: list[str]) -> np.ndarray:
         if self._model is None:

@@ -163,8 +163,8 @@ def in_order(extractor: Extractor) -> tuple[Extractor, np.ndarray]:
     (['word[0]=a', 'word[0]=b'], [1, 0])
     """
     state = extractor.state()
-    strings = {space: sorted(mine) for space, mine in state["strings"].items()}
-    keys = [np.sort(mine) for mine in _recoded(extractor, state, _index(strings))]
+    strings = {space: sorted(values) for space, values in state["strings"].items()}
+    keys = [np.sort(numbers) for numbers in _recoded(extractor, state, _index(strings))]
     ordered = Extractor.from_state(state | {"strings": strings, "keys": keys}, extractor.lookups)
     return ordered, numbers_in(extractor, ordered)
 

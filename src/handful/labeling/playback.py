@@ -137,9 +137,9 @@ class RowMap:
         with self._lock:  # two pages may ask at once
             if self._places is None:
                 self._places = _flat(self._loop.points[self._sample], self._loop.seed)
-        found = np.searchsorted(self._sample, at).clip(max=len(self._sample) - 1)
-        places: np.ndarray = self._places[found].copy()
-        for number in np.flatnonzero(self._sample[found] != at):
+        nearest = np.searchsorted(self._sample, at).clip(max=len(self._sample) - 1)
+        places: np.ndarray = self._places[nearest].copy()
+        for number in np.flatnonzero(self._sample[nearest] != at):
             away = np.linalg.norm(self._loop.points[self._sample] - self._loop.points[at[number]], axis=1)
             near = np.argsort(away, kind="stable")[:_N_ANCHORS]
             places[number] = self._places[near].mean(axis=0)

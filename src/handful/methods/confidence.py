@@ -252,9 +252,9 @@ class Confidence:
         rest[at, answers] = 0.0
         second = rest.max(axis=1)
         sure = np.maximum(expit(self.slope * z + self.offset), second / (1.0 + second) + 1e-6)
-        found = rest * (1.0 - sure)[:, None]
-        found[at, answers] = sure
-        return np.asarray(found)
+        shares = rest * (1.0 - sure)[:, None]
+        shares[at, answers] = sure
+        return np.asarray(shares)
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""

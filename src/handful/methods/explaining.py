@@ -87,14 +87,14 @@ def _weights(
     encoded = encoder.transform(pl.concat([frame, *(other for _, other in without)]))
     values = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)
     scores = values @ lead
-    found = [Evidence(name, float(scores[0] - score)) for (name, _), score in zip(without, scores[1:], strict=True)]
+    evidence = [Evidence(name, float(scores[0] - score)) for (name, _), score in zip(without, scores[1:], strict=True)]
     inside = np.zeros(len(lead), dtype=bool)
     for column in encoder.vector_columns:
         inside[encoder.places(column)] = True
     parts = np.where(inside, 0.0, values[0] * lead)
     names = encoder.names
-    found += [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in np.flatnonzero(parts)]
-    return [item for item in found if item.weight]
+    evidence += [Evidence(_named(names[j], encoder, frame), float(parts[j])) for j in np.flatnonzero(parts)]
+    return [item for item in evidence if item.weight]
 
 
 def _named(name: str, encoder: TableEncoder, frame: pl.DataFrame) -> str:

@@ -60,10 +60,10 @@ class HandfulComponent:
         docs = iter(stream)
         while batch := list(islice(docs, batch_size)):
             parts = [list(doc_words(doc)) for doc in batch]
-            sentences = [self._sentence(words) for mine in parts for words in mine]
+            sentences = [self._sentence(words) for part in parts for words in part]
             trees = iter([answer.tree for answer in self.pipeline.annotate(sentences)] if sentences else [])
-            for doc, mine in zip(batch, parts, strict=True):
-                self._write(doc, [(words, next(trees)) for words in mine])
+            for doc, part in zip(batch, parts, strict=True):
+                self._write(doc, [(words, next(trees)) for words in part])
                 yield doc
 
     def to_disk(self, path: Any, **_: Any) -> None:
@@ -84,12 +84,12 @@ class HandfulComponent:
         for words, tree in parts:
             for name in self.pipeline.columns:
                 tags = tree.sentence[name]
-                found = _entities(doc, words, tags) if name not in ("upos", "xpos", "pos") else None
-                if found is None:
+                marked = _entities(doc, words, tags) if name not in ("upos", "xpos", "pos") else None
+                if marked is None:
                     _set_tags(words, tags, coarse=name == "upos")
                 else:
                     has_spans = True
-                    entities += found
+                    entities += marked
         if has_spans:
             doc.set_ents(entities, default="outside")
         if self.pipeline.parser is not None:
@@ -103,10 +103,10 @@ def _entities(doc: Doc, words: list[Any], tags: tuple[str, ...]) -> list[Span] |
     if not all(tag == "O" or tag[1:2] == "-" for tag in tags):
         return None
     try:
-        found = spans(tags)
+        told = spans(tags)
     except DataError:
         return None
-    return [Span(doc, words[span.start].i, words[span.end - 1].i + 1, label=span.type) for span in found]
+    return [Span(doc, words[span.start].i, words[span.end - 1].i + 1, label=span.type) for span in told]
 
 
 def _set_tags(words: list[Any], tags: tuple[str, ...], *, coarse: bool) -> None:

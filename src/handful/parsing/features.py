@@ -142,11 +142,13 @@ class SentenceFeatures:
 
     def scores(self, number: int, weights: np.ndarray, scale: float, least: float) -> np.ndarray:
         """Return the scores of the parts of one sentence, pairs only of likely arcs; see `handful.kernels.tree_scores`."""
-        mine = self.features
+        features = self.features
         root, n, starts, n_pairs = self._place(number)
-        pairs = starts, n_pairs, mine.single_root
-        found: np.ndarray = part_scores(self.codes, root, n, mine.spec, mine.table, weights, *pairs, scale, least)
-        return found
+        pairs = starts, n_pairs, features.single_root
+        scores: np.ndarray = part_scores(
+            self.codes, root, n, features.spec, features.table, weights, *pairs, scale, least
+        )
+        return scores
 
     def _place(self, number: int) -> tuple[int, int, np.ndarray, int]:
         """Return the row of the root of a sentence, its number of words, and the numbers of its pairs."""

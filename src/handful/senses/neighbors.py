@@ -36,10 +36,10 @@ def pooled_neighbors(hits: Mapping[str, Mapping[int, float]], n_contexts: Mappin
     {'bank': 1, 'sea': 3}
     """
     total = sum(n_contexts.values())
-    numbers = sorted({k for mine in hits.values() for k in mine})
-    share = {k: sum(mine.get(k, 0.0) for mine in hits.values()) / total for k in numbers}
+    numbers = sorted({k for of_word in hits.values() for k in of_word})
+    share = {k: sum(of_word.get(k, 0.0) for of_word in hits.values()) / total for k in numbers}
 
-    def best(mine: Mapping[int, float]) -> int:
-        return max(sorted(mine), key=lambda k: mine[k] + _OTHERS * share[k])
+    def best(of_word: Mapping[int, float]) -> int:
+        return max(sorted(of_word), key=lambda k: of_word[k] + _OTHERS * share[k])
 
-    return {word: best(mine) for word, mine in hits.items()}
+    return {word: best(of_word) for word, of_word in hits.items()}

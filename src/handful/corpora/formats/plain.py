@@ -76,8 +76,8 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
 
 
 def _places(line: str, start: int) -> dict[str, tuple[str, ...]]:
-    found = [match.span() for match in _TOKEN.finditer(line)]
-    return {"start": tuple(str(start + a) for a, _ in found), "end": tuple(str(start + b) for _, b in found)}
+    places = [match.span() for match in _TOKEN.finditer(line)]
+    return {"start": tuple(str(start + a) for a, _ in places), "end": tuple(str(start + b) for _, b in places)}
 
 
 def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) -> None:
