@@ -170,10 +170,8 @@ class Race:
             They depend on nothing but the outcomes so far (and on what is pending).
         """
         busy = {task.entry for task in pending}
-        opening = [e for e in self.active if not self._scores[e.name]]
+        opening = self._opening()
         if opening:
-            # The favorite comes second, right after the first sign of life: without time for more, it should be measured.
-            opening.sort(key=lambda e: not (e.favorite or e is self.active[0]))
             return [self._task(e, 0) for e in opening if e.name not in busy]
         bets = self.bets
         if not bets:
@@ -182,17 +180,28 @@ class Race:
         # A leader that nobody challenges needs no more draws than make its score known.
         if len(going) == 1 and self.n_done(going[0]) >= self.round_size:
             going = []
-        floor = min((self.n_done(name) for name in going), default=0)
-        tasks = [
-            self._task(self._by_name[name], self.n_done(name))
-            for name in going
-            if self.n_done(name) < min(self.draws, floor + _AHEAD) and name not in busy
-        ]
+        tasks = self._further(going, busy)
         if self.prove:
             tasks += self._twins(going, busy)
             if not tasks and not busy:
                 tasks = self._proof() or self._curves(bets)
         return tasks
+
+    def _opening(self) -> list[Entrant]:
+        """Return those who were never measured."""
+        # The favorite comes second, right after the first sign of life: without time for more, it should be measured.
+        active = self.active
+        opening = [e for e in active if not self._scores[e.name]]
+        return sorted(opening, key=lambda e: not (e.favorite or e is active[0]))
+
+    def _further(self, going: Sequence[str], busy: set[str]) -> list[Task]:
+        """Return the next draw of everybody in the race, but for those who are ahead of the others."""
+        floor = min((self.n_done(name) for name in going), default=0)
+        return [
+            self._task(self._by_name[name], self.n_done(name))
+            for name in going
+            if self.n_done(name) < min(self.draws, floor + _AHEAD) and name not in busy
+        ]
 
     def _take(self, outcome: Outcome) -> None:
         task = outcome.task
@@ -245,10 +254,10 @@ class Race:
             return []
         twin = self._twin(semi.name)
         names = [semi.name, ranking.baseline, *([] if twin is None else [twin.name])]
-        counts = [self.n_done(name) for name in names]
+        counts = list(map(self.n_done, names))
         wanted = max(counts)
         if min(counts) == wanted:
-            if semi.helped or not self._conceivable(semi.against, wanted) or not self._conceivable(semi.gain, wanted):
+            if semi.helped or not all(self._conceivable(gain, wanted) for gain in (semi.against, semi.gain)):
                 return []
             wanted = min(wanted + self.round_size, self.draws)
         return [

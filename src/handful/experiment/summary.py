@@ -193,27 +193,22 @@ def _curves(race: Race, names: Sequence[str], pool_share: float) -> tuple[Curve,
     for outcome in race.outcomes:
         if outcome.score is not None:
             scores[outcome.task.entry][outcome.task.n_labels][outcome.task.draw] = outcome.score
-    curves = []
-    for name in names:
-        sizes = sorted(size for size in scores[name] if len(scores[name][size]) > 1)
-        if len(sizes) < 2:
-            continue
-        # The same draws at every size, or a curve would bend where the draws change.
-        shared = set.intersection(*(set(scores[name][size]) for size in sizes))
-        if not shared:
-            continue
-        values = [np.array([scores[name][size][draw] for draw in sorted(shared)]) for size in sizes]
-        spans = [score_interval(v, pool_share, race.setting.n_test) for v in values]
-        curves.append(
-            Curve(
-                name,
-                tuple(sizes),
-                tuple(float(v.mean()) for v in values),
-                tuple(low for low, _ in spans),
-                tuple(high for _, high in spans),
-            )
-        )
-    return tuple(curves)
+    curves = [_curve(name, scores[name], pool_share, race.setting.n_test) for name in names]
+    return tuple(curve for curve in curves if curve is not None)
+
+
+def _curve(name: str, scores: Mapping[int, Mapping[int, float]], pool_share: float, n_test: int) -> Curve | None:
+    """Return the scores of a method by number of labels, if there are two such numbers with the same draws."""
+    sizes = sorted(size for size in scores if len(scores[size]) > 1)
+    if len(sizes) < 2:
+        return None
+    # The same draws at every size, or a curve would bend where the draws change.
+    shared = set.intersection(*(set(scores[size]) for size in sizes))
+    if not shared:
+        return None
+    values = [np.array([scores[size][draw] for draw in sorted(shared)]) for size in sizes]
+    lows, highs = zip(*(score_interval(v, pool_share, n_test) for v in values), strict=True)
+    return Curve(name, tuple(sizes), tuple(float(v.mean()) for v in values), lows, highs)
 
 
 def _shown(ranking: Ranking) -> list[str]:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -119,8 +119,6 @@ class Elsewhere:
         """Return what was finished, after so many seconds at the latest."""
         from concurrent.futures import FIRST_COMPLETED, wait
 
-        from loky import BrokenProcessPool
-
         if not self._waiting and not any(future.done() for future in self._starting):
             # Starting a process takes seconds: meanwhile the first methods, which are cheap, are tried here.
             task = next((work for work, cheap in self._held if cheap and isinstance(work, Task)), None)
@@ -133,6 +131,12 @@ class Elsewhere:
             self._waiting[self._pool.submit(_work, self._file(), work)] = work
         self._held.clear()
         finished, _ = wait(self._waiting, timeout=seconds, return_when=FIRST_COMPLETED)
+        return self._results(finished)
+
+    def _results(self, finished: Iterable[Any]) -> list[Done]:
+        """Return the results of trials; those that were under way when a process died are left to be tried again."""
+        from loky import BrokenProcessPool
+
         done: list[Done] = []
         broken = False
         for future in finished:

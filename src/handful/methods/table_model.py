@@ -130,8 +130,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         frame = as_frame(X)
         if frame.height != len(labels.codes):
             raise DataError(f"TableModel: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
-        known: Mapping[str, Kind] | None = {"text": "text"} if are_texts(X) else None
-        kinds = dict(self.kinds or known or table_of("X", frame).kinds)
+        kinds = dict(self.kinds or _kinds(X, frame))
         encoder = TableEncoder.learn(frame, kinds, text=self.text)
         everything = chosen.uses_unlabeled and self.use_unlabeled
         rows = np.arange(frame.height) if everything else labels.labeled
@@ -350,6 +349,19 @@ def card_for(method: Any) -> Card:
     return classifier_card(method)
 
 
+def _kinds(X: Any, frame: pl.DataFrame) -> Mapping[str, Kind]:
+    return {"text": "text"} if are_texts(X) else table_of("X", frame).kinds
+
+
+def _dense(X: Any) -> np.ndarray:
+    if X.shape[1] > _WIDEST_SPARSE:
+        raise DataError(
+            f"TableModel: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
+            "Give the texts themselves, or reduce it (TruncatedSVD)."
+        )
+    return np.asarray(X.toarray())
+
+
 def as_frame(X: Any) -> pl.DataFrame:
     """Return rows of any kind as a polars frame.
 
@@ -379,15 +391,13 @@ def as_frame(X: Any) -> pl.DataFrame:
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
     if hasattr(X, "tocsr"):
-        if X.shape[1] > _WIDEST_SPARSE:
-            raise DataError(
-                f"TableModel: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
-                "Give the texts themselves, or reduce it (TruncatedSVD)."
-            )
-        X = X.toarray()
-    if are_texts(X):
-        return pl.DataFrame({"text": list(X)})
-    values = np.asarray(X)
+        return _array_frame(_dense(X))
+    return pl.DataFrame({"text": list(X)}) if are_texts(X) else _array_frame(np.asarray(X))
+
+
+def _array_frame(values: np.ndarray) -> pl.DataFrame:
+    import polars as pl
+
     if values.ndim != 2:
         raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
     return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})

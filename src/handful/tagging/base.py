@@ -190,32 +190,40 @@ def encode_tags(offsets: np.ndarray, tags: Any, who: str) -> tuple[np.ndarray, n
     if len(tags) != n:
         raise DataError(f"{who}: there must be one list of tags per sentence, got {n} sentences and {len(tags)} lists.")
     for number, (row, length) in enumerate(zip(tags, np.diff(offsets), strict=True)):
-        if row is None:
-            raise DataError(
-                f"{who}: every sentence must be tagged, but sentence {number} has None. "
-                "Leave it out; PrototypeTagger learns from untagged sentences."
-            )
-        if isinstance(row, str) or not hasattr(row, "__len__"):
-            raise DataError(f"{who}: the tags of sentence {number} must be a list of strings, got {row!r}.")
-        if len(row) != length:
-            raise DataError(
-                f"{who}: every token must have one tag, but sentence {number} has {length} tokens and {len(row)} tags."
-            )
+        _check_row(number, row, length, who)
     flat: list[Any] = list(chain.from_iterable(tags))
     for tag in set(map(_hashable, flat)):
-        if tag is None:
-            raise DataError(
-                f"{who}: every token must be tagged, but some tag is None. "
-                "Leave such sentences out; PrototypeTagger learns from partly tagged ones."
-            )
-        if not isinstance(tag, str):
-            raise DataError(f"{who}: tags must be strings, got {type(tag).__name__}. Turn them into strings.")
+        _check_tag(tag, who)
     labels = sorted(set(flat))
     if len(labels) < 2:
         raise DataError(f"{who}: there must be at least two different tags, got only {labels[0]!r}.")
     numbers = {label: code for code, label in enumerate(labels)}
     codes = np.fromiter(map(numbers.__getitem__, flat), dtype=np.int32, count=len(flat))
     return codes, np.array(labels)
+
+
+def _check_row(number: int, row: Any, length: int, who: str) -> None:
+    if row is None:
+        raise DataError(
+            f"{who}: every sentence must be tagged, but sentence {number} has None. "
+            "Leave it out; PrototypeTagger learns from untagged sentences."
+        )
+    if isinstance(row, str) or not hasattr(row, "__len__"):
+        raise DataError(f"{who}: the tags of sentence {number} must be a list of strings, got {row!r}.")
+    if len(row) != length:
+        raise DataError(
+            f"{who}: every token must have one tag, but sentence {number} has {length} tokens and {len(row)} tags."
+        )
+
+
+def _check_tag(tag: Any, who: str) -> None:
+    if tag is None:
+        raise DataError(
+            f"{who}: every token must be tagged, but some tag is None. "
+            "Leave such sentences out; PrototypeTagger learns from partly tagged ones."
+        )
+    if not isinstance(tag, str):
+        raise DataError(f"{who}: tags must be strings, got {type(tag).__name__}. Turn them into strings.")
 
 
 def _hashable(tag: Any) -> Any:

@@ -35,16 +35,7 @@ def allowed_pairs(labels: Sequence[str], scheme: Literal["iob2", "iobes"]) -> tu
     >>> pairs.tolist(), first.tolist()
     ([[True, True, True], [True, True, True], [True, False, True]], [True, False, True])
     """
-    marks = "BI" if scheme == "iob2" else "BIES"
-    split = []
-    for label in labels:
-        mark, _, kind = label.partition("-")
-        if label != "O" and (mark not in marks or not mark or not kind):
-            raise DataError(
-                f"CRF: with constraints={scheme!r} every tag must be O or start with one of "
-                f"{', '.join(m + '-' for m in marks)}, got {label!r}."
-            )
-        split.append((mark, kind))
+    split = [_parted(label, scheme) for label in labels]
     first = np.array([mark not in ("I", "E") for mark, _ in split])
     pairs = np.empty((len(labels), len(labels)), dtype=bool)
     for i, (mark, kind) in enumerate(split):
@@ -54,6 +45,18 @@ def allowed_pairs(labels: Sequence[str], scheme: Literal["iob2", "iobes"]) -> tu
             joins = mark in ("B", "I") and kind == next_kind
             pairs[i, j] = joins if inside else not open_span
     return pairs, first
+
+
+def _parted(label: str, scheme: Literal["iob2", "iobes"]) -> tuple[str, str]:
+    """Return mark and kind of a label."""
+    marks = "BI" if scheme == "iob2" else "BIES"
+    mark, _, kind = label.partition("-")
+    if label != "O" and (mark not in marks or not mark or not kind):
+        raise DataError(
+            f"CRF: with constraints={scheme!r} every tag must be O or start with one of "
+            f"{', '.join(m + '-' for m in marks)}, got {label!r}."
+        )
+    return mark, kind
 
 
 def seen_pairs(n_labels: int, before: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

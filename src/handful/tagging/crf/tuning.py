@@ -137,13 +137,18 @@ def _fold_counts(
     gold = [_units(tags[n], with_spans) for n in held]
     chains = list(rough.chains([sentences[n] for n in held]))
     for row, bias in enumerate(biases):
-        weights = rough.weights_.copy()
-        if bias:
-            weights[rough.outside_feature(rough.extractor, rough.layout)] += bias
-        predicted = [units for chain in chains for units in _decoded(chain, rough.classes_, weights, with_spans)]
+        predicted = _with_bias(rough, chains, bias, with_spans)
         right = sum(len(a & b) for a, b in zip(predicted, gold, strict=True))
         counts[row] = right, sum(map(len, predicted)), sum(map(len, gold))
     return counts
+
+
+def _with_bias(tagger: CRF, chains: Sequence[Chain], bias: float, with_spans: bool) -> list[set[Any]]:
+    """Return the spans (or tags) of sentences with another weight of ``O``."""
+    weights = tagger.weights_.copy()
+    if bias:
+        weights[tagger.outside_feature(tagger.extractor, tagger.layout)] += bias
+    return [units for chain in chains for units in _decoded(chain, tagger.classes_, weights, with_spans)]
 
 
 def _decoded(chain: Chain, classes: np.ndarray, weights: np.ndarray, with_spans: bool) -> list[set[Any]]:
