@@ -111,6 +111,7 @@ def condense(
             for v in range(start, stop):
                 if is_kept[v]:
                     continue
+                # Figs. 1 and 2: stored if C(x) != y, or if P_C(y | x) is below the threshold.
                 if n_kept == 0:
                     reason = FIRST
                 else:

@@ -172,6 +172,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
             rows = X[known][:, known] if self.kernel == "precomputed" else X[known]
             self.threshold_ = self._calibrated(rows, codes[known], {**settings, "use_unlabeled": False}, top)
         else:
+            # t = 1 - P(most frequent sense) + a small constant
             self.threshold_ = float(1.0 - counts[top] / counts.sum() + self.margin)
         return self
 

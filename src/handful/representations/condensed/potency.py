@@ -50,6 +50,7 @@ def discounted(chosen: np.ndarray, even: np.ndarray, discount: float) -> np.ndar
     """
     surplus, slack = chosen - even, _TIED * np.maximum(even, 1.0)
     potency = np.zeros(len(surplus))
+    # V' = log(R - C) - log(A) where R - A > C, log(R + C) - log(A) where R - A < -C, and 0 between.
     more = (surplus > discount + slack) & (even > 0.0)
     less = (surplus < -discount - slack) & (even > 0.0)
     potency[more] = np.log(np.maximum(chosen[more] - discount, _LEAST)) - np.log(even[more])
@@ -79,6 +80,7 @@ def quantized(potency: np.ndarray, resolution: float) -> np.ndarray:
     >>> quantized(np.array([0.81093, -1.09861]), 10.0).tolist()
     [9, -11]
     """
+    # V* = ceil(delta V') where V' > 0, floor(delta V') else.
     scaled = potency * resolution
     bins = np.where(scaled > 0.0, np.ceil(scaled - _TIED), np.floor(scaled + _TIED)).astype(np.int64)
     # A tiny potency must not be rounded to 0, for only potency 0 is dropped.
@@ -100,11 +102,11 @@ class Condensed:
 
     Examples
     --------
-    >>> found = condense(np.array([1, 0, 1, 1]), np.array([2, -1, -3, 2]))
-    >>> found.types.tolist(), found.bins.tolist(), found.member_of.tolist()
+    >>> condensed = condense(np.array([1, 0, 1, 1]), np.array([2, -1, -3, 2]))
+    >>> condensed.types.tolist(), condensed.bins.tolist(), condensed.member_of.tolist()
     ([0, 1, 1], [-1, -3, 2], [2, 0, 1, 2])
-    >>> found = condense(np.array([1, 1, 1]), np.array([2, 2, 3]), np.array([0, -1, 0]))
-    >>> found.levels.tolist(), found.pair_of.tolist(), found.firsts.tolist()
+    >>> condensed = condense(np.array([1, 1, 1]), np.array([2, 2, 3]), np.array([0, -1, 0]))
+    >>> condensed.levels.tolist(), condensed.pair_of.tolist(), condensed.firsts.tolist()
     ([-1, 0, 0], [0, 0, 1], [0, 2])
     """
 
@@ -145,10 +147,10 @@ def condense(types: np.ndarray, bins: np.ndarray, levels: np.ndarray | None = No
     Condensed
         The condensed features.
     """
-    found = [types.astype(np.int64), bins, np.zeros_like(bins) if levels is None else levels]
-    values, codes = zip(*(np.unique(column, return_inverse=True) for column in found), strict=True)
-    shape = [max(len(mine), 1) for mine in values]
+    columns = [types.astype(np.int64), bins, np.zeros_like(bins) if levels is None else levels]
+    values, codes = zip(*(np.unique(column, return_inverse=True) for column in columns), strict=True)
+    shape = [max(len(distinct), 1) for distinct in values]
     keys, member_of = np.unique(np.ravel_multi_index(codes, shape), return_inverse=True)
     places = np.unravel_index(keys, shape)
-    parts = [mine[place] for mine, place in zip(values, places, strict=True)]
+    parts = [distinct[place] for distinct, place in zip(values, places, strict=True)]
     return Condensed(parts[0], parts[1], parts[2], member_of)

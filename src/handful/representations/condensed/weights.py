@@ -32,8 +32,8 @@ class Tying:
     Examples
     --------
     >>> from handful.representations.condensed.potency import condense
-    >>> found = condense(np.array([0, 0, 1]), np.array([2, 2, -1]), np.array([0, 3, 0]))
-    >>> tying = Tying(found, np.array([0.0, 0.3, 0.0]), 2, False)
+    >>> condensed = condense(np.array([0, 0, 1]), np.array([2, 2, -1]), np.array([0, 3, 0]))
+    >>> tying = Tying(condensed, np.array([0.0, 0.3, 0.0]), 2, False)
     >>> tying.n_pairs, tying.n_tied
     (2, 4)
     >>> tying.fold(np.array([1.0, 2.0, 10.0, 20.0])).tolist()
@@ -66,6 +66,7 @@ class Tying:
 
     def fold(self, weights: np.ndarray) -> np.ndarray:
         """Return the weight of each condensed feature."""
+        # w'_m = w_m + w_phi u_m / delta, where the amount is u_m / delta.
         return np.asarray(weights[self.pair_of] + self.shares(weights[self.n_pairs :]))
 
     def shares(self, shared: np.ndarray) -> np.ndarray:

@@ -112,7 +112,8 @@ class PrototypeField:
             log_z = n_sentences * float(logsumexp(log_partitions))
         else:
             log_z = float(histogram @ np.where(histogram > 0, log_partitions, 0.0))
-        # E[f] of predicate g with label y: labels[y] * sum over words of p(w | y) g(w)
+        # The gradient is E[f | x] summed over sentences, minus E[f] as often; E[f] of predicate g with label y is
+        # labels[y] * sum over words of p(w | y) g(w).
         words = _sum_by_word(tokens.words, marginals, len(scores))
         with np.errstate(invalid="ignore"):
             words -= np.where(np.isneginf(scores), 0.0, np.exp(scores - totals)) * labels
