@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from handful.cli.console import answers_to
 from handful.cli.options import Run, check_output, run_options
 from handful.core.registry import card_of
 
@@ -79,9 +80,7 @@ def command(
 
         predict_table(fitted[0], data, run.output, abstain, (column, confidence), safe_csv=safe_csv)
     elif kind == "contexts":
-        from handful.cli.predict_senses import predict_senses
-
-        predict_senses(fitted[0], data, run.output)
+        _predict_senses(fitted[0], data, run.output)
     else:
         from handful.cli.predict_sentences import predict_sentences
 
@@ -119,3 +118,14 @@ def _check_options(ctx: click.Context, kind: str) -> None:
             raise ParameterError(
                 f"--{name.replace('_', '-')}: is for models of {' and '.join(kinds)}, got one of {kind}. Leave it out."
             )
+
+
+def _predict_senses(model: Any, data: Path, output: Path | None) -> None:
+    """Write one line of ``word instance sense`` for every context, as answer keys have it."""
+    from handful.corpora.occurrences import read_occurrences
+
+    occurrences = list(read_occurrences(data))
+    senses = model.predict(occurrences)
+    with answers_to(output) as file:
+        for occurrence, sense in zip(occurrences, senses, strict=True):
+            file.write(f"{occurrence.word} {occurrence.id} {sense}\n")

@@ -3,20 +3,117 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import pickle
+import time
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.records import Sentence
 from handful.corpora.tagged import Tagged, read_tagged, read_untagged
-from handful.experiment.arena_corpora import CorpusDraws
-from handful.experiment.arena_taggers import TaggedArena
+from handful.evaluation.chunks import score_tags
+from handful.evaluation.ranking import Setting
+from handful.experiment.arena_corpora import CorpusArena, CorpusDraws
 from handful.experiment.compare_corpora import CorpusComparison, compare_corpus
 from handful.experiment.session import Session
+from handful.experiment.trial import Outcome, Task
+from handful.tagging.recipes import TaggerSetup
 
 _LEAST = 10
+
+
+class TaggedArena(CorpusArena):
+    """Trials of taggers on one corpus.
+
+    Parameters
+    ----------
+    name : str
+        Name of the corpus.
+    data : Tagged
+        The tagged sentences.
+    unlabeled : sequence of Sentence
+        Untagged ones; if there are none, sentences whose tags are hidden serve as such.
+    draws : CorpusDraws
+        Which sentences are learned from and tested.
+    templates : {"auto", "general", "wide", "pos", "chunk", "ner"}
+        What a CRF observes; auto is what 'handful fit tagger' takes.
+    seed : int
+        Seed.
+    """
+
+    takes = "sentences"
+
+    def __init__(
+        self, name: str, data: Tagged, unlabeled: Sequence[Sentence], draws: CorpusDraws, templates: str, seed: int
+    ) -> None:
+        super().__init__(name, draws, seed)
+        self.data = data
+        self.unlabeled = list(unlabeled)
+        self.templates = templates
+        self.spans = data.has_spans
+        self.metric = "F1 of spans" if self.spans else "accuracy of tags"
+        self.setup = TaggerSetup(cast(Any, templates), columns=tuple(data.sentences[0].columns), random_state=seed)
+
+    @property
+    def setting(self) -> Setting:
+        """What the scores are scores of."""
+        test = self.draws.parts(0, self.draws.n_labels)[2]
+        n_test = sum(len(self.data.tags[i]) for i in test)
+        return Setting(self.draws.pool_share, n_test, self.draws.n_labels, "untagged sentences", "tagged sentences")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What a report says of the corpus."""
+        return {
+            "tagged sentences": len(self.data.sentences),
+            "untagged sentences": len(self.unlabeled),
+            "tags": len({tag for tags in self.data.tags for tag in tags}),
+        }
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Columns beside the tokens."""
+        return dict.fromkeys(self.data.sentences[0].columns, "column")
+
+    @property
+    def key(self) -> Sequence[Any]:
+        """All that outcomes depend on."""
+        tokens = [[s.tokens for s in sentences] for sentences in (self.data.sentences, self.unlabeled)]
+        return [self.data.tags, tokens, self.draws.n_labels, self.templates, self.seed]
+
+    def prepare(self) -> None:
+        """Learn the clusters of the untagged sentences, which are the same for all draws."""
+        if self.unlabeled:
+            self.setup.clusters(self.unlabeled)
+
+    def _run(self, task: Task) -> Outcome:
+        start = time.perf_counter()
+        card = get_card(task.method, "sentences")
+        assert card.train is not None
+        train, hidden, test = self.draws.parts(task.draw, task.n_labels)
+        sentences = [self.data.sentences[i] for i in train]
+        tags = [self.data.tags[i] for i in train]
+        # The file of untagged sentences is one object, so that its clusters are learned once.
+        raw = self.unlabeled or [Sentence(self.data.sentences[i].tokens) for i in hidden]
+        began = time.perf_counter()
+        tagger = card.train(self.setup, sentences, tags, [] if task.labels_only else raw)
+        fitted = time.perf_counter()
+        answers = tagger.predict([self.data.sentences[i] for i in test])
+        done = time.perf_counter()
+        gold = [self.data.tags[i] for i in test]
+        scores = score_tags(gold, answers, self.spans)
+        n_tokens = sum(map(len, gold))
+        return Outcome(
+            task,
+            scores["f1" if self.spans else "accuracy"],
+            seconds=time.perf_counter() - start,
+            fit_seconds=fitted - began,
+            predict_seconds=(done - fitted) / n_tokens * 1_000,
+            n_bytes=len(pickle.dumps(tagger, protocol=5)),
+        )
 
 
 def compare_tagged(
