@@ -13,8 +13,7 @@ from handful.corpora.formats.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
 from handful.evaluation.chunks import score_tags
 from handful.experiment.arena_corpora import CorpusDraws
-from handful.experiment.compare_tagged import TaggedArena
-from handful.experiment.compare_tagged import compare_tagged
+from handful.experiment.compare_tagged import TaggedArena, compare_tagged
 from handful.experiment.trial import Task
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
