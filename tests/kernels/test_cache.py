@@ -87,6 +87,38 @@ def test_compiled_kernels_use_the_safe_files():
     assert isinstance(distances.root._cache._cache_file, cache.KernelFile)
 
 
+def test_what_kernels_call_is_compiled_once_for_all_integers_and_without_files(tmp_path):
+    package = tmp_path / "kernels"
+    package.mkdir()
+    for source in (KERNELS, Path(cache.__file__)):
+        (package / source.name).write_text(source.read_text())
+    (package / "caller.py").write_text(
+        "import numpy as np\nfrom kernels import njit\n\n\n"
+        "@njit(cache=True)\ndef add(x, y):\n    return x + y\n\n\n"
+        "@njit(cache=True)\ndef both(x):\n    return add(x, 1) + add(np.int32(x), 2) + add(x, x)\n"
+    )
+    program = (
+        "from numba.core import event\nfrom kernels.caller import add, both\n"
+        "with event.install_recorder('numba:compile') as seen:\n    print(both(3), add(3, 4))\n"
+        "print(sorted(e.data['dispatcher'].py_func.__name__ for _, e in seen.buffer if e.is_start))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["15 7", "['add', 'add', 'both']"]  # add for both, and add for Python
+    assert len(list((package / "__pycache__").glob("*.nbc"))) == 2
+    again = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert again.stdout.splitlines() == ["15 7", "[]"]
+
+
+def test_compiling_is_announced_once(tmp_path):
+    program = (
+        "import logging; logging.basicConfig(level='INFO', format='%(name)s: %(message)s')\nfrom handful.kernels import njit\n"
+        "twice = njit()(lambda x: 2 * x)\nprint(twice(2), twice(2.5))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "4 5.0\n"
+    assert done.stderr == "handful.kernels: compiling what is used for the first time\n"
+
+
 def test_no_kernel_asks_numba_itself_to_compile():
     assert [p.name for p in KERNELS.parent.glob("*.py") if p != KERNELS and "numba import njit" in p.read_text()] == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -89,6 +90,19 @@ def group(debug: bool) -> None:
     """Learn accurate, small, fast models from a handful of labels and a lot of unlabeled data."""
 
 
+class _Note(logging.Handler):
+    """Shows on a terminal that kernels are being compiled."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it in one line."""
+        from handful.cli.console import say
+
+        say(
+            "The first use compiles, which takes some seconds; later ones do not. `handful warmup` compiles all at once.",
+            stderr=True,
+        )
+
+
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line.
 
@@ -107,4 +121,9 @@ def main(args: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still gets the rest
+    compiling = logging.getLogger("handful.kernels")
+    if sys.stderr is not None and sys.stderr.isatty() and not compiling.handlers:
+        compiling.addHandler(_Note())
+        compiling.setLevel(logging.INFO)
+        compiling.propagate = False
     sys.exit(exit_code(partial(group.main, arguments, "handful", standalone_mode=False), arguments, debug=debug))

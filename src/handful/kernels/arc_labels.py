@@ -29,11 +29,21 @@ def label_scores(ids: np.ndarray, begin: int, end: int, weights: np.ndarray, sco
     >>> scores.tolist()
     [1.5, 2.0]
     """
-    scores[:] = 0.0
+    for label in range(len(scores)):
+        scores[label] = 0.0
     for k in range(begin, end):
         row = weights[ids[k]]
         for label in range(len(scores)):
             scores[label] += row[label]
+
+
+@njit(cache=True, nogil=True)
+def _best(scores: np.ndarray) -> int:
+    best = 0
+    for label in range(1, len(scores)):
+        if scores[label] > scores[best]:
+            best = label
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -63,7 +73,7 @@ def best_labels(ids: np.ndarray, bounds: np.ndarray, weights: np.ndarray) -> np.
     scores = np.empty(weights.shape[1])
     for row in range(len(out)):
         label_scores(ids, bounds[row], bounds[row + 1], weights, scores)
-        out[row] = np.argmax(scores)
+        out[row] = _best(scores)
     return out
 
 
@@ -116,7 +126,7 @@ def label_pass(
         label_scores(ids, begin, end, weights, scores)
         right = scores[gold[row]]
         scores[gold[row]] = -np.inf
-        wrong = np.argmax(scores)
+        wrong = _best(scores)
         loss = 1.0 + scores[wrong] - right
         if loss > 0.0 and end > begin:
             total += loss

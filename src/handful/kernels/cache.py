@@ -1,4 +1,6 @@
-"""Repairs of numba's cache of compiled kernels, until numba has them.
+"""How kernels are compiled: once for Python, once and without wrappers for other kernels, and cached safely.
+
+The cache is numba's, with repairs until numba has them:
 
 * Two processes that compile the same file at the same time can leave code that a third one crashes on:
   https://github.com/numba/numba/issues/10128.
@@ -10,15 +12,37 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import IndexDataCacheFile
+from numba.core.dispatcher import Dispatcher
 
 _PARALLEL_CALL = b"numba_parallel_for"
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Says, once in a process, that something is compiled: a command that seems to do nothing makes one wonder."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def on_start(self, _: Any) -> None:
+        """Log that compiling begins."""
+        if not self._told:
+            self._told = True
+            logging.getLogger("handful.kernels").info("compiling what is used for the first time")
+
+    def on_end(self, _: Any) -> None:
+        """Say nothing."""
+
+
+event.register("numba:compile", _Notice())
 
 
 class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
@@ -49,7 +73,7 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a kernel as `numba.njit` does, with a cache that several processes may fill together.
+    """Compile a kernel as `numba.njit` does, but sooner done, and with a cache that several processes may fill together.
 
     Parameters
     ----------
@@ -60,6 +84,12 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     -------
     callable
         The decorator.
+
+    Notes
+    -----
+    numba gives each kernel two wrappers that take its arguments out of Python's objects. A kernel that another one calls needs
+    neither, nor a file of its own in the cache, since the machine code of the caller holds it. So what kernels call is compiled
+    apart, and once for all integers: numba alone would compile it again for each constant and each width that it is called with.
 
     Examples
     --------
@@ -72,13 +102,24 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compile_later(kernel: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(**options)(kernel)
+        dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
         files = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if isinstance(files, IndexDataCacheFile):  # a kernel that is cached, and compiled at all
             files.__class__ = KernelFile
+        if isinstance(dispatcher, Dispatcher):
+            called = {name: value for name, value in options.items() if name != "cache"}
+            inner = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **called)(kernel)
+            dispatcher.get_call_template = lambda args, kws: inner.get_call_template(tuple(map(_widest, args)), kws)
+            dispatcher.get_overload = inner.get_overload
         return dispatcher
 
     return compile_later
+
+
+def _widest(kind: Any) -> Any:
+    """Return the type that arguments of this type are passed to a called kernel as."""
+    kind = numba.types.unliteral(kind)
+    return numba.types.int64 if isinstance(kind, numba.types.Integer) and kind.signed else kind
 
 
 def drop_stale_kernels(folder: Path, sources: Path) -> None:

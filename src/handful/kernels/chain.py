@@ -63,6 +63,7 @@ def forward_backward(
         _sum_shared(weight, pairs, active, alpha, scale, edge_marginals)
     else:
         edge_marginals = np.empty_like(edge)
+        edge_marginals[0] = -np.inf
         _lift_edges(edge, active, edge_marginals, shift)
         np.exp(edge_marginals, out=edge_marginals)
         _sum_edges(weight, edge_marginals, active, alpha, scale)
@@ -123,7 +124,8 @@ def _lift_nodes(node: np.ndarray, active: np.ndarray, out: np.ndarray, shift: np
     top = np.empty(width)
     for t in range(length):
         n = active[t]
-        top[:] = -np.inf
+        for s in range(n):
+            top[s] = -np.inf
         for y in range(n_labels):
             for s in range(n):
                 top[s] = max(top[s], node[t, y, s])
@@ -134,17 +136,18 @@ def _lift_nodes(node: np.ndarray, active: np.ndarray, out: np.ndarray, shift: np
         for y in range(n_labels):
             for s in range(n):
                 out[t, y, s] = node[t, y, s] - top[s]
-            out[t, y, n:] = -np.inf
+            for s in range(n, width):
+                out[t, y, s] = -np.inf
 
 
 @njit(cache=True, nogil=True)
 def _lift_edges(edge: np.ndarray, active: np.ndarray, out: np.ndarray, shift: np.ndarray) -> None:
     length, n_labels, _, width = edge.shape
     top = np.empty(width)
-    out[0] = -np.inf
     for t in range(1, length):
         n = active[t]
-        top[:] = -np.inf
+        for s in range(n):
+            top[s] = -np.inf
         for x in range(n_labels):
             for y in range(n_labels):
                 for s in range(n):
@@ -157,7 +160,8 @@ def _lift_edges(edge: np.ndarray, active: np.ndarray, out: np.ndarray, shift: np
             for y in range(n_labels):
                 for s in range(n):
                     out[t, x, y, s] = edge[t, x, y, s] - top[s]
-                out[t, x, y, n:] = -np.inf
+                for s in range(n, width):
+                    out[t, x, y, s] = -np.inf
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -170,13 +174,15 @@ def _sum_shared(
     row = np.empty(width)
     for t in range(length):
         n = active[t]
-        scale[t, :n] = 0.0
+        for s in range(n):
+            scale[t, s] = 0.0
         for y in range(n_labels):
             if t == 0:
                 for s in range(n):
                     row[s] = node[0, y, s]
             else:
-                row[:n] = 0.0
+                for s in range(n):
+                    row[s] = 0.0
                 for x in range(n_labels):
                     weight = pairs[x, y]
                     for s in range(n):
@@ -197,7 +203,8 @@ def _sum_shared(
     for t in range(length - 1, -1, -1):
         n = active[t]
         for x in range(n_labels):
-            row[:n_next] = 0.0
+            for s in range(n_next):
+                row[s] = 0.0
             for y in range(n_labels):
                 weight = pairs[x, y]
                 total = 0.0
@@ -205,7 +212,8 @@ def _sum_shared(
                     row[s] += weight * ahead[y, s]
                     total += alpha[t, x, s] * ahead[y, s]
                 totals[x, y] += weight * total
-            beta[x, :n_next] = row[:n_next]
+            for s in range(n_next):
+                beta[x, s] = row[s]
         for y in range(n_labels):
             for s in range(n):
                 ahead[y, s] = node[t, y, s] * beta[y, s] / scale[t, s]
@@ -222,13 +230,15 @@ def _sum_edges(node: np.ndarray, pairs: np.ndarray, active: np.ndarray, alpha: n
     row = np.empty(width)
     for t in range(length):
         n = active[t]
-        scale[t, :n] = 0.0
+        for s in range(n):
+            scale[t, s] = 0.0
         for y in range(n_labels):
             if t == 0:
                 for s in range(n):
                     row[s] = node[0, y, s]
             else:
-                row[:n] = 0.0
+                for s in range(n):
+                    row[s] = 0.0
                 for x in range(n_labels):
                     for s in range(n):
                         row[s] += pairs[t, x, y, s] * alpha[t - 1, x, s]
@@ -248,13 +258,15 @@ def _sum_edges(node: np.ndarray, pairs: np.ndarray, active: np.ndarray, alpha: n
     for t in range(length - 1, -1, -1):
         n = active[t]
         for x in range(n_labels):
-            row[:n_next] = 0.0
+            for s in range(n_next):
+                row[s] = 0.0
             for y in range(n_labels):
                 for s in range(n_next):
                     part = pairs[t + 1, x, y, s] * ahead[y, s]
                     row[s] += part
                     pairs[t + 1, x, y, s] = part * alpha[t, x, s]
-            beta[x, :n_next] = row[:n_next]
+            for s in range(n_next):
+                beta[x, s] = row[s]
         for y in range(n_labels):
             for s in range(n):
                 ahead[y, s] = node[t, y, s] * beta[y, s] / scale[t, s]
@@ -274,7 +286,8 @@ def _best_shared(
         n = active[t]
         for y in range(n_labels):
             if t == 0:
-                new[y, :n] = node[0, y, :n]
+                for s in range(n):
+                    new[y, s] = node[0, y, s]
                 continue
             for s in range(n):
                 new[y, s] = old[0, s] + edge[0, y]
@@ -302,7 +315,8 @@ def _best_edges(
         n = active[t]
         for y in range(n_labels):
             if t == 0:
-                new[y, :n] = node[0, y, :n]
+                for s in range(n):
+                    new[y, s] = node[0, y, s]
                 continue
             for s in range(n):
                 new[y, s] = old[0, s] + edge[t, 0, y, s]

@@ -54,7 +54,8 @@ def score_block(
     for s in range(len(first_rows)):
         for t in range(skip, lengths[s]):
             row = first_rows[s] + t
-            sums[:] = 0.0
+            for z in range(n_targets):
+                sums[z] = 0.0
             for k in range(ids.shape[1]):
                 p = ids[row, k]
                 if p >= 0:
@@ -146,7 +147,8 @@ def score_dense(
     for s in range(len(first_rows)):
         for t in range(skip, lengths[s]):
             row = first_rows[s] + t
-            sums[:] = 0.0
+            for z in range(n_targets):
+                sums[z] = 0.0
             for k in range(rows.shape[1]):
                 r = rows[row, k]
                 for z in range(n_targets):
@@ -292,7 +294,8 @@ def merge_rows(
     merged_targets = np.empty(merged_offsets[n_rows], dtype=np.int32)
     merged = np.empty(n_pairs, dtype=np.int64)
     features = np.empty(n_pairs, dtype=np.int64)
-    seen[:] = -1
+    for z in range(n_targets):
+        seen[z] = -1
     size = np.zeros(n_targets, dtype=np.int64)
     place = np.empty(n_targets, dtype=np.int64)
     base = 0
@@ -315,18 +318,38 @@ def merge_rows(
                     n += 1
                 size[z] += 1
         if stop - start < n_targets:
-            merged_targets[start:stop].sort()
+            _sort_targets(merged_targets, start, stop, seen, r)
         for v in range(start, stop):
             z = merged_targets[v]
             place[z] = base
             base += size[z]
-            merged[place[z] : base] = v
+            for k in range(place[z], base):
+                merged[k] = v
         for i in range(row_offsets[r], row_offsets[r + 1]):
             p = row_ids[i]
             for f in range(offsets[p], offsets[p + 1]):
                 features[place[targets[f]]] = f
                 place[targets[f]] += 1
     return merged_offsets, merged_targets, merged, features
+
+
+@njit(cache=True, nogil=True)
+def _sort_targets(targets: np.ndarray, start: int, stop: int, seen: np.ndarray, r: int) -> None:
+    """Sort the distinct targets of row `r`: by looking at all where there are many, else by insertion."""
+    n = stop - start
+    if n * n > len(seen):
+        place = start
+        for z in range(len(seen)):
+            if seen[z] == r:
+                targets[place] = z
+                place += 1
+        return
+    for k in range(start + 1, stop):
+        z, at = targets[k], k
+        while at > start and targets[at - 1] > z:
+            targets[at] = targets[at - 1]
+            at -= 1
+        targets[at] = z
 
 
 @njit(cache=True, nogil=True)
@@ -355,8 +378,11 @@ def take_sum(shards: np.ndarray, start: int, stop: int, out: np.ndarray) -> None
     >>> out.tolist(), shards.tolist()
     ([4.0, 6.0], [[0.0, 0.0], [0.0, 0.0]])
     """
-    out[start:stop] = shards[0, start:stop]
+    for i in range(start, stop):
+        out[i] = shards[0, i]
     for k in range(1, len(shards)):
         for i in range(start, stop):
             out[i] += shards[k, i]
-    shards[:, start:stop] = 0.0
+    for k in range(len(shards)):
+        for i in range(start, stop):
+            shards[k, i] = 0.0

@@ -273,7 +273,9 @@ def _backward(
             for b in range(n_labels):
                 np.dot(after[b, :m], back[b], out=result[b, :m])
                 np.dot(before[b, :m].T, after[b, :m], out=work.square)
-                counts.triple[b] += work.square
+                for a in range(n_labels):
+                    for c in range(n_labels):
+                        counts.triple[b, a, c] += work.square[a, c]
                 for i in range(m):
                     share = 0.0
                     for a in range(n_labels):

@@ -8,6 +8,8 @@ once, in pieces that fit the cache.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from handful.kernels import njit
@@ -18,13 +20,11 @@ from handful.kernels.votes import TIED, cast
 FIRST, WRONG, UNSURE = range(3)
 
 
-@njit(cache=True)
 def _block_size(n_visits: int) -> int:
     # Long blocks keep many threads busy; short ones keep the part that runs alone small.
     return min(max(n_visits // (32 * TILE), 4), 32) * TILE
 
 
-@njit(cache=True)
 def condense(
     rows: Rows,
     row_of: np.ndarray,
@@ -70,72 +70,85 @@ def condense(
         Passes begun.
     """
     n_visits, n_rows = len(row_of), near.distance.shape[0]
-    n_labels = codes.max() + 1
     block = _block_size(n_visits)
     max_tiles = block // TILE
     limit = min(n_visits, max_kept)
-    kept = np.empty(limit, dtype=np.int64)
-    kept_rows = np.empty(limit, dtype=np.int64)
-    kept_codes = np.empty(limit, dtype=np.int32)
-    reasons = np.empty(limit, dtype=np.int8)
-    passes = np.empty(limit, dtype=np.int32)
-    n_kept = np.int64(0)
-    is_kept = np.zeros(n_visits, dtype=np.bool_)
+    kept = Kept(
+        visits=np.empty(limit, dtype=np.int64),
+        rows=np.empty(limit, dtype=np.int64),
+        codes=np.empty(limit, dtype=np.int32),
+        reasons=np.empty(limit, dtype=np.int8),
+        passes=np.empty(limit, dtype=np.int32),
+    )
+    n_kept, n_passes = 0, 0
+    is_kept = np.zeros(n_visits, dtype=bool)
     seen = np.zeros(n_rows, dtype=np.int64)
-    in_block = np.full(n_rows, -1, dtype=np.int64)
-    ids = np.empty(block, dtype=np.int64)
     dense = np.zeros((max_tiles, rows.dense.shape[1], TILE))
     nominal = np.zeros((max_tiles, rows.nominal.shape[1], TILE), dtype=np.int32)
-    share = np.empty(n_labels)
-    block_number = 0
-    n_passes = 0
+    share = np.empty(int(codes.max()) + 1)
     while n_kept < limit and (max_passes == 0 or n_passes < max_passes):
         n_passes += 1
         kept_before = n_kept
         for start in range(0, n_visits, block):
             stop = min(start + block, n_visits)
-            n_ids = 0
-            for v in range(start, stop):
-                u = row_of[v]
-                if in_block[u] != block_number and not is_kept[v]:
-                    in_block[u] = block_number
-                    ids[n_ids] = u
-                    n_ids += 1
-            block_number += 1
+            ids = np.unique(row_of[start:stop][~is_kept[start:stop]])
             # Rows that are equally far behind share a tile, so that none is shown what it knows.
-            ids[:n_ids] = ids[:n_ids][np.argsort(seen[ids[:n_ids]])]
-            n_tiles = (n_ids + TILE - 1) // TILE
-            catch_up(
-                rows, kept_rows, kept_codes, n_kept, rows, ids[:n_ids], seen, dense, nominal, near, metric, all_ties
+            ids = ids[np.argsort(seen[ids], kind="stable")]
+            catch_up(rows, kept.rows, kept.codes, n_kept, rows, ids, seen, dense, nominal, near, metric, all_ties)
+            n_kept = _visit_block(
+                start, stop, rows, row_of, codes, ids, seen, dense, nominal, near, metric, vote, all_ties,
+                min_confidence, n_passes, is_kept, kept, n_kept, share,
             )  # fmt: skip
-            for v in range(start, stop):
-                if is_kept[v]:
-                    continue
-                # Figs. 1 and 2: stored if C(x) != y, or if P_C(y | x) is below the threshold.
-                if n_kept == 0:
-                    reason = FIRST
-                else:
-                    label, _ = cast(near, row_of[v], near.distance.shape[1], kept_codes, vote, all_ties, share)
-                    if label != codes[v]:
-                        reason = WRONG
-                    elif share[codes[v]] < min_confidence * (1.0 - TIED):
-                        reason = UNSURE
-                    else:
-                        continue
-                is_kept[v] = True
-                kept[n_kept], kept_rows[n_kept], kept_codes[n_kept] = v, row_of[v], codes[v]
-                reasons[n_kept], passes[n_kept] = reason, n_passes
-                n_kept += 1
-                if n_kept == limit:
-                    return kept, reasons, passes, n_passes
-                for t in range(n_tiles):
-                    tile_ids = ids[t * TILE : min(n_ids, (t + 1) * TILE)]
-                    show_tile(
-                        rows, kept_rows, kept_codes, n_kept - 1, n_kept, rows, tile_ids, seen, dense[t], nominal[t],
-                        near, metric, all_ties,
-                    )  # fmt: skip
-            for i in range(n_ids):
-                seen[ids[i]] = n_kept
+            if n_kept == limit:
+                break
         if n_kept == kept_before:
             break
-    return kept[:n_kept], reasons[:n_kept], passes[:n_kept], n_passes
+    return kept.visits[:n_kept], kept.reasons[:n_kept], kept.passes[:n_kept], n_passes
+
+
+class Kept(NamedTuple):
+    """The store: visits, their distinct rows and labels, and why and in which pass each was stored."""
+
+    visits: np.ndarray
+    rows: np.ndarray
+    codes: np.ndarray
+    reasons: np.ndarray
+    passes: np.ndarray
+
+
+@njit(cache=True)
+def _visit_block(
+    start: int, stop: int, rows: Rows, row_of: np.ndarray, codes: np.ndarray, ids: np.ndarray, seen: np.ndarray,
+    dense: np.ndarray, nominal: np.ndarray, near: Near, metric: Metric, vote: int, all_ties: bool,
+    min_confidence: float, n_passes: int, is_kept: np.ndarray, kept: Kept, n_kept: int, share: np.ndarray,
+) -> int:  # fmt: skip
+    """Visit a block whose distinct rows, `ids`, have seen the whole store; return how many are stored then."""
+    for v in range(start, stop):
+        if is_kept[v]:
+            continue
+        # Figs. 1 and 2: stored if C(x) != y, or if P_C(y | x) is below the threshold.
+        if n_kept == 0:
+            reason = FIRST
+        else:
+            label, _ = cast(near, row_of[v], near.distance.shape[1], kept.codes, vote, all_ties, share)
+            if label != codes[v]:
+                reason = WRONG
+            elif share[codes[v]] < min_confidence * (1.0 - TIED):
+                reason = UNSURE
+            else:
+                continue
+        is_kept[v] = True
+        kept.visits[n_kept], kept.rows[n_kept], kept.codes[n_kept] = v, row_of[v], codes[v]
+        kept.reasons[n_kept], kept.passes[n_kept] = reason, n_passes
+        n_kept += 1
+        if n_kept == len(kept.visits):
+            return n_kept
+        for t in range((len(ids) + TILE - 1) // TILE):
+            tile_ids = ids[t * TILE : min(len(ids), (t + 1) * TILE)]
+            show_tile(
+                rows, kept.rows, kept.codes, n_kept - 1, n_kept, rows, tile_ids, seen, dense[t], nominal[t],
+                near, metric, all_ties,
+            )  # fmt: skip
+    for i in range(len(ids)):
+        seen[ids[i]] = n_kept
+    return n_kept

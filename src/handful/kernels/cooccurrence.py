@@ -144,7 +144,9 @@ def window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_c
     >>> window_keys(words, 1, context, 1, 2, 1, np.array([0, 0, 1]), 100).tolist()
     [2, 100, 105]
     """
-    n_kinds = kinds.max() + 1
+    n_kinds = 1
+    for kind in kinds:
+        n_kinds = max(n_kinds, kind + 1)
     keys = np.empty(2 * window * max(len(words) - first, 0), dtype=np.int64)
     found = 0
     for i in range(first, len(words)):

@@ -142,7 +142,8 @@ def tile_totals(
         for b in range(len(ids)):
             out[b] = _sparse_total(stored, s, waiting, ids[b], metric)
         return
-    out[:] = 0.0
+    for b in range(TILE):
+        out[b] = 0.0
     code, power = metric.code, metric.power
     for f in range(dense.shape[0]):
         column, value = dense[f], np.float64(stored.dense[s, f])

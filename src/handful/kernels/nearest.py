@@ -77,11 +77,13 @@ def remember(near: Near, u: int, distance: float, pos: int, label: int, all_ties
     if known[e] != distance:
         for later in range(k - 1, e, -1):
             known[later] = known[later - 1]
-            near.pos[u, later] = near.pos[u, later - 1]
-            near.counts[u, later] = near.counts[u, later - 1]
+            for j in range(near.pos.shape[2]):
+                near.pos[u, later, j] = near.pos[u, later - 1, j]
+                near.counts[u, later, j] = near.counts[u, later - 1, j]
         known[e] = distance
-        near.pos[u, e] = -1
-        near.counts[u, e] = 0
+        for j in range(near.pos.shape[2]):
+            near.pos[u, e, j] = -1
+            near.counts[u, e, j] = 0
     if near.counts[u, e, label] == 0:
         near.pos[u, e, label] = pos
     near.counts[u, e, label] += 1
@@ -106,11 +108,11 @@ def show_tile(
     """Show the stored rows ``start`` to ``stop`` to the rows of one tile, except those a row has already seen."""
     n = len(ids)
     k = near.distance.shape[1]
-    bounds = np.empty(TILE)
-    totals = np.zeros(TILE)
-    bounds[n:] = -1.0
-    for b in range(n):
-        bounds[b] = bound_of(near.distance[ids[b], k - 1], metric)
+    scratch = np.empty((2, TILE))
+    bounds, totals = scratch[0], scratch[1]
+    for b in range(TILE):
+        totals[b] = 0.0
+        bounds[b] = bound_of(near.distance[ids[b], k - 1], metric) if b < n else -1.0
     for c in range(start, stop):
         tile_totals(stored, stored_ids[c], waiting, ids, dense, nominal, metric, totals)
         hits = 0
@@ -125,55 +127,37 @@ def show_tile(
 
 
 @njit(cache=True)
-def _catch_up_tile(
-    t: int,
-    stored: Rows,
-    stored_ids: np.ndarray,
-    labels: np.ndarray,
-    n_stored: int,
-    waiting: Rows,
-    ids: np.ndarray,
-    seen: np.ndarray,
-    dense: np.ndarray,
-    nominal: np.ndarray,
-    near: Near,
-    metric: Metric,
-    all_ties: bool,
-) -> None:
-    tile_ids = ids[t * TILE : min(len(ids), (t + 1) * TILE)]
-    fill_tile(waiting, tile_ids, dense[t], nominal[t])
-    start = n_stored
-    for b in range(len(tile_ids)):
-        start = min(start, seen[tile_ids[b]])
-    show_tile(
-        stored, stored_ids, labels, start, n_stored, waiting, tile_ids, seen, dense[t], nominal[t], near, metric, all_ties
-    )  # fmt: skip
-    for b in range(len(tile_ids)):
-        seen[tile_ids[b]] = n_stored
+def _catch_up_alone(
+    first: int, last: int, stored: Rows, stored_ids: np.ndarray, labels: np.ndarray, n_stored: int, waiting: Rows,
+    ids: np.ndarray, seen: np.ndarray, dense: np.ndarray, nominal: np.ndarray, near: Near, metric: Metric, all_ties: bool,
+) -> None:  # fmt: skip
+    """Let the tiles from `first` to `last` catch up."""
+    for t in range(first, last):
+        tile_ids = ids[t * TILE : min(len(ids), (t + 1) * TILE)]
+        fill_tile(waiting, tile_ids, dense[t], nominal[t])
+        start = n_stored
+        for b in range(len(tile_ids)):
+            start = min(start, seen[tile_ids[b]])
+        show_tile(
+            stored, stored_ids, labels, start, n_stored, waiting, tile_ids, seen, dense[t], nominal[t], near, metric,
+            all_ties,
+        )  # fmt: skip
+        for b in range(len(tile_ids)):
+            seen[tile_ids[b]] = n_stored
 
 
 @njit(cache=True, parallel=PARALLEL)
 def _catch_up_parallel(
-    stored: Rows,
-    stored_ids: np.ndarray,
-    labels: np.ndarray,
-    n_stored: int,
-    waiting: Rows,
-    ids: np.ndarray,
-    seen: np.ndarray,
-    dense: np.ndarray,
-    nominal: np.ndarray,
-    near: Near,
-    metric: Metric,
-    all_ties: bool,
-) -> None:
-    for t in prange((len(ids) + TILE - 1) // TILE):
-        _catch_up_tile(
-            np.int64(t), stored, stored_ids, labels, n_stored, waiting, ids, seen, dense, nominal, near, metric, all_ties
+    first: int, last: int, stored: Rows, stored_ids: np.ndarray, labels: np.ndarray, n_stored: int, waiting: Rows,
+    ids: np.ndarray, seen: np.ndarray, dense: np.ndarray, nominal: np.ndarray, near: Near, metric: Metric, all_ties: bool,
+) -> None:  # fmt: skip
+    for t in prange(first, last):
+        one = np.int64(t)
+        _catch_up_alone(
+            one, one + 1, stored, stored_ids, labels, n_stored, waiting, ids, seen, dense, nominal, near, metric, all_ties
         )  # fmt: skip
 
 
-@njit(cache=True)
 def catch_up(
     stored: Rows,
     stored_ids: np.ndarray,
@@ -217,13 +201,11 @@ def catch_up(
     all_ties : bool
         See the module.
     """
-    n_columns = waiting.dense.shape[1] + waiting.nominal.shape[1] + len(waiting.indices) // near.distance.shape[0]
-    if len(ids) > TILE and len(ids) * n_stored * n_columns > WORTH_THREADS:
-        _catch_up_parallel(
-            stored, stored_ids, labels, n_stored, waiting, ids, seen, dense, nominal, near, metric, all_ties
-        )  # fmt: skip
-    else:
-        for t in range((len(ids) + TILE - 1) // TILE):
-            _catch_up_tile(
-                t, stored, stored_ids, labels, n_stored, waiting, ids, seen, dense, nominal, near, metric, all_ties
-            )  # fmt: skip
+    n_columns = (
+        waiting.dense.shape[1] + waiting.nominal.shape[1] + len(waiting.indices) // max(near.distance.shape[0], 1)
+    )
+    worth_threads = len(ids) > TILE and len(ids) * n_stored * n_columns > WORTH_THREADS
+    (_catch_up_parallel if worth_threads else _catch_up_alone)(
+        0, (len(ids) + TILE - 1) // TILE,
+        stored, stored_ids, labels, n_stored, waiting, ids, seen, dense, nominal, near, metric, all_ties,
+    )  # fmt: skip

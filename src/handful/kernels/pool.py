@@ -20,11 +20,9 @@ from handful.kernels.distances import (
     MANHATTAN,
     PARALLEL,
     TILE,
-    WORTH_THREADS,
     Metric,
     Rows,
     bound_of,
-    fill_tile,
     root,
     tile_totals,
 )
@@ -71,25 +69,23 @@ class Pool(NamedTuple):
     nominal: np.ndarray
 
 
-@njit(cache=True)
 def new_pool(rows: Rows, waiting: np.ndarray, n_classes: int) -> Pool:
     """Fill the slots with the waiting rows, in their order; they have met nobody yet."""
     n_tiles, d = (len(waiting) + TILE - 1) // TILE, rows.dense.shape[1]
-    pool = Pool(
-        np.arange(n_tiles * TILE),
-        np.zeros((n_tiles, d, TILE)),
-        np.full((n_tiles, n_classes, TILE), -np.inf),
-        np.zeros((n_tiles, n_classes, TILE)),
-        np.zeros((n_tiles, n_classes, TILE)),
-        np.zeros((n_tiles, n_classes, d, TILE)),
-        np.full((n_tiles, TILE), np.inf),
-        np.full((n_tiles, TILE), np.inf),
-        np.full(n_tiles, np.inf),
-        np.zeros((0, TILE), dtype=np.int32),
+    x = np.zeros((n_tiles * TILE, d))
+    x[: len(waiting)] = rows.dense[waiting]
+    return Pool(
+        row=np.arange(n_tiles * TILE),
+        x=np.ascontiguousarray(x.reshape(n_tiles, TILE, d).transpose(0, 2, 1)),
+        top=np.full((n_tiles, n_classes, TILE), -np.inf),
+        mass=np.zeros((n_tiles, n_classes, TILE)),
+        gap=np.zeros((n_tiles, n_classes, TILE)),
+        pull=np.zeros((n_tiles, n_classes, d, TILE)),
+        bound=np.full((n_tiles, TILE), np.inf),
+        factor=np.full((n_tiles, TILE), np.inf),
+        least=np.full(n_tiles, np.inf),
+        nominal=np.zeros((0, TILE), dtype=np.int32),
     )
-    for t in range(n_tiles):
-        fill_tile(rows, waiting[t * TILE : min(len(waiting), (t + 1) * TILE)], pool.x[t], pool.nominal)
-    return pool
 
 
 @njit(cache=True)
@@ -136,7 +132,8 @@ def _pull_toward(
         weight[b] = _exp(max(change[b], _NEGLIGIBLE)) if change[b] > _NEGLIGIBLE else 0.0
         mass[b] += weight[b]
     gap, code, power = pool.gap[t, j], metric.code, metric.power
-    gap[:] = 0.0
+    for b in range(TILE):
+        gap[b] = 0.0
     for f in range(x.shape[0]):
         value, column, sums = np.float64(rows.dense[s, f]), x[f], pull[f]
         if code == EUCLIDEAN:
@@ -164,7 +161,8 @@ def _pull_toward(
 def _rank(pool: Pool, t: int, alive: int, total: np.ndarray) -> None:
     """Compute DF(x) = min_j d(x, M_j) / sum_j d(x, M_j) for the rows of a tile."""
     factor = pool.factor[t]
-    factor[:], total[:] = np.inf, 0.0
+    for b in range(TILE):
+        factor[b], total[b] = np.inf, 0.0
     for j in range(pool.gap.shape[1]):
         if pool.mass[t, j, 0] > 0.0:  # a class without labeled members is skipped
             gap = pool.gap[t, j]
@@ -174,45 +172,23 @@ def _rank(pool: Pool, t: int, alive: int, total: np.ndarray) -> None:
     for b in range(TILE):
         quotient = factor[b] / total[b]
         factor[b] = quotient if total[b] > 0.0 else 0.0
-    factor[max(alive - t * TILE, 0) :] = np.inf
-    pool.least[t] = factor.min()
+    for b in range(max(alive - t * TILE, 0), TILE):
+        factor[b] = np.inf
+    _note_least(pool, t)
 
 
 @njit(cache=True)
-def _meet(
-    t: int, pool: Pool, alive: int, rows: Rows, stored: np.ndarray, codes: np.ndarray, start: int, stop: int, near: Near,
-    metric: Metric, spread: float,
-) -> None:  # fmt: skip
-    """Let the rows of one tile meet the stored rows `start` to `stop`: as neighbors and as members of their class."""
-    n, k = min(TILE, alive - t * TILE), near.distance.shape[1]
-    ids, bound = pool.row[t * TILE : t * TILE + n], pool.bound[t]
-    scratch = np.empty((3, TILE))  # one allocation for all, because this runs once for every tile and step
-    totals, change, weight = scratch[0], scratch[1], scratch[2]
-    for c in range(start, stop):
-        tile_totals(rows, stored[c], rows, ids, pool.x[t], pool.nominal, metric, totals)
-        hits = 0
-        for b in range(TILE):
-            hits += totals[b] <= bound[b]
-        if hits > 0:
-            for b in range(n):
-                if totals[b] <= bound[b]:
-                    remember(near, ids[b], root(totals[b], metric), c, codes[c], False)
-                    bound[b] = bound_of(near.distance[ids[b], k - 1], metric)
-        _pull_toward(pool, t, rows, stored[c], codes[c], totals, change, weight, metric, spread)
-    _rank(pool, t, alive, totals)
-
-
-@njit(cache=True, parallel=PARALLEL)
-def _meet_parallel(
-    pool: Pool, alive: int, rows: Rows, stored: np.ndarray, codes: np.ndarray, start: int, stop: int, near: Near,
-    metric: Metric, spread: float,
-) -> None:  # fmt: skip
-    for t in prange((alive + TILE - 1) // TILE):
-        _meet(np.int64(t), pool, alive, rows, stored, codes, start, stop, near, metric, spread)
+def _note_least(pool: Pool, t: int) -> None:
+    least = pool.factor[t, 0]
+    for b in range(TILE):
+        least = min(least, pool.factor[t, b])
+    pool.least[t] = least
 
 
 @njit(cache=True)
-def meet_all(
+def meet_tiles(
+    first: int,
+    last: int,
     pool: Pool,
     alive: int,
     rows: Rows,
@@ -224,10 +200,12 @@ def meet_all(
     metric: Metric,
     spread: float,
 ) -> None:
-    """Let all waiting rows meet the stored rows `start` to `stop` and rank them anew.
+    """Let waiting rows meet the stored rows `start` to `stop`, as neighbors and as members of their class, and rank them anew.
 
     Parameters
     ----------
+    first, last : int
+        The tiles of the waiting rows.
     pool : Pool
         The waiting rows; changed in place.
     alive : int
@@ -247,11 +225,35 @@ def meet_all(
     spread : float
         ``1 / (2 sigma^2)``.
     """
-    if (stop - start) * alive * rows.dense.shape[1] > WORTH_THREADS:
-        _meet_parallel(pool, alive, rows, stored, codes, start, stop, near, metric, spread)
-    else:
-        for t in range((alive + TILE - 1) // TILE):
-            _meet(t, pool, alive, rows, stored, codes, start, stop, near, metric, spread)
+    k = near.distance.shape[1]
+    scratch = np.empty((3, TILE))
+    totals, change, weight = scratch[0], scratch[1], scratch[2]
+    for t in range(first, last):
+        n = min(TILE, alive - t * TILE)
+        ids, bound = pool.row[t * TILE : t * TILE + n], pool.bound[t]
+        for c in range(start, stop):
+            tile_totals(rows, stored[c], rows, ids, pool.x[t], pool.nominal, metric, totals)
+            hits = 0
+            for b in range(TILE):
+                hits += totals[b] <= bound[b]
+            if hits > 0:
+                for b in range(n):
+                    if totals[b] <= bound[b]:
+                        remember(near, ids[b], root(totals[b], metric), c, codes[c], False)
+                        bound[b] = bound_of(near.distance[ids[b], k - 1], metric)
+            _pull_toward(pool, t, rows, stored[c], codes[c], totals, change, weight, metric, spread)
+        _rank(pool, t, alive, totals)
+
+
+@njit(cache=True, parallel=PARALLEL)
+def meet_parallel(
+    pool: Pool, alive: int, rows: Rows, stored: np.ndarray, codes: np.ndarray, start: int, stop: int, near: Near,
+    metric: Metric, spread: float,
+) -> None:  # fmt: skip
+    """Do what `meet_tiles` does, for all tiles and in threads; worth it if there is much to be looked at."""
+    for t in prange((alive + TILE - 1) // TILE):
+        one = np.int64(t)
+        meet_tiles(one, one + 1, pool, alive, rows, stored, codes, start, stop, near, metric, spread)
 
 
 @njit(cache=True)
@@ -261,13 +263,16 @@ def leave(pool: Pool, slot: int, last: int, slot_of: np.ndarray) -> None:
     s, c = last // TILE, last % TILE
     pool.row[slot] = pool.row[last]
     slot_of[pool.row[slot]] = slot
-    pool.x[t, :, b] = pool.x[s, :, c]
-    pool.top[t, :, b] = pool.top[s, :, c]
-    pool.mass[t, :, b] = pool.mass[s, :, c]
-    pool.gap[t, :, b] = pool.gap[s, :, c]
-    pool.pull[t, :, :, b] = pool.pull[s, :, :, c]
+    for f in range(pool.x.shape[1]):
+        pool.x[t, f, b] = pool.x[s, f, c]
+    for j in range(pool.gap.shape[1]):
+        pool.top[t, j, b] = pool.top[s, j, c]
+        pool.mass[t, j, b] = pool.mass[s, j, c]
+        pool.gap[t, j, b] = pool.gap[s, j, c]
+        for f in range(pool.x.shape[1]):
+            pool.pull[t, j, f, b] = pool.pull[s, j, f, c]
     pool.bound[t, b] = pool.bound[s, c]
     pool.factor[t, b] = pool.factor[s, c]
     pool.factor[s, c] = np.inf
-    pool.least[t] = pool.factor[t].min()
-    pool.least[s] = pool.factor[s].min()
+    _note_least(pool, t)
+    _note_least(pool, s)

@@ -93,7 +93,9 @@ def keys_of_marks(
     movable = movable_marks(codes, root, templates.mark, heads)
     ways, counts = np.empty((2, n + 1), dtype=np.int64), np.zeros(2, dtype=np.int64)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    n_marks = movable.sum()
+    n_marks = 0
+    for p in range(1, n + 1):
+        n_marks += movable[p]
     marks, starts = np.empty(n_marks, dtype=np.int64), np.zeros(n_marks + 1, dtype=np.int64)
     n_templates = len(templates.each)
     candidates, bounds = np.empty(n_marks * n, dtype=np.int64), np.zeros(n_marks * n + 1, dtype=np.int64)

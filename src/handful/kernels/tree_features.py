@@ -333,10 +333,12 @@ def keys_of_tree(
             found += template_keys(codes, near, rows, part, tokens, 0, buffer[found:])
         if count + found > len(keys):
             larger = np.empty(2 * (count + found), dtype=np.int64)
-            larger[:count] = keys[:count]
+            for k in range(count):
+                larger[k] = keys[k]
             keys = larger
-        keys[count : count + found] = buffer[:found]
-        count += found
+        for k in range(found):
+            keys[count] = buffer[k]
+            count += 1
         bounds[m] = count
     return keys[:count], bounds
 
@@ -450,7 +452,8 @@ def _append(found: np.ndarray, begin: int, end: int, ids: np.ndarray, count: int
     """Append some features to a list that grows."""
     if count + end - begin > len(ids):
         larger = np.empty(2 * (count + end - begin), dtype=np.int32)
-        larger[:count] = ids[:count]
+        for k in range(count):
+            larger[k] = ids[k]
         ids = larger
     for k in range(begin, end):
         ids[count] = found[k]
@@ -465,7 +468,8 @@ def _append_found(
     """Append the features of some keys to a list that grows."""
     if count + n_keys > len(ids):
         larger = np.empty(2 * (count + n_keys), dtype=np.int32)
-        larger[:count] = ids[:count]
+        for k in range(count):
+            larger[k] = ids[k]
         ids = larger
     for k in range(n_keys):
         number = find(table, keys[k])

@@ -102,7 +102,6 @@ def parts_of_tree(heads: np.ndarray, starts: np.ndarray, second: bool) -> np.nda
     return out
 
 
-@njit(cache=True, nogil=True)
 def decode(
     scores: np.ndarray, n: int, starts: np.ndarray, second: bool, projective: bool, single_root: bool
 ) -> tuple[np.ndarray, float]:
@@ -140,7 +139,6 @@ def add_costs(scores: np.ndarray, gold: np.ndarray) -> None:
                 scores[h * size + m] += 1.0
 
 
-@njit(cache=True, nogil=True)
 def tree_step(
     ids: np.ndarray,
     values: np.ndarray,
@@ -188,8 +186,42 @@ def tree_step(
     float
         Hinge loss before the step.
     """
-    plain = len(values) == 0
     scores = np.zeros(len(begins))
+    right = parts_of_tree(gold, starts, second)
+    gap = _score_with_costs(ids, values, begins, ends, gold, right, shrink, step, weights, steps, scores)
+    heads, _ = decode(scores, len(gold), starts, second, projective, single_root)
+    if np.array_equal(heads, gold):
+        return 0.0
+    wrong = parts_of_tree(heads, starts, second)
+    return float(
+        _move(
+            ids,
+            values,
+            begins,
+            ends,
+            right,
+            wrong,
+            scores,
+            gap,
+            passive,
+            size,
+            shrink,
+            step,
+            weights,
+            sums,
+            steps,
+            scratch,
+        )
+    )
+
+
+@njit(cache=True, nogil=True)
+def _score_with_costs(
+    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, gold: np.ndarray, right: np.ndarray,
+    shrink: float, step: int, weights: np.ndarray, steps: np.ndarray, scores: np.ndarray,
+) -> float:  # fmt: skip
+    """Write the scores of all parts, with the costs of wrong arcs; return minus the score of the right tree."""
+    plain = len(values) == 0
     for p in range(len(begins)):
         total = 0.0
         for k in range(begins[p], ends[p]):
@@ -199,19 +231,21 @@ def tree_step(
                 weight = left if weight > 0.0 else -left
             total += weight if plain else weight * values[k]
         scores[p] = total
-    n = len(gold)
-    right = parts_of_tree(gold, starts, second)
     gap = 0.0
     for p in right:
         gap -= scores[p]
     add_costs(scores, gold)
-    heads, _ = decode(scores, n, starts, second, projective, single_root)
-    cost = 0
-    for m in range(n):
-        cost += heads[m] != gold[m]
-    if cost == 0:
-        return 0.0
-    wrong = parts_of_tree(heads, starts, second)
+    return gap
+
+
+@njit(cache=True, nogil=True)
+def _move(
+    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, right: np.ndarray, wrong: np.ndarray,
+    scores: np.ndarray, gap: float, passive: bool, size: float, shrink: float, step: int, weights: np.ndarray,
+    sums: np.ndarray, steps: np.ndarray, scratch: np.ndarray,
+) -> float:  # fmt: skip
+    """Move the weights from a wrong tree towards the right one; return the loss before."""
+    plain = len(values) == 0
     n_touched = 0
     for p in range(len(right)):
         gap += scores[wrong[p]]  # with the costs, which make up `cost`

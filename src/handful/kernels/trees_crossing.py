@@ -45,7 +45,8 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
             if h != m:
                 largest = max(largest, abs(arcs[h, m]))
     if single_root:
-        work[0] -= 2.0 * size * largest + 1.0
+        for m in range(size):
+            work[0, m] -= 2.0 * size * largest + 1.0
     # An arc from or to a contracted cycle remembers which original arc it stands for.
     origin_head = np.empty((size, size), dtype=np.int32)
     origin_word = np.empty((size, size), dtype=np.int32)
@@ -69,7 +70,8 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
                     if alive[h] and h != m and work[h, m] > best:
                         best, at = work[h, m], h
                 chosen[m] = at
-        mark[:] = 0
+        for m in range(size):
+            mark[m] = 0
         start = 0
         for m in range(1, size):
             if alive[m] and mark[m] == 0:
@@ -93,7 +95,8 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
             h = chosen[node]
             cycle_arcs[n_kept, 0] = origin_head[h, node]
             cycle_arcs[n_kept, 1] = origin_word[h, node]
-            cycle_members[n_kept] = members[node]
+            for m in range(size):
+                cycle_members[n_kept, m] = members[node, m]
             n_kept += 1
             node = h
             if node == start:
@@ -117,7 +120,8 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
         for node in range(1, size):
             if in_cycle[node] and node != start:
                 alive[node] = False
-                members[start] |= members[node]
+                for m in range(size):
+                    members[start, m] |= members[node, m]
     heads = np.full(size - 1, -1, dtype=np.int32)
     for m in range(1, size):
         if alive[m]:

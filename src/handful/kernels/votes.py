@@ -40,7 +40,7 @@ def weight(vote: int, distance: float, nearest: float, farthest: float, rank: in
     return 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def cast(
     near: Near, u: int, k: int, labels: np.ndarray, vote: int, all_ties: bool, share: np.ndarray
 ) -> tuple[int, int]:
@@ -74,7 +74,8 @@ def cast(
     while m < k and known[m] <= FARTHEST:
         m += 1
     nearest, farthest = known[0], known[m - 1]
-    share[:] = 0.0
+    for label in range(len(share)):
+        share[label] = 0.0
     total = 0.0
     for e in range(m):
         w = weight(vote, known[e], nearest, farthest, e + 1, m)
@@ -86,7 +87,10 @@ def cast(
         else:
             share[labels[near.pos[u, e, 0]]] += w
             total += w
-    enough = share.max() * (1.0 - TIED)
+    most = share[0]
+    for label in range(len(share)):
+        most = max(most, share[label])
+    enough = most * (1.0 - TIED)
     winner, winner_pos = -1, -1
     for e in range(m):
         for j in range(near.pos.shape[2]):
@@ -95,11 +99,11 @@ def cast(
                 winner, winner_pos = labels[pos], pos
         if winner_pos >= 0:
             break
-    share /= total
+    for label in range(len(share)):
+        share[label] /= total
     return winner, winner_pos
 
 
-@njit(cache=True)
 def cast_all(near: Near, k: int, labels: np.ndarray, n_labels: int, vote: int, all_ties: bool
              ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """Let every row's neighbors vote; see `cast`.
@@ -117,6 +121,12 @@ def cast_all(near: Near, k: int, labels: np.ndarray, n_labels: int, vote: int, a
     winners = np.empty(n, dtype=np.int32)
     positions = np.empty(n, dtype=np.int32)
     shares = np.empty((n, n_labels))
-    for u in range(n):
-        winners[u], positions[u] = cast(near, u, k, labels, vote, all_ties, shares[u])
+    _cast_rows(near, k, labels, vote, all_ties, winners, positions, shares)
     return winners, positions, shares
+
+
+@njit(cache=True)
+def _cast_rows(near: Near, k: int, labels: np.ndarray, vote: int, all_ties: bool, winners: np.ndarray,
+               positions: np.ndarray, shares: np.ndarray) -> None:  # fmt: skip
+    for u in range(len(winners)):
+        winners[u], positions[u] = cast(near, u, k, labels, vote, all_ties, shares[u])
