@@ -1,10 +1,10 @@
-# Every verb makes its own environment in .venv if there is none. Needs Python 3.11 to 3.14, make and a package registry.
+# Every verb makes its own environment in .venv if there is none. Needs Python 3.11 to 3.15, make and a package registry.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lowest fuzz check-bounds sbom check corpus-test studio-browser studio-test studio-pictures bench docs clean
+.PHONY: demo test test-lowest fuzz check-bounds sbom check corpus-test studio-browser studio-test studio-pictures report-picture bench docs clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
@@ -26,6 +26,11 @@ studio-test: studio-browser $(VENV)/browser.stamp
 
 studio-pictures: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python tests/studio_pictures.py docs/figures/studio
+
+# The report of the demo, for the README.
+report-picture: studio-browser $(VENV)/core.stamp
+	$(BIN)/handful demo
+	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,760 --screenshot=docs/figures/report.png handful-demo/report.html
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
@@ -70,8 +75,8 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' || \
-	  { echo "handful needs Python 3.11 to 3.14; choose one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 15))' || \
+	  { echo "handful needs Python 3.11 to 3.15; choose one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt

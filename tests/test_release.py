@@ -1,12 +1,16 @@
-"""The release: versions agree, and the wheel holds all that is needed."""
+"""The release: versions agree, and what is built can be installed and holds all that is needed."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
+
+import pytest
 
 import handful
 
@@ -27,21 +31,51 @@ def test_the_conda_recipe_needs_what_the_package_needs():
         assert f"- {name} >={least}" in recipe
 
 
-def test_a_wheel_holds_all_that_is_read_at_run_time(tmp_path):
-    """Built without a network: the build backend is at hand, and nothing is installed."""
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+def build(kind, source, folder):
+    """Build without a network: the build backend is at hand."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(folder)]
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    (wheel,) = tmp_path.glob("*.whl")
-    # Every module and data file must come out of the wheel, not out of the source tree.
-    place = tmp_path / "unpacked"
-    zipfile.ZipFile(wheel).extractall(place)
+    (made,) = folder.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return made
+
+
+def test_an_installed_wheel_holds_all_that_is_read_at_run_time(tmp_path):
+    wheel = build("wheel", ROOT, tmp_path)
+    # What it needs is at hand; the package itself must come out of the wheel, not out of the source tree.
+    place = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
+    subprocess.run([*install, "--target", str(place), str(wheel)], check=True, capture_output=True)
     script = (
-        f"import sys; sys.path.insert(0, {str(place)!r}); import handful; assert {str(place)!r} in handful.__file__; "
+        f"import handful; assert handful.__file__.startswith({str(place)!r}); "
         "from importlib.resources import files; root = files('handful'); "
         "names = ['corpora/catalog.toml', 'reports/templates/page.html', 'studio/templates/table.html', "
         "'studio/static/table.js', 'papers/liu2013/paper.toml', 'py.typed', 'neighbors/__init__.pyi']; "
         "missing = [n for n in names if not root.joinpath(n).is_file()]; assert not missing, missing"
     )
-    used = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert used.returncode == 0, used.stderr
+    environment = {**os.environ, "PYTHONPATH": str(place)}
+    for command in ([sys.executable, "-c", script], [sys.executable, place / "bin" / "handful", "--version"]):
+        used = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        assert used.returncode == 0, used.stderr
+    assert used.stdout.strip() == f"handful, version {handful.__version__}"
+
+
+def test_a_wheel_can_be_built_from_the_source_archive(tmp_path):
+    archive = build("sdist", ROOT, tmp_path)
+    with tarfile.open(archive) as file:
+        file.extractall(tmp_path / "source", filter="data")
+    (source,) = (tmp_path / "source").iterdir()
+    for name in ("Makefile", "constraints.txt", "constraints-lowest.txt", "docs/conf.py", "tests/test_release.py"):
+        assert (source / name).is_file(), name
+    again, plain = tmp_path / "again", tmp_path / "plain"
+    one, two = build("wheel", source, again), build("wheel", ROOT, plain)
+    assert set(zipfile.ZipFile(one).namelist()) == set(zipfile.ZipFile(two).namelist())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_can_complete_commands(shell):
+    environment = {**os.environ, "_HANDFUL_COMPLETE": f"{shell}_source"}
+    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'handful'; from handful.cli import main; main()"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "_HANDFUL_COMPLETE" in done.stdout
