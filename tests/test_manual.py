@@ -18,7 +18,8 @@ from handful.cli import group, main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-OPTIONS_ONLY = {"howto-condensing.md"}  # its commands take minutes
+# Commands that take minutes, or a cluster (tests/cli/test_shards.py).
+OPTIONS_ONLY = {"howto-condensing.md", "scale.md"}
 # tests/test_house.py, tests/cli/test_howto_text.py, and below with spaCy
 RUN_ELSEWHERE = {"howto-condensing.md", "howto-text.md", "howto-from-spacy.md"}
 
