@@ -102,15 +102,16 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compile_later(kernel: Callable[..., Any]) -> Any:
-        dispatcher = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
+        dispatcher: Any = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
         files = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if isinstance(files, IndexDataCacheFile):  # a kernel that is cached, and compiled at all
             files.__class__ = KernelFile
-        if isinstance(dispatcher, Dispatcher):
+        if isinstance(dispatcher, Dispatcher):  # compiled at all
             called = {name: value for name, value in options.items() if name != "cache"}
             inner = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **called)(kernel)
-            dispatcher.get_call_template = lambda args, kws: inner.get_call_template(tuple(map(_widest, args)), kws)
-            dispatcher.get_overload = inner.get_overload
+            outer: Any = dispatcher
+            outer.get_call_template = lambda args, kws: inner.get_call_template(tuple(map(_widest, args)), kws)
+            outer.get_overload = inner.get_overload
         return dispatcher
 
     return compile_later

@@ -49,6 +49,17 @@ def _confidence(near: Near, u: int, codes: np.ndarray, label: int) -> float:
     return agreeing / total if total > 0.0 else n_agreeing / m
 
 
+class Steps(NamedTuple):
+    """What happened at each step; see `rank_and_label`."""
+
+    taken: np.ndarray
+    codes: np.ndarray
+    confidence: np.ndarray
+    factors: np.ndarray
+    stored_at: np.ndarray
+    parents: np.ndarray
+
+
 def rank_and_label(
     rows: Rows,
     labeled: np.ndarray,
@@ -63,7 +74,7 @@ def rank_and_label(
     min_confidence: float,
     batch: int,
     answers: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> Steps:
     """Label the waiting rows one after the other.
 
     Parameters
@@ -131,18 +142,7 @@ def rank_and_label(
             rows, stored, stored_codes, waiting, order, near, metric, vote, spread, min_confidence, batch, answers,
             pool, slot_of, share, counts, steps,
         )  # fmt: skip
-    return tuple(steps)
-
-
-class Steps(NamedTuple):
-    """What happened at each step; see `rank_and_label`."""
-
-    taken: np.ndarray
-    codes: np.ndarray
-    confidence: np.ndarray
-    factors: np.ndarray
-    stored_at: np.ndarray
-    parents: np.ndarray
+    return steps
 
 
 @njit(cache=True)
