@@ -165,7 +165,7 @@ def _ads(folder: Path, jobs: int) -> dict[str, Any]:
 
     ads = make_apartment_ads(_N_ADS, random_state=0)
     sentences = [ad.tokens for ad in ads]
-    # The kind of similarity that the choice begins with. To try the other four as well doubles the time, and it stays with this one.
+    # The kind of similarity that the choice begins with. It stays with this one, and to try the others doubles the time.
     tagger = PrototypeTeam(
         APARTMENT_PROTOTYPES, fields=True, similarity="nearby-roots", boundary="BOUNDARY", n_jobs=jobs, random_state=0
     )
