@@ -101,11 +101,25 @@ class Drawn:
         self.codes = np.unique(frame[target].cast(pl.String).to_numpy(), return_inverse=True)[1]
         table = table_of("x", frame, target)
         kinds = telling_columns(table)
-        self.matrix = TableEncoder.learn(table.frame, kinds).transform(table.frame)
+        self.cells = table.frame.select(list(kinds))
+        self.matrix = TableEncoder.learn(self.cells, kinds).transform(self.cells)
+
+    def drawn(self, seed: int) -> np.ndarray:
+        return np.random.default_rng(seed).permutation(len(self.codes))[: self.n_rows]
 
     def rows(self, seed: int) -> Rows:
-        chosen = np.random.default_rng(seed).permutation(len(self.codes))[: self.n_rows]
+        chosen = self.drawn(seed)
         return self.matrix[chosen], np.unique(self.codes[chosen], return_inverse=True)[1]
+
+
+def held_figures(store: Path | None) -> dict[str, Any]:
+    """Return the figures of an earlier run, by set; these are not made again."""
+    return dict(json.loads(store.read_text())) if store is not None and store.exists() else {}
+
+
+def keep_figures(store: Path | None, figures: dict[str, Any]) -> None:
+    if store is not None:
+        store.write_text(json.dumps(figures, indent=1))
 
 
 # --- which rows next ---
@@ -128,74 +142,81 @@ def scores_of(X: Any, y: np.ndarray, rows: list[int], test: np.ndarray) -> list[
 
 
 def by_handful(strategy: str) -> Callable[..., Iterator[list[int]]]:
-    def choose(X: Any, y: np.ndarray, pool: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
-        loop = LabelLoop(X[pool], random_state=seed)
+    def choose(loop: LabelLoop, y: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
         while True:
             picks = [pick.row for pick in loop.next(step, strategy)]
-            loop.update({row: int(y[pool[row]]) for row in picks})
-            yield [int(pool[row]) for row in picks]
+            loop.update({row: int(y[row]) for row in picks})
+            yield picks
 
     return choose
 
 
 def by_activeml(name: str) -> Callable[..., Iterator[list[int]]]:
-    def choose(X: Any, y: np.ndarray, pool: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
+    def choose(loop: LabelLoop, y: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
         from skactiveml.classifier import SklearnClassifier
         from skactiveml.pool import TypiClust, UncertaintySampling
         from sklearn.linear_model import LogisticRegression
 
-        from handful.labeling.space import as_points
-
         rng = np.random.default_rng(seed)
-        points, known = as_points(X[pool], seed), np.full(len(pool), np.nan)
+        known = np.full(len(y), np.nan)
         first = True
         while True:
             if name == "typiclust":
-                picks = TypiClust(random_state=seed).query(points, known, batch_size=step)
+                picks = TypiClust(random_state=seed).query(loop.points, known, batch_size=step)
             elif first:
-                picks = rng.choice(len(pool), step, replace=False)
+                picks = rng.choice(len(y), step, replace=False)
             else:
                 model = SklearnClassifier(LogisticRegression(max_iter=300), classes=np.unique(y))
                 strategy = UncertaintySampling(method="margin_sampling", random_state=seed)
-                picks = strategy.query(points, known, clf=model, batch_size=step)
+                picks = strategy.query(loop.points, known, clf=model, batch_size=step)
             first = False
-            known[picks] = y[pool[picks]]
-            yield [int(pool[row]) for row in picks]
+            known[picks] = y[picks]
+            yield [int(row) for row in picks]
 
     return choose
 
 
+CHOOSERS = {
+    "random": by_handful("random"),
+    "auto": by_handful("auto"),
+    "typical": by_handful("typical"),
+    "margin": by_handful("margin"),
+    "activeml margin": by_activeml("margin"),
+    "activeml typiclust": by_activeml("typiclust"),
+}
+
+
 def run_next(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
-    choosers = {
-        "random": by_handful("random"),
-        "auto": by_handful("auto"),
-        "activeml margin": by_activeml("margin"),
-        "activeml typiclust": by_activeml("typiclust"),
-    }
-    figures: dict[str, Any] = json.loads(store.read_text()) if store is not None and store.exists() else {}
+    """Choose rows of two thirds of a table, a few at a time, and score plain learners on the other third.
+
+    All choosers see the same points: those that `LabelLoop` makes of the cells.
+    """
+    figures = held_figures(store)
     for name, read in sets.items():
         if name in figures:
             continue
         drawn, told = Drawn(read, n_rows), {}
         for seed in range(seeds):
+            chosen = drawn.drawn(seed)
             X, y = drawn.rows(seed)
-            n_classes = len(np.unique(y))
-            test, pool = np.arange(len(y) // 3), np.arange(len(y) // 3, len(y))
-            for chooser, choose in choosers.items():
+            n_classes, n_test = len(np.unique(y)), len(y) // 3
+            test, pool = np.arange(n_test), np.arange(n_test, len(y))
+            loop = LabelLoop(drawn.cells[chosen[pool]], random_state=seed)
+            for chooser, choose in CHOOSERS.items():
+                loop.update(dict.fromkeys(list(loop.labels)))
                 rows: list[int] = []
-                batches = choose(X, y, pool, n_classes, seed)
+                batches = choose(loop, y[pool], n_classes, seed)
                 for size in (size for size in (4, 8) if size * n_classes <= 0.8 * len(pool)):
                     while len(rows) < size * n_classes:
                         rows += next(batches)
-                    told.setdefault(f"{size} {chooser}", []).append(scores_of(X, y, rows, test))
+                    told.setdefault(f"{size} {chooser}", []).append(scores_of(X, y, pool[rows].tolist(), test))
         figures[name] = told
-        if store is not None:
-            store.write_text(json.dumps(figures))
+        keep_figures(store, figures)
         for size in (4, 8):
-            tell_gains(f"{name:22s}", {name: told}, size, list(choosers))
+            tell_gains(f"{name:22s}", {name: told}, size, list(CHOOSERS))
     for kind, part in (("all", figures), ("tables", {k: v for k, v in figures.items() if k not in TEXTS.split(",")})):
         for size in (4, 8):
-            tell_gains(f"mean of {kind}", part, size, list(choosers))
+            tell_gains(f"mean of {kind}", part, size, list(CHOOSERS))
     return figures
 
 
@@ -229,8 +250,10 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    figures: dict[str, Any] = {}
+    figures = held_figures(store)
     for name, read in sets.items():
+        if name in figures:
+            continue
         drawn = Drawn(read, n_rows)
         ours, plain = [], []
         for seed in range(seeds):
@@ -250,9 +273,11 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
             first = np.argsort(shares[np.arange(len(y)), given], kind="stable")[: len(wrong)]
             plain.append(np.isin(first, wrong).mean())
         figures[name] = {"handful": round(float(np.mean(ours)), 3), "logistic": round(float(np.mean(plain)), 3)}
+        keep_figures(store, figures)
         print(f"{name:22s} precision at the number of flips {figures[name]}", flush=True)
-    for key in ("handful", "logistic"):
-        print(f"mean {key} {np.mean([value[key] for value in figures.values()]):.3f}")
+    for kind, part in (("all", figures), ("tables", {k: v for k, v in figures.items() if k not in TEXTS.split(",")})):
+        for key in ("handful", "logistic"):
+            print(f"mean of {kind} ({len(part)}) {key} {np.mean([value[key] for value in part.values()]):.3f}")
     return figures
 
 
@@ -263,9 +288,12 @@ def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | No
     from handful.labeling.curves import answer_or_only, quick_answerers
     from handful.labeling.space import as_matrix, as_points, neighborhood
 
-    held, told, refused = 0, 0, 0
+    figures = held_figures(store)
     for name, read in sets.items():
+        if name in figures:
+            continue
         drawn = Drawn(read, n_rows)
+        count = {"held": 0, "told": 0, "refused": 0, "below": 0}
         for n in (50, 100, 150):
             for seed in range(seeds):
                 X, y = drawn.rows(seed)
@@ -276,7 +304,7 @@ def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | No
                 labels[:n] = y[:n]
                 found = label_budget(X, labels, random_state=seed)
                 if found.forecast is None:
-                    refused += 1
+                    count["refused"] += 1
                     continue
                 # The truth: the same method on twice as many labels, many times, scored on all other rows.
                 matrix = as_matrix(X, who="forecast")
@@ -287,10 +315,14 @@ def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | No
                     order = np.random.default_rng([seed, draw]).permutation(len(y))
                     train, test = order[: 2 * n], order[2 * n :]
                     truth.append(np.mean(answer_or_only(answer, train, y[train], test) == y[test]))
-                told += 1
-                held += found.forecast.low[-1] <= float(np.mean(truth)) <= found.forecast.high[-1]
-        print(f"{name:22s} so far: {held} of {told} bands hold the truth, {refused} refused", flush=True)
-    return {"held": held, "told": told, "refused": refused}
+                count["told"] += 1
+                count["held"] += int(found.forecast.low[-1] <= np.mean(truth) <= found.forecast.high[-1])
+                count["below"] += int(np.mean(truth) < found.forecast.low[-1])
+        figures[name] = count
+        keep_figures(store, figures)
+        total = {key: sum(part[key] for part in figures.values()) for key in count}
+        print(f"{name:22s} {count}; so far {total}", flush=True)
+    return figures
 
 
 # --- sentences for a tagger ---
@@ -370,7 +402,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--quick", action="store_true", help="two seeds, 400 rows")
-    parser.add_argument("--json", type=Path, help="file for all figures; of next, sets that it has are not run again")
+    parser.add_argument("--json", type=Path, help="file for all figures; sets that it has are not run again")
     given = parser.parse_args()
     if given.quick:
         given.seeds, given.rows = 2, 400

@@ -5,16 +5,17 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles.covering import covering_points
+from oracles.telling import open_share
 from oracles.typical import typical_rows
 from scipy import sparse
 
 from handful.core.errors import DataError, ParameterError
 from handful.corpora.tables import table_of
 from handful.labeling import LabelLoop, next_rows
-from handful.labeling.loop import AUDIT
+from handful.labeling.committee import telling_share
+from handful.labeling.loop import AUDIT, CONFIRMING, TYPICAL
 from handful.labeling.space import as_matrix, as_points, neighborhood, telling_columns
-from handful.labeling.strategies import choose_covering, choose_margin, choose_typical, margins, nearness
+from handful.labeling.strategies import choose_margin, choose_telling, choose_typical, margins, nearness
 
 CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
 
@@ -39,22 +40,26 @@ def test_typical_choice_is_that_of_the_paper(rows, n):
     st.lists(st.integers(0, 7), max_size=3),
     st.integers(1, 6),
 )
-def test_covering_choice_is_greedy_facility_location(points, labeled, n):
-    places, weights, free = (list(column) for column in zip(*points, strict=True))
-    # Powers of two add up exactly, so that ties are ties in both versions.
-    near = [[0.5 ** abs(a - b) for b in places] for a in places]
-    covered = [at for at in labeled if at < len(points)]
-    chosen = choose_covering(
-        np.array(near), np.array(weights, dtype=float), np.array(covered, dtype=int), np.array(free), n
-    )
-    assert chosen == covering_points(near, weights, covered, free, n)
+def test_each_choice_leaves_the_least_open(points, labeled, n):
+    places, weights, free = (np.array(column) for column in zip(*points, strict=True))
+    near = nearness(places[:, None].astype(float))
+    known = [at for at in labeled if at < len(points)]
+    n_labels = np.bincount(np.array(known, dtype=int), minlength=len(points))
+    chosen = choose_telling(near, weights.astype(float), n_labels, free, n)
+    assert len(chosen) == min(n, free.sum())
+    left = free.copy()
+    for number, point in enumerate(chosen):
+        before = known + chosen[:number]
+        open_ = {at: open_share(near, weights, [*before, at], 0.1) for at in np.flatnonzero(left > 0).tolist()}
+        assert open_[point] <= min(open_.values()) + 1e-8
+        left[point] -= 1
 
 
 def test_nearness_falls_with_distance_and_equal_points_are_near():
     near = nearness(np.array([[0.0], [1.0], [3.0]]))
     assert near.diagonal().tolist() == [1.0, 1.0, 1.0]
     assert near[0, 1] > near[1, 2] > near[0, 2]
-    assert near[1, 2] == pytest.approx(np.exp(-2))
+    assert near[1, 2] == pytest.approx(np.exp(-0.5))
     assert nearness(np.ones((3, 2))).tolist() == [[1.0] * 3] * 3
 
 
@@ -224,10 +229,48 @@ def test_auto_goes_where_models_are_unsure_once_there_are_two_classes():
     loop.update(dict.fromkeys(range(60, 66), "right"))
     first = loop.next(1)[0]
     assert first.row >= 120
-    assert first.reason in ("between left and right", "between right and left")
+    assert first.reason in ("between left and right", "between right and left", "unlike the others")
 
 
 def test_progress_tells_of_the_preparation():
     told = []
     next_rows(clouds()[0], n=1, progress=told.append)
     assert [(step.stage, step.done, step.total) for step in told] == [("prepare", at, 4) for at in (1, 2, 3, 4)]
+
+
+def test_labels_that_rows_do_not_tell_leave_the_choice_to_density():
+    X, codes = clouds()
+    assert telling_share(X, codes, 0) > 0.9
+    by_chance = np.random.default_rng(0).integers(0, 2, len(X))
+    assert telling_share(X, by_chance, 0) < 0.2
+    rows = np.random.default_rng(1).permutation(len(X))[:24]
+    noise = LabelLoop(X, random_state=0)
+    noise.update({int(row): int(row) % 2 for row in rows})
+    share = telling_share(X[rows], rows % 2, 0)
+    assert share < 0.2
+    one_class = LabelLoop(X, random_state=0)
+    one_class.update({int(row): "a" for row in rows})
+    assert [pick.row for pick in noise.next(5)][:2] == [pick.row for pick in one_class.next(5)][:2]
+
+
+def test_of_many_labels_some_are_asked():
+    rows = np.arange(1000.0)[:, None]
+    assert telling_share(rows, (rows[:, 0] > 500).astype(int), 0) > 0.9
+    assert telling_share(rows[:5], np.zeros(5, dtype=int), 0) == 0.0
+
+
+def test_reasons_tell_whether_the_nearest_rows_have_labels():
+    X, codes = clouds()
+    loop = LabelLoop(X)
+    for code in range(3):
+        for row in np.flatnonzero(codes == code)[:4]:
+            loop.label(int(row), f"class {code}")
+    for strategy in ("auto", "typical"):
+        for pick in loop.next(8, strategy):
+            labeled = any(int(row) in loop.labels for row in loop.around.near[pick.row])
+            assert pick.reason != TYPICAL or not labeled
+            assert pick.reason != CONFIRMING or labeled
+    assert codes[loop.next(1)[0].row] == 3
+    assert {pick.reason for pick in LabelLoop(X, ["a", *[None] * (len(X) - 1)]).next(9)} >= {TYPICAL}
+    most = ["a" if row % 3 else None for row in range(len(X))]
+    assert {pick.reason for pick in next_rows(X, most, n=5, strategy="typical")} <= {CONFIRMING, "unlike the others"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 _SMALL = 5  # a cluster of fewer rows is no region
-_REACH = 0.5  # of the median of all squared distances: as far as a label speaks for other rows
+_REACH = 2.0  # times the median of all squared distances: as far as a label speaks for other rows
+_NOISE = 0.1  # what a label leaves open about its own row
 _POOL = 10  # margin considers so many rows for each one it may choose
 
 
@@ -87,7 +88,7 @@ def choose_typical(clusters: np.ndarray, typicality: np.ndarray, labeled: np.nda
 
 
 def nearness(points: np.ndarray) -> np.ndarray:
-    """Return how near points are to each other: ``exp(-2 d**2 / m)`` with m the median of all squared distances.
+    """Return how near points are to each other: ``exp(-d**2 / 2m)`` with m the median of all squared distances.
 
     Parameters
     ----------
@@ -106,8 +107,8 @@ def nearness(points: np.ndarray) -> np.ndarray:
     return np.asarray(np.exp(-apart / (_REACH * np.median(wide) if len(wide) else 1.0)))
 
 
-def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, free: np.ndarray, n: int) -> list[int]:
-    """Choose points that are together near to as many others as can be.
+def choose_telling(near: np.ndarray, weights: np.ndarray, n_labels: np.ndarray, free: np.ndarray, n: int) -> list[int]:
+    """Choose points whose labels tell most about all points.
 
     Parameters
     ----------
@@ -115,8 +116,8 @@ def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, 
         From `nearness`.
     weights : ndarray
         How many rows each point stands for, or how much of them is still in question.
-    covered : ndarray of int
-        Points that have a label; one may stand there several times.
+    n_labels : ndarray of int
+        How many labels each point has.
     free : ndarray of int
         How many rows without a label each point stands for.
     n : int
@@ -129,24 +130,31 @@ def choose_covering(near: np.ndarray, weights: np.ndarray, covered: np.ndarray, 
 
     Notes
     -----
-    Greedy facility location: each choice adds most to the sum over all points of weight times nearness to the nearest
-    chosen or labeled point. Ties go to the earlier point.
+    Transductive experimental design (Yu, Bi & Tresp 2006), one choice at a time. Labels are taken as noisy values of a
+    Gaussian process whose covariance is `near`; each choice takes away most of the weighted sum of variances that the
+    labels before it left. Dense regions come first, for there a label tells about many rows, and a second label of a
+    region tells little. Ties go to the earlier point.
 
     Examples
     --------
     >>> points = np.array([[0.0], [0.1], [0.2], [5.0]])
-    >>> choose_covering(nearness(points), np.ones(4), np.array([], dtype=int), np.ones(4, dtype=int), 2)
+    >>> choose_telling(nearness(points), np.ones(4), np.zeros(4, dtype=int), np.ones(4, dtype=int), 2)
     [1, 3]
     """
     left = free.copy()
-    best = near[:, covered].max(axis=1) if len(covered) else np.zeros(len(near))
+    known = np.flatnonzero(n_labels)
+    open_ = near.copy()
+    if len(known):
+        noise = np.diag(_NOISE / n_labels[known])
+        open_ -= near[:, known] @ np.linalg.solve(near[np.ix_(known, known)] + noise, near[known])
     chosen: list[int] = []
     while len(chosen) < n and left.any():
-        gains = weights @ np.maximum(near - best[:, None], 0.0)
+        gains = (weights @ open_**2) / (np.maximum(open_.diagonal(), 0.0) + _NOISE)
         point = int(np.where(left > 0, gains, -1.0).argmax())
         chosen.append(point)
         left[point] -= 1
-        best = np.maximum(best, near[:, point])
+        told = open_[point].copy()
+        open_ -= np.outer(told, told / (max(told[point], 0.0) + _NOISE))
     return chosen
 
 
