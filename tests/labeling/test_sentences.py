@@ -22,6 +22,9 @@ class Unsure:
     def predict_proba(self, sentences):
         return [np.array([[0.5, 0.5] if word.isupper() else [1.0, 0.0] for word in sentence]) for sentence in sentences]
 
+    def predict_with_shares(self, sentences):
+        return self.predict(sentences), self.predict_proba(sentences)
+
 
 def test_sentences_with_unsure_words_come_first_and_a_word_teaches_once():
     raw = [["a", "b", "c"], ["a", "QQ", "c"], ["d", "QQ", "c"], ["RR", "b", "c"], ["e", "b", "c"]]

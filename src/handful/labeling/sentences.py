@@ -49,7 +49,8 @@ def next_sentences(
     raw : list of lists of str, or of Sentence
         Sentences without tags.
     tagger : fitted tagger, optional
-        With ``predict`` and ``predict_proba``, such as a `CRF`. Without it sentences are chosen that cover frequent words.
+        With ``predict_proba`` and ``predict_with_shares``, such as a `CRF`. Without it sentences are chosen that cover frequent
+        words.
     n : int, default=20
         How many.
     strategy : {"auto", "random"}, default="auto"
