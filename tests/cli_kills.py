@@ -1,12 +1,15 @@
 """Kill commands at random moments, run them again to their end, and compare: ``python tests/cli_kills.py 30``.
 
 Prints a line for each command with a checkpoint: how many kills struck while it worked, and how many of the runs that went
-on afterwards gave the very bytes of a run that nobody disturbed. Names of commands after the number choose some of them.
+on afterwards gave the very bytes of a run that nobody disturbed. Names of commands after the number choose some of them;
+``--minutes`` is when to stop with one of them.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import math
 import os
 import random
 import shutil
@@ -129,7 +132,9 @@ def result(out: Path, printed: bytes) -> bytes:
     return json.dumps(content).encode()
 
 
-def killed_runs(name: str, data: Path, folder: Path, n_runs: int, n_kills: int) -> tuple[int, int]:
+def killed_runs(
+    name: str, data: Path, folder: Path, n_runs: int, n_kills: int, minutes: float = math.inf
+) -> tuple[int, int, int]:
     """Run a command again and again, each time from the start and with some kills before its end.
 
     Parameters
@@ -140,12 +145,15 @@ def killed_runs(name: str, data: Path, folder: Path, n_runs: int, n_kills: int) 
         What `make_data` wrote, and a place to work in.
     n_runs, n_kills : int
         How many runs, and how many kills in each.
+    minutes : float
+        Time after which no further run is begun.
 
     Returns
     -------
-    n_struck, n_same : int
-        Kills that met a command at work, and runs that ended as if there had been none.
+    n_done, n_struck, n_same : int
+        Runs, kills that met a command at work, and runs that ended as if there had been none.
     """
+    end = time.monotonic() + 60 * minutes
     out = folder / "out"  # model files tell the command, so it must be the same each time
     words = COMMANDS[name](data, out)
     out.mkdir()
@@ -156,29 +164,34 @@ def killed_runs(name: str, data: Path, folder: Path, n_runs: int, n_kills: int) 
     expected = result(out, finish(*words))
     seconds = time.monotonic() - begin
     generator = random.Random(name)
-    n_struck = n_same = 0
-    for _ in range(n_runs):
+    n_done = n_struck = n_same = 0
+    while n_done < n_runs and time.monotonic() < end:
         shutil.rmtree(out)
         out.mkdir()
         for _ in range(n_kills):
             n_struck += kill(words, generator.uniform(min(_BEFORE, seconds / 2), seconds))
         n_same += result(out, finish(*words)) == expected
+        n_done += 1
     shutil.rmtree(out)
-    return n_struck, n_same
+    return n_done, n_struck, n_same
 
 
 def main() -> int:
-    n_runs, names = int(sys.argv[1]), sys.argv[2:] or list(COMMANDS)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", type=int)
+    parser.add_argument("names", nargs="*", metavar="command", choices=[[], *COMMANDS])
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}\n| command | kills | struck | runs with the same result |\n|---|---|---|---|")
     lost = 0
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         data.mkdir()
         make_data(data)
-        for name in names:
-            struck, same = killed_runs(name, data, Path(folder), n_runs, 1)
-            lost += n_runs - same
-            print(f"| {name} | {n_runs} | {struck} | {same} of {n_runs} |", flush=True)
+        for name in options.names or COMMANDS:
+            done, struck, same = killed_runs(name, data, Path(folder), options.runs, 1, options.minutes)
+            lost += done - same
+            print(f"| {name} | {done} | {struck} | {same} of {done} |", flush=True)
     return 1 if lost else 0
 
 

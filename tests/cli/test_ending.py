@@ -123,6 +123,18 @@ def test_control_characters_of_data_do_not_reach_a_terminal(tmp_path):
     assert rb"no\x1b]0;mine\x07file" in arrived
 
 
+def test_names_of_columns_and_labels_do_not_steer_a_terminal(tmp_path):
+    rows = "".join(f"{i % 7},{i % 3},{f'a{STEER}' if i % 2 else 'b'}\n" for i in range(20))
+    (tmp_path / f"t{STEER}.csv").write_text(f"x{STEER},y,label\n{rows}")
+    table, end = f"t{STEER}.csv", ("--target", "label")
+    race = ("--methods", "k-nn", "--labels", "8", "--trials", "3", "--jobs", "1", "--journal", "kept")
+    fit = ("fit", table, *end, "--method", "k-nn", "--model", f"m{STEER}")
+    for command in (("compare", table, *end, *race), fit, ("inspect", f"m{STEER}"), ("predict", f"m{STEER}", table)):
+        arrived = on_terminal(*command, cwd=tmp_path)
+        assert STEER.encode() not in arrived, command
+        assert rb"\x1b]0;m" in arrived, command  # long names are cut
+
+
 def test_json_has_no_control_characters_and_stays_json(tmp_path, capsys):
     from handful.cli.console import emit_json
 

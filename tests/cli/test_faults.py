@@ -19,12 +19,12 @@ def data(tmp_path_factory):
     return make_data(tmp_path_factory.mktemp("faults"))
 
 
-def run(words, *, room: int | None = None, **environment: str | None):
+def run(words, *, room: int | None = None, cwd=None, **environment: str | None):
     """Run a command; no file that it writes may grow beyond `room` bytes, as if the disk were full."""
     env = {name: value for name, value in {**os.environ, **environment}.items() if value is not None}
     limit = None if room is None else partial(resource.setrlimit, resource.RLIMIT_FSIZE, (room, room))
     command = [*HANDFUL, *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, preexec_fn=limit)
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env, preexec_fn=limit, cwd=cwd)
 
 
 COMPARE = ("--target", "label", "--methods", "k-nn", "--trials", 4, "--jobs", 1)
@@ -51,6 +51,21 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(name, data, tmp_path):
     assert last.endswith("cannot be written (File too large).")
     assert "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["a model", "answers", "clusters", "counts"])
+def test_nothing_is_written_but_what_was_named(name, data, tmp_path):
+    before = set(data.rglob("*"))
+    places = [tmp_path / place for place in ("home", "temporary", "here", "named")]
+    for place in places:
+        place.mkdir()
+    home, temporary, here, named = places
+    done = run(WRITING[name](data, named / "out"), cwd=here, HOME=str(home), TMPDIR=str(temporary), XDG_CACHE_HOME=None)
+    assert done.returncode == 0, done.stderr
+    assert [path for place in (home, temporary, here) for path in place.rglob("*")] == []
+    assert {path.name for path in named.iterdir()} <= {"out", "model"}
+    assert set(data.rglob("*")) == before
 
 
 def test_a_comparison_goes_on_without_its_journal_when_the_disk_is_full(data, tmp_path):
