@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handful.cli.console import console
+from handful.cli.console import console, visible
 from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -74,7 +74,10 @@ def predict_table(
         write_frames(output, answered())
     else:
         for number, frame in enumerate(answered()):
-            frame.write_csv(sys.stdout.buffer, include_header=number == 0)
+            if sys.stdout.isatty():
+                sys.stdout.write(visible(frame.write_csv(include_header=number == 0)))
+            else:
+                frame.write_csv(sys.stdout.buffer, include_header=number == 0)
     if unreadable:
         columns = ", ".join(f"{name!r} ({n:,})" for name, n in unreadable.most_common(5))
         note = f"{data}: cells of numeric columns that are no numbers count as empty: {columns}."
