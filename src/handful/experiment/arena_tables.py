@@ -263,7 +263,7 @@ class TableArena:
             hits=as_bits(answers[few] == truth[few]),
         )
 
-    def held_out(self, outcomes: Sequence[Outcome]) -> HeldOut | None:
+    def held_out_answers(self, outcomes: Sequence[Outcome]) -> HeldOut | None:
         """Return the answers of trials of one method, for `handful.methods.confidence`.
 
         Parameters

@@ -96,7 +96,7 @@ def fit_winner(
     try:
         comparison = compare_problem(problem, methods=methods, metric=metric, text=text, session=session, prove=False)
         use, why, params = comparison.arena.method(comparison.best), comparison.verdict, _params(comparison)
-        held = comparison.arena.held_out([o for o in comparison.outcomes if o.task.entry == comparison.best])
+        held = comparison.arena.held_out_answers([o for o in comparison.outcomes if o.task.entry == comparison.best])
         read = comparison.arena.view.of(comparison.best)
     except DataError as error:
         comparison, params, held = None, None, None

@@ -91,7 +91,7 @@ def dealt_folds(codes: np.ndarray, n_folds: int, rng: np.random.Generator) -> np
     return folds
 
 
-def held_out(folds: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def train_and_test(folds: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the training and the held-out rows of every fold."""
     for fold in np.unique(folds):
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
@@ -117,6 +117,6 @@ def cross_validated(
         In row order.
     """
     shares = np.zeros((len(folds), n_classes))
-    for train, test in held_out(folds):
+    for train, test in train_and_test(folds):
         shares[test] = ask(train, test)
     return shares

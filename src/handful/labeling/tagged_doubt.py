@@ -12,7 +12,7 @@ import numpy as np
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import code_of
 from handful.core.progress import Progress, Step
-from handful.labeling.confident import class_thresholds, confident_classes, held_out
+from handful.labeling.confident import class_thresholds, confident_classes, train_and_test
 
 _N_FOLDS = 5
 
@@ -170,7 +170,7 @@ def _held_out_answers(
     answers: dict[int, list[str]] = {}
     shares: dict[int, np.ndarray] = {}
     try:
-        for number, (train, test) in enumerate(held_out(folds), start=1):
+        for number, (train, test) in enumerate(train_and_test(folds), start=1):
             tagger = _taught(make(), [sentences[i] for i in train], [list(tags[i]) for i in train])
             held = [sentences[i] for i in test]
             shares.update(zip(test.tolist(), _shares(tagger, held, classes), strict=True))

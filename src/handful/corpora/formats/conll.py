@@ -96,9 +96,9 @@ def _blocks(path: FilePath, comments: bool) -> Iterator[tuple[int, list[str], li
     """
     before: list[str] = []
     lines: list[str] = []
-    number = 0
+    number, suspects = 0, _SUSPECTS
     for number, line in read_lines(path):
-        if line[:1] not in _SUSPECTS or _is_token(number, line, comments and not lines):
+        if line[:1] not in suspects or _is_token(number, line, comments and not lines):
             lines.append(line)
             if len(lines) > MAX_LINES:
                 raise FormatError(path, number, f"expected a blank line after at most {MAX_LINES:,} tokens, got none.")

@@ -68,8 +68,10 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     for number, line in read_lines(path):
         if max(len(block.before), len(block.rows), len(block.extras)) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence of at most {MAX_LINES:,} lines, got a longer one.")
-        if line.strip(" \t"):
-            block.add(path, number, line)
+        if line[:1].isdigit():
+            block.add_row(path, number, line)
+        elif line.strip(" \t"):
+            block.add_comment(path, number, line)
         elif block.rows:
             yield _tree(path, block, share)
             block, has_any = _Block(), True
@@ -95,18 +97,17 @@ class _Block:
     first: int = 0  # line of the first row or extra
     last_range: tuple[int, int] = (0, 0)  # last word and line of the multiword range read last
 
-    def add(self, path: FilePath, number: int, line: str) -> None:
-        """Take a line that is not blank."""
-        if line[:1].isdigit():
-            self._add_row(path, number, line)
-        elif line[0] != "#":
+    def add_comment(self, path: FilePath, number: int, line: str) -> None:
+        """Take a line that must be a comment."""
+        if line[0] != "#":
             _refuse_columns(path, number, line, line.split("\t"))
-        elif self.rows or self.extras:
+        if self.rows or self.extras:
             self.extras.append((len(self.rows), line))
         else:
             self.before.append(line)
 
-    def _add_row(self, path: FilePath, number: int, line: str) -> None:
+    def add_row(self, path: FilePath, number: int, line: str) -> None:
+        """Take a line that starts with an id."""
         rows = self.rows
         if not rows and not self.extras:
             self.first = number

@@ -62,7 +62,8 @@ class PrototypeTagger(ProbabilisticTagger):
     threshold : float, default=0.35
         Words less similar than this are not linked.
     variance : float, default=0.5
-        Variance of the Gaussian prior on the weights; smaller keeps them closer to 0.
+        Variance of the Gaussian prior on the weights, the paper's word; smaller keeps them closer to 0. As the strength of
+        other models it would be ``1 / (2 * variance)``.
     max_iter : int, default=100
         Most iterations of the optimizer.
     length_norm : {"histogram", "mean"}, default="histogram"
