@@ -129,20 +129,25 @@ def with_columns(sentences: list[Sentence], columns: Sequence[str]) -> list[Sent
             sentence = Sentence((), dict.fromkeys(columns, ()))
         elif len(columns) == 1 and columns[0] not in sentence.columns and _PAIRED in sentence.columns:
             sentence = Sentence(sentence.tokens, {columns[0]: sentence[_PAIRED]})
-        missing = [c for c in columns if c not in sentence.columns or (len(sentence) and not _tagged([sentence], c))]
-        if missing:
-            hint = "Tag it first."
-            if len(columns) == 2 and _PAIRED in sentence.columns:
-                hint = (
-                    f"Give each word as (word, upos, xpos), or train on one column (tags={columns[0]!r}; on the command "
-                    f"line --tag {columns[0]})."
-                )
-            raise DataError(
-                f"{_WHO}: every sentence must have tags in {_both(columns)}, which the parser reads, but sentence {number} has "
-                f"none in {missing[0]!r}. {hint}"
-            )
+        _check_columns(number, sentence, columns)
         out.append(sentence)
     return out
+
+
+def _check_columns(number: int, sentence: Sentence, columns: Sequence[str]) -> None:
+    missing = [c for c in columns if c not in sentence.columns or (len(sentence) and not _tagged([sentence], c))]
+    if not missing:
+        return
+    hint = "Tag it first."
+    if len(columns) == 2 and _PAIRED in sentence.columns:
+        hint = (
+            f"Give each word as (word, upos, xpos), or train on one column (tags={columns[0]!r}; on the command "
+            f"line --tag {columns[0]})."
+        )
+    raise DataError(
+        f"{_WHO}: every sentence must have tags in {_both(columns)}, which the parser reads, but sentence {number} has "
+        f"none in {missing[0]!r}. {hint}"
+    )
 
 
 def _both(columns: Sequence[str]) -> str:
@@ -217,13 +222,16 @@ def _in_range(number: int, heads: Sequence[int]) -> Sequence[int]:
 
 
 def _list_of_trees(trees: Any) -> list[Tree]:
-    trees = list(trees) if isinstance(trees, Iterable) and not isinstance(trees, str | Tree) else trees
-    if not isinstance(trees, list) or not all(isinstance(t, Tree) for t in trees):
-        odd = next((t for t in trees if not isinstance(t, Tree)), None) if isinstance(trees, list) else trees
-        raise DataError(f"{_WHO}: a list of trees is needed for training, got {type(odd).__name__}.")
-    if not any(len(t) for t in trees):
+    if isinstance(trees, str | Tree) or not isinstance(trees, Iterable):
+        odd = [trees]
+    else:
+        trees = list(trees)
+        odd = [tree for tree in trees if not isinstance(tree, Tree)]
+    if odd:
+        raise DataError(f"{_WHO}: a list of trees is needed for training, got {type(odd[0]).__name__}.")
+    if not any(map(len, trees)):
         raise DataError(f"{_WHO}: at least one tree is needed, got none.")
-    return trees
+    return list(trees)
 
 
 def _learnable(all_heads: Sequence[Sequence[int]], projective: bool, single_root: bool) -> tuple[np.ndarray, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,7 @@ def export_text(desk: TextDesk, what: str) -> list[Path]:
     with desk.lock:
         lists, done, tagger = desk.lists, desk.done, desk.lesson.tagger
     if what == "tags":
-        rows = [(row, tags) for row, tags in sorted(done.items()) if None not in tags]
-        if not rows:
-            raise DataError("studio: no sentence has a tag on every token yet. Accept some first.")
-        write_conll(target, [Sentence(desk.sentences[row], {"tag": _texts(tags)}) for row, tags in rows], _COLUMNS)
+        write_conll(target, _tagged(desk, done), _COLUMNS)
     elif what == "words":
         filled = {label: words for label, words in lists.items() if words}
         if not filled:
@@ -53,17 +51,24 @@ def export_text(desk: TextDesk, what: str) -> list[Path]:
     elif what == "model":
         save(tagger, target)
     else:
-        sentences = [sentence for sentence in desk.sentences if sentence]
-        tags = tagger.predict([list(sentence) for sentence in sentences])
-        write_conll(
-            target,
-            [
-                Sentence(sentence, {"tag": tuple(mended(own, desk.spans))})
-                for sentence, own in zip(sentences, tags, strict=True)
-            ],
-            _COLUMNS,
-        )
+        write_conll(target, _predicted(desk, tagger), _COLUMNS)
     return [target]
+
+
+def _tagged(desk: TextDesk, done: Mapping[int, list[Any]]) -> list[Sentence]:
+    rows = [(row, tags) for row, tags in sorted(done.items()) if None not in tags]
+    if not rows:
+        raise DataError("studio: no sentence has a tag on every token yet. Accept some first.")
+    return [Sentence(desk.sentences[row], {"tag": _texts(tags)}) for row, tags in rows]
+
+
+def _predicted(desk: TextDesk, tagger: Any) -> list[Sentence]:
+    sentences = [sentence for sentence in desk.sentences if sentence]
+    answers = tagger.predict([list(sentence) for sentence in sentences])
+    return [
+        Sentence(sentence, {"tag": tuple(mended(tags, desk.spans))})
+        for sentence, tags in zip(sentences, answers, strict=True)
+    ]
 
 
 def _texts(tags: list[Any]) -> tuple[str, ...]:

@@ -81,7 +81,7 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
             block.before.append("")
     if block.rows:
         yield _tree(path, block, share)
-    elif block.extras or any(block.before):
+    elif any([*block.extras, *block.before]):
         raise FormatError(path, number, "expected words after the comments, got the end of the file.")
     elif not has_any:
         raise FormatError(path, None, "expected sentences in CoNLL-U, got only blank lines.")

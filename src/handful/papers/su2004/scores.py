@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from handful.core.records import Occurrence
 from handful.evaluation.significance import mcnemar
 from handful.papers.su2004.senseval import Senseval
 from handful.senses.comparing import MethodAnswers
@@ -83,9 +84,17 @@ def branches(answers: Answers, data: Senseval, words: Sequence[str]) -> dict[str
         "better": sum(new[o.id] in o.senses for o in changed),
         "worse": sum(old[o.id] in o.senses for o in changed),
     }
-    models = {name: answers[name] for name in ("kernel-pca", "semi-supervised-kernel-pca")}
     for where, part in (("trusted", trusted), ("doubted", doubted)):
-        if part:
-            scores = accuracies(models, data._replace(test=part), words)
-            table |= {f"{where}-{name}": value for name, value in scores.items()}
+        table |= _of_part(where, part, answers, data, words)
     return table
+
+
+def _of_part(
+    where: str, part: list[Occurrence], answers: Answers, data: Senseval, words: Sequence[str]
+) -> dict[str, float]:
+    """Return the accuracies of both models on a part of the test instances; none if it is empty."""
+    if not part:
+        return {}
+    models = {name: answers[name] for name in ("kernel-pca", "semi-supervised-kernel-pca")}
+    scores = accuracies(models, data._replace(test=part), words)
+    return {f"{where}-{name}": value for name, value in scores.items()}
