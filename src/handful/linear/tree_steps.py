@@ -76,9 +76,9 @@ class TreeSteps:
         loss = 0.0
         for step, (number, features) in enumerate(self._prepared(order), start=lazy.n_steps):
             gold = self.take(number, outputs)
-            pace = passive, size, lazy.shrink, step
+            starts = self.tree.starts(len(gold))
             weights = lazy.weights, lazy.sums, lazy.steps
-            loss += tree_step(*features, gold, self.tree.starts(len(gold)), *rules, *pace, *weights, scratch)
+            loss += tree_step(*features, gold, starts, *rules, passive, size, lazy.shrink, step, *weights, scratch)
         return loss
 
     def tied(self, ties: Ties) -> TreeSteps:
