@@ -150,27 +150,40 @@ def check_prototypes(
     total = counts.total()
     if total == 0:
         raise DataError("check_prototypes: at least one token is needed, got none.")
-    labels_of: dict[str, list[str]] = {}
-    for label, mine in lists.items():
-        for word in mine:
-            labels_of.setdefault(word, []).append(label)
+    labels_of = _labels_of(lists)
     links: dict[str, list[str]] = {}
     if similarity is not None:
         links = link_words(similarity, list(labels_of), n_links, threshold, list(counts))
     linked = {word: near for word, near in links.items() if word not in labels_of}
-    missing = {label: [w for w in mine if w not in counts] for label, mine in lists.items()}
-    uncovered = [(w, n) for w, n in counts.most_common() if w not in labels_of and w not in linked]
     return Coverage(
         total,
-        sum(counts[w] for w in labels_of) / total,
-        sum(counts[w] for w in linked) / total,
-        [_reach(label, mine, linked, labels_of, counts) for label, mine in lists.items()],
-        {label: words for label, words in missing.items() if words},
-        {w: mine for w, mine in labels_of.items() if len(mine) > 1},
-        uncovered[:n_words],
+        sum(map(counts.__getitem__, labels_of)) / total,
+        sum(map(counts.__getitem__, linked)) / total,
+        [_reach(label, words, linked, labels_of, counts) for label, words in lists.items()],
+        _missing(lists, counts),
+        {word: labels for word, labels in labels_of.items() if len(labels) > 1},
+        _uncovered(counts, {*labels_of, *linked})[:n_words],
         _unsure(tagger, sentences, counts, n_words) if tagger is not None else [],
         _disputed(sentences, gold, labels_of)[:n_words] if gold is not None else [],
     )
+
+
+def _labels_of(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the labels that each prototype stands under."""
+    labels_of: dict[str, list[str]] = {}
+    for label, words in lists.items():
+        for word in words:
+            labels_of.setdefault(word, []).append(label)
+    return labels_of
+
+
+def _missing(lists: Mapping[str, Sequence[str]], counts: Counter[str]) -> dict[str, list[str]]:
+    missing = {label: [word for word in words if word not in counts] for label, words in lists.items()}
+    return {label: words for label, words in missing.items() if words}
+
+
+def _uncovered(counts: Counter[str], covered: set[str]) -> list[tuple[str, int]]:
+    return [(word, count) for word, count in counts.most_common() if word not in covered]
 
 
 def _reach(
@@ -200,12 +213,12 @@ def _unsure(tagger: Any, sentences: Sequence[Tokens], counts: Counter[str], n_wo
             bits[word] += value
             shares[word] = shares.get(word, 0.0) + row
     costly = sorted((word for word, total in bits.items() if total > 0), key=lambda word: -bits[word])[:n_words]
-    found = []
+    unsure = []
     for word in costly:
         mean = shares[word] / counts[word]
         best = [(str(tagger.classes_[code]), float(mean[code])) for code in np.argsort(-mean, kind="stable")[:3]]
-        found.append(Unsure(word, counts[word], bits[word] / counts[word], best))
-    return found
+        unsure.append(Unsure(word, counts[word], bits[word] / counts[word], best))
+    return unsure
 
 
 def _disputed(
@@ -213,10 +226,12 @@ def _disputed(
 ) -> list[tuple[str, str, int, int]]:
     check_given(gold, np.cumsum([0, *map(len, sentences)]), "gold")
     seen: dict[str, Counter[str]] = {}
-    for sentence, mine in zip(sentences, gold, strict=True):
-        for word, label in zip(sentence, mine, strict=True) if mine is not None else ():
+    for sentence, labels in zip(sentences, gold, strict=True):
+        for word, label in zip(sentence, labels, strict=True) if labels is not None else ():
             if word in labels_of and label is not None:
                 seen.setdefault(word, Counter())[label] += 1
-    most = {word: mine.most_common(1)[0] for word, mine in seen.items()}
-    wrong = [(word, *most[word], mine.total()) for word, mine in seen.items() if most[word][0] not in labels_of[word]]
+    most = {word: labels.most_common(1)[0] for word, labels in seen.items()}
+    wrong = [
+        (word, *most[word], labels.total()) for word, labels in seen.items() if most[word][0] not in labels_of[word]
+    ]
     return sorted(wrong, key=lambda entry: -entry[2])

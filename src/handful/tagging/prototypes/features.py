@@ -13,6 +13,7 @@ from handful.core.errors import DataError
 
 _CAPITAL = re.compile(r"^[A-Z]")
 _DIGIT = re.compile(r"[0-9]")
+_AT_ONCE = 8192  # words whose similarities are held at a time
 
 
 def spelling_predicates(word: str, suffix_length: int = 3) -> list[str]:
@@ -129,13 +130,7 @@ def link_words(
     >>> link_words(Similarity(), ["said"], n_links=5, threshold=0.35)
     {'said': ['said'], 'told': ['said']}
     """
-    rows = getattr(similarity, "vocabulary_", None)
-    vectors = getattr(similarity, "vectors_", None)
-    if rows is None or vectors is None:
-        raise DataError(
-            f"PrototypeTagger: similarity must be a ContextSimilarity or have vocabulary_ and vectors_, "
-            f"got {type(similarity).__name__}."
-        )
+    rows, vectors = _rows_and_vectors(similarity)
     targets = list(dict.fromkeys(prototypes))
     links = {word: [word] for word in targets}
     known = [word for word in targets if word in rows]
@@ -143,14 +138,22 @@ def link_words(
     if not known or not wanted:
         return links
     target_vectors = np.asarray(vectors[[rows[word] for word in known]])
-    step = 8192
-    for first in range(0, len(wanted), step):
-        chunk = wanted[first : first + step]
+    for first in range(0, len(wanted), _AT_ONCE):
+        chunk = wanted[first : first + _AT_ONCE]
         # rounded to what float32 holds, so that equal contexts are ties
         scores = np.round(vectors[[rows[word] for word in chunk]] @ target_vectors.T, 6)
         nearest = np.argsort(-scores, axis=1, kind="stable")[:, :n_links]
-        for word, mine, order in zip(chunk, scores, nearest, strict=True):
-            near = [known[j] for j in order if mine[j] > threshold]
-            if near:
-                links[word] = near
+        near = [[known[j] for j in order if line[j] > threshold] for line, order in zip(scores, nearest, strict=True)]
+        links |= {word: linked for word, linked in zip(chunk, near, strict=True) if linked}
     return links
+
+
+def _rows_and_vectors(similarity: Any) -> tuple[Mapping[str, int], np.ndarray]:
+    rows = getattr(similarity, "vocabulary_", None)
+    vectors = getattr(similarity, "vectors_", None)
+    if rows is None or vectors is None:
+        raise DataError(
+            f"PrototypeTagger: similarity must be a ContextSimilarity or have vocabulary_ and vectors_, "
+            f"got {type(similarity).__name__}."
+        )
+    return rows, vectors

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,9 @@ def extract_prototypes(
     check_value("extract_prototypes", "n_words", Count, n_words)
     check_value("extract_prototypes", "min_share", Share, min_share)
     counts: Counter[tuple[str, str]] = Counter()
-    for words, mine in zip(sentences, tags, strict=True):
+    for words, labels in zip(sentences, tags, strict=True):
         try:
-            counts.update(zip(words, mine, strict=True))
+            counts.update(zip(words, labels, strict=True))
         except ValueError:
             raise DataError("extract_prototypes: every token must have one tag.") from None
     totals: Counter[str] = Counter()
@@ -120,30 +121,46 @@ def suggest_prototypes(
     >>> from handful.representations import ContextSimilarity
     >>> text = [s.split() for s in ["the dog sat", "the cat sat", "a dog ran", "a cat ran", "oh !"]]
     >>> similarity = ContextSimilarity(n_components=4).fit(text)
-    >>> found = suggest_prototypes(text, {"N": ["dog"], "D": ["the"]}, similarity, min_count=1)
-    >>> [word for word, _, _ in found.near["N"]], [word for word, _, _ in found.near["D"]]
+    >>> suggested = suggest_prototypes(text, {"N": ["dog"], "D": ["the"]}, similarity, min_count=1)
+    >>> [word for word, _, _ in suggested.near["N"]], [word for word, _, _ in suggested.near["D"]]
     (['cat'], ['a'])
     """
     lists = check_lists(prototypes, "prototypes")
     counts = Counter(word for sentence in sentences for word in sentence)
-    rows, vectors = similarity.vocabulary_, similarity.vectors_
-    taken = {word for mine in lists.values() for word in mine}
+    taken = set(chain.from_iterable(lists.values()))
     least = max(_LEAST_COUNT, counts.total() // _ONE_IN) if min_count is None else min_count
     words = [w for w, n in counts.most_common() if n >= least and w not in taken]
-    known = [w for w in words if w in rows]
-    labels = [label for label, mine in lists.items() if any(w in rows for w in mine)]
+    known = [w for w in words if w in similarity.vocabulary_]
     near: dict[str, list[tuple[str, float, int]]] = {label: [] for label in lists}
     covered: set[str] = set()
-    if labels and known:
-        mine = vectors[[rows[w] for w in known]]
-        tops = np.column_stack(
-            [(mine @ vectors[[rows[w] for w in lists[label] if w in rows]].T).max(axis=1) for label in labels]
-        )
-        covered = {w for w, top in zip(known, tops.max(axis=1), strict=True) if top > threshold}
-        best = tops.argmax(axis=1)
-        for number, label in enumerate(labels):
-            chosen = np.flatnonzero((best == number) & (tops[:, number] > threshold))
-            order = chosen[np.argsort(-tops[chosen, number], kind="stable")][:n_words]
-            near[label] = [(known[i], float(tops[i, number]), counts[known[i]]) for i in order]
+    for label, like in _nearest(known, lists, similarity, threshold).items():
+        near[label] = [(word, share, counts[word]) for word, share in like[:n_words]]
+        covered.update(word for word, _ in like)
     uncovered = [(w, counts[w]) for w in words if w not in covered][:n_words]
     return Suggestions(near, uncovered)
+
+
+def _nearest(
+    words: Sequence[str], lists: Mapping[str, Sequence[str]], similarity: Any, threshold: float
+) -> dict[str, list[tuple[str, float]]]:
+    """Return for each label the words that are nearer to it than to others, and like one of its prototypes."""
+    likeness = _likeness(words, lists, similarity)
+    if not likeness:
+        return {}
+    best = np.column_stack(list(likeness.values())).argmax(axis=1)
+    near = {}
+    for number, (label, like) in enumerate(likeness.items()):
+        chosen = np.flatnonzero((best == number) & (like > threshold))
+        order = chosen[np.argsort(-like[chosen], kind="stable")]
+        near[label] = [(words[i], float(like[i])) for i in order]
+    return near
+
+
+def _likeness(words: Sequence[str], lists: Mapping[str, Sequence[str]], similarity: Any) -> dict[str, np.ndarray]:
+    """Return how like each word is to the nearest prototype of each label; labels without a known word are left out."""
+    rows, vectors = similarity.vocabulary_, similarity.vectors_
+    prototypes = {label: [rows[word] for word in listed if word in rows] for label, listed in lists.items()}
+    if not words:
+        return {}
+    of_words = vectors[[rows[word] for word in words]]
+    return {label: (of_words @ vectors[places].T).max(axis=1) for label, places in prototypes.items() if places}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from handful.core.progress import Step
 from handful.features.columns import Tokens
 from handful.tagging.prototypes.checks import check_lists
 
@@ -63,32 +63,39 @@ def recovered_shares(
     lists = check_lists(tagger.prototypes, "prototypes")
     sample = _sample(sentences, max_tokens, random_state)
     occurring = {word for sentence in sample for word in sentence}
-    found, total = np.zeros(len(steps)), 0
+    recovered, total = np.zeros(len(steps)), 0
     for fold in range(n_folds):
         hidden = _hidden(lists, tagger.boundary, fold, n_folds)
         hidden = {word: label for word, label in hidden.items() if word in occurring}
-        gold = [[hidden.get(word) for word in sentence] for sentence in sample]
         rest = {label: [word for word in words if word not in hidden] for label, words in lists.items()}
-        if not hidden or not any(word in occurring for words in rest.values() for word in words):
+        if not hidden or occurring.isdisjoint(chain.from_iterable(rest.values())):
             continue
-        told: list[float] = []
-
-        def collect(step: Step, told: list[float] = told) -> None:
-            told.append(step.figures["share"])
-
-        learner = clone(tagger, safe=False)
-        learner.set_params(
-            prototypes=rest,
-            similarity=tagger.similarity,
-            labels=sorted({*lists, *(tagger.labels or ())}),
-            order=1,
-            max_iter=max(steps),
-        )
-        learner.fit(sample, gold=gold, progress=collect)
-        found += len(hidden) * np.array([told[min(step, len(told)) - 1] for step in steps])
+        recovered += len(hidden) * _learned_without(hidden, rest, tagger, sample, steps)
         total += len(hidden)
-    shares = found / total if total else np.full(len(steps), np.nan)
+    shares = recovered / total if total else np.full(len(steps), np.nan)
     return dict(zip(steps, shares.tolist(), strict=True))
+
+
+def _learned_without(
+    hidden: Mapping[str, str],
+    rest: Mapping[str, Sequence[str]],
+    tagger: Any,
+    sample: Sequence[Sequence[str]],
+    steps: Sequence[int],
+) -> np.ndarray:
+    """Learn from the other prototypes; return the shares that hidden ones get of their labels after so many steps."""
+    told: list[float] = []
+    learner = clone(tagger, safe=False)
+    learner.set_params(
+        prototypes=rest,
+        similarity=tagger.similarity,
+        labels=sorted({*rest, *(tagger.labels or ())}),
+        order=1,
+        max_iter=max(steps),
+    )
+    gold = [[hidden.get(word) for word in sentence] for sentence in sample]
+    learner.fit(sample, gold=gold, progress=lambda step: told.append(step.figures["share"]))
+    return np.array([told[min(step, len(told)) - 1] for step in steps])
 
 
 def _sample(sentences: Sequence[Tokens], max_tokens: int, random_state: int) -> list[list[str]]:
