@@ -1,0 +1,297 @@
+"""How much choosing rows can bring at all: many known strategies, and choosers that peek at labels, on the same draws.
+
+``python benchmarks/label_strategies.py --tables FOLDER --texts FOLDER --seeds 5`` (sets as in ``benchmarks/labeling.py``; without
+folders the tables that come with scikit-learn). To afford many strategies and seeds, rows are scored by ridge regressions, which
+cost a thousandth of a second: one on the cells, one on nearness, and the nearest labeled row. Gains are over the mean of four
+random choices. No label of the scored third is ever seen by a strategy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from labeling import TABLES, TEXTS, Drawn, folder_tables, folder_texts, held_figures, keep_figures, own_tables
+from sklearn.cluster import KMeans
+
+from handful.labeling.committee import telling_share
+from handful.labeling.space import as_points
+from handful.labeling.strategies import choose_telling, margins
+
+Choose = Callable[["Pool", list[int], int], list[int]]
+_LINE, _NEAR = 1.0, 0.1  # penalties of the two regressions
+_SHARPNESS = 4.0  # of the shares that regressions give
+
+
+class Pool:
+    """Two thirds of the rows to choose from, and the other third to score on."""
+
+    def __init__(self, X: Any, y: np.ndarray, seed: int) -> None:
+        n_test = len(y) // 3
+        X, points = np.asarray(X), as_points(np.asarray(X), seed)
+        squares = (points**2).sum(axis=1)
+        apart = np.maximum(squares[:, None] + squares - 2 * points @ points.T, 0.0)
+        np.fill_diagonal(apart, 0.0)
+        self.seed, self.n_classes = seed, len(np.unique(y))
+        self.y, self.y_test = y[n_test:], y[:n_test]
+        self.points, self.n = points[n_test:], len(y) - n_test
+        self.apart, self.apart_test = apart[n_test:, n_test:], apart[:n_test, n_test:]
+        self.unit = float(np.median(apart[apart > 1e-12]))
+        self.kernels = ((X @ X[n_test:].T + 1.0, _LINE), (np.exp(-2 * apart[:, n_test:] / self.unit), _NEAR))
+        self.n_test = n_test
+
+    def near(self, reach: float) -> np.ndarray:
+        return np.asarray(np.exp(-self.apart / (reach * self.unit)))
+
+    def answers(self, rows: list[int], asked: slice) -> list[np.ndarray]:
+        """Return what each regression says of the rows that are asked, before it is decided."""
+        given = np.eye(self.n_classes)[self.y[rows]]
+        usual = given.mean(axis=0)
+        told = []
+        for kernel, penalty in self.kernels:
+            inner = kernel[self.n_test :][np.ix_(rows, rows)] + penalty * np.eye(len(rows))
+            told.append(kernel[asked][:, rows] @ np.linalg.solve(inner, given - usual) + usual)
+        return told
+
+    def scores(self, rows: list[int]) -> list[float]:
+        line, near = (told.argmax(axis=1) for told in self.answers(rows, slice(0, self.n_test)))
+        nearest = self.y[rows][self.apart_test[:, rows].argmin(axis=1)]
+        return [float(np.mean(answer == self.y_test)) for answer in (line, near, nearest)]
+
+    def unsure(self, rows: list[int]) -> np.ndarray:
+        told = np.mean(self.answers(rows, slice(self.n_test, None)), axis=0)
+        shares = np.exp(_SHARPNESS * (told - told.max(axis=1, keepdims=True)))
+        return 1.0 - margins(shares / shares.sum(axis=1, keepdims=True)) + 1e-3
+
+    def has_classes(self, rows: list[int]) -> bool:
+        return len(set(self.y[rows].tolist())) > 1
+
+
+def by_chance(number: int) -> Choose:
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        order = np.random.default_rng([pool.seed, number]).permutation(pool.n).tolist()
+        return [row for row in order if row not in got][:n]
+
+    return choose
+
+
+def typiclust(pool: Pool, got: list[int], n: int) -> list[int]:
+    n_clusters = min(len(got) + n, pool.n)
+    clusters = KMeans(n_clusters, n_init=1, random_state=pool.seed).fit_predict(pool.points)
+    sizes = np.bincount(clusters, minlength=n_clusters).astype(float)
+    sizes[clusters[got]] = 0
+    chosen: list[int] = []
+    for _ in range(n):
+        best = int(sizes.argmax())
+        inside = np.flatnonzero(clusters == best) if sizes[best] else np.arange(pool.n)
+        inside = inside[~np.isin(inside, got + chosen)]
+        k = min(20, len(inside) - 1)
+        away = np.partition(np.sqrt(pool.apart[np.ix_(inside, inside)]), k, axis=1)[:, : k + 1].sum(axis=1)
+        chosen.append(int(inside[away.argmin()]))
+        sizes[best] = 0
+    return chosen
+
+
+def farthest(pool: Pool, got: list[int], n: int) -> list[int]:
+    chosen = [] if got else [int(pool.apart.mean(axis=1).argmin())]
+    while len(chosen) < n:
+        chosen.append(int(pool.apart[:, got + chosen].min(axis=1).argmax()))
+    return chosen
+
+
+def covering(reach: float) -> Choose:
+    """Facility location: rows that are together near to as many others as can be."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        near = pool.near(reach)
+        best = near[:, got].max(axis=1) if got else np.zeros(pool.n)
+        chosen: list[int] = []
+        for _ in range(n):
+            gains = np.maximum(near - best[:, None], 0.0).sum(axis=0)
+            gains[got + chosen] = -1.0
+            chosen.append(int(gains.argmax()))
+            best = np.maximum(best, near[chosen[-1]])
+        return chosen
+
+    return choose
+
+
+def ball_covering(pool: Pool, got: list[int], n: int) -> list[int]:
+    """ProbCover: balls that hold a tenth of all distances."""
+    inside = pool.apart <= np.quantile(pool.apart, 0.1)
+    covered = inside[got].any(axis=0)
+    chosen: list[int] = []
+    for _ in range(n):
+        gains = (inside & ~covered).sum(axis=1).astype(float)
+        gains[got + chosen] = -1.0
+        chosen.append(int(gains.argmax()))
+        covered = covered | inside[chosen[-1]]
+    return chosen
+
+
+def herding(reach: float) -> Choose:
+    """Kernel herding: rows whose density is that of all rows."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        near, chosen = pool.near(reach), list[int]()
+        for _ in range(n):
+            gains = near.mean(axis=1) - near[:, got + chosen].sum(axis=1) / (len(got + chosen) + 1)
+            gains[got + chosen] = -np.inf
+            chosen.append(int(gains.argmax()))
+        return chosen
+
+    return choose
+
+
+def telling(reach: float, power: float = 0.0, trusted: bool = True) -> Choose:
+    """Rows whose labels tell most; weighted by doubt, as far as labels can be told from each other or (not trusted) always."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        weights, has_label = np.ones(pool.n), np.zeros(pool.n, dtype=np.int64)
+        has_label[got] = 1
+        if power and got and pool.has_classes(got):
+            told = telling_share(pool.points[got], pool.y[got], pool.seed) if trusted else 1.0
+            weights = pool.unsure(got) ** (power * told)
+        return choose_telling(pool.near(reach), weights, has_label, 1 - has_label, n)
+
+    return choose
+
+
+def margin_after(start: Choose, n_each: int) -> Choose:
+    """Rows of small margin, unlike each other, after some labels for each class by another strategy."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        if len(got) < n_each * pool.n_classes or not pool.has_classes(got):
+            return start(pool, got, n)
+        unsure = pool.unsure(got)
+        unsure[got] = -1.0
+        top = np.argsort(-unsure, kind="stable")[: 10 * n]
+        top = top[~np.isin(top, got)]
+        if len(top) <= n:
+            return [int(row) for row in top]
+        model = KMeans(n, n_init=1, random_state=pool.seed)
+        clusters = model.fit_predict(pool.points[top], sample_weight=unsure[top])
+        first = top[np.sort(np.unique(clusters, return_index=True)[1])].tolist()
+        return [int(row) for row in (first + [row for row in top.tolist() if row not in first])[:n]]
+
+    return choose
+
+
+def knowing_shares(pool: Pool, got: list[int], n: int) -> list[int]:
+    """Peeks: random rows, but each class exactly as often as among all rows."""
+    counts = np.bincount(pool.y, minlength=pool.n_classes)
+    order = np.random.default_rng([pool.seed, 99]).permutation(pool.n)
+    chosen: list[int] = []
+    for _ in range(n):
+        have = np.bincount(pool.y[got + chosen], minlength=pool.n_classes)
+        missing = counts * (len(got + chosen) + 1) / pool.n - have
+        free = order[~np.isin(order, got + chosen)]
+        chosen.append(int(free[missing[pool.y[free]].argmax()]))
+    return chosen
+
+
+def peeking(pool: Pool, got: list[int], n: int) -> list[int]:
+    """Peeks: of 12 random rows the one with which the regressions label the pool best."""
+    rng = np.random.default_rng([pool.seed, len(got), 5])
+    chosen: list[int] = []
+    for _ in range(n):
+        free = np.setdiff1d(np.arange(pool.n), got + chosen)
+        tried = rng.permutation(free)[:12].tolist()
+
+        def right(row: int) -> float:
+            told = pool.answers([*got, *chosen, row], slice(pool.n_test, None))
+            return float(np.mean([answer.argmax(axis=1) == pool.y for answer in told]))
+
+        chosen.append(max(tried, key=right))
+    return chosen
+
+
+STRATEGIES: dict[str, Choose] = {
+    **{f"random {number}": by_chance(number) for number in range(4)},
+    "TypiClust": typiclust,
+    "farthest first (k-center)": farthest,
+    "ProbCover": ball_covering,
+    "facility location, reach 0.2": covering(0.2),
+    "facility location, reach 1": covering(1.0),
+    "herding, reach 0.2": herding(0.2),
+    "herding, reach 1": herding(1.0),
+    "margin": margin_after(by_chance(7), 1),
+    "TypiClust, margin after 2 a class": margin_after(typiclust, 2),
+    "TypiClust, margin after 4 a class": margin_after(typiclust, 4),
+    "telling, reach 0.5": telling(0.5),
+    "telling, reach 1": telling(1.0),
+    "telling, reach 2": telling(2.0),
+    "telling, reach 4": telling(4.0),
+    "telling, reach 2, doubt": telling(2.0, 2.0, trusted=False),
+    "telling, reach 2, trusted doubt (auto)": telling(2.0, 2.0),
+    "peek: shares of the classes": knowing_shares,
+    "peek: best of 12 for the pool": peeking,
+}
+
+
+def figures_of(read: Any, seeds: int, n_rows: int) -> dict[str, Any]:
+    drawn, told = Drawn(read, n_rows), dict[str, Any]()
+    for seed in range(seeds):
+        X, y = drawn.rows(seed)
+        pool = Pool(X, y, seed)
+        for name, choose in STRATEGIES.items():
+            got: list[int] = []
+            for size in (size for size in (4, 8) if size * pool.n_classes <= 0.8 * pool.n):
+                while len(got) < size * pool.n_classes:
+                    got = got + choose(pool, got, pool.n_classes)
+                told.setdefault(f"{size} {name}", []).append(pool.scores(got))
+    return told
+
+
+def tell(figures: dict[str, Any]) -> None:
+    gains: dict[str, dict[int, dict[str, float]]] = {}
+    for name in STRATEGIES:
+        for size in (4, 8):
+            for table, told in figures.items():
+                if f"{size} {name}" not in told:
+                    continue
+                base = np.mean([told[f"{size} random {number}"] for number in range(4)])
+                gain = 100 * float(np.mean(told[f"{size} {name}"]) - base)
+                gains.setdefault(name, {}).setdefault(size, {})[table] = gain
+    for name, by_size in gains.items():
+        parts = []
+        for size, by_table in by_size.items():
+            values = np.array(list(by_table.values()))
+            worst = min(by_table, key=lambda table: by_table[table])
+            error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
+            parts.append(
+                f"{size} a class: {values.mean():+.2f} (error {error:.2f}), {(values < -1).sum()} of {len(values)} "
+                f"more than 1 below, worst {worst} {by_table[worst]:+.1f}"
+            )
+        if not name.startswith("random"):
+            print(f"{name:40s} {'; '.join(parts)}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", type=Path)
+    parser.add_argument("--texts", type=Path)
+    parser.add_argument("--only", help="NAME,... of the sets")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rows", type=int, default=600)
+    parser.add_argument("--quick", action="store_true", help="one seed, 300 rows")
+    parser.add_argument("--json", type=Path, help="file for all figures; sets that it has are not run again")
+    given = parser.parse_args()
+    if given.quick:
+        given.seeds, given.rows = 1, 300
+    sets: dict[str, Any] = folder_tables(given.tables, TABLES.split(",")) if given.tables else {}
+    sets |= folder_texts(given.texts, TEXTS.split(",")) if given.texts else {}
+    figures = held_figures(given.json)
+    for name, read in (sets or own_tables()).items():
+        if name not in figures and (not given.only or name in given.only.split(",")):
+            figures[name] = json.loads(json.dumps(figures_of(read, given.seeds, given.rows)))
+            keep_figures(given.json, figures)
+    tell(figures)
+
+
+if __name__ == "__main__":
+    main()
