@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from handful.core.errors import ParameterError
 
 WordFunction = Callable[[str], str | None]
 
+_REMEMBERED = 1 << 16  # words: most of a text are old acquaintances, and looking at every letter takes long
 _DIGITS = re.compile(r"\d")
 _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
 
@@ -35,6 +37,7 @@ def digits(word: str) -> str:
     return _DIGITS.sub("0", word)
 
 
+@lru_cache(_REMEMBERED)
 def shape(word: str) -> str:
     """Describe the characters by A, a, 0 and themselves, runs shortened to one.
 
@@ -51,6 +54,7 @@ def shape(word: str) -> str:
     return "".join(out)
 
 
+@lru_cache(_REMEMBERED)
 def kind(word: str) -> str:
     """Tell the class of a word by capitals, digits and punctuation.
 

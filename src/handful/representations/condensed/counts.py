@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -117,6 +118,32 @@ class FeatureCounts(Storable):
                 "both. Name one of them alone."
             )
         return self._sum([self, other], np.concatenate([self.digests, other.digests]))
+
+    def weighted(self, weight: float) -> FeatureCounts:
+        """Return the counts of a text that counts for more, or less, than it is long.
+
+        Parameters
+        ----------
+        weight : float
+            Above 0; 0.1 lets ten tokens count for one.
+
+        Returns
+        -------
+        FeatureCounts
+            Every count times the weight; the size stays that of the text.
+
+        Examples
+        --------
+        >>> counts = FeatureCounts("id", {}, np.array([3]), np.array([2.0]), np.array([1.0]), 5)
+        >>> counts.weighted(0.5).chosen.tolist()
+        [1.0]
+        """
+        if not 0.0 < weight < math.inf:
+            raise ParameterError(f"CondensedFeatures: a weight of counts must be a number above 0, got {weight}.")
+        scaled = self.chosen * weight, self.basis * weight
+        return FeatureCounts(
+            self.fingerprint, self.space, self.chosen_ids, *scaled, self.size, self.n_shards_, self.digests
+        )
 
     def _check_same_space(self, other: FeatureCounts) -> None:
         if other.fingerprint != self.fingerprint:

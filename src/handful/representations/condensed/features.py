@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import chain
 from typing import Any, Literal, Self
 
@@ -292,9 +293,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
 
         Parameters
         ----------
-        paths : path-like or list of path-like
-            Files that `save_counts` wrote, with this base model and one vocabulary; their counts are added. Shares of a
-            text must all be there.
+        paths : path-like, FeatureCounts, or list of them
+            Files that `save_counts` wrote, or such counts, with this base model and one vocabulary; they are added. Shares
+            of a text must all be there.
 
         Returns
         -------
@@ -302,15 +303,14 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             Itself.
         """
         check_params(self)
-        several = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+        several = [paths] if isinstance(paths, str | os.PathLike | FeatureCounts) else list(paths)
         if not several:
             raise ParameterError(f"{_WHO}: at least one file of counts must be given, got none.")
-        counts = FeatureCounts.load(several[0])
-        if counts.share:
-            counts = merge_shares({os.fspath(path): FeatureCounts.load(path) for path in several})
+        read = [path if isinstance(path, FeatureCounts) else FeatureCounts.load(path) for path in several]
+        if read[0].share:
+            counts = merge_shares({str(path): found for path, found in zip(several, read, strict=True)})
         else:
-            for path in several[1:]:
-                counts = counts.plus(FeatureCounts.load(path))
+            counts = reduce(FeatureCounts.plus, read)
         return self._bin(self._stored_space(counts), counts)
 
     def rebin(
