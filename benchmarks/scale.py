@@ -51,7 +51,7 @@ PREFIXES = (4, 6, 8, 10, 20)
 # Chosen on the development sentences: which lookups, and the learner; clusters are of news for news, and of both kinds for the web.
 CLUSTERS = {"wsj": ("rcv1-c1000",), "ewt": ("rcv1-c1000", "twitter-6m")}
 LEARNER: dict[str, Any] = {"algorithm": "pa", "max_iter": 8}
-AMOUNTS = (30_000, 100_000, 300_000, 1_000_000, 2_400_000, 10_000_000, 33_000_000)
+AMOUNTS = (100_000, 300_000, 1_000_000, 2_400_000, 10_000_000, 33_000_000)
 WEIGHT = 4.0  # of raw text, in labeled texts
 LONGEST = 128
 
