@@ -172,12 +172,8 @@ ROOMS = (
     "labeling",
     "experiment",
 )
-ALSO = {
-    "experiment.compare",
-    "methods.CATALOGUE",
-    "methods.load",
-    "methods.save",
-}  # handful.compare, .load, .save; a table
+# Elsewhere: handful.compare, .load and .save; no page of their own: a dictionary, and a name for two types.
+ALSO = {"experiment.compare", "methods.load", "methods.save", "methods.CATALOGUE", "compute.Engine"}
 
 
 @pytest.mark.parametrize("room", [*ROOMS, "linear", "features", "compute", "methods"])

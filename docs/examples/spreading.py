@@ -19,7 +19,8 @@ X, y, truth = make_two_moons(random_state=0)
 given = y >= 0
 supervised = KNeighborsClassifier(1).fit(X[given], y[given])
 ordinal = OrdinalKNN(n_neighbors=1).fit(X, y)
-answers = {"1-NN, two labels": supervised.predict(X), "ordinal k-NN, two labels and 100 rows": ordinal.transduction_}
+answers = {"1-NN, two labels": supervised.predict(X)}
+answers |= {"ordinal k-NN, two labels and 100 rows": ordinal.transduction_}
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
 for axis, (name, answer) in zip(axes, answers.items()):

@@ -111,8 +111,9 @@ def show_tile(
     scratch = np.empty((2, TILE))
     bounds, totals = scratch[0], scratch[1]
     for b in range(TILE):
-        totals[b] = 0.0
-        bounds[b] = bound_of(near.distance[ids[b], k - 1], metric) if b < n else -1.0
+        totals[b], bounds[b] = 0.0, -1.0
+    for b in range(n):
+        bounds[b] = bound_of(near.distance[ids[b], k - 1], metric)
     for c in range(start, stop):
         tile_totals(stored, stored_ids[c], waiting, ids, dense, nominal, metric, totals)
         hits = 0
