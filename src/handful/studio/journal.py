@@ -115,15 +115,19 @@ class Journal:
                     self.state.apply(record)
             except (ValueError, TypeError, AttributeError, KeyError):
                 raise FormatError(self.path, number, "is no action of the studio. Move the file away.") from None
-            if number == 1 and (not isinstance(record, dict) or record.get("kind") != _KIND):
-                raise FormatError(self.path, 1, "is no journal of the studio. Move the file away.")
-            if number == 1 and record.get("key") != key:
-                raise FileError(
-                    f"{self.path}: belongs to data that has changed since, or to another target. "
-                    "Move the file away to begin anew."
-                )
+            if number == 1:
+                self._check_first(record, key)
         os.ftruncate(self._file, whole)
         return whole
+
+    def _check_first(self, record: Any, key: str) -> None:
+        if not isinstance(record, dict) or record.get("kind") != _KIND:
+            raise FormatError(self.path, 1, "is no journal of the studio. Move the file away.")
+        if record.get("key") != key:
+            raise FileError(
+                f"{self.path}: belongs to data that has changed since, or to another target. "
+                "Move the file away to begin anew."
+            )
 
     def _append(self, record: Mapping[str, Any]) -> None:
         line = _line(record)

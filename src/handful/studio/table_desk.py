@@ -140,7 +140,17 @@ class TableDesk(Desk):
 
     def _changed(self, changes: Mapping[str, Mapping[str, Any]], undone: bool) -> None:
         told = {int(row): label for row, label in changes.get("labels", {}).items()}
-        now = {row: self.given.get(row) if label is None else label for row, label in told.items()}
+        self._relabel({row: self.given.get(row) if label is None else label for row, label in told.items()})
+        touched = {*told, *map(int, changes.get("marks", {}))}
+        if undone and len(touched) == 1:  # look at it again
+            self._wanted = next(iter(touched))
+            self._item = None
+        elif self._item is not None and self._item["row"] in touched:
+            self._item = None
+        if self._item is not None and told:
+            self._item |= self._suggestion(self._item["row"])
+
+    def _relabel(self, now: Mapping[int, Any]) -> None:
         for row, label in now.items():
             if label is None:
                 self.labels.pop(row, None)
@@ -148,14 +158,6 @@ class TableDesk(Desk):
                 self.labels[row] = label
         if "loop" in self.__dict__:
             self.loop.update(now)
-        marked = [int(row) for row in changes.get("marks", {})]
-        if undone and len({*told, *marked}) == 1:  # look at it again
-            self._wanted = next(iter({*told, *marked}))
-            self._item = None
-        elif self._item is not None and self._item["row"] in {*told, *marked}:
-            self._item = None
-        if self._item is not None and told:
-            self._item |= self._suggestion(self._item["row"])
 
     def view(self) -> dict[str, Any]:
         """Return all that the page shows, the next row among it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -143,10 +143,7 @@ class Teacher(threading.Thread):
         desk = self._desk
         with_words = [row for words in lists.values() for word in words for row in self._where.get(word, ())]
         rows = list(dict.fromkeys([*done, *self._order[:_N_TAUGHT], *with_words]))
-        tags: list[Any] = [
-            None if row not in done else [tag and (label_of(tag, desk.spans) or OUTSIDE) for tag in done[row]]
-            for row in rows
-        ]
+        tags: list[Any] = [self._labels(done[row]) if row in done else None for row in rows]
         named = {*lists, *(tag for own in tags for tag in own or () if tag)}
         if len(named) < 2:
             return None, "One label is nothing to choose from. Give words to a second one, and the model begins to tag."
@@ -157,6 +154,10 @@ class Teacher(threading.Thread):
         n_words = sum(map(len, lists.values()))
         yours = f" and {len(done):,} tagged sentences" if done else ""
         return tagger, f"Prototypes: {n_words:,} words of {len(lists):,} labels{yours}, on {len(rows):,} raw sentences."
+
+    def _labels(self, tags: Sequence[str | None]) -> list[str | None]:
+        """Return the label of each token in place of its tag; spans have no beginning for prototypes."""
+        return [tag and (label_of(tag, self._desk.spans) or OUTSIDE) for tag in tags]
 
     def _suggestions(self, lists: Mapping[str, list[str]]) -> dict[str, Any]:
         from handful.tagging.prototypes.coverage import check_prototypes
