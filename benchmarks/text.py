@@ -4,6 +4,8 @@ and spaCy's blank models (30 epochs) where spaCy is installed.
 python benchmarks/text.py --folder FOLDER                    all corpora of FOLDER, 50, 200 and 1,000 sentences, three draws
 python benchmarks/text.py --folder FOLDER --raw news.txt.gz  beside it, clusters of that text (read once)
 python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE --algorithm pa   parts of speech, all sentences
+python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed of what 'handful condense' makes of it,
+                                                             beside the base and a tagger fitted with an L1 penalty
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
 FOLDER (or HANDFUL_DEVDATA) holds pairs NAME-train.tsv.gz and NAME-test.tsv.gz: one token and its tag per line, a blank line
@@ -20,6 +22,7 @@ import argparse
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -35,6 +38,7 @@ from handful.corpora.formats import to_iob2
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tagged import read_tagged
 from handful.evaluation.chunks import score_tags
+from handful.methods import load as load_model
 from handful.representations import BrownClusters
 from handful.tagging.crf.tuning import has_spans
 from handful.tagging.recipes import TaggerSetup
@@ -113,6 +117,41 @@ def spacy_blank(sentences, tags, test, spans, n_epochs=30):
     return [[f"{word.ent_iob_}-{word.ent_type_}" if word.ent_type_ else "O" for word in doc] for doc in docs]
 
 
+def condensing(sentences, tags, test, gold, spans, raw):
+    """Return rows of the base, an L1 tagger and the condensed base: score, bytes of the file, microseconds per token."""
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder:
+        lines = [
+            "".join(f"{w}\t{t}\n" for w, t in zip(words, row, strict=True))
+            for words, row in zip(sentences, tags, strict=True)
+        ]
+        Path(f"{folder}/train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        Path(f"{folder}/raw.txt").write_text("\n".join(map(" ".join, raw)) + "\n", encoding="utf-8")
+        handful("fit", "tagger", "train.tsv", "--model", "base.handful", folder=folder)
+        handful("fit", "tagger", "train.tsv", "--penalty", "l1", "--model", "l1.handful", folder=folder)
+        facts = handful(
+            "condense", "base.handful", "train.tsv", "raw.txt", "-o", "condensed.handful", "--json", folder=folder
+        )
+        for name in ("base", "l1", "condensed"):
+            path = Path(folder) / f"{name}.handful"
+            tagger = load_model(path)
+            tagger.predict(test[:10])
+            seconds = []
+            for _ in range(3):
+                start = time.process_time()
+                found = tagger.predict(test)
+                seconds.append(time.process_time() - start)
+            score = score_tags(gold, found, spans)["f1" if spans else "accuracy"]
+            rows[name] = (100 * score, path.stat().st_size, 1e6 * min(seconds) / sum(map(len, test)))
+    return rows, json.loads(facts)["way"]
+
+
+def handful(*words, folder):
+    """Run a command as a person would, and return what it says."""
+    command = [sys.executable, "-m", "handful", *words]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
 def parts_of_speech(name, final):
     """Return training and test sentences of a corpus of parts of speech."""
     if name == "wsj-sample":
@@ -154,6 +193,7 @@ def main():
     parser.add_argument("--raw-sentences", type=int, default=50_000, help="sentences of it that are read")
     parser.add_argument("--clusters", help="file of word clusters, in place of --raw")
     parser.add_argument("--algorithm", choices=("lbfgs", "pa"), default="lbfgs")
+    parser.add_argument("--condense", action="store_true", help="size and score of condensed taggers, with --raw")
     parser.add_argument("--final", action="store_true", help="parts of speech: score the test part")
     parser.add_argument("--peers", nargs="*", default=["crfsuite", "spacy"], help="who else takes part")
     parser.add_argument("--quick", action="store_true")
@@ -164,8 +204,10 @@ def main():
     raw = []
     if given.raw:
         raw = [s for s, _ in zip(read_sentences(given.raw), range(given.raw_sentences), strict=False)]
+    if given.condense and not raw:
+        parser.error("--condense needs --raw")
     setup = TaggerSetup(n_jobs=-1, algorithm=given.algorithm)
-    paths = {"brown": setup.clusters(raw).paths_} if raw else None
+    paths = {"brown": setup.clusters(raw).paths_} if raw and not given.condense else None
     if given.clusters:
         paths = {"brown": BrownClusters.load(given.clusters).paths_}
     peers = {name for name in given.peers if name != "spacy" or importlib.util.find_spec("spacy")}
@@ -189,6 +231,11 @@ def main():
                     "crfsuite": lambda: crfsuite(sentences, tags, words),  # noqa: B023
                     "spacy": lambda: spacy_blank(sentences, tags, words, spans),  # noqa: B023
                 }
+                if given.condense:
+                    made, way = condensing(sentences, tags, words, gold, spans, raw)
+                    told = "  ".join(f"{k} {a:.2f} {b / 1e3:.0f} kB {c:.1f} us" for k, (a, b, c) in made.items())
+                    print(f"{name:20} {size:5} draw {draw}: {told}  ({way})", flush=True)
+                    continue
                 known = {word for sentence in sentences for word in sentence}
                 for contender, run in contenders.items():
                     if (contender == "with raw text" and not paths) or contender in {"crfsuite", "spacy"} - peers:
@@ -201,6 +248,8 @@ def main():
                     new = [a == b for w, g, m in zip(words, gold, found, strict=True)
                            for word, a, b in zip(w, g, m, strict=True) if word not in known]  # fmt: skip
                     unseen.setdefault(contender, []).append(100 * np.mean(new) if new else np.nan)
+            if given.condense:
+                continue
             row = {"corpus": name, "sentences": size, "draws": len(scores["handful"])}
             row["metric"] = "F1" if spans else "accuracy"
             row |= {c: round(float(np.mean(v)), 2) for c, v in scores.items()}

@@ -50,14 +50,16 @@ def test_a_tagger_gets_small_and_still_tags(capsys, model, tmp_path):
 
 def test_what_came_out_is_told_for_the_worse_too(capsys, model, tmp_path):
     train, raw, small = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "small.handful"
-    options = "--dev", train, "-o", small, "--iterations"
+    options = "--way", "bins", "--dev", train, "-o", small, "--iterations"
     code, out, _ = run(capsys, "condense", model, train, raw, *options, 50, "--discount", 30, "--resolution", 1)
     assert code == 0
     assert "dev accuracy: 100.0 before, 100.0 after (+0.0)" in out
     assert f"{small}: {small.stat().st_size / 1e3:.1f} kB, of {model.stat().st_size / 1e3:.1f} kB." in out
-    code, out, _ = run(capsys, "condense", model, train, raw, *options, 1, "--discount", 0, "--resolution", 1000)
+    again = tmp_path / "again.handful"
+    options = "--way", "bins", "--discount", 0, "--resolution", 1000, "--iterations", 3, "-o", again
+    code, out, _ = run(capsys, "condense", small, train, raw, *options)
     assert code == 0
-    assert small.stat().st_size > model.stat().st_size
+    assert again.stat().st_size > small.stat().st_size
     assert "no smaller than" in out
     assert "A higher --discount makes it smaller" in out
 
@@ -66,10 +68,15 @@ def test_what_came_out_is_told_for_the_worse_too(capsys, model, tmp_path):
     ("given", "code", "says"),
     [
         (("--discount", "inf"), 2, "discount must be a number of at least 0 and below inf, got inf"),
-        (("--discount", 1e6), 2, "discount=1e+06 drops every feature. Lower it"),
+        (("--way", "bins", "--discount", 1e6), 2, "discount=1e+06 drops every feature. Lower it"),
         (("--resolution", 1e300), 2, "resolution must be a number"),
         (("--strength", 1e308), 2, "strength"),
-        (("--strength", 1e8, "--penalty", "l1"), 2, "strength=1e+08 sets every weight to 0. Lower it."),
+        (("--drop", 1e6), 2, "drop=1e+06 drops every feature. Lower it."),
+        (
+            ("--way", "bins", "--strength", 1e8, "--penalty", "l1"),
+            2,
+            "strength=1e+08 sets every weight to 0. Lower it.",
+        ),
     ],
 )
 def test_a_model_of_nothing_is_not_written(capsys, given, code, says, model, tmp_path):
@@ -80,6 +87,28 @@ def test_a_model_of_nothing_is_not_written(capsys, given, code, says, model, tmp
     assert output.read_text() == "kept"
     assert "Traceback" not in err
     assert "warning" not in err
+
+
+def test_the_way_is_chosen_on_held_out_sentences(capsys, model, tmp_path):
+    train, raw, small = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "small.handful"
+    code, out, err = run(capsys, "condense", model, train, raw, "-o", small, "--json")
+    assert code == 0, err
+    facts = json.loads(out)
+    assert facts["way"] == "rounded"  # the base model has no errors that another way could mend
+    assert set(facts["errors on held-out sentences"]) == {"base", "bins", "kept"}
+    assert facts["errors on held-out sentences"]["base"] == 0.0
+    assert facts["bytes"] < facts["bytes before"] / 2
+    answers = [run(capsys, "predict", path, raw)[1] for path in (model, small)]
+    tags = [[line.split("\t")[1] for line in lines.splitlines() if line and line[0] != "#"] for lines in answers]
+    assert tags[0] == tags[1]
+
+
+def test_rounding_alone_needs_no_raw_text(capsys, model, tmp_path):
+    train, small = tmp_path / "train.tsv", tmp_path / "small.handful"
+    code, out, err = run(capsys, "condense", model, train, "--way", "rounded", "-o", small, "--dev", train, "--json")
+    assert code == 0, err
+    facts = json.loads(out)
+    assert (facts["way"], facts["tokens"], facts["dev"]["after"]["accuracy"]) == ("rounded", 0, 1.0)
 
 
 def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_path):
@@ -134,7 +163,7 @@ def test_counts_of_two_models_go_together(capsys, model, tmp_path, monkeypatch):
     assert code == 2
     assert f"{beside}: must be counts made with held_out=4 and these labeled inputs" in told
     assert (counts.read_bytes(), beside.read_bytes()) == before
-    assert condense(second)[0] == 0  # adds to the first file alone
+    assert condense(second, "--way", "bins")[0] == 0  # adds to the first file alone
     code, told = condense("--held-out", 3)
     assert code == 2
     assert "both files of counts must be of the same text, got 600 and 360 tokens" in told
@@ -187,7 +216,7 @@ def test_options_that_do_not_go_together(capsys, model, tmp_path):
     train, raw, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
     beside = tmp_path / "counts-held-out"
     for options, says in [
-        (("--base-step", 0.1), "base_step needs held_out"),
+        (("--way", "bins", "--base-step", 0.1), "base_step needs held_out"),
         (("--strength", "nan"), "strength must be a number above 0, got nan"),
         (("--held-out", 3, "--base-step", 1e9), "rounds every weight to 0"),
         (("--held-out", 3, "--counts", counts, "-o", beside), "must not replace"),
@@ -215,7 +244,7 @@ def test_wrong_use_is_one_sentence(capsys, model, tmp_path):
     assert len(err.strip().splitlines()) == 1
     counts = tmp_path / "counts"
     counts.write_bytes(b"no counts")
-    code, _, err = run(capsys, "condense", model, train, tmp_path / "first.txt", "--counts", counts)
+    code, _, err = run(capsys, "condense", model, train, tmp_path / "first.txt", "--counts", counts, "--way", "bins")
     assert code == 1
     assert str(counts) in err
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import struct
 import subprocess
@@ -228,3 +229,37 @@ def test_mutated_files_end_in_the_clean_error_and_run_no_code(tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "12000 files" in done.stdout
+
+
+def test_a_packed_file_is_smaller_and_reads_the_same(tmp_path):
+    model = fitted_tiny()
+    model.rows_ = np.tile(np.arange(50.0), 40).reshape(40, 50) + np.arange(40)[:, None]
+    write_model(model, tmp_path / "plain")
+    write_model(model, tmp_path / "packed", packed=True)
+    assert (tmp_path / "packed").stat().st_size < (tmp_path / "plain").stat().st_size / 2
+    np.testing.assert_array_equal(read_model(tmp_path / "packed", find_tiny).rows_, model.rows_)
+
+
+def test_damage_of_a_packed_file_has_its_sentence(tmp_path):
+    path = tmp_path / "packed"
+    write_model(fitted_tiny(), path, packed=True)
+    good = path.read_bytes()
+    head, body = good[:32], good[64:]
+
+    def refused(head: bytes, body: bytes, sentence: str) -> None:
+        path.write_bytes(head + hashlib.sha256(head + body).digest() + body)
+        with pytest.raises(ModelFileError, match=sentence):
+            read_model(path, find_tiny)
+
+    n_text, n_arrays = struct.unpack("<QQ", head[16:])
+    refused(head, body[:-10], "cannot be unpacked")
+    refused(head, body + b"x", "cannot be unpacked")
+    refused(head, b"\xff" * len(body), "cannot be unpacked")
+    refused(head[:16] + struct.pack("<QQ", n_text, n_arrays - 1), body, "cannot be unpacked")
+    refused(head[:16] + struct.pack("<QQ", n_text, n_arrays + 1), body, "cannot be unpacked")
+    refused(head[:16] + struct.pack("<QQ", n_text, 1 << 30), body, "header is not one that handful writes")
+    refused(head[:8] + struct.pack("<II", 3, 1) + head[16:], body, "header is not one that handful writes")
+    refused(head[:8] + struct.pack("<II", 4, 2) + head[16:], body, "header is not one that handful writes")
+    path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    with pytest.raises(ModelFileError, match="its checksum does not match"):
+        read_model(path, find_tiny)

@@ -19,6 +19,8 @@ from handful.core.params import AtLeast
 if TYPE_CHECKING:
     from handful.representations.condensed.share import Share
 
+_HELD_OUT = 3
+
 
 @click.command("condense")
 @click.argument("model", type=click.Path(path_type=Path))
@@ -26,30 +28,38 @@ if TYPE_CHECKING:
 @click.argument("texts", metavar="TEXT...", type=click.Path(path_type=Path), nargs=-1)
 @click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences or trees to be scored on.")
 @click.option(
+    "--way",
+    type=click.Choice(["auto", "bins", "kept", "rounded"]),
+    default="auto",
+    show_default=True,
+    help="bins: weights of bins alone. kept: MODEL's weights and what bins add. rounded: MODEL's weights. auto: for a "
+    "tagger what does best on held-out sentences, for a parser bins, or kept with --held-out.",
+)
+@click.option(
     "--discount", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Drop what is near chance."
 )
 @click.option(
     "--resolution",
     type=click.FloatRange(min=0, min_open=True),
-    help="Bins a unit of potency: more of them, a larger model. 16 by default, 1 with --held-out.",
+    help="Bins a unit of potency: more of them, a larger model. 16 by default, 1 where weights are kept.",
 )
 @click.option(
     "--held-out",
     type=click.IntRange(min=2),
-    help="Keep the weights of MODEL, rounded, and learn what bins add to them from one in so many sentences of LABELED, with "
-    "a second model that is fitted to the others. Takes twice the time; try 3.",
+    help="Hold out one in so many sentences of LABELED, with a second model that is fitted to the others; 3 by default. "
+    "Without --way, the weights of MODEL are kept, and what bins add to them is learned there.",
 )
 @click.option(
     "--base-step",
     type=click.FloatRange(min=1e-6),
-    help="With --held-out: what weights of MODEL are rounded to; 0.02 by default.",
+    help="Where weights are kept: what those of MODEL are rounded to before bins add to them; 0.02 by default.",
 )
 @click.option(
     "--drop",
     type=Declared(Annotated[float, AtLeast(0)] | Literal["auto"]),
     default="auto",
     show_default=True,
-    help="Drop features whose weight in the end is nearer to 0. auto: with --held-out, what costs a tagger nothing there.",
+    help="Drop features whose weight in the end is nearer to 0. auto: what costs a tagger nothing on held-out sentences.",
 )
 @click.option(
     "--vocabulary",
@@ -104,10 +114,8 @@ def command(
     """Condense the features of MODEL, a tagger or parser, by what it decides on raw TEXT, and train again on LABELED.
 
     LABELED is the file MODEL was fitted to. TEXT has one sentence per line, tokens between blanks; it may be packed. The
-    result is a model of the same kind with far fewer weights, which many features share. How it scores and how large
-    its file is depend on the settings; --dev tells.
-
-    With --held-out the result is better rather than smallest: MODEL's own weights are kept, and raw text corrects them.
+    result is a model of the same kind in a far smaller file. A tagger is condensed in the way that has the fewest errors on
+    held-out sentences, and its own weights are left alone where raw text does not help; --dev tells how it scores.
 
     TEXT is counted in pieces of about 1 MB, also where it is packed: --jobs and --engine share them out, and --checkpoint
     keeps those that are done. An array of jobs on several machines counts with --shard 1/8 to --shard 8/8, each into a file of
@@ -122,16 +130,18 @@ def command(
     share = _share(options.pop("shard"))
     where = options.pop("output") or model.with_name(f"{model.stem}-condensed.handful")
     work = {"n_jobs": options.pop("jobs"), "engine": options.pop("engine"), "checkpoint": options.pop("checkpoint")}
+    check_output(where, model, labeled, dev, *taggers, *texts)
+    base = load(model)
+    data = read_labeled(base, labeled, dev)
+    way = _way(options.pop("way"), options, is_tagger=data.outputs is not None)
     settings = CondensingSettings(max_iter=options.pop("iterations"), **options)
     files = count_files(counts, settings.held_out is not None)
     _check_outputs(where, files, (model, labeled, dev, *taggers, *texts))
-    base = load(model)
     stored = _all_there(files)
     if share is not None:
         _check_share(files, texts, again)
-    if not texts and not stored:
+    if not texts and not stored and way != "rounded":
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
-    data = read_labeled(base, labeled, dev)
     prepare = tag_columns(base, [load_tagger(path) for path in taggers]) if texts else []
     _tell_other_data(base, labeled, len(data.inputs))
     with progress_bar() as progress:
@@ -142,22 +152,41 @@ def command(
             counting = {"prepare": prepare, "progress": progress, "again": again, "share": share, **work}
             with _named(share):
                 condensing.count(list(texts), **counting)
-        condensing.save_counts(files)
+        if condensing.n_counted:
+            condensing.save_counts(files)
         if share is not None:
             _tell_share(share, condensing.n_counted, files[0], as_json)
             return
-        small = condensing.train(progress=progress)
+        result = _result(condensing, way, progress)
     _tell_known(condensing.n_known)
+    small = result.model
     scores = {} if dev is None else {"before": data.score(base), "after": data.score(small)}
     made = {"condensed features": small.n_active_condensed_, "raw text": condensing.n_counted, "handful": __version__}
     small.training_ = {
         **getattr(base, "training_", {}),
         "condensed by": command_line(ctx),
+        "condensed": result.way,
         **made,
         **dev_scores(scores.get("after", {})),
     }
-    save(small, where)
-    _tell(_facts(model, base, where, small, condensing.n_counted, scores), as_json)
+    save(small, where, packed=True)
+    _tell(_facts(model, base, where, result, condensing.n_counted, scores), as_json)
+
+
+def _result(condensing: Any, way: Any, progress: Any) -> Any:
+    """Return the small model, and how it came about."""
+    from handful.experiment.condensing import Condensed, condense_tagger
+
+    if way is None:
+        told: Any = "bins" if condensing.settings.held_out is None else "kept"
+        result = Condensed(condensing.train(progress=progress), told, {})
+    else:
+        drop = None if condensing.settings.drop == "auto" else condensing.settings.drop
+        result = condense_tagger(condensing, None if way == "auto" else way, drop, progress=progress)
+    # what was learned of bins is folded into the weights, and would only make the file larger
+    for name in ("condensed_weights_", "tied_weights_"):
+        result.model.__dict__.pop(name, None)
+    return result
 
 
 def _check_outputs(where: Path, counts: list[Path], read: Sequence[Path | None]) -> None:
@@ -181,9 +210,12 @@ def _tell_known(n_known: int) -> None:
         console(stderr=True).print(told, style="dim")
 
 
-def _facts(model: Path, base: Any, where: Path, small: Any, n_tokens: int, scores: dict[str, Any]) -> dict[str, Any]:
+def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scores: dict[str, Any]) -> dict[str, Any]:
+    small = result.model
     return {
         "model": str(where),
+        "way": result.way,
+        "errors on held-out sentences": result.errors,
         "tokens": n_tokens,
         "features before": int(base.n_active_),
         "condensed features": small.n_active_condensed_,
@@ -200,6 +232,22 @@ def _tell(facts: dict[str, Any], as_json: bool) -> None:
         return
     for line in _lines(facts):
         console().print(line, markup=False, soft_wrap=True)
+
+
+def _way(way: str, options: dict[str, Any], *, is_tagger: bool) -> Any:
+    """Return the way of a tagger that holds sentences out, or None; how many are held out is written into the options."""
+    if not is_tagger:
+        if way == "rounded" or (way == "bins" and options["held_out"]):
+            raise click.UsageError(f"--way {way} {'is for taggers' if way == 'rounded' else 'holds no trees out'}.")
+        if way == "kept":
+            options["held_out"] = options["held_out"] or _HELD_OUT
+        return None
+    if way == "auto" and options["held_out"]:
+        way = "kept"
+    if way == "bins" and not options["held_out"]:
+        return None
+    options["held_out"] = options["held_out"] or _HELD_OUT
+    return way
 
 
 def count_files(counts: Path | None, held_out: bool) -> list[Path]:
@@ -261,6 +309,10 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         after = scores["after"][key]
         change = f"{100 * (after - before):+.1f}"
         lines.append(f"dev {key}: {words.percent(before)} before, {words.percent(after)} after ({change})")
+    errors = facts["errors on held-out sentences"]
+    if len(errors) > 1:
+        told = ", ".join(f"{name} {words.percent(value)}" for name, value in errors.items())
+        lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}")
     lines.append(
         f"{facts['features before']:,} features with a weight each became {facts['features that share them']:,} that share "
         f"{facts['condensed features']:,} weights, by {facts['tokens']:,} tokens of raw text."

@@ -4,7 +4,7 @@ Layout, all integers little-endian::
 
     8 bytes   b"HANDFUL\0"
     4 bytes   format version
-    4 bytes   reserved, zero
+    4 bytes   0, or 1 if what follows the checksum is packed (LZMA2, one raw stream)
     8 bytes   length of the JSON part
     8 bytes   length of the array part
     32 bytes  SHA-256 of the first 32 bytes and everything after this field
@@ -12,18 +12,20 @@ Layout, all integers little-endian::
     arrays    a safetensors block
 
 Reading compares the lengths with the size of the file before anything is allocated, then the checksum, and only then
-looks at the content. Which class a file may bring to life is decided by the caller's table, never by the file.
+looks at the content; packed content is unpacked up to the length that it should have. Which class a file may bring to
+life is decided by the caller's table, never by the file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import os
 import struct
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -36,11 +38,14 @@ from handful.core.state import Decoder, Encoder
 from handful.core.version import __version__
 
 MAGIC = b"HANDFUL\0"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+_PACKED_VERSION = 4
 _HEAD = struct.Struct("<8sIIQQ")
 _CHECKSUM_BYTES = 32
 _JSON_LIMIT = 1 << 30
 DEFAULT_LIMIT = 16 << 30
+_PACKING: Final[list[dict[str, int]]] = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 23}]
+_MOST_PACKED = 1000  # times smaller: no model is, and a small file must not fill the memory
 
 FindClass = Callable[[str], type | None]
 
@@ -109,7 +114,7 @@ def _declared_only(model: Storable) -> dict[str, Any]:
     return state
 
 
-def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
+def write_model(model: Storable, path: str | os.PathLike[str], *, packed: bool = False) -> None:
     """Write a model file; a crash on the way leaves the old file.
 
     Parameters
@@ -118,6 +123,8 @@ def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
         A fitted, registered method.
     path : path-like
         Where to write.
+    packed : bool
+        Make the file smaller, where that is worth it; writing and reading then take longer.
     """
     card = card_of(type(model))
     if card is None or not isinstance(model, Storable):
@@ -133,13 +140,18 @@ def write_model(model: Storable, path: str | os.PathLike[str]) -> None:
     except RecursionError:
         raise ModelFileError(f"save: {type(model).__name__} holds itself, which a model file cannot tell.") from None
     # Version 2 knows arrays of few values, version 3 rising numbers and classifiers of other packages; other files can be
-    # read by all versions of handful.
-    head = _HEAD.pack(MAGIC, encoder.version, 0, len(text), len(arrays))
+    # read by all versions of handful. Version 4 is packed.
+    parts, version, reserved = [text, arrays], encoder.version, 0
+    if packed:
+        small = lzma.compress(text + arrays, lzma.FORMAT_RAW, filters=_PACKING)
+        if len(small) < len(text) + len(arrays) <= _MOST_PACKED * len(small):
+            parts, version, reserved = [small], _PACKED_VERSION, 1
+    head = _HEAD.pack(MAGIC, version, reserved, len(text), len(arrays))
     digest = hashlib.sha256(head)
-    digest.update(text)
-    digest.update(arrays)
+    for part in parts:
+        digest.update(part)
     with atomic_writer(path) as file:
-        for block in (head, digest.digest(), text, arrays):
+        for block in (head, digest.digest(), *parts):
             file.write(block)
 
 
@@ -222,10 +234,12 @@ def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, 
                 raise ModelFileError(
                     f"{path}: has format version {version}, but this handful reads up to {FORMAT_VERSION}. Update handful."
                 )
-            if version < 1 or reserved != 0:
+            packed = reserved == 1 and version >= _PACKED_VERSION
+            if version < 1 or (reserved != 0 and not packed):
                 raise ModelFileError(f"{path}: is damaged; its header is not one that handful writes.")
-            expected = start + text_bytes + array_bytes
-            if max(size, expected) > max_bytes or text_bytes > _JSON_LIMIT:
+            n_bytes = text_bytes + array_bytes
+            expected = size if packed else start + n_bytes
+            if max(size, start + n_bytes) > max_bytes or text_bytes > _JSON_LIMIT:
                 raise ModelFileError(
                     f"{path}: is larger than the limit of {max_bytes:,} bytes. If you trust it, raise max_bytes."
                 )
@@ -234,13 +248,30 @@ def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, 
             if size > expected:
                 raise ModelFileError(f"{path}: has {size - expected} bytes too many at its end.")
             checksum = file.read(_CHECKSUM_BYTES)
-            text = file.read(text_bytes)
-            block = file.read(array_bytes)
+            parts = [file.read()] if packed else [file.read(text_bytes), file.read(array_bytes)]
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     digest = hashlib.sha256(head)
-    digest.update(text)
-    digest.update(block)
+    for part in parts:
+        digest.update(part)
     if digest.digest() != checksum:
         raise ModelFileError(f"{path}: is damaged or was changed; its checksum does not match.")
-    return text, block
+    if packed:
+        content = _unpacked(path, parts[0], n_bytes)
+        return content[:text_bytes], content[text_bytes:]
+    return parts[0], parts[1]
+
+
+def _unpacked(path: str | os.PathLike[str], body: bytes, n_bytes: int) -> bytes:
+    """Return the content of a packed file, whose length is known."""
+    if n_bytes > _MOST_PACKED * len(body):
+        raise ModelFileError(f"{path}: is damaged; its header is not one that handful writes.")
+    unpacker = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_PACKING)
+    try:
+        content = unpacker.decompress(body, max_length=n_bytes)
+        more = b"" if unpacker.eof else unpacker.decompress(b"", max_length=1)  # the mark of the end may still be due
+    except lzma.LZMAError:
+        content = more = b""
+    if len(content) != n_bytes or more or not unpacker.eof or unpacker.unused_data:
+        raise ModelFileError(f"{path}: is damaged; its content cannot be unpacked.")
+    return content

@@ -12,7 +12,7 @@ from handful.core.store import DEFAULT_LIMIT, read_model, write_model
 __all__ = ["CATALOGUE", "Card", "cards", "find_class", "get_card", "load", "names", "save"]
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, packed: bool = False) -> None:
     """Write a fitted model to a file.
 
     Parameters
@@ -21,8 +21,10 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         A fitted method of handful.
     path : path-like
         Where to write. The file is replaced only when the new one is whole.
+    packed : bool
+        Make the file smaller; writing and reading then take longer.
     """
-    write_model(model, path)
+    write_model(model, path, packed=packed)
 
 
 def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_LIMIT) -> Any:

@@ -14,7 +14,8 @@ from handful.core.progress import Progress
 from handful.representations.condensed.features import CondensedFeatures
 
 _WHO = "Condensing"
-_FINE, _COARSE = 16.0, 1.0
+FINE, _COARSE = 16.0, 1.0
+"""Bins per unit of potency where bins alone carry weights, and where base weights are kept."""
 _BASE_STEP = 0.02
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 _LOSS = 0.0005  # of the score of held-out inputs
@@ -71,7 +72,7 @@ class CondensingSettings:
         return CondensedFeatures(
             base_model,
             self.discount,
-            self.resolution or (_COARSE if kept else _FINE),
+            self.resolution or (_COARSE if kept else FINE),
             vocabulary=self.vocabulary,
             min_count=self.min_count,
             base_step=(self.base_step or _BASE_STEP) if kept else None,
@@ -107,6 +108,8 @@ class Condensing:
     ----------
     features : list of CondensedFeatures
         Those of the base model and, with held-out inputs, those of the second one.
+    labeled, held, rest : tuple of inputs and outputs
+        All labeled data, those that are held out, and the others; without held-out inputs all three are the same.
 
     Notes
     -----
@@ -136,8 +139,9 @@ class Condensing:
     ) -> None:
         self.settings = settings or CondensingSettings()
         every, n = self.settings.held_out, len(inputs) if isinstance(inputs, Sequence) else inputs.shape[0]
+        self.labeled = inputs, outputs
+        self.rest = self.held = inputs, outputs
         self._learned_from = [inputs]
-        self._training = inputs, outputs
         models = [base_model]
         if every is not None:
             if n < every:
@@ -145,10 +149,11 @@ class Condensing:
             rest = [number for number in range(n) if number % every]
             second = clone(base_model)
             given = {"progress": progress} if hasattr(base_model, "feature_space") else {}
-            second.fit(_take(inputs, rest), *([] if outputs is None else [_take(outputs, rest)]), **given)
+            self.rest = take(inputs, rest), None if outputs is None else take(outputs, rest)
+            second.fit(*(part for part in self.rest if part is not None), **given)
             models.append(second)
-            self._learned_from.append(_take(inputs, rest))
-            self._training = _answerable(second, inputs, outputs, range(0, n, every))
+            self._learned_from.append(self.rest[0])
+            self.held = _answerable(second, inputs, outputs, range(0, n, every))
         self.features = [self.settings.features(model) for model in models]
 
     @property
@@ -205,13 +210,21 @@ class Condensing:
                 raise ParameterError(f"{path}: must be counts made with {which}. Name a new file. ({error})") from None
         return self
 
-    def _check_same_text(self) -> None:
+    def check(self) -> None:
+        """Refuse counts that do not go together, and settings that leave nothing to learn."""
         sizes = [f"{features.counts_.size:,}" for features in self.features]
         if len(set(sizes)) > 1:
             raise ParameterError(
                 f"{_WHO}: both files of counts must be of the same text, got {' and '.join(sizes)} tokens. Name the text again, "
                 "of which one has not counted all, or a new file."
             )
+        if any(features.n_condensed_ == 0 for features in self.features):
+            raise ParameterError(
+                f"{_WHO}: discount={self.settings.discount:g} drops every feature. Lower it, or count more raw text."
+            )
+        first = self.features[0]
+        if self.settings.held_out is not None and not first.condensed_levels_.any():
+            raise ParameterError(f"{_WHO}: base_step={first.base_step:g} rounds every weight to 0. Lower it.")
 
     def save_counts(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         """Write the counts of each base model to a file of its own.
@@ -238,16 +251,10 @@ class Condensing:
             Of the base model's kind; see `CondensedFeatures.retrain`.
         """
         settings = self.settings
-        self._check_same_text()
-        if any(features.n_condensed_ == 0 for features in self.features):
-            raise ParameterError(
-                f"{_WHO}: discount={settings.discount:g} drops every feature. Lower it, or count more raw text."
-            )
+        self.check()
         features, last = self.features[0], self.features[-1]
-        if settings.held_out is not None and not features.condensed_levels_.any():
-            raise ParameterError(f"{_WHO}: base_step={features.base_step:g} rounds every weight to 0. Lower it.")
         training = settings.training(features.base_model)
-        model = last.retrain(*self._training, progress=progress, **training)
+        model = last.retrain(*self.held, progress=progress, **training)
         drop = self._drop(model, last)
         if settings.held_out is not None:
             model = features.carry(model, last)
@@ -261,7 +268,7 @@ class Condensing:
         """Return how small a weight may be that is dropped."""
         if self.settings.drop != "auto":
             return self.settings.drop
-        inputs, outputs = self._training
+        inputs, outputs = self.held
         if self.settings.held_out is None or outputs is None:
             return 0.0
         scores = {drop: features.without_small(model, drop).score(inputs, outputs) for drop in _DROPS}
@@ -269,19 +276,25 @@ class Condensing:
         return max(drop for drop, score in scores.items() if score >= enough)
 
 
-def _take(items: Any, numbers: Sequence[int]) -> Any:
-    """Return some items of a list, or rows of a matrix."""
+def take(items: Any, numbers: Sequence[int]) -> Any:
+    """Return some items of a list, or rows of a matrix.
+
+    Examples
+    --------
+    >>> take(["a", "b", "c"], [0, 2])
+    ['a', 'c']
+    """
     return [items[number] for number in numbers] if isinstance(items, Sequence) else items[list(numbers)]
 
 
 def _answerable(model: Any, inputs: Any, outputs: Any, numbers: Sequence[int]) -> tuple[Any, Any]:
     """Return some inputs and outputs, without outputs that the model cannot give."""
     if outputs is None:
-        return _take(inputs, numbers), None
+        return take(inputs, numbers), None
     knows: Callable[[Any], bool] = getattr(model, "knows", None) or set(model.classes_.tolist()).__contains__
     known = [number for number in numbers if knows(outputs[number])]
     if not known:
         raise ParameterError(
             f"{_WHO}: every labeled input that is held out has tags that the others lack. Hold out more."
         )
-    return _take(inputs, known), _take(outputs, known)
+    return take(inputs, known), take(outputs, known)

@@ -321,7 +321,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         discount, resolution, base_step : float, optional
-            New values.
+            New values; a `base_step` of 0 is none.
 
         Returns
         -------
@@ -332,7 +332,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         other = CondensedFeatures(**self.get_params(deep=False))
         other.discount = self.discount if discount is None else discount
         other.resolution = self.resolution if resolution is None else resolution
-        other.base_step = self.base_step if base_step is None else base_step
+        other.base_step = self.base_step if base_step is None else base_step or None
         check_params(other)
         return other._bin(self._space, self.counts_)
 
