@@ -156,3 +156,13 @@ def test_the_example_of_the_howto_runs(capsys):
     (block,) = re.findall(r"```python\n(.*?)```", howto, re.DOTALL)
     exec(compile(block, "howto-prototypes.md", "exec"), {})
     assert "[['D', 'N', 'V']]" in capsys.readouterr().out
+
+
+def test_tagged_sentences_may_have_tags_of_spans_and_hardly_any():
+    text = [*[["in", "no", "time"]] * 5, *[["in", "Rome", "now"], ["to", "Oslo", "then"]] * 4]
+    tags: list[list[str] | None] = [["O", "O", "O"]] * 5 + [["O", "B-LOC", "O"]]
+    lists = {"O": ["in", "to"], "B-LOC": ["Rome", "Oslo"]}
+    team = PrototypeTeam(lists, similarity="none", spelling=False, max_iter=10, n_starts=1)
+    team.fit(text, [*tags, *[None] * 7])
+    assert set(team.crf_.classes_) == {"O", "B-LOC"}
+    assert team.predict([["to", "Rome", "then"]])[0][1] == "B-LOC"

@@ -69,7 +69,7 @@ def learn_mixture(
     >>> [rows.argmax(axis=1).tolist() for rows in mix(crf, weight, [["a", "dog"]], guessed[:1], np.array(["D", "N"]))]
     [[0, 1]]
     """
-    setup = TaggerSetup(random_state=random_state)
+    setup = TaggerSetup(encoding="as-is", random_state=random_state)
     told = _with_guesses(sentences, guessed, classes)
     plain = setup.tuned_crf(told, tags, progress=progress).fit(told, tags)
     pattern = clone(plain).set_params(templates=[*plain.templates_, *_TEMPLATES])
@@ -78,8 +78,11 @@ def learn_mixture(
     answers = []
     for number, asked in enumerate(folds):
         known = [i for i in range(len(sentences)) if i not in asked]
-        learner = clone(pattern).fit([told[i] for i in known], [tags[i] for i in known])
-        answers += _aligned(learner, [told[i] for i in asked], classes)
+        if len({tag for i in known for tag in tags[i]}) == 1:  # nothing to be learned from
+            answers += [guessed[i] for i in asked]
+        else:
+            learner = clone(pattern).fit([told[i] for i in known], [tags[i] for i in known])
+            answers += _aligned(learner, [told[i] for i in asked], classes)
         if progress is not None:
             progress(Step("labels", number + 1, n_folds))
     codes = code_of(classes)
