@@ -152,7 +152,7 @@ def command(
             counting = {"prepare": prepare, "progress": progress, "again": again, "share": share, **work}
             with _named(share):
                 condensing.count(list(texts), **counting)
-        if condensing.n_counted:
+        if texts or stored:
             condensing.save_counts(files)
         if share is not None:
             _tell_share(share, condensing.n_counted, files[0], as_json)

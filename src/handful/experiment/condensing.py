@@ -24,6 +24,7 @@ Way = Literal["bins", "kept", "rounded"]
 
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 _COARSEST, _FINEST = 0.1, 0.02
+_SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
 
 
@@ -166,8 +167,8 @@ def condense_tagger(
     -----
     Each way is gone with the second base model, which has not seen the held-out sentences. What bins add is learned from
     one half of these and judged on the other, and the other way round. A way is better than rounded if it has fewer errors
-    by more than the standard error of the difference over sentences. The weights of the result are rounded, to 0.1 at
-    most, so that the file packs well.
+    by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
+    the first, so that it has more to gain. The weights of the result are rounded, to 0.1 at most, so that the file packs well.
     """
     if way != "rounded":
         condensing.check()
@@ -245,12 +246,12 @@ def slimmed(model: Any, drop: float) -> Any:
 
 
 def _better(tried: dict[str, np.ndarray]) -> Way:
-    """Return the way with the fewest errors among those that are better than rounded by more than chance."""
+    """Return the way with the fewest errors among those that are surely better than rounded."""
     best: Way = "rounded"
     for name in ("kept", "bins"):
         gain = tried["rounded"] - tried[name]
         error = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-        if gain.sum() > error and tried[name].sum() < tried[best].sum():
+        if gain.sum() > _SURE * error and tried[name].sum() < tried[best].sum():
             best = name
     return best
 
