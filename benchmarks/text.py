@@ -8,10 +8,11 @@ python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and s
                                                              beside the base and a tagger fitted with an L1 penalty
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
-FOLDER (or HANDFUL_DEVDATA) holds pairs NAME-train.tsv.gz and NAME-test.tsv.gz: one token and its tag per line, a blank line
-after each sentence. CoNLL-2003 takes part where `handful data` knows it, with its development part (testa) as the test, and so
-do the parts of speech of UD English EWT (development part; --final takes the test part) and of the WSJ sample (the 15 percent
-after the first 60; --final takes the last 25 percent, and learns from all before). A size of 0 is all sentences.
+FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train.tsv.gz and NAME-test.tsv.gz: one token and its tag per line,
+a blank line after each sentence; of a set in one file (NAME.tsv.gz, or NAME-devel.tsv.gz) every third sentence is for the test.
+CoNLL-2003 takes part where `handful data` knows it, with its development part (testa) as the test, and so do the parts of
+speech of UD English EWT (development part; --final takes the test part) and of the WSJ sample (the 15 percent after the first
+60; --final takes the last 25 percent, and learns from all before). A size of 0 is all sentences.
 Scores: F1 of spans, or the share of right tags where there are no spans, and of right tags of words not seen in training.
 All learn from the same sentences.
 """
@@ -181,11 +182,25 @@ def corpora(folder, only, final):
         other = path.with_name(f"{name}-test.tsv.gz")
         if other.exists() and (not only or name in only):
             yield name, read_tagged(path, ("token", "tag")), read_tagged(other, ("token", "tag"))
+    for path in sorted(Path(folder).glob("*.tsv.gz")) if folder else ():
+        name = path.name.removesuffix(".tsv.gz").removesuffix("-devel")
+        if not name.endswith(("-train", "-test", "-dev")) and (not only or name in only):
+            yield name, *thirds(read_tagged(path, ("token", "tag")))
+
+
+def thirds(data):
+    """Return two thirds of a set for training, and every third sentence for the test."""
+    numbers = range(len(data.sentences))
+    return [
+        SimpleNamespace(sentences=[data.sentences[i] for i in part], tags=[data.tags[i] for i in part])
+        for part in ([i for i in numbers if i % 3], [i for i in numbers if i % 3 == 0])
+    ]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder", default=os.environ.get("HANDFUL_DEVDATA"))
+    usual = os.environ.get("HANDFUL_DEVDATA")
+    parser.add_argument("--folder", default=usual and str(Path(usual) / "tagged"))
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--draws", type=int)
