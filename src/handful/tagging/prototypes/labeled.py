@@ -16,7 +16,7 @@ from handful.tagging.recipes import TaggerSetup
 
 _COLUMN = "typical"
 _TEMPLATES = [f"{_COLUMN}[0]", f"{_COLUMN}[-1]|{_COLUMN}[0]", f"{_COLUMN}[0]|{_COLUMN}[1]"]
-_WEIGHTS = (0.5, 0.7, 0.3, 0.85, 0.15, 1.0, 0.0)
+_WEIGHTS = (0.7, 0.6, 0.85, 1.0)  # the CRF also reads what prototypes say, so that it is never the lesser voice
 _EVEN = 0.02  # of every answer is shared out evenly before logarithms are compared: a sure error must not decide alone
 _MOST_FOLDS = 10
 
@@ -53,13 +53,12 @@ def learn_mixture(
     crf : CRF
         Fitted. Its templates also read the labels that prototypes say.
     weight : float
-        Share of the CRF in the mean with what prototypes say: 0 is prototypes alone, 1 the CRF alone.
+        Share of the CRF in the mean with what prototypes say, 0.6 to 1.
 
     Notes
     -----
-    Ten-fold cross-validation over the tagged sentences compares seven weights; the CRF alone and the prototypes alone are among
-    them. The highest mean logarithm of the right tag's probability wins: with ten sentences the number of right tags owes too
-    much to chance.
+    Ten-fold cross-validation over the tagged sentences compares four weights. The highest mean logarithm of the right tag's
+    probability wins: with ten sentences the number of right tags owes too much to chance, and so do weights below 0.6.
 
     Examples
     --------
