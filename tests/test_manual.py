@@ -79,13 +79,18 @@ table.drop("kind").head(9).write_csv("new.csv")
 FILES["howto-parsing.md"] = GIVEN["howto-parsing.md"]
 
 
+def blocks(page, *languages):
+    found = re.findall(r"^```([a-z]*)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    return [text for language, text in found if language in languages]
+
+
 def python_blocks(page):
-    return re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    return blocks(page, "python")
 
 
 def command_lines():
     for page in [ROOT / "README.md", *PAGES]:
-        for block in re.findall(r"```(?:console)?\n(.*?)```", page.read_text(), re.DOTALL):
+        for block in blocks(page, "", "console"):
             for line in re.sub(r"\\\n\s*", " ", block).splitlines():
                 if line.removeprefix("$ ").startswith("handful "):
                     yield page.name, line.removeprefix("$ ").split("  #")[0].strip()
