@@ -260,13 +260,14 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
             X, y = drawn.rows(seed)
             counts = np.bincount(y)
             kept = np.flatnonzero(counts[y] >= 10)
+            cells = drawn.cells[drawn.drawn(seed)[kept]]
             X, y = X[kept], np.unique(y[kept], return_inverse=True)[1]
             rng = np.random.default_rng(seed)
             wrong = rng.choice(len(y), len(y) // 10, replace=False)
             given = y.copy()
             n_classes = int(y.max()) + 1
             given[wrong] = (y[wrong] + rng.integers(1, n_classes, len(wrong))) % n_classes
-            told = doubtful_labels(X, given, n=len(wrong), random_state=seed)
+            told = doubtful_labels(cells, given, n=len(wrong), random_state=seed)
             ours.append(np.isin([doubt.row for doubt in told.doubts], wrong).mean())
             folds = StratifiedKFold(5, shuffle=True, random_state=seed)
             shares = cross_val_predict(LogisticRegression(max_iter=500), X, given, cv=folds, method="predict_proba")
@@ -276,7 +277,7 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
         keep_figures(store, figures)
         print(f"{name:22s} precision at the number of flips {figures[name]}", flush=True)
     for kind, part in (("all", figures), ("tables", {k: v for k, v in figures.items() if k not in TEXTS.split(",")})):
-        for key in ("handful", "logistic"):
+        for key in ("handful", "logistic") if part else ():
             print(f"mean of {kind} ({len(part)}) {key} {np.mean([value[key] for value in part.values()]):.3f}")
     return figures
 
@@ -296,18 +297,18 @@ def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | No
         count = {"held": 0, "told": 0, "refused": 0, "below": 0}
         for n in (50, 100, 150):
             for seed in range(seeds):
-                X, y = drawn.rows(seed)
+                cells, (_, y) = drawn.cells[drawn.drawn(seed)], drawn.rows(seed)
                 n_classes = len(np.unique(y))
                 if len(y) < 4 * n or n < 5 * n_classes:
                     continue
                 labels = np.full(len(y), -1)
                 labels[:n] = y[:n]
-                found = label_budget(X, labels, random_state=seed)
+                found = label_budget(cells, labels, random_state=seed)
                 if found.forecast is None:
                     count["refused"] += 1
                     continue
                 # The truth: the same method on twice as many labels, many times, scored on all other rows.
-                matrix = as_matrix(X, who="forecast")
+                matrix = as_matrix(cells, who="forecast")
                 points = as_points(matrix, seed)
                 answer = quick_answerers(matrix, points, neighborhood(points), n_classes, seed)[found.lines[0].method]
                 truth = []
