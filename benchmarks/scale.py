@@ -15,7 +15,7 @@ text, however long it is); "kept" and "kept, weighed" (base weights kept, rounde
 sentences whose words are likeliest in the labeled text as against the raw text.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt] [--systems words clusters lexicon]
-                               [--raw FILE] [--tokens 3000000] [--near]
+                               [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--near]
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -51,7 +51,8 @@ PREFIXES = (4, 6, 8, 10, 20)
 # Chosen on the development sentences: which lookups, and the learner; clusters are of news for news, and of both kinds for the web.
 CLUSTERS = {"wsj": ("rcv1-c1000",), "ewt": ("rcv1-c1000", "twitter-6m")}
 LEARNER: dict[str, Any] = {"algorithm": "pa", "max_iter": 8}
-AMOUNTS = (100_000, 300_000, 1_000_000, 2_400_000, 10_000_000, 33_000_000)
+AMOUNTS = (100_000, 300_000, 1_000_000, 2_400_000)
+WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
 WEIGHT = 4.0  # of raw text, in labeled texts
 LONGEST = 128
 
@@ -142,9 +143,12 @@ class Curve:
     ----------
     n_sentences : int
         Training sentences of CoNLL-2003.
+    ways : sequence of str
+        Among `WAYS`.
     """
 
-    def __init__(self, n_sentences: int) -> None:
+    def __init__(self, n_sentences: int, ways: Sequence[str]) -> None:
+        self.ways = ways
         self.train, self.dev = names("train", n_sentences), names("testa")
         cut = int(EARLY * n_sentences)
         self.late = self.train[0][cut:], self.train[1][cut:]
@@ -171,7 +175,7 @@ class Curve:
             "kept": ([1.0, 1.0], {"discount": 0.2, "base_step": 0.02}),
             "kept, weighed": (even, {"discount": 0.2, "base_step": 0.02}),
         }
-        return [self.row(way, n_tokens, *given) for way, given in ways.items()]
+        return [self.row(way, n_tokens, *ways[way]) for way in self.ways]
 
     def row(self, way: str, n_tokens: int, weights: list[float], settings: dict[str, Any]) -> dict[str, Any]:
         whole, early = (
@@ -224,14 +228,14 @@ def nearest(labeled: list[Sentence], sentences: Iterator[list[str]]) -> Iterator
     yield from (sentence for sentence in chain(first, sentences) if nearness(sentence) >= least)
 
 
-def curve(path: str, n_tokens: int, near: bool, quick: bool) -> Iterator[dict[str, Any]]:
+def curve(path: str, amounts: Sequence[int], ways: Sequence[str], near: bool, quick: bool) -> Iterator[dict[str, Any]]:
     """Yield a row for each amount of text and way."""
-    task = Curve(300 if quick else 2_000)
+    task = Curve(300 if quick else 2_000, ways)
     yield task.base()
     sentences = raw_sentences(path)
     if near:
         sentences = nearest(task.train[0], sentences)
-    stops = [stop for stop in AMOUNTS if stop <= n_tokens]
+    stops = sorted(amounts)
     done, waiting = 0, []
     for sentence in sentences:
         waiting.append(sentence)
@@ -255,7 +259,8 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="score the test parts")
     parser.add_argument("--only", nargs="+", choices=("pos", "curve"), default=("pos",))
     parser.add_argument("--raw", help="raw text for 'curve'")
-    parser.add_argument("--tokens", type=int, default=1_000_000, help="of raw text at most")
+    parser.add_argument("--tokens", nargs="+", type=int, default=AMOUNTS, help="of raw text")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
     parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=tuple(CORPORA))
     systems = ("words", "clusters", "lexicon")
@@ -268,7 +273,8 @@ def main() -> None:
         if "curve" in options.only and options.raw is None:
             parser.error("'curve' needs --raw FILE.")
         if "curve" in options.only:
-            for row in curve(options.raw, 100_000 if options.quick else options.tokens, options.near, options.quick):
+            amounts = (100_000,) if options.quick else options.tokens
+            for row in curve(options.raw, amounts, options.ways, options.near, options.quick):
                 rows.append(row)
                 print(row, file=sys.stderr, flush=True)
     except MissingDataError as error:
