@@ -54,18 +54,19 @@ def use_room(name: str) -> None:
     ROOMS[name]()
 
 
-def _rows() -> tuple[np.ndarray, np.ndarray]:
-    rows = np.random.default_rng(0).normal(size=(30, 3))
+def _rows(n_rows: int = 30, n_columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rows = np.random.default_rng(0).normal(size=(n_rows, n_columns))
     labels = np.where(rows[:, 0] > 0, 1, 0)
-    labels[10:] = -1
+    labels[n_rows // 3 :] = -1
     return rows, labels
 
 
 def _ordinal() -> None:
     from handful.neighbors import OrdinalKNN
 
-    X, y = _rows()
-    OrdinalKNN().fit(X, y).predict_proba(X)
+    for shape in ((30, 3), (300, 60)):  # the second is large enough for threads
+        X, y = _rows(*shape)
+        OrdinalKNN().fit(X, y).predict_proba(X)
 
 
 def _condensed() -> None:
