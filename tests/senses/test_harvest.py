@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from handful.core.errors import ParameterError
 from handful.core.records import Occurrence, Sentence
 from handful.senses import harvest
 
@@ -56,9 +53,10 @@ def test_sentences_before_belong_to_the_context():
     assert found.tokens[found.target] == "called"
 
 
-def test_words_without_part_of_speech_are_refused():
-    with pytest.raises(ParameterError, match=r"must look like 'art\.n'"):
-        harvest([], ["call"])
+def test_a_word_without_a_part_of_speech_is_looked_for_as_it_stands():
+    text = [["The", "Bank", "fell"], ["Two", "banks"], ["a", "bank", "account"], ["Mr.", "A.n"]]
+    found = harvest(text, ["bank", ".n"], tagger=lambda sentences: [["X"] * len(s) for s in sentences])
+    assert [(o.word, o.tokens[o.target]) for o in found] == [("bank", "Bank"), ("bank", "bank")]
 
 
 def test_progress_is_told():

@@ -6,7 +6,6 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
 from handful.core.records import Occurrence, Sentence
 from handful.senses.features import Tagger
@@ -35,7 +34,7 @@ def harvest(
     sentences : iterable of Sentence or of sequences of str
         Running text, read as a stream.
     words : iterable of str
-        What to look for, filed as ``"art.n"``, ``"call.v"`` or ``"free.a"``.
+        What to look for: filed as ``"art.n"``, ``"call.v"`` or ``"free.a"`` in all its forms, otherwise as it stands.
     limit : int
         Most contexts of a word; the first ones count.
     before : int
@@ -62,6 +61,8 @@ def harvest(
     >>> contexts = harvest([["He", "called", "twice"], ["No", "call"], ["A", "cat"]], ["call.v"])
     >>> [(o.id, o.tokens, o.target) for o in contexts]
     [('call.v.1', ('He', 'called', 'twice'), 1), ('call.v.2', ('No', 'call'), 1)]
+    >>> [o.tokens for o in harvest([["The", "Bank", "fell"], ["Two", "banks"]], ["bank"])]
+    [('The', 'Bank', 'fell')]
     """
     by_form = _by_form(words)
     barred = {_nearby(tokenize(occurrence)) for occurrence in exclude}
@@ -81,12 +82,16 @@ def harvest(
 def _by_form(words: Iterable[str]) -> dict[str, list[str]]:
     table: dict[str, list[str]] = defaultdict(list)
     for word in words:
-        base, dot, part = word.rpartition(".")
-        if not dot or part not in _TAGS:
-            raise ParameterError(f"harvest: a word must look like 'art.n', 'call.v' or 'free.a', got {word!r}.")
-        for form in forms(base, part):
+        base, part = _filed(word)
+        for form in forms(base, part) if part else [base.lower()]:
             table[form].append(word)
     return table
+
+
+def _filed(word: str) -> tuple[str, str]:
+    """Take a word that is filed under its part of speech apart; of others the part is empty."""
+    base, dot, part = word.rpartition(".")
+    return (base, part) if dot and base and part in _TAGS else (word, "")
 
 
 _Numbered = tuple[int, tuple[str, ...], tuple[str, ...]]  # number of a sentence, its tokens, and those before it
@@ -123,7 +128,8 @@ def _hits(tokens: tuple[str, ...], by_form: Mapping[str, list[str]], tags: Seque
     hits: dict[str, int] = {}
     for position, token in enumerate(tokens):
         for word in by_form.get(token.lower(), ()):
-            if tags is None or tags[position].startswith(_TAGS[word[-1]]):
+            part = _filed(word)[1]
+            if tags is None or not part or tags[position].startswith(_TAGS[part]):
                 hits.setdefault(word, position)
     return hits
 
