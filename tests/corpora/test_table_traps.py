@@ -23,6 +23,7 @@ from handful.corpora.tables import (
     read_table,
     suspicions,
     table_frames,
+    table_of,
     write_frames,
     write_table,
 )
@@ -313,3 +314,15 @@ def test_tables_of_weka(put):
     for row, message in (("{0 1.5}", "got a sparse row"), ("1,red", "expected 3 cells, one for each attribute")):
         with pytest.raises(FormatError, match=f":11: .*{message}"):
             read_table(put(text + row + "\n", "a.arff"))
+
+
+def test_labels_that_differ_in_case_alone_are_told():
+    notes = suspicions(pl.DataFrame({"x": [1.0, 2.0, 3.0]}), {"x": "numeric"}, np.array([0, 1, 2]), ["No", "no", "yes"])
+    assert "The labels 'No' and 'no' differ in case alone and count as 2 classes." in notes
+
+
+def test_names_of_two_words_that_hardly_ever_come_again_are_text():
+    cells = [f"maker{i % 30} model{i}" for i in range(150)]
+    frame = pl.DataFrame({"name": cells, "make": [c.split()[0] for c in cells], "label": ["a", "b"] * 75})
+    table = table_of("cars.csv", frame, "label")
+    assert table.kinds == {"name": "text", "make": "nominal"}

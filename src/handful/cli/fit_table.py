@@ -53,8 +53,9 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     where = model_file(run, data)
     check_output(where, data)
     problem = read_table_problem(data, given)
+    interrupted = False
     if isinstance(method, str) and method == "auto":
-        model = _winner(problem, given)
+        model, interrupted = _winner(problem, given)
     else:
         text = choose_view(problem, given["text"]).of(given["method"])
         model = fit_model(problem, method, params=params or None, text=text, seed=given["seed"])
@@ -68,9 +69,13 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     }
     save(model, where)
     _tell(model, where, run.as_json)
+    if interrupted:
+        click.echo("Interrupted: the best bet so far was fitted and saved.", err=True)
+        ctx.exit(130)
 
 
-def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
+def _winner(problem: Problem, given: dict[str, Any]) -> tuple[TableModel, bool]:
+    """Return the winner of a race, and whether the race was interrupted."""
     from handful.cli.live import live_ranking
     from handful.experiment.fitting import fit_winner
     from handful.methods.classifiers import check_storable
@@ -86,8 +91,12 @@ def _winner(problem: Problem, given: dict[str, Any]) -> TableModel:
         )
     if comparison is not None and comparison.arena.view.note:
         console(stderr=True).print(comparison.arena.view.note, style="dim", markup=False, soft_wrap=True)
-    click.echo(f"handful: {model.training_['chosen']}", err=True)
-    return model
+    if comparison is not None and comparison.arena.metric != "accuracy":
+        click.echo(
+            f"Scores are {comparison.arena.metric}, which counts classes alike; --metric says otherwise.", err=True
+        )
+    click.echo(model.training_["chosen"], err=True)
+    return model, comparison is not None and comparison.state == "interrupted"
 
 
 def _tell(model: TableModel, where: Path, as_json: bool) -> None:

@@ -160,8 +160,11 @@ def model_file(run: Run, data: Path) -> Path:
     --------
     >>> model_file(Run(), Path("corpus/train.tsv.gz")).as_posix()
     'corpus/train.handful'
+    >>> model_file(Run(), Path("-")).as_posix()
+    'stdin.handful'
     """
-    return run.model if run.model is not None else data.with_name(f"{data.name.split('.')[0]}.handful")
+    name = "stdin" if str(data) == "-" else data.name.split(".")[0]
+    return run.model if run.model is not None else data.with_name(f"{name}.handful")
 
 
 def training_state(run: Run) -> Path | None:

@@ -69,7 +69,7 @@ def _why_left_out(table: Table, kept: tuple[str, ...]) -> str:
     from handful.corpora.tables import left_out
 
     reasons = [f"{name!r} is left out: {why}" for name, why in left_out(table, kept).items()]
-    return "; ".join(reasons[:3]).replace("Keep it with", "Keep it with --columns") or "there is no other column"
+    return "; ".join(reasons[:3]) or "there is no other column"
 
 
 def check_table_name(output: Path) -> None:

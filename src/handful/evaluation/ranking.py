@@ -47,6 +47,8 @@ class Entry:
         Whether it is the best bet before anything is measured.
     right : mapping of int to ndarray of bool
         Draw to which of the tested rows it was right on, where the score is their share.
+    candidate : bool
+        Whether it may be recommended; one that is there only to be held against may not.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Entry:
     ranked: bool = True
     favorite: bool = False
     right: Mapping[int, np.ndarray] = field(default_factory=dict)
+    candidate: bool = True
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,8 @@ class Rank:
         Against its own twin; None for a method that learns from labels alone.
     uses_unlabeled : bool
         Whether it learned from unlabeled rows.
+    candidate : bool
+        Whether it may be recommended.
     """
 
     name: str
@@ -163,6 +168,7 @@ class Rank:
     p: float | None = None
     gain: Gain | None = None
     uses_unlabeled: bool = False
+    candidate: bool = True
 
     @property
     def difference(self) -> float:
@@ -197,6 +203,11 @@ class Ranking:
     ranks: tuple[Rank, ...]
     baseline: str | None
     n_draws: int
+
+    @property
+    def best(self) -> Rank:
+        """The best bet: the first that may be recommended."""
+        return next((rank for rank in self.ranks if rank.candidate), self.ranks[0])
 
     def rank_of(self, name: str) -> Rank | None:
         """Return the line of a method, if it was measured."""
@@ -268,8 +279,9 @@ def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float
     return Rank(
         bet.name,
         min(max(bet.measured, 0.0), 1.0),
-        max(low + shift, 0.0),
-        min(high + shift, 1.0),
+        # What is expected of it leans on more than its own scores; the interval must not deny it.
+        max(min(low + shift, bet.score), 0.0),
+        min(max(high + shift, bet.score), 1.0),
         bet.score,
         bet.p_best,
         bet.n_draws,
@@ -277,6 +289,7 @@ def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float
         p,
         gain,
         entry.uses_unlabeled,
+        entry.candidate,
     )
 
 

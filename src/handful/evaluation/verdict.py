@@ -66,7 +66,7 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     >>> print(judge(rank([plain, more], setting), setting).proven)
     Proven: unlabeled rows help, +9.7 points over k-nn, the best supervised model (p = .011).
     """
-    best = ranking.ranks[0]
+    best = ranking.best
     rivals = len(ranking.ranks)
     chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {rivals}"
     interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)}"
@@ -82,7 +82,7 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
 
 def _proven(ranking: Ranking, setting: Setting) -> tuple[str, bool]:
     semi = [rank for rank in ranking.ranks if rank.uses_unlabeled]
-    best, base = ranking.ranks[0], ranking.baseline
+    best, base = ranking.best, ranking.baseline
     if base is None:
         return "Nothing is proven: no plain supervised model was measured beside it.", False
     helped = _helped(semi, ranking)
@@ -118,7 +118,7 @@ def _owed(best: Rank, semi: list[Rank], setting: Setting) -> str:
 
 
 def _not_proven(ranking: Ranking, semi: list[Rank], setting: Setting) -> str:
-    best, base = ranking.ranks[0], ranking.baseline
+    best, base = ranking.best, ranking.baseline
     if len(ranking.ranks) == 1:
         return "Nothing is proven: nothing else was measured."
     if not semi:

@@ -110,7 +110,7 @@ class TableArena:
         """Return what to fit by this name: a classifier that was given, or the name of a method."""
         return getattr(self.card(name).build, "estimator", base_name(name))
 
-    def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
+    def entrants(self, methods: Sequence[str] | None, *, held_against: bool = True) -> tuple[Entrant, ...]:
         """Return those who take part; see `choose_entrants`."""
         known = {**{card.name: card for card in cards("table")}, **self._cards}
         chosen = None if methods is None else [self.card(name).name for name in methods]
@@ -120,11 +120,12 @@ class TableArena:
         if chosen is None and kinds == {"text"}:
             known.pop("text-team", None)  # without other columns the team is the same
         if self.view.optional:
-            taking_part = known if chosen is None else [*chosen, *plain_methods(known)]
+            taking_part = known if chosen is None else [*chosen, *(plain_methods(known) if held_against else ())]
             twice = [name for name in ON_VECTORS if name in taking_part]
             chosen = [*(known if chosen is None else chosen), *(name + WITH_VECTORS for name in twice)]
             known |= {name + WITH_VECTORS: _with_vectors(known[name], twice) for name in twice}
-        return choose_entrants(known, chosen, favorite=FAVORITE + WITH_VECTORS if self.view.optional else FAVORITE)
+        favorite = FAVORITE + WITH_VECTORS if self.view.optional else FAVORITE
+        return choose_entrants(known, chosen, favorite, held_against=held_against)
 
     def seen_by(self, method: str, rows: Any) -> Any:
         """Return what a contender sees of rows: those without vectors see none where others do."""
@@ -234,11 +235,12 @@ class TableArena:
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = search(card, train, codes, self.seed)
         model = card.make(train.shape[1], self.seed, params)
-        began = time.perf_counter()
+        # What a method costs is told in CPU time, which does not depend on what else the machine does.
+        began = time.process_time()
         model.fit(train, codes)
-        fitted = time.perf_counter()
+        fitted = time.process_time()
         answers = np.asarray(model.predict(test)).astype(np.int64)
-        done = time.perf_counter()
+        done = time.process_time()
         n_classes = len(self.problem.classes)
         confusion = np.bincount(truth * n_classes + answers, minlength=n_classes**2).reshape(n_classes, n_classes)
         kept = getattr(model, "kept_", None)

@@ -97,8 +97,8 @@ def compare(
     labels : str or int, optional
         Hide labels, to see what few would do: ``"10%"``, ``"5-per-class"`` or ``20``. Needed where every row has one.
     methods : sequence of str or classifier, optional
-        Names of methods, or scikit-learn classifiers; all that fit by default. The plain supervised methods always take
-        part.
+        Names of methods, or scikit-learn classifiers; all that fit by default. One of these is recommended; in `compare` the
+        plain supervised methods take part too, for others to be held against.
     metric : {"auto", "accuracy", "balanced accuracy", "f1"}, default="auto"
         Share of right answers, the same averaged over classes, or F1 averaged over classes. ``"auto"`` is accuracy,
         unless more than four fifths of the labels are of one class: then it is balanced accuracy.
@@ -182,7 +182,7 @@ def compare_problem(
     problem = replace(problem, notes=(*problem.notes, view.note)) if view.note else problem
     arena = TableArena(problem, draws, chosen, min(session.unlabeled_rows, _TRIAL_ROWS), session.seed, cards, view)
     race = Race(
-        arena.entrants(names),
+        arena.entrants(names, held_against=prove),
         arena.setting,
         draws.n_labels,
         draws=session.draws,
@@ -241,7 +241,7 @@ def _reserve(arena: TableArena) -> Any:
         encoding = 1.5 * arena.encoding_seconds * n_final / n_trial
         if not bets:
             return 3.0 + encoding
-        spent = [o.fit_seconds for o in race.outcomes if o.task.entry == bets[0].name]
+        spent = [o.seconds for o in race.outcomes if o.task.entry == bets[0].name]
         return 2.0 + encoding + 2.0 * float(np.median(spent)) * math.pow(n_final / n_trial, 1.3)
 
     return seconds

@@ -35,6 +35,8 @@ class Entrant:
         What its card says about its time.
     favorite : bool
         Whether it is the best bet before anything is measured.
+    candidate : bool
+        Whether it may be recommended; a plain method that nobody named is only held against.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Entrant:
     plain: bool = False
     cost: Cost = "quick"
     favorite: bool = False
+    candidate: bool = True
 
 
 def plain_methods(known: Mapping[str, Card]) -> list[str]:
@@ -54,7 +57,11 @@ def plain_methods(known: Mapping[str, Card]) -> list[str]:
 
 
 def choose_entrants(
-    known: Mapping[str, Card], chosen: Sequence[str] | None = None, favorite: str = FAVORITE
+    known: Mapping[str, Card],
+    chosen: Sequence[str] | None = None,
+    favorite: str = FAVORITE,
+    *,
+    held_against: bool = True,
 ) -> tuple[Entrant, ...]:
     """Return those who take part, the cheapest first.
 
@@ -63,9 +70,11 @@ def choose_entrants(
     known : mapping of str to Card
         All methods that fit the data.
     chosen : sequence of str, optional
-        Names of those that take part; all by default. Plain methods and twins always do.
+        Names of those that may be recommended; all by default.
     favorite : str
         The best bet before anything is measured.
+    held_against : bool
+        Whether plain methods take part in any case, for others to be held against.
 
     Returns
     -------
@@ -73,7 +82,8 @@ def choose_entrants(
         The entrants; twins that are there only as such stand last.
     """
     plain = plain_methods(known)
-    names = list(dict.fromkeys([*plain, *(known if chosen is None else chosen)]))
+    candidates = list(known if chosen is None else chosen)
+    names = list(dict.fromkeys([*(plain if held_against else ()), *candidates]))
     entrants: dict[str, Entrant] = {}
     twins: dict[str, Entrant] = {}
     for name in sorted(names, key=lambda name: known[name].cost_rank):
@@ -92,5 +102,6 @@ def choose_entrants(
             plain=name in plain,
             cost=card.cost,
             favorite=name == favorite,
+            candidate=name in candidates,
         )
     return (*entrants.values(), *(twin for name, twin in twins.items() if name not in entrants))

@@ -95,15 +95,16 @@ def fit_winner(
     session = replace(session, draws=min(session.draws, _FIT_DRAWS))
     try:
         comparison = compare_problem(problem, methods=methods, metric=metric, text=text, session=session, prove=False)
-        use, why, params = comparison.arena.method(comparison.best), comparison.verdict, _params(comparison)
-        held = comparison.arena.held_out_answers([o for o in comparison.outcomes if o.task.entry == comparison.best])
-        read = comparison.arena.view.of(comparison.best)
+        best, why = _best_bet(comparison)
+        use, params = comparison.arena.method(best), _params(comparison, best)
+        held = comparison.arena.held_out_answers([o for o in comparison.outcomes if o.task.entry == best])
+        read = comparison.arena.view.of(best)
     except DataError as error:
         comparison, params, held = None, None, None
-        use = FAVORITE if FAVORITE in names("table") else "k-nn"
+        use = methods[0] if methods else FAVORITE if FAVORITE in names("table") else "k-nn"
         why = f"Methods could not be compared ({error}) {use} is the best bet without that."
         view = choose_view(problem, text, seconds=session.seconds_left)
-        read = view.of(use + WITH_VECTORS)
+        read = view.of(use + WITH_VECTORS if isinstance(use, str) else "")
     model = fit_model(problem, use, params=params, text=read, held=held, seed=session.seed)
     model.training_ = {"chosen": why}
     return model, comparison
@@ -153,9 +154,18 @@ def fit_model(
         return model.fit(problem.frame, problem.labels).calibrate(problem.frame, problem.labels, held)
 
 
-def _params(comparison: Comparison) -> dict[str, Any]:
+def _best_bet(comparison: Comparison) -> tuple[str, str]:
+    """Return the method to fit, and why: the favorite, too, where time was up before its first trial."""
+    race = comparison.race
+    waiting = next((e.name for e in race.active if e.favorite and e.candidate and not race.n_done(e.name)), None)
+    if waiting is None:
+        return comparison.best, comparison.verdict
+    return waiting, f"Best bet: {waiting}, by experience with other data; the race ended before it was measured."
+
+
+def _params(comparison: Comparison, best: str) -> dict[str, Any] | None:
     """Return the parameters that the winner's trials chose most often: the final search would cost as much again."""
     from handful.experiment.summary import usual_params
 
-    outcomes = [o for o in comparison.outcomes if o.task.entry == comparison.best and o.error is None]
-    return dict(usual_params(outcomes))
+    outcomes = [o for o in comparison.outcomes if o.task.entry == best and o.error is None]
+    return dict(usual_params(outcomes)) if outcomes else None

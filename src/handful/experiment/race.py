@@ -228,6 +228,7 @@ class Race:
                 e.ranked,
                 e.favorite,
                 self._right[e.name],
+                e.candidate,
             )
             for e in self.entrants
             if e.name not in self.left_out or not e.ranked
@@ -277,8 +278,9 @@ class Race:
     def _curves(self, bets: Sequence[Bet]) -> list[Task]:
         """Return trials of the best few with other numbers of labels, once all else is settled."""
         names = [bet.name for bet in bets[:_CURVE_METHODS]]
-        base = self.ranking.baseline
-        names += [base] if base is not None and base not in names else []
+        ranking = self.ranking
+        names += [name for name in (ranking.best.name, ranking.baseline) if name is not None and name not in names]
+        names = list(dict.fromkeys(names))
         return [
             Task(self._by_name[name].method, False, draw, size)
             for draw in range(min(_CURVE_DRAWS, self.draws))

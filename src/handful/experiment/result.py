@@ -57,7 +57,7 @@ class Result:
     @cached_property
     def judgment(self) -> Verdict:
         """What to do, and why."""
-        return judge(self.ranking, self.race.setting, self._cost(self.ranking.ranks[0].name))
+        return judge(self.ranking, self.race.setting, self._cost(self.ranking.best.name))
 
     @property
     def best(self) -> str:
@@ -135,8 +135,8 @@ class Result:
         outcomes = [o for o in self.outcomes if o.task.entry == name and o.error is None]
         if not outcomes:
             return ""
-        last = outcomes[-1]
-        return f"a fit takes {words.seconds(last.fit_seconds)} and the model {words.size(last.n_bytes)}"
+        quickest = min(outcome.fit_seconds for outcome in outcomes)  # others may have compiled kernels
+        return f"a fit takes {words.seconds(quickest)} and the model {words.size(outcomes[-1].n_bytes)}"
 
     def _repr_html_(self) -> str:
         from handful.reports.html import render_fragment

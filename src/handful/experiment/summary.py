@@ -27,6 +27,12 @@ _METRICS = {
     "f1": "F1 (mean over classes)",
 }
 
+_TOO_LATE = {
+    "out of time": "the time was up.",
+    "out of trials": "the trials were used up.",
+    "interrupted": "the race was interrupted.",
+}
+
 
 def describe_table(comparison: Comparison) -> Content:
     """Return all that a report on a comparison on a table says.
@@ -117,7 +123,9 @@ def usual_params(outcomes: Sequence[Outcome]) -> Mapping[str, Any]:
 def _common(comparison: Result, pool_share: float) -> dict[str, Any]:
     race, ranking, verdict = comparison.race, comparison.ranking, comparison.judgment
     by_entry = _by_entry(race)
-    late = {e.name: "was not tried in the time." for e in race.active if not race.n_done(e.name)}
+    late = {
+        e.name: _TOO_LATE.get(comparison.state, "it was not tried.") for e in race.active if not race.n_done(e.name)
+    }
     return {
         "title": comparison.name,
         "state": comparison.state,
@@ -178,8 +186,8 @@ def _row(rank: Rank, outcomes: Sequence[Outcome]) -> Row:
         twin=None if rank.gain is None else rank.gain.twin,
         n_bytes=round(median(o.n_bytes for o in outcomes)),
         n_kept=round(median(kept)) if kept else None,
-        fit_seconds=median(o.fit_seconds for o in outcomes),
-        predict_seconds=median(o.predict_seconds for o in outcomes),
+        fit_seconds=min(o.fit_seconds for o in outcomes),
+        predict_seconds=min(o.predict_seconds for o in outcomes),
         params=usual_params(outcomes),
     )
 
@@ -214,7 +222,7 @@ def _curve(name: str, scores: Mapping[int, Mapping[int, float]], pool_share: flo
 def _shown(ranking: Ranking) -> list[str]:
     semi = [rank.name for rank in ranking.ranks if rank.uses_unlabeled][:1]
     base = [] if ranking.baseline is None else [ranking.baseline]
-    return list(dict.fromkeys([ranking.ranks[0].name, *base, *semi]))
+    return list(dict.fromkeys([ranking.best.name, *base, *semi]))
 
 
 def _confusion(name: str, outcomes: Sequence[Outcome], classes: np.ndarray) -> Confusion:

@@ -26,7 +26,7 @@ TABLE_TEAM = (
     "extra-trees@rank",
     "random-forest",
     "logistic-regression@clip C=0.1 class_weight=null",
-    "kernel-ridge",
+    "random-forest max_features=0.5",
     "kernel-ridge@rank",
     "shrunk-bayes",
     "shrunk-lda@rank",

@@ -183,6 +183,14 @@ class Content:
         """Both sentences."""
         return f"{self.best_bet} {self.proven}".strip()
 
+    @property
+    def absences(self) -> list[str]:
+        """One sentence for all methods that stayed out for the same reason."""
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.left_out.items():
+            by_reason.setdefault(why, []).append(name)
+        return [f"{', '.join(names)} did not take part: {why}" for why, names in by_reason.items()]
+
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
         return {**asdict(self), "verdict": self.verdict}

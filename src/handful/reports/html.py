@@ -44,7 +44,7 @@ def render_html(content: Content) -> str:
         decisions_text=decisions_in_words(content),
         table=_table(content),
         facts=_facts(content),
-        notes=[*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())],
+        notes=[*content.notes, *content.absences],
         versions=", ".join(f"{name} {version}" for name, version in content.versions.items()),
     )
     return page

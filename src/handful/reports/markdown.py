@@ -87,7 +87,7 @@ def _confusions(content: Content) -> list[str]:
 
 def _run(content: Content) -> list[str]:
     facts = [*content.facts.items(), *((f"column {name}", kind) for name, kind in content.columns.items())]
-    notes = [*content.notes, *(f"{name} did not take part: {why}" for name, why in content.left_out.items())]
+    notes = [*content.notes, *content.absences]
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", content.command))])
     return [
         "## Data and run",

@@ -64,7 +64,7 @@ def render_terminal(content: Content) -> list[RenderableType]:
     if content.curves:
         parts += ["", _curves(content.curves)]
     parts.append("")
-    parts += [Text(f"{name} did not take part: {why}", style="dim") for name, why in content.left_out.items()]
+    parts += [Text(absence, style="dim") for absence in content.absences]
     parts += [Text(note, style="dim") for note in content.notes]
     parts += [Text(f"Warning: {warning}", style="yellow") for warning in content.warnings]
     parts += [Text(content.best_bet, style="bold"), Text(content.proven, style="bold")]

@@ -24,6 +24,7 @@ _STRANGE_SHARE = 0.2
 _LEADING_ZERO = r"^[+-]?0[0-9]+(\.[0-9]*)?$"
 _CODE_NAME = re.compile(r"\b(zip|postal|postcode|plz|phone|telephone|fax)(\b|_)", re.IGNORECASE)
 _ENOUGH_PADDED = 10
+_MANY_NAMES = 100  # values of a column of names that are told apart
 
 
 class Column(NamedTuple):
@@ -130,9 +131,10 @@ def _is_padded(cells: pl.Series) -> bool:
 
 
 def _is_long(filled: pl.Expr) -> pl.Expr:
-    """Three or more words on average, and more than half of the cells different."""
+    """Three or more words on average, or two where names would be too many to tell apart; more than half of the cells differ."""
     n_words = filled.str.count_matches(r"\S+").sum()
-    return (n_words >= 3 * filled.len()) & (2 * filled.n_unique() > filled.len())
+    wordy = (n_words >= 3 * filled.len()) | ((n_words >= 2 * filled.len()) & (filled.n_unique() > _MANY_NAMES))
+    return wordy & (2 * filled.n_unique() > filled.len())
 
 
 def _where(frame: pl.DataFrame, condition: pl.Expr) -> list[str]:

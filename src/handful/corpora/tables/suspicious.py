@@ -45,8 +45,8 @@ def suspicions(
     Returns
     -------
     list of str
-        About columns filled only where labels are, columns that give the label away, rows that are on both sides, and
-        rare classes.
+        About columns filled only where labels are, columns that give the label away, rows that are on both sides, labels
+        that differ in case alone, and rare classes.
 
     Examples
     --------
@@ -63,6 +63,7 @@ def suspicions(
             notes.extend(_given_away(name, kind, cells, codes, (forms or {}).get(name, "plain")))
         notes.extend(_filled_only_where_labeled(name, cells, codes))
     notes.extend(_on_both_sides(frame.select(list(kinds)), codes))
+    notes.extend(_alike(classes))
     rare = rare_classes(codes, classes)
     if rare:
         told = ", ".join(f"{str(label)!r} ({n:,} labels)" for label, n in list(rare.items())[:3])
@@ -71,6 +72,16 @@ def suspicions(
             "balanced accuracy or F1 does."
         )
     return notes
+
+
+def _alike(classes: Any) -> Iterator[str]:
+    """Tell of labels that are one to a reader, and two to a machine."""
+    spellings: dict[str, list[str]] = {}
+    for label in classes:
+        spellings.setdefault(str(label).casefold(), []).append(str(label))
+    for same in spellings.values():
+        if len(same) > 1:
+            yield f"The labels {' and '.join(map(repr, same))} differ in case alone and count as {len(same)} classes."
 
 
 def rare_classes(codes: np.ndarray, classes: Any) -> dict[Any, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,7 @@ def left_out(table: Table, chosen: Collection[str] = ()) -> dict[str, str]:
             if n_values == 1 and n_filled == len(cells):
                 reasons[name] = "it has the same value in all rows"
             elif is_identifier(name, kind, cells, is_plain=name not in table.forms):
-                reasons[name] = f"it looks like an identifier. Keep it with {name}={kind}"
+                reasons[name] = f"it looks like an identifier. Keep it with --columns {shlex.quote(f'{name}={kind}')}"
     return reasons
 
 
