@@ -284,6 +284,12 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 3)
     assert code == 0
     assert "Best with few and with many labels" in out
+    few = [full[0], *full[1:120:8]]
+    table.write_text("\n".join(few) + "\n")
+    code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 3, "--goal", 0.9)
+    assert code == 0
+    assert "No forecast" in out
+    assert "it cannot be told how many labels 90% takes" in out
     table.write_text("\n".join(full[:6]) + "\n")
     code, _, err = run(capsys, "budget", table, "--target", "kind")
     assert code == 1

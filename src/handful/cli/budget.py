@@ -70,7 +70,7 @@ def command(
     if run.as_json:
         emit_json({"data": str(data), "target": target, "figure": figure, "map": map_file, **asdict(told)})
         return
-    _show(told)
+    _show(told, goal)
 
 
 def _curves(told: Budget) -> list[Curve]:
@@ -103,7 +103,7 @@ def _write(figure: Path, drawn: str) -> None:
         file.write(drawn.replace("</title>", f"</title>{_STYLE}", 1))
 
 
-def _show(told: Budget) -> None:
+def _show(told: Budget, goal: float | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -122,6 +122,8 @@ def _show(told: Budget) -> None:
     out.print(f"\nBest with few and with many labels: {told.winners[0]}, {told.winners[-1]}.", soft_wrap=True)
     if told.refused is not None:
         out.print(told.refused, soft_wrap=True)
+        if goal is not None:
+            out.print(f"So it cannot be told how many labels {goal:.0%} takes.", soft_wrap=True)
     elif told.forecast is not None:
         ahead = told.forecast
         out.print(
