@@ -17,6 +17,10 @@ from handful.kernels.trees import siblings_of
 from handful.parsing.encoding import Encoder
 from handful.parsing.templates import TemplateSet
 
+_PASSES = 5
+_LONGEST_STEP = 0.1
+_LEAST_COUNT = 2  # of a feature in the training trees
+
 
 def rounded(weights: np.ndarray, share: float) -> np.ndarray:
     """Round weights to multiples of a share of their root mean square (over those that are not 0).
@@ -85,10 +89,7 @@ class ArcLabeler:
         heads: np.ndarray,
         labels: Sequence[str],
         *,
-        max_passes: int,
-        limit: float,
         seed: int,
-        min_count: int = 2,
         rounding: float = 0.0,
     ) -> Self:
         """Learn from the heads and labels of all words."""
@@ -98,15 +99,15 @@ class ArcLabeler:
         new = cls(encoder, templates, names, np.empty(0, dtype=np.int64), np.empty((0, len(names))))
         keys, bounds = new._keys(sentences, heads)
         distinct, counts = np.unique(keys, return_counts=True)
-        new.keys = distinct[counts >= min_count]
+        new.keys = distinct[counts >= _LEAST_COUNT]
         new._table = make_table(new.keys)
         ids, bounds = find_all(new._table, keys, bounds)
         weights, sums = np.zeros((2, len(new.keys), len(names)))
         step = 0
         if len(names) > 1:
-            for number in range(max_passes):
+            for number in range(_PASSES):
                 order = np.random.default_rng([seed, number]).permutation(len(gold))
-                label_pass(ids, bounds, gold, order, limit, step, weights, sums)
+                label_pass(ids, bounds, gold, order, _LONGEST_STEP, step, weights, sums)
                 step += len(gold)
             weights -= sums / max(step, 1)
         weights = rounded(weights, rounding)

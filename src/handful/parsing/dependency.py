@@ -35,7 +35,7 @@ from handful.parsing.scoring import ParseScores, score_trees
 from handful.parsing.templates import TemplateSet
 from handful.parsing.tree_space import TreeSpace
 
-_MAX_ITERATIONS, _MAX_PASSES, _LABEL_PASSES = 100, 10, 5
+_MAX_ITERATIONS, _MAX_PASSES = 100, 10
 _LONGEST_STEP = 0.01
 _CHUNK_WORDS = 50_000
 # Arcs that order 2 does not look at: those that arcs alone make a three hundred times less likely than another one to the
@@ -266,8 +266,6 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
                 sentences,
                 given,
                 labels,
-                max_passes=_LABEL_PASSES,
-                limit=0.1,
                 seed=self.random_state,
                 rounding=self.rounding,
             )
