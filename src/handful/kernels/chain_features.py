@@ -378,11 +378,10 @@ def take_sum(shards: np.ndarray, start: int, stop: int, out: np.ndarray) -> None
     >>> out.tolist(), shards.tolist()
     ([4.0, 6.0], [[0.0, 0.0], [0.0, 0.0]])
     """
-    for i in range(start, stop):
-        out[i] = shards[0, i]
-    for k in range(1, len(shards)):
-        for i in range(start, stop):
-            out[i] += shards[k, i]
+    # Slices from 0 on, for an index that cannot be negative becomes vector code.
+    sums = out[start:stop]
     for k in range(len(shards)):
-        for i in range(start, stop):
-            shards[k, i] = 0.0
+        shard = shards[k, start:stop]
+        for i in range(len(sums)):
+            sums[i] = shard[i] if k == 0 else sums[i] + shard[i]
+            shard[i] = 0.0
