@@ -117,6 +117,20 @@ def test_a_race_goes_on_where_it_was_stopped():
     assert {o.task: o.score for o in half.outcomes} == {o.task: o.score for o in first.outcomes}
 
 
+def test_with_a_budget_of_trials_it_goes_on_as_it_would_have_from_any_moment():
+    """In the middle of a lap too: who is in question is asked when the lap is done, not earlier."""
+    means = {"plain-a": 0.70, "plain-b": 0.69, "good": 0.72, "bad": 0.66}
+    whole, first = FakeArena(means, spread=0.1), new_race(prove=True)
+    held(whole, first, trials=40)
+    for n_known in range(len(first.outcomes)):
+        arena, race = FakeArena(means, spread=0.1), new_race(prove=True)
+        known = {outcome.task: outcome for outcome in first.outcomes[:n_known]}
+        limits = Session(started=0.0, trials=40)
+        Runner(race, limits, Here(arena), clock=arena.clock, known=known).run()
+        assert [o.task for o in race.outcomes] == [o.task for o in first.outcomes]
+        assert len(arena.log) == len(first.outcomes) - n_known
+
+
 def test_a_method_that_fails_is_left_out_with_its_reason():
     class Failing(FakeArena):
         def run(self, task):

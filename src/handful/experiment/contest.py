@@ -46,7 +46,7 @@ def hold(
     if session.dry_run:
         return "planned"
     book = _journal(arena.name, session, key)
-    if book is not None:
+    if book is not None and session.by_clock:
         for outcome in book.outcomes.values():
             race.add(outcome)
     try:
@@ -55,6 +55,7 @@ def hold(
             runner = Runner(race, session, workers)
             if book is not None:
                 runner.keep = book.add
+                runner.known = {} if session.by_clock else dict(book.outcomes)
             if reserve is not None:
                 runner.reserve = reserve
             return runner.run()

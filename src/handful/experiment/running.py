@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handful.core.progress import Step
 from handful.experiment.entrants import Entrant
@@ -35,6 +35,9 @@ class Runner:
         Seconds that must be left at the end, given the race as it stands.
     clock : callable
         Tells the time, as ``time.monotonic`` does.
+    known : dict of Task to Outcome
+        What an earlier run has made; taken from here when its turn comes, so that a run which was stopped in the middle of a
+        lap goes on as it would have.
     """
 
     race: Race
@@ -43,6 +46,7 @@ class Runner:
     keep: Callable[[Outcome], None] = lambda outcome: None
     reserve: Callable[[Race], float] = lambda race: 0.0
     clock: Callable[[], float] = time.monotonic
+    known: dict[Task, Outcome] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._queue: list[Work] = []
@@ -71,7 +75,10 @@ class Runner:
             if self.session.trials is not None and self._made >= self.session.trials:
                 return "out of trials"
             self._refill()
+            made = self._made
             self._hand_out()
+            if not self._pending and self._made > made:
+                continue  # all of it was known
             if not self._pending:
                 return "finished" if not self._queue else "out of time"
             self._tell("race")
@@ -148,6 +155,10 @@ class Runner:
                 return
             work = self._queue.pop(0)
             if isinstance(work, Task) and work.entry in self.race.left_out:
+                continue
+            if isinstance(work, Task) and work in self.known:
+                self._made += 1
+                self.race.add(self.known.pop(work))
                 continue
             self._pending.append(work)
             self.workers.submit(work, self._is_cheap(work))
