@@ -64,7 +64,8 @@ def test_nothing_is_written_but_what_was_named(name, data, tmp_path):
     done = run(WRITING[name](data, named / "out"), cwd=here, HOME=str(home), TMPDIR=str(temporary), XDG_CACHE_HOME=None)
     assert done.returncode == 0, done.stderr
     assert [path for place in (home, temporary, here) for path in place.rglob("*")] == []
-    assert {path.name for path in named.iterdir()} <= {"out", "model"}
+    # counts for held-out sentences stand beside those that were named, as --help says
+    assert {path.name for path in named.iterdir()} <= {"out", "model", "out-held-out"}
     assert set(data.rglob("*")) == before
 
 

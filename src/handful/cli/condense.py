@@ -89,7 +89,8 @@ _HELD_OUT = 3
 @click.option(
     "--counts",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="File for the counts; if it is there, TEXT is added, but for pieces that it has counted already.",
+    help="File for the counts; if it is there, TEXT is added, but for pieces that it has counted already. Where sentences are "
+    "held out, a second file, FILE-held-out, stands beside it.",
 )
 @click.option(
     "--shard",

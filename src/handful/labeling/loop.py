@@ -88,7 +88,7 @@ def next_rows(
     --------
     >>> rows = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
     >>> [pick.row for pick in next_rows(rows, ["a", None, None, None, None, None], n=1)]
-    [4]
+    [5]
     """
     return LabelLoop(X, y, random_state=random_state, progress=progress).next(n, strategy)
 

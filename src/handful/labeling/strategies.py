@@ -139,7 +139,7 @@ def choose_telling(near: np.ndarray, weights: np.ndarray, n_labels: np.ndarray, 
     --------
     >>> points = np.array([[0.0], [0.1], [0.2], [5.0]])
     >>> choose_telling(nearness(points), np.ones(4), np.zeros(4, dtype=int), np.ones(4, dtype=int), 2)
-    [1, 3]
+    [2, 3]
     """
     left = free.copy()
     known = np.flatnonzero(n_labels)
