@@ -41,7 +41,7 @@ def make_data(folder: Path) -> Path:
     long = "\n".join(f"the cat{i % 70} sees a dog{i % 50} in house{i % 90}" for i in range(60_000))
     (folder / "long.txt").write_text(long + "\n")
     tagged = [replace(t, sentence=Sentence(t.sentence.tokens, {"xpos": t.sentence["pos"]})) for t in trees]
-    write_conllu(folder / "trees.conllu", tagged)
+    write_conllu(folder / "trees.conllu", tagged[:40])
     table = "\n".join(f"{i % 7},{(i * i) % 11},{'ab'[i % 2] if i < 30 else ''}" for i in range(60))
     (folder / "table.csv").write_text(f"x,y,label\n{table}\n")
     (folder / "list.tsv").write_text("".join(f"{name}\t{' '.join(w)}\n" for name, w in APARTMENT_PROTOTYPES.items()))
@@ -59,7 +59,7 @@ COMMANDS: dict[str, Words] = {
     ),
     "fit parser": lambda data, out: (
         *("fit", "parser", data / "trees.conllu", "--model", out / MODEL, "--jobs", 1),
-        *("--iterations", 12, "--checkpoint", out / "kept"),
+        *("--iterations", 8, "--checkpoint", out / "kept"),
     ),
     "fit prototypes": lambda data, out: (
         *("fit", "prototypes", data / "list.tsv", data / "ads.txt", "--model", out / MODEL, "--jobs", 1),

@@ -139,9 +139,34 @@ def test_held_out_sentences_teach_what_bins_add(capsys, model, tmp_path):
     assert again[0] == 0
     assert {**json.loads(again[1]), "bytes": facts["bytes"]} == facts  # the file tells the command
     (tmp_path / "counts-held-out").unlink()
-    code, _, err = run(capsys, "condense", model, train, raw, *small, "--held-out", 3)
+    code, _, err = run(capsys, "condense", model, train, *small, "--held-out", 3)
     assert code == 2
-    assert f"there is no {counts}-held-out" in err
+    assert f"there is no {counts}-held-out. Name TEXT again" in err
+
+
+@pytest.mark.parametrize("share", [(), ("--shard", "1/1")])
+def test_a_run_that_was_stopped_between_two_files_of_counts_goes_on(capsys, model, tmp_path, monkeypatch, share):
+    counts, small = tmp_path / "counts", tmp_path / "small.handful"
+    files = counts, tmp_path / "counts-held-out", *(() if share else (small,))
+    words = "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", "-o", small, "--counts", counts, *share
+    assert run(capsys, *words)[0] == 0
+    expected = [path.read_bytes() for path in files]
+    for path in files:
+        path.unlink()
+    save_counts = CondensedFeatures.save_counts
+
+    def save_the_first(features, path):
+        if path != counts:
+            raise KeyboardInterrupt
+        save_counts(features, path)
+
+    monkeypatch.setattr(CondensedFeatures, "save_counts", save_the_first)
+    assert run(capsys, *words)[0] == 130
+    monkeypatch.undo()
+    assert [path.exists() for path in files[:2]] == [True, False]
+    code, _, err = run(capsys, *words)
+    assert code == 0, err
+    assert [path.read_bytes() for path in files] == expected
 
 
 def test_counts_of_two_models_go_together(capsys, model, tmp_path, monkeypatch):

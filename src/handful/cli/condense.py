@@ -138,9 +138,12 @@ def command(
     settings = CondensingSettings(max_iter=options.pop("iterations"), **options)
     files = count_files(counts, settings.held_out is not None)
     _check_outputs(where, files, (model, labeled, dev, *taggers, *texts))
-    stored = _all_there(files)
+    stored = [path for path in files if path.exists()]
     if share is not None:
-        _check_share(files, texts, again)
+        _check_share(files, stored, texts, again)
+        stored = []  # of a share that was stopped between two files, which is counted again
+    elif stored != files and not texts:
+        _check_all_there(files, stored)
     if not texts and not stored and way != "rounded":
         raise click.UsageError("TEXT is missing: name raw text to count, or --counts with a file of counts.")
     prepare = tag_columns(base, [load_tagger(path) for path in taggers]) if texts else []
@@ -258,15 +261,14 @@ def count_files(counts: Path | None, held_out: bool) -> list[Path]:
     return [counts, *([counts.with_name(f"{counts.name}-held-out")] if held_out else [])]
 
 
-def _all_there(files: list[Path]) -> bool:
-    """Tell whether counts are stored; only one of two files is an error."""
-    missing = [path for path in files if not path.exists()]
-    if missing and len(missing) < len(files):
+def _check_all_there(files: list[Path], stored: list[Path]) -> None:
+    """Refuse one of two files of counts where no text is given, of which the other could be counted."""
+    if stored:
+        missing = next(path for path in files if path not in stored)
         raise click.UsageError(
             f"--counts: with --held-out counts are kept in two files, {files[0]} and {files[1]}, but there is no "
-            f"{missing[0]}. Name a new file."
+            f"{missing}. Name TEXT again, or a new file."
         )
-    return bool(files) and not missing
 
 
 @contextmanager
@@ -286,10 +288,10 @@ def _share(text: str | None) -> Share | None:
     return None if text is None else Share.parse(text)
 
 
-def _check_share(files: list[Path], texts: tuple[Path, ...], again: bool) -> None:
+def _check_share(files: list[Path], stored: list[Path], texts: tuple[Path, ...], again: bool) -> None:
     if not files or not texts or again:
         raise click.UsageError("--shard needs TEXT and --counts, and goes without --again.")
-    if files[0].exists():
+    if stored == files:
         raise click.UsageError(f"--shard: {files[0]} is there already. Remove it to count this share again.")
 
 

@@ -190,12 +190,12 @@ class Condensing:
         return self
 
     def read_counts(self, paths: Sequence[str | os.PathLike[str]]) -> Condensing:
-        """Take counts from files that `save_counts` wrote.
+        """Take counts from files that `save_counts` wrote, and leave out those that are not there.
 
         Parameters
         ----------
         paths : sequence of path-like
-            One file per base model, as in `features`.
+            One file per base model, as in `features`. One is missing where `save_counts` was stopped between two of them.
 
         Returns
         -------
@@ -203,6 +203,8 @@ class Condensing:
             Itself.
         """
         for number, (path, features) in enumerate(zip(paths, self.features, strict=True)):
+            if not os.path.exists(path):
+                continue
             try:
                 features.fit_counts(path)
             except DataError as error:
