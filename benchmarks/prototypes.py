@@ -25,7 +25,7 @@ from handful.corpora.make import make_tagged_sentences
 from handful.papers.haghighi2006.texts import news, wsj_sample
 from handful.representations import ContextSimilarity
 from handful.tagging.prototypes import PrototypeTagger
-from handful.tagging.prototypes.chains import Tokens
+from handful.tagging.prototypes.chains import TokenArrays
 from handful.tagging.prototypes.features import feature_table, word_predicates
 from handful.tagging.prototypes.field import PrototypeField
 from handful.tagging.prototypes.lists import extract_prototypes
@@ -57,7 +57,7 @@ def make_field(sentences, prototypes, labels):
         legal[rows[word]] = [word in prototypes.get(label, ()) for label in labels]
     ids = np.array([rows[word] for sentence in sentences for word in sentence], dtype=np.int32)
     offsets = np.cumsum([0, *map(len, sentences)])
-    return PrototypeField(feature_table(observed, columns), legal, 2), Tokens(
+    return PrototypeField(feature_table(observed, columns), legal, 2), TokenArrays(
         ids, offsets, np.full(len(ids), -1, np.int32)
     )
 

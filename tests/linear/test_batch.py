@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize
 
 from handful.core.errors import DataError, FileError, ParameterError
-from handful.linear import Flat, counts, minimize
+from handful.linear import Flat, Recorder, counts, minimize
 
 
 def logistic(seed, n=60, n_columns=8, n_labels=3):
@@ -39,7 +39,7 @@ def test_l2_reaches_the_optimum_of_an_independent_solver(seed):
         return value + 0.7 * w @ w, gradient + 1.4 * w
 
     expected = optimize.minimize(penalized, np.zeros(n), jac=True, method="BFGS", options={"gtol": 1e-9})
-    found = minimize(objective, n, l2=0.7, tol=1e-10)
+    found = minimize(objective, np.zeros(n), l2=0.7, tol=1e-10)
     assert found.converged
     assert found.value == pytest.approx(expected.fun, rel=1e-9)
     np.testing.assert_allclose(found.weights, expected.x, atol=1e-4)
@@ -65,7 +65,7 @@ def test_l1_reaches_the_optimum_of_an_independent_solver(seed, l1, l2):
         bounds=[(0, None)] * 2 * n,
         options={"ftol": 1e-15, "gtol": 1e-9},
     )
-    found = minimize(objective, n, l1=l1, l2=l2, tol=1e-10)
+    found = minimize(objective, np.zeros(n), l1=l1, l2=l2, tol=1e-10)
     assert found.value == pytest.approx(expected.fun, rel=1e-7)
     weights = expected.x[:n] - expected.x[n:]
     np.testing.assert_allclose(found.weights, weights, atol=2e-3)
@@ -76,11 +76,15 @@ def test_l1_reaches_the_optimum_of_an_independent_solver(seed, l1, l2):
 @pytest.mark.parametrize("stop", [4, 10, 13])
 def test_resuming_gives_the_same_bits(tmp_path, l1, stop):
     objective, n = logistic(5)
-    whole = minimize(objective, n, l1=l1, l2=0.1, max_iter=25, tol=0.0)
+    whole = minimize(objective, np.zeros(n), l1=l1, l2=0.1, max_iter=25, tol=0.0)
     path = tmp_path / "run.npz"
-    first = minimize(objective, n, l1=l1, l2=0.1, max_iter=stop, tol=0.0, checkpoint=path, checkpoint_every=4)
+    first = minimize(
+        objective, np.zeros(n), l1=l1, l2=0.1, max_iter=stop, tol=0.0, recorder=Recorder(checkpoint=path, every=4)
+    )
     assert first.n_iter == stop
-    second = minimize(objective, n, l1=l1, l2=0.1, max_iter=25, tol=0.0, checkpoint=path, checkpoint_every=4)
+    second = minimize(
+        objective, np.zeros(n), l1=l1, l2=0.1, max_iter=25, tol=0.0, recorder=Recorder(checkpoint=path, every=4)
+    )
     assert np.array_equal(second.weights, whole.weights)
     assert second.value == whole.value
 
@@ -88,29 +92,29 @@ def test_resuming_gives_the_same_bits(tmp_path, l1, stop):
 def test_a_finished_run_stays_finished_and_others_are_refused(tmp_path):
     objective, n = logistic(5)
     path = tmp_path / "run.npz"
-    whole = minimize(objective, n, l2=0.1, checkpoint=path)
-    again = minimize(objective, n, l2=0.1, checkpoint=path)
+    whole = minimize(objective, np.zeros(n), l2=0.1, recorder=Recorder(checkpoint=path))
+    again = minimize(objective, np.zeros(n), l2=0.1, recorder=Recorder(checkpoint=path))
     assert np.array_equal(again.weights, whole.weights)
     assert again.n_iter == whole.n_iter
     with pytest.raises(DataError, match="another training run"):
-        minimize(objective, n, l2=0.2, checkpoint=path)
+        minimize(objective, np.zeros(n), l2=0.2, recorder=Recorder(checkpoint=path))
     for damaged in (b"nonsense", path.read_bytes()[:1000]):
         path.write_bytes(damaged)
         with pytest.raises(FileError, match="not a checkpoint"):
-            minimize(objective, n, l2=0.1, checkpoint=path)
+            minimize(objective, np.zeros(n), l2=0.1, recorder=Recorder(checkpoint=path))
 
 
 @pytest.mark.parametrize("penalty", [{"l2": 1e308}, {"l1": np.inf}, {"l2": np.nan}, {"l1": -1.0}])
 def test_a_penalty_without_measure_is_named(penalty):
     objective, n = logistic(5)
     with pytest.raises(ParameterError, match="minimize: a penalty must be from 0 to below"):
-        minimize(objective, n, **penalty)
+        minimize(objective, np.zeros(n), **penalty)
 
 
 def test_progress_reports_every_iteration():
     objective, n = logistic(6)
     steps = []
-    found = minimize(objective, n, l1=1.0, progress=steps.append)
+    found = minimize(objective, np.zeros(n), l1=1.0, recorder=Recorder(steps.append))
     assert [s.done for s in steps] == list(range(1, found.n_iter + 1))
     values = [s.figures["objective"] for s in steps]
     assert values == sorted(values, reverse=True)

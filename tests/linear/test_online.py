@@ -9,7 +9,7 @@ from scipy import optimize
 
 from handful.core.errors import DataError, FileError, ParameterError
 from handful.features import Predicates
-from handful.linear import Chain, ChainSteps, Flat, build_layout, train_online
+from handful.linear import Chain, ChainSteps, Flat, OnlineRule, Recorder, build_layout, train_online
 
 
 def table(seed, n=30, n_columns=6, n_labels=3):
@@ -25,7 +25,7 @@ def test_lazy_equals_eager(algorithm, seed):
     orders = [np.random.default_rng([7, k]).permutation(len(X)) for k in range(4)]
     averaged, last = run(X, y, n_labels, algorithm, orders, aggressiveness=0.3, l1=2.0)
     found = train_online(
-        Flat(X, n_labels), y, algorithm=algorithm, aggressiveness=0.3, l1=2.0, max_passes=4, seed=7
+        Flat(X, n_labels), y, OnlineRule(algorithm, aggressiveness=0.3, l1=2.0), max_passes=4, seed=7
     ).weights.reshape(-1, n_labels)
     np.testing.assert_allclose(found, np.where(last == 0.0, 0.0, averaged), atol=1e-12)
 
@@ -54,7 +54,7 @@ def hinge_optimum(X, y, n_labels, l1):
 def test_fobos_comes_to_the_exact_optimum(seed):
     X, y, n_labels = table(seed, n=20, n_columns=4)
     best = hinge_optimum(X, y, n_labels, 2.0)
-    learned = train_online(Flat(X, n_labels), y, algorithm="fobos", l1=2.0, rate=0.2, max_passes=600)
+    learned = train_online(Flat(X, n_labels), y, OnlineRule("fobos", l1=2.0, rate=0.2), max_passes=600)
     weights = learned.weights.reshape(-1, n_labels)
     scores = X @ weights + (np.arange(n_labels) != y[:, None])
     value = (scores.max(axis=1) - (X @ weights)[np.arange(len(y)), y]).sum() + 2.0 * np.abs(weights).sum()
@@ -65,34 +65,36 @@ def test_fobos_comes_to_the_exact_optimum(seed):
 @pytest.mark.parametrize("algorithm", ["pa", "fobos"])
 def test_resuming_gives_the_same_bits(tmp_path, algorithm):
     X, y, n_labels = table(3)
-    options = {"algorithm": algorithm, "l1": 0.5, "seed": 1}
+    options = {"rule": OnlineRule(algorithm, l1=0.5), "seed": 1}
     whole = train_online(Flat(X, n_labels), y, max_passes=6, **options)
     path = tmp_path / "run.npz"
-    train_online(Flat(X, n_labels), y, max_passes=2, checkpoint=path, **options)
-    resumed = train_online(Flat(X, n_labels), y, max_passes=6, checkpoint=path, **options)
+    train_online(Flat(X, n_labels), y, max_passes=2, recorder=Recorder(checkpoint=path), **options)
+    resumed = train_online(Flat(X, n_labels), y, max_passes=6, recorder=Recorder(checkpoint=path), **options)
     assert np.array_equal(whole.weights, resumed.weights)
     with pytest.raises(DataError, match="another training run"):
-        train_online(Flat(X, n_labels), y, max_passes=6, checkpoint=path, **(options | {"seed": 2}))
+        train_online(Flat(X, n_labels), y, max_passes=6, recorder=Recorder(checkpoint=path), **(options | {"seed": 2}))
     with pytest.raises(ParameterError, match="has 6 passes already, got 3 to make"):
-        train_online(Flat(X, n_labels), y, max_passes=3, checkpoint=path, **options)
+        train_online(Flat(X, n_labels), y, max_passes=3, recorder=Recorder(checkpoint=path), **options)
 
 
 def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path):
     X, y, n_labels = table(3)
     path = tmp_path / "run.npz"
-    train_online(Flat(X, n_labels), y, algorithm="pa", max_passes=1, checkpoint=path)
+    train_online(Flat(X, n_labels), y, OnlineRule("pa"), max_passes=1, recorder=Recorder(checkpoint=path))
     whole = path.read_bytes()
     for n_bytes in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:n_bytes])
         with pytest.raises(FileError, match=r"run\.npz: is not a checkpoint of a training run, or a damaged one"):
-            train_online(Flat(X, n_labels), y, algorithm="pa", max_passes=2, checkpoint=path)
+            train_online(Flat(X, n_labels), y, OnlineRule("pa"), max_passes=2, recorder=Recorder(checkpoint=path))
 
 
 def test_weights_that_grow_without_end_are_refused_and_not_kept(tmp_path):
     X, y, n_labels = table(3)
     path = tmp_path / "run.npz"
     with pytest.raises(ParameterError, match=r"must stay finite, but with rate 1e\+308"):
-        train_online(Flat(X, n_labels), y, algorithm="fobos", rate=1e308, max_passes=2, checkpoint=path)
+        train_online(
+            Flat(X, n_labels), y, OnlineRule("fobos", rate=1e308), max_passes=2, recorder=Recorder(checkpoint=path)
+        )
     assert not path.exists()
 
 
@@ -109,14 +111,14 @@ def test_chains_learn_what_can_be_learned(algorithm, order):
     edge = Predicates.of(words[:, None], offsets)
     layout = build_layout(12, 3, node, edge, codes, order=order, all_labels=True)
     chain = Chain(layout, node, edge, order=order)
-    learned = train_online(ChainSteps(chain), codes, algorithm=algorithm, l1=0.01, max_passes=30)
+    learned = train_online(ChainSteps(chain), codes, OnlineRule(algorithm, l1=0.01), max_passes=30)
     assert (chain.best(learned.weights) == codes).mean() > 0.99
 
 
-@pytest.mark.parametrize("settings", [{"algorithm": "pa"}, {"algorithm": "fobos", "rate": 1e-12, "l1": 1e-12}], ids=str)
-def test_training_starts_where_it_is_told(settings):
+@pytest.mark.parametrize("rule", [OnlineRule("pa"), OnlineRule("fobos", rate=1e-12, l1=1e-12)], ids=str)
+def test_training_starts_where_it_is_told(rule):
     rows, outputs = Flat(np.eye(3), 3), np.arange(3)
     right = np.ravel(10.0 * np.eye(3))
-    learned = train_online(rows, outputs, max_passes=2, start=right, **settings)
+    learned = train_online(rows, outputs, rule, max_passes=2, start=right)
     assert learned.loss == 0.0
     np.testing.assert_allclose(learned.weights, right, atol=1e-9)

@@ -9,7 +9,7 @@ import pytest
 from oracles.optima import feature_rows, hinge_optimum, hinge_value, log_loss_optimum, log_loss_value
 
 from handful.features import Predicates
-from handful.linear import Chain, ChainSteps, build_layout, log_loss, minimize, train_online
+from handful.linear import Chain, ChainSteps, OnlineRule, build_layout, log_loss, minimize, train_online
 
 LENGTHS = [3, 1, 4, 2, 3, 2, 4, 1]
 N_PREDICATES, N_LABELS = 5, 3
@@ -39,7 +39,7 @@ def chain_problem(seed):
 def test_owlqn_comes_to_the_optimum_of_a_bounded_solver(seed, l1):
     chain, codes, problem, _ = chain_problem(seed)
     best, weights = log_loss_optimum(problem, chain.n_features, l1)
-    found = minimize(log_loss(chain, codes), chain.n_features, l1=l1, tol=1e-10)
+    found = minimize(log_loss(chain, codes), np.zeros(chain.n_features), l1=l1, tol=1e-10)
     assert found.value == pytest.approx(best, rel=1e-7)
     assert np.count_nonzero(found.weights) < chain.n_features
     assert log_loss_value(problem, weights)[0] == pytest.approx(log_loss(chain, codes)(weights)[0], rel=1e-9)
@@ -51,7 +51,7 @@ def test_fobos_comes_to_the_optimum_of_a_linear_program(seed):
     best = hinge_optimum(problem, costs, chain.n_features, 0.7)
     gaps = []
     for n_passes in (200, 800):
-        learned = train_online(ChainSteps(chain), codes, algorithm="fobos", l1=0.7, rate=0.2, max_passes=n_passes)
+        learned = train_online(ChainSteps(chain), codes, OnlineRule("fobos", l1=0.7, rate=0.2), max_passes=n_passes)
         gaps.append(hinge_value(problem, costs, learned.weights, 0.7) / best - 1.0)
     assert gaps[1] > -1e-9
     assert gaps[1] < 0.02

@@ -7,7 +7,7 @@ import pytest
 from oracles.trees import all_trees, pairs_of
 
 from handful.kernels.trees import pair_starts
-from handful.linear import Stepwise, Sweeping, counts, log_loss, minimize, train_online
+from handful.linear import OnlineRule, Stepwise, Sweeping, counts, log_loss, minimize, train_online
 from handful.linear.matrix_tree import crossing_marginals
 from handful.linear.shared_weights import TiedSteps, Ties, tie_steps
 from handful.linear.tree import PartFeatures, Tree
@@ -145,7 +145,7 @@ def test_the_fast_pass_equals_the_plain_one(algorithm, order, projective, single
     sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=order == 2, single_root=single_root, valued=valued)
     steps = TreeSteps(structure(sentences, order, projective=projective, n_jobs=2))
     gold = steps.tree.best(np.random.default_rng(2).normal(size=N_FEATURES))
-    options = {"algorithm": algorithm, "aggressiveness": 0.05, "l1": 0.5, "max_passes": 4, "seed": 3}
+    options = {"rule": OnlineRule(algorithm, 0.05, l1=0.5), "max_passes": 4, "seed": 3}
     plain: Stepwise = Plain(steps)
     assert isinstance(steps, Sweeping)
     assert not isinstance(plain, Sweeping)
@@ -166,7 +166,7 @@ def test_the_fast_pass_with_shared_weights_equals_the_plain_one(algorithm, order
     ties = Ties(9, rng.integers(0, 7, N_FEATURES), rng.integers(7, 9, N_FEATURES), rng.normal(size=N_FEATURES))
     steps = TreeSteps(structure(sentences, order))
     gold = steps.tree.best(rng.normal(size=N_FEATURES))
-    options = {"algorithm": algorithm, "aggressiveness": 0.05, "l1": 0.2, "rate": 0.02, "max_passes": 4, "seed": 3}
+    options = {"rule": OnlineRule(algorithm, 0.05, l1=0.2, rate=0.02), "max_passes": 4, "seed": 3}
     tied = tie_steps(steps, ties)
     assert isinstance(tied, Sweeping)
     fast, slow = train_online(tied, gold, **options), train_online(TiedSteps(steps, ties), gold, **options)
@@ -187,10 +187,12 @@ def test_learners_come_to_the_right_trees():
     sentences = Sentences(11, [3, 4, 5], valued=True)
     trees = structure(sentences)
     gold = trees.best(np.random.default_rng(5).normal(size=N_FEATURES))
-    learned = train_online(TreeSteps(trees), gold, algorithm="pa", max_passes=60)
+    learned = train_online(TreeSteps(trees), gold, OnlineRule("pa"), max_passes=60)
     assert learned.loss == pytest.approx(0.0)
     np.testing.assert_array_equal(trees.best(learned.weights), gold)
-    np.testing.assert_array_equal(trees.best(minimize(log_loss(trees, gold), N_FEATURES, l2=1e-3).weights), gold)
+    np.testing.assert_array_equal(
+        trees.best(minimize(log_loss(trees, gold), np.zeros(N_FEATURES), l2=1e-3).weights), gold
+    )
 
 
 def test_crossing_marginals_of_one_word_and_of_none():

@@ -8,7 +8,7 @@ from oracles import prototype_mrf as oracle
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from handful.tagging.prototypes.chains import Tokens
+from handful.tagging.prototypes.chains import TokenArrays
 from handful.tagging.prototypes.field import PrototypeField
 
 CLASSES = ["A", "B", "C"]
@@ -42,7 +42,7 @@ def make_tokens(sentences=SENTENCES, given=GIVEN):
     words = [VOCABULARY.index(w) for s in sentences for w in s]
     fixed = [-1 if y is None else CLASSES.index(y) for s in given for y in s]
     offsets = np.cumsum([0, *map(len, sentences)])
-    return Tokens(np.array(words, dtype=np.int32), offsets, np.array(fixed, dtype=np.int32))
+    return TokenArrays(np.array(words, dtype=np.int32), offsets, np.array(fixed, dtype=np.int32))
 
 
 def as_theta(field, weights, order):

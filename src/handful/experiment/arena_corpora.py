@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from handful.core.catalogue import cards, get_card
-from handful.core.errors import HandfulError, ParameterError
+from handful.core.errors import ParameterError
 from handful.core.registry import Card, Takes
-from handful.evaluation.ranking import Setting
+from handful.experiment.arena import Arena
 from handful.experiment.entrants import Entrant, choose_entrants
 from handful.experiment.splits import Budget
-from handful.experiment.trial import Cost, Outcome, Pilot, Task, quiet_single_thread
+from handful.experiment.trial import Cost, Pilot, Task
 
 _PILOT_SHARE = 10
 
@@ -74,13 +74,15 @@ class CorpusDraws:
         return np.sort(pool[:n_labels]), np.sort(pool[n_labels:]), np.sort(order[tested])
 
 
-class CorpusArena(ABC):
+class CorpusArena(Arena):
     """Trials on one corpus; what a trial is, a class for a kind of corpus says.
 
     Parameters
     ----------
     name : str
         Name of the corpus.
+    metric : str
+        What is scored.
     draws : CorpusDraws
         What is learned from and tested.
     seed : int
@@ -88,17 +90,10 @@ class CorpusArena(ABC):
     """
 
     takes: Takes
-    metric: str
 
-    def __init__(self, name: str, draws: CorpusDraws, seed: int) -> None:
-        self.name = name
+    def __init__(self, name: str, metric: str, draws: CorpusDraws, seed: int) -> None:
+        super().__init__(name, metric, seed)
         self.draws = draws
-        self.seed = seed
-
-    @property
-    @abstractmethod
-    def setting(self) -> Setting:
-        """What the scores are scores of."""
 
     @property
     @abstractmethod
@@ -115,13 +110,6 @@ class CorpusArena(ABC):
         """Columns of the corpus, where it has some."""
         return {}
 
-    def prepare(self) -> None:  # noqa: B027  (most need nothing)
-        """Learn what is the same for all draws."""
-
-    @abstractmethod
-    def _run(self, task: Task) -> Outcome:
-        """Make one trial."""
-
     def entrants(self, methods: Sequence[str] | None) -> tuple[Entrant, ...]:
         """Return those who take part; see `choose_entrants`."""
         known = {card.name: card for card in cards(self.takes) if _has_recipe(card)}
@@ -130,27 +118,6 @@ class CorpusArena(ABC):
             if name not in known:
                 raise ParameterError(f"compare: {name} must be fitted by hand, it has no recipe.")
         return choose_entrants(known, chosen)
-
-    def run(self, task: Task) -> Outcome:
-        """Make one trial; a method that fails is an outcome too.
-
-        Parameters
-        ----------
-        task : Task
-            The trial.
-
-        Returns
-        -------
-        Outcome
-            What came of it.
-        """
-        try:
-            with quiet_single_thread():
-                return self._run(task)
-        except (HandfulError, MemoryError) as error:
-            return Outcome(task, None, error=str(error) or "ran out of memory.")
-        except Exception as error:
-            return Outcome(task, None, error=f"{type(error).__name__}: {error}"[:300])
 
     def pilot(self, pilot: Pilot) -> Cost:
         """Try a method on a tenth of the corpus.

@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from handful.core.catalogue import cards, get_card
-from handful.core.errors import HandfulError
 from handful.core.labels import UNLABELED
 from handful.core.registry import Card
 from handful.evaluation.ranking import Setting
+from handful.experiment.arena import Arena
 from handful.experiment.entrants import FAVORITE, Entrant, choose_entrants, plain_methods
 from handful.experiment.problem import Problem
 from handful.experiment.search import search
@@ -37,7 +37,7 @@ _FOR_TEXTS = ("text-team", "complement-nb")  # of no use where no column is a te
 _HELD = 200  # tested rows of a trial whose confidence is kept
 
 
-class TableArena:
+class TableArena(Arena):
     """Trials of methods on one table.
 
     Parameters
@@ -73,21 +73,15 @@ class TableArena:
         extra: Mapping[str, Card] | None = None,
         view: TextView | None = None,
     ) -> None:
+        super().__init__(problem.name, metric, seed)
         self.problem = problem
         self.draws = draws
-        self.metric = metric
         self.max_unlabeled = max_unlabeled
-        self.seed = seed
         self.view = view or TextView()
         self.encoding_seconds = 0.0  # what it took to encode the rows of one draw; told for texts alone
         self._cards = dict(extra or {})
         self._everything: Any = None
         self._splits: dict[tuple[int, int], Matrices] = {}
-
-    @property
-    def name(self) -> str:
-        """Name of the table."""
-        return self.problem.name
 
     @property
     def setting(self) -> Setting:
@@ -156,30 +150,6 @@ class TableArena:
         if "text" in problem.kinds.values():
             self.encoding_seconds = time.perf_counter() - start
 
-    def run(self, task: Task) -> Outcome:
-        """Make one trial; a method that fails is an outcome too.
-
-        Parameters
-        ----------
-        task : Task
-            The trial.
-
-        Returns
-        -------
-        Outcome
-            What came of it.
-        """
-        start = time.perf_counter()
-        try:
-            with quiet_single_thread():
-                return self._run(task, start)
-        except HandfulError as error:
-            return Outcome(task, None, error=str(error))
-        except MemoryError:
-            return Outcome(task, None, error="ran out of memory.")
-        except Exception as error:
-            return Outcome(task, None, error=f"{type(error).__name__}: {error}"[:300])
-
     def pilot(self, pilot: Pilot) -> Cost:
         """Try a method on few rows.
 
@@ -227,7 +197,8 @@ class TableArena:
             self._splits[key] = self._encode(number, n_labels)
         return self._splits[key]
 
-    def _run(self, task: Task, start: float) -> Outcome:
+    def _run(self, task: Task) -> Outcome:
+        start = time.perf_counter()
         card = self.card(task.method)
         train, codes, test, truth = self.matrices(task.draw, task.n_labels)
         train, test = self.seen_by(task.method, train), self.seen_by(task.method, test)

@@ -31,18 +31,7 @@ _LOPSIDED = 0.8
 
 
 class Comparison(Result):
-    """What came of a comparison on a table.
-
-    Parameters
-    ----------
-    arena : TableArena
-        Where trials were made.
-    race : Race
-        What was tried, and what came of it.
-    state : {"finished", "out of time", "out of trials", "interrupted", "planned"}
-        How it ended.
-    command : str
-        How to do it again.
+    """What came of a comparison on a table; see `Result` for the parameters.
 
     Attributes
     ----------
@@ -50,9 +39,7 @@ class Comparison(Result):
         The recommended method, fitted to all labeled rows (and the unlabeled ones, if it can use them).
     """
 
-    def __init__(self, arena: TableArena, race: Race, state: str, command: str) -> None:
-        super().__init__(arena.name, race, state, command)
-        self.arena = arena
+    arena: TableArena
 
     @property
     def problem(self) -> Problem:

@@ -15,23 +15,9 @@ from handful.reports.content import Content
 
 
 class CorpusComparison(Result):
-    """What came of a comparison of taggers, or of models of word senses.
+    """What came of a comparison of taggers, or of models of word senses; see `Result` for the parameters."""
 
-    Parameters
-    ----------
-    arena : CorpusArena
-        Where trials were made.
-    race : Race
-        What was tried, and what came of it.
-    state : {"finished", "out of time", "out of trials", "interrupted", "planned"}
-        How it ended.
-    command : str
-        How to do it again.
-    """
-
-    def __init__(self, arena: CorpusArena, race: Race, state: str, command: str) -> None:
-        super().__init__(arena.name, race, state, command)
-        self.arena = arena
+    arena: CorpusArena
 
     @cached_property
     def content(self) -> Content:

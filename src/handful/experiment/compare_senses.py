@@ -42,7 +42,6 @@ class SenseArena(CorpusArena):
     """
 
     takes = "occurrences"
-    metric = "accuracy of senses"
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class SenseArena(CorpusArena):
         draws: CorpusDraws,
         seed: int,
     ) -> None:
-        super().__init__(name, draws, seed)
+        super().__init__(name, "accuracy of senses", draws, seed)
         # Tokens and features do not depend on what is learned from, so they are made once.
         ready = SenseClassifier()
         self.contexts = ready.contexts(occurrences)

@@ -49,12 +49,11 @@ class TaggedArena(CorpusArena):
     def __init__(
         self, name: str, data: Tagged, unlabeled: Sequence[Sentence], draws: CorpusDraws, templates: str, seed: int
     ) -> None:
-        super().__init__(name, draws, seed)
+        super().__init__(name, "F1 of spans" if data.has_spans else "accuracy of tags", draws, seed)
         self.data = data
         self.unlabeled = list(unlabeled)
         self.templates = templates
         self.spans = data.has_spans
-        self.metric = "F1 of spans" if self.spans else "accuracy of tags"
         self.setup = TaggerSetup(cast(Any, templates), columns=tuple(data.sentences[0].columns), random_state=seed)
 
     @property

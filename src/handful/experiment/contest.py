@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from handful.experiment.arena_corpora import CorpusArena
-from handful.experiment.arena_tables import TableArena
+from handful.experiment.arena import Arena
 from handful.experiment.journal import Journal, journal_folder
 from handful.experiment.race import Race
 from handful.experiment.running import Runner
@@ -15,7 +14,7 @@ from handful.experiment.workers import count_jobs, hire
 
 
 def hold(
-    arena: TableArena | CorpusArena,
+    arena: Arena,
     race: Race,
     session: Session,
     *,
@@ -26,7 +25,7 @@ def hold(
 
     Parameters
     ----------
-    arena : TableArena or CorpusArena
+    arena : Arena
         Where trials are made.
     race : Race
         Who takes part; it takes in the outcomes.

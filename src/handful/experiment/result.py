@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from handful.core.errors import DataError
 from handful.evaluation.ranking import Ranking
 from handful.evaluation.verdict import Verdict, judge
+from handful.experiment.arena import Arena
 from handful.experiment.race import Race
 from handful.reports import words
 from handful.reports.content import Content
@@ -24,8 +25,8 @@ class Result:
 
     Parameters
     ----------
-    name : str
-        Name of the data.
+    arena : Arena
+        Where trials were made.
     race : Race
         What was tried, and what came of it.
     state : {"finished", "out of time", "out of trials", "interrupted", "planned"}
@@ -34,8 +35,9 @@ class Result:
         How to do it again.
     """
 
-    def __init__(self, name: str, race: Race, state: str, command: str) -> None:
-        self.name = name
+    def __init__(self, arena: Arena, race: Race, state: str, command: str) -> None:
+        self.arena = arena
+        self.name = arena.name
         self.race = race
         self.state = state
         self.command = command

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from handful.compute.processes import jobs_of, start_processes
+from handful.experiment.arena import Arena
 from handful.experiment.trial import Cost, Outcome, Pilot, Task
 
 WORKER_BYTES = 350 * 2**20
@@ -20,16 +21,6 @@ WORKER_BYTES = 350 * 2**20
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _DIED = "its process died, perhaps for lack of memory."
-
-
-class Arena(Protocol):
-    """Where trials are made."""
-
-    def run(self, task: Task) -> Outcome:
-        """Make one trial."""
-
-    def pilot(self, pilot: Pilot) -> Cost:
-        """Try a method on few rows."""
 
 
 Work = Task | Pilot

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -76,6 +76,34 @@ into tokens.
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def runs_of_sentences(offsets: np.ndarray, n_tokens: int) -> Iterator[slice]:
+    """Cut sentences into runs of at most so many tokens; a sentence that is longer is a run of its own.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each sentence starts.
+    n_tokens : int
+        Most tokens of a run.
+
+    Yields
+    ------
+    slice
+        The next sentences.
+
+    Examples
+    --------
+    >>> [(run.start, run.stop) for run in runs_of_sentences(np.array([0, 2, 4, 9, 10]), 4)]
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    start, n_sentences = 0, len(offsets) - 1
+    while start < n_sentences:
+        fitting = int(np.searchsorted(offsets, offsets[start] + n_tokens, side="right")) - 1
+        stop = min(max(start + 1, fitting), n_sentences)
+        yield slice(start, stop)
+        start = stop
 
 
 def read_column(sentences: Sequence[Tokens], name: str, who: str) -> Column:

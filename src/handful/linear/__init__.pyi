@@ -7,7 +7,9 @@ from .flat import Flat as Flat
 from .layout import ChainLayout as ChainLayout
 from .layout import build_layout as build_layout
 from .online import Learned as Learned
+from .online import OnlineRule as OnlineRule
 from .online import train_online as train_online
+from .recording import Recorder as Recorder
 from .structure import Lazy as Lazy
 from .structure import Stepwise as Stepwise
 from .structure import Structure as Structure

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from handful.core.errors import ParameterError
-from handful.core.progress import Progress, Step
-from handful.linear.checkpoint import read_state, write_state
+from handful.core.progress import Step
+from handful.linear.recording import Recorder
 from handful.linear.structure import Structure, counts
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
@@ -21,6 +19,7 @@ _ARRAYS = ("weights", "gradient", "steps", "changes", "past")
 _MOST = 1e100  # a penalty beyond overflows as soon as a weight moves
 _PERIOD = 10
 _MAX_TRIALS = 40
+_SILENT = Recorder()
 _DECREASE, _CURVATURE = 1e-4, 0.9
 
 
@@ -94,19 +93,14 @@ def log_loss(structure: Structure, outputs: np.ndarray) -> Objective:
 
 def minimize(
     objective: Objective,
-    n_features: int,
+    start: np.ndarray,
     *,
     l1: float = 0.0,
     l2: float = 0.0,
     max_iter: int = 1000,
     tol: float = 1e-5,
     memory: int = 6,
-    start: np.ndarray | None = None,
-    target: float | None = None,
-    progress: Progress | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    checkpoint_every: int = 10,
-    fingerprint: str = "",
+    recorder: Recorder = _SILENT,
 ) -> Fitted:
     """Minimize ``objective(w) + l1 * |w|_1 + l2 * |w|_2^2``.
 
@@ -114,8 +108,8 @@ def minimize(
     ----------
     objective : callable
         Returns value and gradient of a convex smooth function, usually minus the log-likelihood.
-    n_features : int
-        Length of the weight vector.
+    start : ndarray
+        First weights.
     l1, l2 : float
         Strengths of the penalties. CRFsuite's ``c1`` and ``c2`` mean the same.
     max_iter : int
@@ -125,19 +119,9 @@ def minimize(
         below this share of the norm of the weights.
     memory : int
         Past steps remembered.
-    start : ndarray, optional
-        First weights; zeros by default.
-    target : float, optional
-        Stop as soon as the value is not above this.
-    progress : callable, optional
-        Told the objective, the gradient norm and the number of active features after every iteration.
-    checkpoint : path-like, optional
-        File to write the state to; if it is there already, the search goes on from it and gives the same result, bit
-        for bit, as an uninterrupted one.
-    checkpoint_every : int
-        Iterations between two writes.
-    fingerprint : str
-        Names the problem; a checkpoint of another problem is refused.
+    recorder : Recorder
+        Told the objective, the gradient norm and the number of active features after every iteration; keeps the state. A
+        search that goes on from a checkpoint gives the same result, bit for bit, as an uninterrupted one.
 
     Returns
     -------
@@ -154,32 +138,19 @@ def minimize(
     --------
     >>> def square(w):
     ...     return float(((w - 3) ** 2).sum()), 2 * (w - 3)
-    >>> minimize(square, 1, tol=1e-12).weights.round(6).tolist()
+    >>> minimize(square, np.zeros(1), tol=1e-12).weights.round(6).tolist()
     [3.0]
-    >>> minimize(square, 1, l1=2.0, tol=1e-12).weights.round(6).tolist()
+    >>> minimize(square, np.zeros(1), l1=2.0, tol=1e-12).weights.round(6).tolist()
     [2.0]
-    >>> minimize(square, 1, l1=6.0).weights.tolist()
+    >>> minimize(square, np.zeros(1), l1=6.0).weights.tolist()
     [0.0]
     """
     for penalty in (l1, l2):
         if not 0.0 <= penalty < _MOST:
             raise ParameterError(f"minimize: a penalty must be from 0 to below {_MOST:g}, got {penalty:g}. Lower it.")
-
-    def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = objective(weights)
-        if l2:
-            value += l2 * _dot(weights, weights)
-            gradient = gradient + 2.0 * l2 * weights
-        return value, gradient
-
-    problem = hashlib.sha256(f"{fingerprint}|{n_features}|{l1!r}|{l2!r}|{memory}".encode()).hexdigest()
-    state = _read_checkpoint(checkpoint, problem) if checkpoint is not None else None
-    if state is None:
-        weights = np.zeros(n_features) if start is None else start.astype(np.float64)
-        value, gradient = smooth(weights)
-        rows = np.zeros((2, memory, n_features))
-        past = np.full(_PERIOD, np.inf)
-        state = _State(weights, value + l1 * float(np.abs(weights).sum()), gradient, rows[0], rows[1], 0, 0, past)
+    smooth = _with_square(objective, l2)
+    settings = f"{len(start)}|{l1!r}|{l2!r}|{memory}"
+    state = _read_state(recorder, settings) or _first_state(smooth, start.astype(np.float64), l1, memory)
     state.converged = state.converged or _small(state, l1, tol)
     while state.n_iter < max_iter and not state.converged:
         slope = _pseudo_gradient(state.weights, state.gradient, l1)
@@ -196,15 +167,31 @@ def minimize(
         before = state.past[(state.n_iter - 1) % _PERIOD]
         improved = (before - state.value) / max(abs(state.value), 1e-300)
         state.past[(state.n_iter - 1) % _PERIOD] = state.value
-        reached = target is not None and state.value <= target
-        state.converged = improved < tol or reached or _small(state, l1, tol)
-        if progress is not None:
+        state.converged = improved < tol or _small(state, l1, tol)
+        if recorder.progress is not None:
             norm = _norm(_pseudo_gradient(state.weights, state.gradient, l1))
             figures = {"objective": state.value, "gradient": norm, "active": float(np.count_nonzero(state.weights))}
-            progress(Step("train", state.n_iter, max_iter, figures))
-        if checkpoint is not None and (state.n_iter % checkpoint_every == 0 or state.converged):
-            _write_checkpoint(checkpoint, problem, state)
+            recorder.progress(Step("train", state.n_iter, max_iter, figures))
+        if state.n_iter % recorder.every == 0 or state.converged:
+            _write_state(recorder, settings, state)
     return Fitted(state.weights, state.value, state.n_iter, state.converged)
+
+
+def _with_square(objective: Objective, l2: float) -> Objective:
+    """Return an objective with the smooth part of the penalty."""
+
+    def smooth(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective(weights)
+        return value + l2 * _dot(weights, weights), gradient + 2.0 * l2 * weights
+
+    return smooth if l2 else objective
+
+
+def _first_state(smooth: Objective, weights: np.ndarray, l1: float, memory: int) -> _State:
+    value, gradient = smooth(weights)
+    steps, changes = np.zeros((2, memory, len(weights)))
+    past = np.full(_PERIOD, np.inf)
+    return _State(weights, value + l1 * float(np.abs(weights).sum()), gradient, steps, changes, 0, 0, past)
 
 
 def _dot(a: np.ndarray, b: np.ndarray) -> float:
@@ -289,14 +276,14 @@ def _remember(state: _State, step: np.ndarray, change: np.ndarray) -> None:
         state.n_pairs += 1
 
 
-def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State) -> None:
+def _write_state(recorder: Recorder, settings: str, state: _State) -> None:
     numbers = np.array([state.n_pairs, state.n_iter, state.converged], dtype=np.int64)
     arrays = {name: getattr(state, name) for name in _ARRAYS}
-    write_state(path, problem, {"numbers": numbers, "value": np.array(state.value), **arrays})
+    recorder.write(settings, {"numbers": numbers, "value": np.array(state.value), **arrays})
 
 
-def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
-    state = read_state(path, problem, ("numbers", "value", *_ARRAYS))
+def _read_state(recorder: Recorder, settings: str) -> _State | None:
+    state = recorder.read(settings, ("numbers", "value", *_ARRAYS))
     if state is None:
         return None
     n_pairs, n_iter, converged = (int(n) for n in state.pop("numbers"))

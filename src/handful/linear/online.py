@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -11,10 +9,12 @@ from typing import Literal
 import numpy as np
 
 from handful.core.errors import ParameterError
-from handful.core.progress import Progress, Step
+from handful.core.progress import Step
 from handful.kernels.online import catch_up
-from handful.linear.checkpoint import read_state, write_state
+from handful.linear.recording import Recorder
 from handful.linear.structure import Lazy, Stepwise, Sweeping
+
+_SILENT = Recorder()
 
 
 @dataclass(eq=False)
@@ -46,29 +46,12 @@ class Learned:
     loss: float
 
 
-def train_online(
-    structure: Stepwise,
-    outputs: np.ndarray,
-    *,
-    algorithm: Literal["pa", "fobos"],
-    aggressiveness: float = 1.0,
-    l1: float = 0.0,
-    rate: float = 0.1,
-    max_passes: int = 15,
-    seed: int = 0,
-    start: np.ndarray | None = None,
-    progress: Progress | None = None,
-    checkpoint: str | os.PathLike[str] | None = None,
-    fingerprint: str = "",
-) -> Learned:
-    """Learn weights one input at a time, averaged over all steps.
+@dataclass(frozen=True)
+class OnlineRule:
+    """How far a step goes.
 
     Parameters
     ----------
-    structure : Stepwise
-        The inputs.
-    outputs : ndarray
-        Right outputs of all inputs.
     algorithm : {"pa", "fobos"}
         ``pa``: each step is the smallest that makes up for the loss, at most `aggressiveness` (PA-I of Crammer et al.
         2006). ``fobos``: a subgradient step, then every weight is pulled towards zero (Duchi & Singer 2009).
@@ -78,19 +61,72 @@ def train_online(
         Penalty of ``fobos``: the objective is the summed hinge loss plus ``l1 * |w|_1``.
     rate : float
         Step size of ``fobos`` in the first pass; pass k has ``rate / sqrt(k)``.
+
+    Examples
+    --------
+    >>> OnlineRule("fobos", l1=2.0, rate=0.4).of_pass(3, n_inputs=10)
+    (0.2, 0.04)
+    """
+
+    algorithm: Literal["pa", "fobos"]
+    aggressiveness: float = 1.0
+    l1: float = 0.0
+    rate: float = 0.1
+
+    def of_pass(self, n_before: int, n_inputs: int) -> tuple[float, float]:
+        """Return the longest step after so many passes, and by how much a step pulls weights towards zero.
+
+        Parameters
+        ----------
+        n_before : int
+            Passes made.
+        n_inputs : int
+            Steps of a pass.
+
+        Returns
+        -------
+        size, shrink : float
+            Length of a step, and of the pull.
+        """
+        if self.algorithm == "pa":
+            return self.aggressiveness, 0.0
+        size = float(self.rate / np.sqrt(n_before + 1))
+        return size, size * self.l1 / n_inputs
+
+    def __str__(self) -> str:
+        if self.algorithm == "pa":
+            return f"steps up to {self.aggressiveness:g}"
+        return f"rate {self.rate:g} and penalty {self.l1:g}"
+
+
+def train_online(
+    structure: Stepwise,
+    outputs: np.ndarray,
+    rule: OnlineRule,
+    *,
+    max_passes: int = 15,
+    seed: int = 0,
+    start: np.ndarray | None = None,
+    recorder: Recorder = _SILENT,
+) -> Learned:
+    """Learn weights one input at a time, averaged over all steps.
+
+    Parameters
+    ----------
+    structure : Stepwise
+        The inputs.
+    outputs : ndarray
+        Right outputs of all inputs.
+    rule : OnlineRule
+        How far a step goes.
     max_passes : int
         Passes over the inputs.
     seed : int
         Seed of the order of inputs; each pass draws its own.
     start : ndarray of float64, optional
         First weights; zero by default.
-    progress : callable, optional
-        Told the loss and the number of active features after every pass.
-    checkpoint : path-like, optional
-        File to write the state to after every pass; if it is there already, training goes on from it with the same
-        result as without the interruption.
-    fingerprint : str
-        Names the problem; a checkpoint of another problem is refused.
+    recorder : Recorder
+        Told the loss and the number of active features, and keeps the state, after every pass.
 
     Returns
     -------
@@ -110,13 +146,13 @@ def train_online(
     --------
     >>> from handful.linear.flat import Flat
     >>> rows = Flat(np.array([[1.0, 0.0], [0.0, 1.0]]), 2)
-    >>> learned = train_online(rows, np.array([0, 1]), algorithm="pa", max_passes=3)
+    >>> learned = train_online(rows, np.array([0, 1]), OnlineRule("pa"), max_passes=3)
     >>> rows.best(learned.weights).tolist(), learned.loss
     ([0, 1], 0.0)
     """
-    described = f"{fingerprint}|{structure.n_features}|{algorithm}|{aggressiveness!r}|{l1!r}|{rate!r}|{seed}"
-    problem = hashlib.sha256(described.encode()).hexdigest()
-    state = _read_checkpoint(checkpoint, problem) if checkpoint is not None else None
+    settings = "|".join([str(structure.n_features), rule.algorithm, repr(rule.aggressiveness), repr(rule.l1)])
+    settings += f"|{rule.rate!r}|{seed}"
+    state = _read_state(recorder, settings)
     if state is not None and state.n_passes > max_passes:
         raise ParameterError(
             f"train_online: the checkpoint has {state.n_passes} passes already, got {max_passes} to make. Ask for more passes, "
@@ -126,33 +162,27 @@ def train_online(
         first = np.zeros(structure.n_features) if start is None else np.array(start, dtype=np.float64)
         state = _State(first, np.zeros(structure.n_features))
     everything = np.arange(structure.n_features)
+    sweep = structure.sweep if isinstance(structure, Sweeping) else partial(_sweep, structure)
     loss = 0.0
     while state.n_passes < max_passes:
-        step_size = rate / np.sqrt(state.n_passes + 1)
-        shrink = step_size * l1 / structure.n_inputs if algorithm == "fobos" else 0.0
+        size, shrink = rule.of_pass(state.n_passes, structure.n_inputs)
         steps = np.full(structure.n_features, state.n_steps)
         order = np.random.default_rng([seed, state.n_passes]).permutation(structure.n_inputs)
         lazy = Lazy(state.weights, state.sums, steps, state.n_steps, shrink)
-        size = aggressiveness if algorithm == "pa" else step_size
-        sweep = structure.sweep if isinstance(structure, Sweeping) else partial(_sweep, structure)
         with np.errstate(over="ignore", invalid="ignore"):  # told below, in words
-            loss = sweep(order, outputs, lazy, size, algorithm == "pa")
+            loss = sweep(order, outputs, lazy, size, rule.algorithm == "pa")
         state.n_steps += structure.n_inputs
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
         state.n_passes += 1
         if not np.isfinite(state.sums).all():
-            steps_of = (
-                f"rate {rate:g} and penalty {l1:g}" if algorithm == "fobos" else f"steps up to {aggressiveness:g}"
-            )
             raise ParameterError(
-                f"train_online: the weights must stay finite, but with {steps_of} some grew without end. "
+                f"train_online: the weights must stay finite, but with {rule} some grew without end. "
                 "Lower these, or scale down the features."
             )
-        if progress is not None:
+        if recorder.progress is not None:
             figures = {"loss": loss, "active": float(np.count_nonzero(state.weights))}
-            progress(Step("train", state.n_passes, max_passes, figures))
-        if checkpoint is not None:
-            _write_checkpoint(checkpoint, problem, state)
+            recorder.progress(Step("train", state.n_passes, max_passes, figures))
+        _write_state(recorder, settings, state)
     averaged = state.sums / max(state.n_steps, 1)
     averaged[state.weights == 0.0] = 0.0
     return Learned(averaged, state.n_passes, loss)
@@ -187,11 +217,11 @@ def _difference(
     return ids[differs], amounts[differs]
 
 
-def _write_checkpoint(path: str | os.PathLike[str], problem: str, state: _State) -> None:
+def _write_state(recorder: Recorder, settings: str, state: _State) -> None:
     numbers = np.array([state.n_steps, state.n_passes], dtype=np.int64)
-    write_state(path, problem, {"numbers": numbers, "weights": state.weights, "sums": state.sums})
+    recorder.write(settings, {"numbers": numbers, "weights": state.weights, "sums": state.sums})
 
 
-def _read_checkpoint(path: str | os.PathLike[str], problem: str) -> _State | None:
-    state = read_state(path, problem, ("numbers", "weights", "sums"))
+def _read_state(recorder: Recorder, settings: str) -> _State | None:
+    state = recorder.read(settings, ("numbers", "weights", "sums"))
     return None if state is None else _State(state["weights"], state["sums"], *map(int, state["numbers"]))

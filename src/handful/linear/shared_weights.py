@@ -113,10 +113,10 @@ class TiedSteps:
 
     Examples
     --------
-    >>> from handful.linear import Flat, train_online
+    >>> from handful.linear import Flat, OnlineRule, train_online
     >>> ties = Ties(2, np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1]), np.array([1.0, -1.0, -1.0, 1.0]))
     >>> rows = TiedSteps(Flat(np.eye(2), 2), ties)
-    >>> train_online(rows, np.array([0, 1]), algorithm="pa", max_passes=3).weights[1] > 0
+    >>> train_online(rows, np.array([0, 1]), OnlineRule("pa"), max_passes=3).weights[1] > 0
     np.True_
     """
 

@@ -22,8 +22,10 @@ from handful.core.records import Tree
 from handful.core.registry import method
 from handful.core.schema import Array, DictOf, IfThere, ListOf, Maybe, Names, Number, Text, stored
 from handful.core.store import Storable
+from handful.features.columns import runs_of_sentences, sentence_offsets
 from handful.linear.batch import log_loss, minimize
-from handful.linear.online import train_online
+from handful.linear.online import OnlineRule, train_online
+from handful.linear.recording import Recorder
 from handful.linear.tree import Tree as TreeStructure
 from handful.linear.tree_steps import TreeSteps
 from handful.parsing.arc_labels import ArcLabeler, rounded
@@ -294,13 +296,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         heads: list[list[int]] = []
         labels: list[list[str]] = []
         scale = 1.0 if self.algorithm == "lbfgs" else _MARGIN_SCALE
-        start = 0
-        while start < len(known):
-            stop, n_words = start, 0
-            while stop < len(known) and (stop == start or n_words + len(known[stop]) <= _CHUNK_WORDS):
-                n_words += len(known[stop])
-                stop += 1
-            some = known[start:stop]
+        for run in runs_of_sentences(sentence_offsets(known, "DependencyParser"), _CHUNK_WORDS):
+            some = known[run]
             features = SentenceFeatures(self._features, some)
             structure = self.structure(self._features, features)
             best = structure.best_by(partial(features.scores, weights=self.weights_, scale=scale, least=_LEAST_LIKELY))
@@ -310,7 +307,6 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             bounds = structure.offsets.tolist()
             heads += [best[a:b].tolist() for a, b in pairwise(bounds)]
             labels += [named[a:b] for a, b in pairwise(bounds)]
-            start = stop
         return heads, labels
 
     def parse(self, sentences: Iterable[Any]) -> list[Tree]:
@@ -480,31 +476,25 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         progress: Progress | None,
         checkpoint: str | os.PathLike[str] | None,
     ) -> np.ndarray:
-        fingerprint = hashlib.sha256(heads.tobytes() + features.keys.tobytes()).hexdigest()
+        problem = hashlib.sha256(heads.tobytes() + features.keys.tobytes()).hexdigest()
+        recorder = Recorder(progress, checkpoint, problem)
         if self.algorithm == "lbfgs":
             fitted = minimize(
                 log_loss(structure, heads),
-                structure.n_features,
+                np.zeros(structure.n_features),
                 l2=self.strength,
                 max_iter=self.max_iter or _MAX_ITERATIONS,
-                progress=progress,
-                checkpoint=checkpoint,
-                fingerprint=fingerprint,
+                recorder=recorder,
             )
             self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
             return fitted.weights
         learned = train_online(
             TreeSteps(structure),
             heads,
-            algorithm=self.algorithm,
-            aggressiveness=_LONGEST_STEP / self.strength,
-            l1=self.strength,
-            rate=self.rate,
+            OnlineRule(self.algorithm, _LONGEST_STEP / self.strength, l1=self.strength, rate=self.rate),
             max_passes=self.max_iter or _MAX_PASSES,
             seed=self.random_state,
-            progress=progress,
-            checkpoint=checkpoint,
-            fingerprint=fingerprint,
+            recorder=recorder,
         )
         self.n_iter_ = learned.n_passes
         return learned.weights

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, Self
+from typing import Annotated, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from handful.compute import Engine
 from handful.core.errors import DataError, FormatError
-from handful.core.params import AtLeast, Count, check_params
+from handful.core.params import AtLeast, Count
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
 from handful.core.schema import DictOf, Number, Text, stored
-from handful.core.store import Storable
 from handful.corpora.formats.clusters import read_clusters
 from handful.corpora.opening import write_text_file
 from handful.kernels import brown as kernel
 from handful.kernels.brown_tables import Tables, file_pairs
 from handful.kernels.cooccurrence import count_keys, follower_keys
 from handful.representations.counting import Counting, Counts, count_blocks, overlapping
-from handful.representations.numbered_text import SENTENCE_END, sentence_parts
-from handful.representations.token_stream import TokenStream, read_tokens
+from handful.representations.numbered_text import SENTENCE_END
+from handful.representations.text_model import TextModel
+from handful.representations.token_stream import TokenStream
 
 _WORDS_PER_CALL = 512
 
 
+class _Counted(NamedTuple):
+    """The words that are clustered, how often each occurs, and which stand side by side how often."""
+
+    words: list[str]
+    occurrences: np.ndarray
+    keys: np.ndarray
+    counts: np.ndarray
+    n_tokens: int
+    n_pairs: int
+
+
 @method("brown-clusters", paper=None, takes="text", learns_from=("unlabeled",))
-class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
+class BrownClusters(TextModel):
     r"""Cluster words by their neighbors into a binary tree whose paths serve as features.
 
     Use it to give a tagger or parser features for words that the labeled sentences do not hold.
@@ -123,76 +132,14 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
         self.max_types = max_types
         self.max_pairs = max_pairs
 
-    def fit(
-        self,
-        sentences: Iterable[Iterable[str]],
-        y: Any = None,
-        *,
-        engine: Engine = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Cluster the words of a text.
-
-        Parameters
-        ----------
-        sentences : iterable of sentences
-            Lists of tokens, or `handful.core.records.Sentence`; read once, never held as a whole.
-        y : None
-            Not used.
-        engine : None, "dask", "tcp://host:port" or distributed.Client
-            Where the text is counted; see `handful.compute.map_reduce`. The result does not depend on it.
-        checkpoint : path-like, optional
-            A folder for what was counted, so that a run that was stopped goes on where it was. It grows by about 4 bytes
-            for each token and 16 for each pair that was counted in a block.
-        progress : callable, optional
-            Told of parts read, blocks counted and words clustered.
-
-        Returns
-        -------
-        BrownClusters
-            The fitted model.
-        """
-        parts = sentence_parts(sentences, "BrownClusters")
-        return self.fit_parts(parts, engine=engine, checkpoint=checkpoint, progress=progress)
-
-    def fit_parts(
-        self,
-        parts: Iterable[Any],
-        *,
-        engine: Engine = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Cluster the words of a text that comes in parts, which `n_jobs` processes read.
-
-        Parameters
-        ----------
-        parts : iterable
-            Each a `TextPart` (see `text_parts`) or an iterable of sentences.
-        engine, checkpoint, progress : optional
-            As for `fit`.
-
-        Returns
-        -------
-        BrownClusters
-            The fitted model.
-        """
-        check_params(self)
-        with Counting(self.n_jobs, engine, checkpoint, progress).opened() as counting:
-            stream = read_tokens(parts, who="BrownClusters", max_types=self.max_types, counting=counting)
-            words = stream.vocabulary(self.min_count)
-            if not words:
-                raise DataError(
-                    f"BrownClusters: at least one word must occur min_count={self.min_count} times, got none. "
-                    "Lower min_count."
-                )
-            keys, counts = self._count_pairs(stream, words, counting)
+    def _count(self, stream: TokenStream, words: list[str], counting: Counting) -> _Counted:
+        keys, counts = self._count_pairs(stream, words, counting)
         occurrences = stream.counts[[stream.index[word] for word in words]]
-        n_tokens, n_sentences = stream.n_tokens, int(stream.counts[SENTENCE_END])
-        n_pairs = n_tokens - (1 if self.across_sentences else n_sentences)
-        del stream
+        n_gaps = 1 if self.across_sentences else int(stream.counts[SENTENCE_END])
+        return _Counted(words, occurrences, keys, counts, stream.n_tokens, stream.n_tokens - n_gaps)
 
+    def _learn(self, counted: _Counted, progress: Progress | None) -> None:
+        words, occurrences, keys, counts, n_tokens, n_pairs = counted
         pairs = file_pairs(keys // len(words), keys % len(words), counts, len(words))
         tables = kernel.start_tables(occurrences, pairs, min(self.n_clusters, len(words)))
         done = min(self.n_clusters, len(words))
@@ -212,7 +159,6 @@ class BrownClusters(Storable, BaseEstimator):  # type: ignore[misc]
         self.paths_ = {word: path for path, _, word in rows}
         self.counts_ = {word: -count for _, count, word in rows}
         self.n_clusters_ = len(path_of_cluster)
-        return self
 
     def prefixes(self, word: str, lengths: Sequence[int] = (4, 6, 10, 20)) -> tuple[str, ...]:
         """Return the first bits of a word's path.

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Iterable
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import svds
-from sklearn.base import BaseEstimator
 
-from handful.compute import Engine
 from handful.core.errors import DataError
-from handful.core.params import Count, Positive, check_params, check_value
+from handful.core.params import Count, Positive, check_value
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.schema import Array, DictOf, ListOf, Number, Text, stored
-from handful.core.store import Storable
 from handful.kernels.cooccurrence import END, count_keys, window_keys
 from handful.representations.counting import Counting, Counts, count_blocks, overlapping
-from handful.representations.numbered_text import SENTENCE_END, sentence_parts
-from handful.representations.token_stream import TokenStream, read_tokens
+from handful.representations.numbered_text import SENTENCE_END
+from handful.representations.text_model import TextModel
+from handful.representations.token_stream import TokenStream
 
 START_MARK = "<S>"
 STOP_MARK = "</S>"
@@ -33,7 +29,7 @@ _KEYS_PER_BLOCK = 1 << 23
 
 
 @method("context-similarity", paper="haghighi2006", takes="text", learns_from=("unlabeled",))
-class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
+class ContextSimilarity(TextModel):
     """Compare words by the frequent words around them.
 
     Use it to link the words of a text to a few prototypes, or to look at a corpus.
@@ -128,81 +124,20 @@ class ContextSimilarity(Storable, BaseEstimator):  # type: ignore[misc]
         self.max_types = max_types
         self.max_pairs = max_pairs
 
-    def fit(
-        self,
-        sentences: Iterable[Iterable[str]],
-        y: Any = None,
-        *,
-        engine: Engine = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Learn vectors from a text.
+    def _count(self, stream: TokenStream, words: list[str], counting: Counting) -> tuple[list[str], sparse.csr_array]:
+        self.context_words_ = _context_words(stream, self.n_context_words)
+        return words, self._count_contexts(stream, words, counting)
 
-        Parameters
-        ----------
-        sentences : iterable of sentences
-            Lists of tokens, or `handful.core.records.Sentence`; read once, never held as a whole.
-        y : None
-            Not used.
-        engine : None, "dask", "tcp://host:port" or distributed.Client
-            Where the text is counted; see `handful.compute.map_reduce`. The result does not depend on it.
-        checkpoint : path-like, optional
-            A folder for what was counted, so that a run that was stopped goes on where it was. It grows by about 4 bytes
-            for each token and 16 for each pair that was counted in a block.
-        progress : callable, optional
-            Told of parts read and blocks counted.
-
-        Returns
-        -------
-        ContextSimilarity
-            The fitted model.
-        """
-        parts = sentence_parts(sentences, "ContextSimilarity")
-        return self.fit_parts(parts, engine=engine, checkpoint=checkpoint, progress=progress)
-
-    def fit_parts(
-        self,
-        parts: Iterable[Any],
-        *,
-        engine: Engine = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Learn vectors from a text that comes in parts, which `n_jobs` processes read.
-
-        Parameters
-        ----------
-        parts : iterable
-            Each a `TextPart` (see `text_parts`) or an iterable of sentences.
-        engine, checkpoint, progress : optional
-            As for `fit`.
-
-        Returns
-        -------
-        ContextSimilarity
-            The fitted model.
-        """
-        check_params(self)
-        with Counting(self.n_jobs, engine, checkpoint, progress).opened() as counting:
-            stream = read_tokens(parts, who="ContextSimilarity", max_types=self.max_types, counting=counting)
-            words = stream.vocabulary(self.min_count)
-            if not words:
-                raise DataError(
-                    f"ContextSimilarity: at least one word must occur min_count={self.min_count} times, got none. "
-                    "Lower min_count."
-                )
-            self.context_words_ = _context_words(stream, self.n_context_words)
-            counts = self._count_contexts(stream, words, counting)
+    def _learn(self, counted: tuple[list[str], sparse.csr_array], progress: Progress | None) -> None:
+        words, counts = counted
         self.vocabulary_ = {word: row for row, word in enumerate(words)}
         counts.data **= self.power
         table, rank = _unit_rows(counts), self.n_components
         if rank is None:
             self.vectors_ = table.astype(np.float32).toarray()
-            return self
+            return
         vectors = _unit_rows(_left_singular_vectors(table, rank))
         self.vectors_ = np.ascontiguousarray(vectors, dtype=np.float32)
-        return self
 
     def similarity(self, a: str, b: str) -> float:
         """Return the cosine of two words, between -1 and 1; NaN if one of them has no vector.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -65,10 +65,49 @@ class Tagger(Storable, BaseEstimator):  # type: ignore[misc]
         return sum(a == b for a, b in pairs) / len(pairs)
 
 
+class Reading(Protocol):
+    """Sentences whose features a tagger has read, so that what it says of them costs no second reading."""
+
+    def tags(self) -> list[list[str]]:
+        """Return one tag per token."""
+
+    def shares(self) -> list[np.ndarray]:
+        """Return the probability of every label at every token; columns are the classes of the tagger."""
+
+
 class ProbabilisticTagger(Tagger):
-    """A tagger that knows how probable each tag of a token is."""
+    """A tagger that knows how probable each tag of a token is; one adds ``fit`` and `read`."""
 
     @abstractmethod
+    def read(self, sentences: Sequence[Tokens]) -> Iterable[Reading]:
+        """Read the features of sentences, some thousands of sentences at a time.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens, with the columns that training had.
+
+        Returns
+        -------
+        iterable of Reading
+            The sentences in their order.
+        """
+
+    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
+        """Tag sentences.
+
+        Parameters
+        ----------
+        sentences : list of lists of str, or of Sentence
+            The tokens, with the columns that training had; words that training did not see are welcome.
+
+        Returns
+        -------
+        list of lists of str
+            One tag per token.
+        """
+        return [row for reading in self.read(sentences) for row in reading.tags()]
+
     def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
         """Return the probability of every label at every token.
 
@@ -82,9 +121,10 @@ class ProbabilisticTagger(Tagger):
         list of ndarray of shape (n_tokens, n_labels)
             One array per sentence; columns are `classes_`.
         """
+        return [rows for reading in self.read(sentences) for rows in reading.shares()]
 
     def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
-        """Tag sentences and tell how probable each label is; see `predict` and `predict_proba`.
+        """Tag sentences and tell how probable each label is, reading their features once.
 
         Parameters
         ----------
@@ -98,7 +138,12 @@ class ProbabilisticTagger(Tagger):
         shares : list of ndarray of shape (n_tokens, n_labels)
             The probability of every label at every token.
         """
-        return self.predict(sentences), self.predict_proba(sentences)
+        tags: list[list[str]] = []
+        shares: list[np.ndarray] = []
+        for reading in self.read(sentences):
+            tags += reading.tags()
+            shares += reading.shares()
+        return tags, shares
 
     def predict_marginals(self, sentences: Sequence[Tokens]) -> list[list[dict[str, float]]]:
         """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.

@@ -22,7 +22,8 @@ from handful.core.registry import method
 from handful.core.schema import Record, stored
 from handful.core.store import Storable
 from handful.linear.batch import log_loss, minimize
-from handful.linear.online import train_online
+from handful.linear.online import OnlineRule, train_online
+from handful.linear.recording import Recorder
 from handful.linear.shared_weights import Tied, TiedSteps, tie_steps
 from handful.representations.condensed.counts import FeatureCounts, count_features, merge_shares
 from handful.representations.condensed.feature_space import Condensable, FeatureSpace
@@ -428,31 +429,28 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         space, codes = self._space, self._space.encode(inputs, outputs)
         mine = np.flatnonzero(space.seen(self.kept_, inputs))
         ids, ties = self.kept_[mine], self._tying.ties(self.members_[mine])
-        settings: dict[str, Any] = {"progress": progress, "checkpoint": checkpoint}
         start = start or ("zero" if self.base_step is None else "base")
-        settings["fingerprint"] = f"{self._fingerprint()} {start}"
-        settings["start"] = self._first_weights(start)
+        first = self._first_weights(start)
+        problem = f"{self._fingerprint()} {start}"
         if algorithm == "lbfgs":
             objective = log_loss(Tied(space.structure(ids, inputs), ties), codes)
             l1, l2 = (strength, 0.0) if penalty == "l1" else (0.0, strength)
             memory = _LONG_MEMORY if ties.n_tied <= _FEW else _MEMORY
             limit = max_iter or _MAX_ITERATIONS
-            fitted = minimize(objective, ties.n_tied, l1=l1, l2=l2, tol=tol, memory=memory, max_iter=limit, **settings)
+            recorder = Recorder(progress, checkpoint, problem)
+            fitted = minimize(objective, first, l1=l1, l2=l2, tol=tol, memory=memory, max_iter=limit, recorder=recorder)
             weights, n_iter = fitted.weights, fitted.n_iter
         else:
             scaled = replace(ties, value=ties.value * phi_scale)
-            settings["fingerprint"] += f" {phi_scale!r}"
-            settings["start"][self._tying.n_pairs :] /= phi_scale or 1.0
+            first[self._tying.n_pairs :] /= phi_scale or 1.0
             learned = train_online(
                 tie_steps(space.steps(ids, inputs), scaled),
                 codes,
-                algorithm=algorithm,
-                aggressiveness=1.0 / strength,
-                l1=strength,
-                rate=rate,
+                OnlineRule(algorithm, 1.0 / strength, l1=strength, rate=rate),
                 max_passes=max_iter or _MAX_PASSES,
                 seed=random_state,
-                **settings,
+                start=first,
+                recorder=Recorder(progress, checkpoint, f"{problem} {phi_scale!r}"),
             )
             weights, n_iter = learned.weights, learned.n_passes
             weights[self._tying.n_pairs :] *= phi_scale

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
@@ -21,8 +22,18 @@ from handful.core.registry import method
 from handful.core.schema import Array, IfThere, Names, Number, Text, stored
 from handful.corpora.formats.iob import Scheme, convert, detect_scheme, from_spans, spans
 from handful.features import Extractor, Predicates, parse_templates, ready_set
-from handful.features.columns import Tokens, has_column
-from handful.linear import Chain, ChainLayout, ChainSteps, build_layout, log_loss, minimize, train_online
+from handful.features.columns import Tokens, has_column, runs_of_sentences
+from handful.linear import (
+    Chain,
+    ChainLayout,
+    ChainSteps,
+    OnlineRule,
+    Recorder,
+    build_layout,
+    log_loss,
+    minimize,
+    train_online,
+)
 from handful.linear.layout import labels_before
 from handful.tagging.base import ProbabilisticTagger, check_sentences, encode_tags
 from handful.tagging.crf.bagging import template_halves
@@ -249,67 +260,9 @@ class CRF(ProbabilisticTagger):
         self._keep(extractor.keep(left), layout, weights[active])
         return self
 
-    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens, with the columns that training had.
-
-        Returns
-        -------
-        list of lists of str
-            One tag per token.
-        """
-        return [tags for chain in self.chains(sentences) for tags in self._best_tags(chain)]
-
-    def _best_tags(self, chain: Chain) -> list[list[str]]:
-        tags = self.classes_[chain.best(self.weights_)].tolist()
-        rows = [tags[a:b] for a, b in pairwise(chain.offsets)]
-        if self.encoding is not None:
-            rows = [from_spans(spans(row), len(row), self.scheme_) for row in rows]
-        return rows
-
-    def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
-        """Return the probability of every label at every token.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-
-        Returns
-        -------
-        list of ndarray of shape (n_tokens, n_labels)
-            One array per sentence; columns are `classes_`.
-        """
-        return [shares for chain in self.chains(sentences) for shares in self._label_shares(chain)]
-
-    def _label_shares(self, chain: Chain) -> list[np.ndarray]:
-        return np.split(chain.label_marginals(self.weights_), chain.offsets[1:-1])
-
-    def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
-        """Tag sentences and tell how probable each label is, reading their features once.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-
-        Returns
-        -------
-        tags : list of lists of str
-            One tag per token.
-        shares : list of ndarray of shape (n_tokens, n_labels)
-            The probability of every label at every token.
-        """
-        tags: list[list[str]] = []
-        shares: list[np.ndarray] = []
-        for chain in self.chains(sentences):
-            tags.extend(self._best_tags(chain))
-            shares.extend(self._label_shares(chain))
-        return tags, shares
+    def read(self, sentences: Sequence[Tokens]) -> Iterator[_Reading]:
+        """Read the features of sentences, some thousands of sentences at a time; see `ProbabilisticTagger.read`."""
+        return (_Reading(self, chain) for chain in self.chains(sentences))
 
     def knows(self, tags: Sequence[str]) -> bool:
         """Tell whether all tags of a sentence are among those that were learned.
@@ -576,33 +529,27 @@ class CRF(ProbabilisticTagger):
     def _learn(
         self, chain: Chain, codes: np.ndarray, progress: Progress | None, checkpoint: str | os.PathLike[str] | None
     ) -> np.ndarray:
-        fingerprint = hashlib.sha256(codes.tobytes() + chain.node.observed.row_ids.tobytes()).hexdigest()
+        problem = hashlib.sha256(codes.tobytes() + chain.node.observed.row_ids.tobytes()).hexdigest()
+        recorder = Recorder(progress, checkpoint, problem)
         if self.algorithm != "lbfgs":
             learned = train_online(
                 ChainSteps(chain),
                 codes,
-                algorithm=self.algorithm,
-                aggressiveness=1.0 / self.strength,
-                l1=self.strength,
+                OnlineRule(self.algorithm, aggressiveness=1.0 / self.strength, l1=self.strength),
                 max_passes=self.max_iter or _MAX_PASSES,
                 seed=self.random_state,
-                progress=progress,
-                checkpoint=checkpoint,
-                fingerprint=fingerprint,
+                recorder=recorder,
             )
             self.n_iter_ = learned.n_passes
             return learned.weights
-
         fitted = minimize(
             log_loss(chain, codes),
-            chain.n_features,
+            np.zeros(chain.n_features),
             l1=self.strength if self.penalty == "l1" else 0.0,
             l2=self.strength if self.penalty == "l2" else self.extra_l2,
             max_iter=self.max_iter or _MAX_ITERATIONS,
             tol=self.tol,
-            progress=progress,
-            checkpoint=checkpoint,
-            fingerprint=fingerprint,
+            recorder=recorder,
         )
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
         return fitted.weights
@@ -622,13 +569,9 @@ class CRF(ProbabilisticTagger):
         """
         check_is_fitted(self)
         sentences, offsets = check_sentences(sentences, "CRF")
-        start = 0
-        while start < len(sentences):
-            stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_TOKENS, side="right"))
-            stop = max(start + 1, min(stop, len(sentences)))
-            observed = self._extractor.transform(sentences[start:stop], who="CRF")
+        for run in runs_of_sentences(offsets, _CHUNK_TOKENS):
+            observed = self._extractor.transform(sentences[run], who="CRF")
             yield self.chain(self._extractor, self._layout, observed)
-            start = stop
 
     def _check_state(self) -> None:
         self._extractor = Extractor.from_state(self.vocabulary_, self.lookups)
@@ -641,6 +584,25 @@ class CRF(ProbabilisticTagger):
         ]
         if not all(whole):
             raise DataError("CRF: the stored model is damaged.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """Sentences with their features, and what a tagger says of them."""
+
+    tagger: CRF
+    chain: Chain
+
+    def tags(self) -> list[list[str]]:
+        tagger = self.tagger
+        tags = tagger.classes_[self.chain.best(tagger.weights_)].tolist()
+        rows = [tags[a:b] for a, b in pairwise(self.chain.offsets)]
+        if tagger.encoding is not None:
+            rows = [from_spans(spans(row), len(row), tagger.scheme_) for row in rows]
+        return rows
+
+    def shares(self) -> list[np.ndarray]:
+        return np.split(self.chain.label_marginals(self.tagger.weights_), self.chain.offsets[1:-1])
 
 
 def _check_room(n_labels: int, order: int) -> None:

@@ -21,8 +21,8 @@ _N_SHARDS = 8  # fixed, so that sums do not depend on the number of threads
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens:
-    """Tokens of many sentences with the labels they may carry.
+class TokenArrays:
+    """TokenArrays of many sentences with the labels they may carry.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Chain(Protocol):
         """Shapes of the weight arrays of label sequences."""
 
     def sums(
-        self, tokens: Tokens, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
+        self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return log sums by sentence, label marginals by token, and expected counts of label sequences."""
 
@@ -77,7 +77,7 @@ class Chain(Protocol):
         `weigh` is given the log sums and says how much each length counts.
         """
 
-    def best(self, tokens: Tokens, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
+    def best(self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
         """Return the labels of the best labeling of every sentence."""
 
 
@@ -100,7 +100,7 @@ class FirstOrder:
         return (n,), (n, n), (n,)
 
     def sums(
-        self, tokens: Tokens, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
+        self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return log sums by sentence, label marginals by token, and expected counts of label sequences."""
         log_sums = np.zeros(len(tokens.offsets) - 1)
@@ -137,7 +137,7 @@ class FirstOrder:
         labels, *counts = chain_lattice_counts(sums, potential, pair, stop, weigh(log_sums))
         return log_sums, labels, list(counts)
 
-    def best(self, tokens: Tokens, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
+    def best(self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
         """Return the labels of the best labeling of every sentence."""
         labels = np.zeros(len(tokens.words), dtype=np.int32)
 
@@ -172,7 +172,7 @@ class SecondOrder:
         return (n,), (n, n), (n, n, n), (n, n), (n,)
 
     def sums(
-        self, tokens: Tokens, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
+        self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return log sums by sentence, label marginals by token, and expected counts of label sequences."""
         n = self.n_labels
@@ -225,7 +225,7 @@ class SecondOrder:
         total[2] = total[2].transpose(1, 0, 2)
         return log_sums, labels, total
 
-    def best(self, tokens: Tokens, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
+    def best(self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
         """Return the labels of the best labeling of every sentence."""
         labels = np.zeros(len(tokens.words), dtype=np.int32)
         start, start_pair, triple, stop_pair, stop = edges
@@ -278,7 +278,7 @@ def _blocks(offsets: np.ndarray, numbers_a_token: int) -> Iterator[tuple[np.ndar
         first += width
 
 
-def _node_scores(tokens: Tokens, block: _Block, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _node_scores(tokens: TokenArrays, block: _Block, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     node = scores[tokens.words[block.places]]
     fixed = tokens.fixed[block.places]
     held = fixed >= 0

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from handful.tagging.prototypes.chains import Chain, FirstOrder, SecondOrder, Tokens
+from handful.tagging.prototypes.chains import Chain, FirstOrder, SecondOrder, TokenArrays
 
 LengthNorm = Literal["histogram", "mean"]
 
@@ -66,7 +66,7 @@ class PrototypeField:
         return weights
 
     def objective(
-        self, weights: np.ndarray, tokens: Tokens, length_norm: LengthNorm, n_jobs: int = 1
+        self, weights: np.ndarray, tokens: TokenArrays, length_norm: LengthNorm, n_jobs: int = 1
     ) -> tuple[float, np.ndarray, np.ndarray]:
         """Return minus the log-likelihood, its gradient, and the label marginals of every token.
 
@@ -74,7 +74,7 @@ class PrototypeField:
         ----------
         weights : ndarray of shape (size,)
             The weights theta.
-        tokens : Tokens
+        tokens : TokenArrays
             The sentences.
         length_norm : {"histogram", "mean"}
             ``histogram``: each sentence is normalized over all sentences of its own length. ``mean``: over all
@@ -121,12 +121,12 @@ class PrototypeField:
         value = log_z - float(log_sums.sum())
         return value, -np.concatenate([part.ravel() for part in gradient]), marginals
 
-    def marginals(self, weights: np.ndarray, tokens: Tokens, n_jobs: int = 1) -> np.ndarray:
+    def marginals(self, weights: np.ndarray, tokens: TokenArrays, n_jobs: int = 1) -> np.ndarray:
         """Return the posterior label probabilities of every token, shape (n_tokens, n_labels)."""
         emission, *edges = self.split(weights)
         return self._chain.sums(tokens, self._features @ emission + self._barred, edges, n_jobs)[1]
 
-    def best(self, weights: np.ndarray, tokens: Tokens, n_jobs: int = 1) -> np.ndarray:
+    def best(self, weights: np.ndarray, tokens: TokenArrays, n_jobs: int = 1) -> np.ndarray:
         """Return the label of every token in the best labeling of its sentence."""
         emission, *edges = self.split(weights)
         return self._chain.best(tokens, self._features @ emission + self._barred, edges, n_jobs)

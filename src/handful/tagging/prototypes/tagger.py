@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -14,17 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.explanation import Explanation
-from handful.core.labels import code_of
+from handful.core.labels import UNLABELED, code_of
 from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress, Step
 from handful.core.registry import method
 from handful.core.schema import Array, DictOf, ListOf, Names, Number, Text, stored
-from handful.features.columns import Tokens as Sentences
-from handful.features.columns import read_column
-from handful.linear import minimize
+from handful.features.columns import Column, Tokens, read_column, runs_of_sentences
+from handful.linear import Recorder, minimize
 from handful.tagging.base import ProbabilisticTagger, check_sentences
 from handful.tagging.explaining import explain_prototypes
-from handful.tagging.prototypes.chains import Tokens
+from handful.tagging.prototypes.boundaries import fill_sentences
+from handful.tagging.prototypes.chains import TokenArrays
 from handful.tagging.prototypes.checks import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
 from handful.tagging.prototypes.features import feature_table, link_words, word_predicates
 from handful.tagging.prototypes.field import LengthNorm, PrototypeField
@@ -206,7 +207,7 @@ class PrototypeTagger(ProbabilisticTagger):
 
     def fit(
         self,
-        sentences: Sequence[Sentences],
+        sentences: Sequence[Tokens],
         tags: Sequence[Sequence[str | None] | None] | None = None,
         *,
         gold: Sequence[Sequence[str | None] | None] | None = None,
@@ -253,8 +254,7 @@ class PrototypeTagger(ProbabilisticTagger):
                 f"{who}: there must be at least two labels, got {len(named)}. "
                 "Name them by prototypes, word_lists, tags or labels."
             )
-        filled = offsets[:-1] < offsets[1:]
-        if not filled.any():
+        if offsets[-1] == 0:
             raise DataError(f"{who}: at least one sentence with a token is needed, got none.")
         self.classes_ = np.array(sorted(named))
         fixed = flat_codes(given, offsets, self.classes_)
@@ -264,70 +264,37 @@ class PrototypeTagger(ProbabilisticTagger):
         observed = [self._observe(word) for word in column.values]
         self.predicates_ = list(dict.fromkeys(p for mine in observed for p in mine))
         field = self._field(column.values, observed)
-        tokens = Tokens(column.ids, offsets[np.append(filled, True)], fixed)
+        tokens = _token_arrays(column, offsets, fixed)
         true = None if gold is None else flat_tags(check_given(gold, offsets, "gold"), offsets)
         watch = _Watch(self, tokens, true, progress)
         drawn_to = field.self_transitions(self.sticky)
         fitted = minimize(
             lambda weights: watch.evaluate(field, drawn_to + weights),
-            field.size,
+            self._start(field.size, lists, fixed),
             l2=1.0 / (2.0 * self.variance),
             max_iter=self.max_iter,
             tol=self.tol,
-            start=self._start(field.size, lists, fixed),
-            progress=watch.report if progress is not None else None,
-            checkpoint=checkpoint,
-            fingerprint=self._fingerprint(field, tokens),
+            recorder=Recorder(None if progress is None else watch.report, checkpoint, self._fingerprint(field, tokens)),
         )
         self.weights_ = np.clip(drawn_to + fitted.weights, -self.clip, self.clip)
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
         return self
 
-    def predict(self, sentences: Sequence[Sentences]) -> list[list[str]]:
-        """Tag sentences.
+    def read(self, sentences: Sequence[Tokens]) -> Iterator[_Reading]:
+        """Read the features of sentences, some thousands of sentences at a time; see `ProbabilisticTagger.read`.
 
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens; words that training did not see are welcome.
-
-        Returns
-        -------
-        list of lists of str
-            One label per token.
+        Probabilities speak of boundary marks as of other tokens; tags have them filled.
         """
-        out: list[list[str]] = []
-        for field, tokens, lengths in self._chunks(sentences):
-            if self.decode == "viterbi":
-                codes = field.best(self.weights_, tokens, self.n_jobs or 1)
-            else:
-                codes = field.marginals(self.weights_, tokens, self.n_jobs or 1).argmax(axis=1)
-            codes = self._fill_boundaries(codes, tokens.offsets)
-            tags = self.classes_[codes].tolist()
-            ends = np.cumsum(lengths).tolist()
-            out.extend(tags[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True))
-        return out
+        check_is_fitted(self)
+        who = type(self).__name__
+        sentences, offsets = check_sentences(sentences, who)
+        for run in runs_of_sentences(offsets, _CHUNK_TOKENS):
+            column = read_column(sentences[run], "word", who)
+            field = self._field(column.values, [self._observe(word) for word in column.values])
+            own_offsets = offsets[run.start : run.stop + 1] - offsets[run.start]
+            yield _Reading(self, field, _token_arrays(column, own_offsets), np.cumsum(np.diff(own_offsets)))
 
-    def predict_proba(self, sentences: Sequence[Sentences]) -> list[np.ndarray]:
-        """Return the probability of every label at every token; boundary marks are not replaced.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-
-        Returns
-        -------
-        list of ndarray of shape (n_tokens, n_labels)
-            One array per sentence; columns are `classes_`.
-        """
-        out: list[np.ndarray] = []
-        for field, tokens, lengths in self._chunks(sentences):
-            shares = field.marginals(self.weights_, tokens, self.n_jobs or 1)
-            out.extend(np.split(shares, np.cumsum(lengths)[:-1]))
-        return out
-
-    def explain(self, sentence: Sentences) -> list[Explanation]:
+    def explain(self, sentence: Tokens) -> list[Explanation]:
         """Tell why the tokens of a sentence get their tags; see `handful.tagging.explaining.explain_prototypes`."""
         check_is_fitted(self)
         return explain_prototypes(self, sentence)
@@ -347,7 +314,7 @@ class PrototypeTagger(ProbabilisticTagger):
                 known.append(str(self.classes_[code]))
         return lexicon
 
-    def _links(self, prototypes: Mapping[str, Sequence[str]], sentences: Sequence[Sentences]) -> dict[str, list[str]]:
+    def _links(self, prototypes: Mapping[str, Sequence[str]], sentences: Sequence[Tokens]) -> dict[str, list[str]]:
         if self.similarity is None:
             return {}
         similarity = self.similarity
@@ -387,7 +354,7 @@ class PrototypeTagger(ProbabilisticTagger):
             noise = _NOISE if len(self.classes_) - len(supervised) > 1 else 0.0
         return noise * np.random.default_rng(self.random_state).standard_normal(size)
 
-    def _fingerprint(self, field: PrototypeField, tokens: Tokens) -> str:
+    def _fingerprint(self, field: PrototypeField, tokens: TokenArrays) -> str:
         settings = f"{self.order}|{self.length_norm}|{self.clip}|{self.start_noise}|{self.random_state}"
         settings += f"|{self.sticky}" if self.sticky else ""
         digest = hashlib.sha256(settings.encode())
@@ -397,32 +364,22 @@ class PrototypeTagger(ProbabilisticTagger):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def _fill_boundaries(self, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Give boundary marks the label of the token before them; at the start of a sentence of the one after."""
-        if self.boundary is None:
-            return codes
-        mark = int(np.flatnonzero(self.classes_ == self.boundary)[0])
-        filled = codes.copy()
-        for start, stop in pairwise(offsets.tolist()):
-            mine = filled[start:stop]
-            filled[start:stop] = mine[fill_marks(mine == mark)]
-        return filled
+    def filled(self, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return the labels of all tokens, with those of boundary marks filled.
 
-    def _chunks(self, sentences: Sequence[Sentences]) -> Iterator[tuple[PrototypeField, Tokens, np.ndarray]]:
-        check_is_fitted(self)
-        who = type(self).__name__
-        sentences, offsets = check_sentences(sentences, who)
-        start = 0
-        while start < len(sentences):
-            stop = int(np.searchsorted(offsets, offsets[start] + _CHUNK_TOKENS, side="right")) - 1
-            stop = min(max(start + 1, stop), len(sentences))
-            column = read_column(sentences[start:stop], "word", who)
-            mine = offsets[start : stop + 1] - offsets[start]
-            filled = np.append(mine[:-1] < mine[1:], True)
-            field = self._field(column.values, [self._observe(word) for word in column.values])
-            free = np.full(len(column.ids), -1, dtype=np.int32)
-            yield field, Tokens(column.ids, mine[filled], free), np.diff(mine)
-            start = stop
+        Parameters
+        ----------
+        codes : ndarray of int, shape (n_tokens,)
+            Label of each token, an index into `classes_`.
+        offsets : ndarray of int64
+            Where each sentence starts.
+
+        Returns
+        -------
+        ndarray of int
+            The same where there are no boundary marks.
+        """
+        return codes if self.boundary is None else fill_sentences(codes, offsets, code_of(self.classes_)[self.boundary])
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "similarity": None}
@@ -440,23 +397,37 @@ class PrototypeTagger(ProbabilisticTagger):
             raise DataError("PrototypeTagger: the stored model is damaged.")
 
 
-def fill_marks(is_mark: np.ndarray) -> np.ndarray:
-    """Return for every token of a sentence whose label it takes: its own, or for a mark that of the token before.
+def _token_arrays(column: Column, offsets: np.ndarray, fixed: np.ndarray | None = None) -> TokenArrays:
+    """Return the tokens of a text; sentences without any are left out."""
+    filled = np.append(offsets[:-1] < offsets[1:], True)
+    free = np.full(len(column.ids), UNLABELED, dtype=np.int32)
+    return TokenArrays(column.ids, offsets[filled], free if fixed is None else fixed)
 
-    A mark at the start takes the label of the first token that is none; where there are only marks, each keeps its own.
 
-    Examples
-    --------
-    >>> fill_marks(np.array([True, False, True, True, False])).tolist()
-    [1, 1, 1, 1, 4]
-    """
-    places = np.arange(len(is_mark))
-    others = np.flatnonzero(~is_mark)
-    if not len(others):
-        return places
-    before = np.searchsorted(others, places, side="right") - 1
-    taken: np.ndarray = others[np.maximum(before, 0)]
-    return taken
+@dataclass(eq=False)
+class _Reading:
+    """Sentences with the features of their words, and what a tagger says of them."""
+
+    tagger: PrototypeTagger
+    field: PrototypeField
+    tokens: TokenArrays
+    ends: np.ndarray  # of all sentences, also of those without a token
+
+    @cached_property
+    def marginals(self) -> np.ndarray:
+        return self.field.marginals(self.tagger.weights_, self.tokens, self.tagger.n_jobs or 1)
+
+    def tags(self) -> list[list[str]]:
+        tagger = self.tagger
+        if tagger.decode == "viterbi":
+            codes = self.field.best(tagger.weights_, self.tokens, tagger.n_jobs or 1)
+        else:
+            codes = self.marginals.argmax(axis=1)
+        labels = tagger.classes_[tagger.filled(codes, self.tokens.offsets)]
+        return [row.tolist() for row in np.split(labels, self.ends[:-1])]
+
+    def shares(self) -> list[np.ndarray]:
+        return np.split(self.marginals, self.ends[:-1])
 
 
 class _Watch:
@@ -465,7 +436,7 @@ class _Watch:
     def __init__(
         self,
         tagger: PrototypeTagger,
-        tokens: Tokens,
+        tokens: TokenArrays,
         gold: np.ndarray | None,
         progress: Progress | None,
     ) -> None:
@@ -478,7 +449,7 @@ class _Watch:
         value, gradient, shares = field.objective(clipped, self._tokens, tagger.length_norm, tagger.n_jobs or 1)
         gradient[clipped != weights] = 0.0
         if self._gold is not None:
-            codes = tagger._fill_boundaries(shares.argmax(axis=1), self._tokens.offsets)
+            codes = tagger.filled(shares.argmax(axis=1), self._tokens.offsets)
             known = np.flatnonzero(self._gold != None)  # noqa: E711  (element by element)
             answers = self._gold[known]
             self._figures["accuracy"] = 100.0 * float(np.mean(tagger.classes_[codes[known]] == answers))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Literal, Self
 
@@ -12,18 +13,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.explanation import Explanation
+from handful.core.labels import code_of
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
 from handful.core.schema import ListOf, Maybe, Model, Names, Number, Plain, stored
 from handful.features.columns import Tokens
 from handful.tagging.base import ProbabilisticTagger, check_sentences
+from handful.tagging.prototypes.boundaries import fill_marks
 from handful.tagging.prototypes.checks import check_given, check_lists
 from handful.tagging.prototypes.choosing import Setting, Trial, choose_setting
 from handful.tagging.prototypes.labeled import learn_mixture, mix
 from handful.tagging.prototypes.quality import STEPS
 from handful.tagging.prototypes.similarities import KINDS, Kind, learn_similarity
-from handful.tagging.prototypes.tagger import PrototypeTagger, fill_marks
+from handful.tagging.prototypes.tagger import PrototypeTagger
 
 _START_NOISE = 0.03
 _STICKY = (4.0, 2.0, 0.0)
@@ -230,47 +233,19 @@ class PrototypeTeam(ProbabilisticTagger):
             )
         return self
 
-    def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
-        """Tag sentences.
+    def read(self, sentences: Sequence[Tokens]) -> Iterator[_Reading]:
+        """Ask all taggers about sentences; see `ProbabilisticTagger.read`.
 
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens; words that training did not see are welcome.
-
-        Returns
-        -------
-        list of lists of str
-            One label per token.
-        """
-        return self.predict_with_shares(sentences)[0]
-
-    def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
-        """Tag sentences and tell how probable each label is; see `predict` and `predict_proba`."""
-        shares = self.predict_proba(sentences)
-        return [self.classes_[rows.argmax(axis=1)].tolist() for rows in shares], shares
-
-    def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
-        """Return the probability of every label at every token; boundary marks have those of the token before them.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens.
-
-        Returns
-        -------
-        list of ndarray of shape (n_tokens, n_labels)
-            One array per sentence; columns are `classes_`.
+        Boundary marks have the probabilities of the token before them.
         """
         check_is_fitted(self, "members_")
         sentences, _ = check_sentences(sentences, type(self).__name__)
         several = [member.predict_proba(sentences) for member in self.members_]
         means = [np.mean(rows, axis=0) for rows in zip(*several, strict=True)]
         if self.boundary is not None:
-            mark = int(np.flatnonzero(self.classes_ == self.boundary)[0])
+            mark = code_of(self.classes_)[self.boundary]
             means = [rows[fill_marks(rows.argmax(axis=1) == mark)] for rows in means]
-        return mix(self.crf_, self.crf_weight_, sentences, means, self.classes_)
+        yield _Reading(self.classes_, mix(self.crf_, self.crf_weight_, sentences, means, self.classes_))
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
         """Tell why the tokens of a sentence get their tags, by the first tagger of the team."""
@@ -317,6 +292,20 @@ class PrototypeTeam(ProbabilisticTagger):
         same = all(np.array_equal(member.classes_, self.classes_) for member in self.members_)
         if not same or (self.crf_ is not None and not set(self.crf_.classes_) <= set(self.classes_)):
             raise DataError("PrototypeTeam: the stored model is damaged.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """What the taggers say of sentences together."""
+
+    classes: np.ndarray
+    means: list[np.ndarray]
+
+    def tags(self) -> list[list[str]]:
+        return [self.classes[rows.argmax(axis=1)].tolist() for rows in self.means]
+
+    def shares(self) -> list[np.ndarray]:
+        return self.means
 
 
 def _facts(trial: Trial) -> dict[str, Any]:
