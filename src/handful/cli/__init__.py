@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from handful.cli.ending import ReaderLeft, exit_code
+from handful.cli.later import put_off
 from handful.core.version import __version__
 
 # Name of a command to its one-line help; the module of the same name in this package is imported when it is used.
@@ -121,6 +122,11 @@ def main(args: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still gets the rest
+    for module in (
+        "scipy.stats",
+        "pandas",
+    ):  # scikit-learn imports both at once and seldom needs one: a third of a small command
+        put_off(module)
     compiling = logging.getLogger("handful.kernels")
     if sys.stderr is not None and sys.stderr.isatty() and not compiling.handlers:
         compiling.addHandler(_Note())

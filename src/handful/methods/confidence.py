@@ -302,9 +302,12 @@ def nearness(rows: Any, answers: np.ndarray, stored: Any, codes: np.ndarray) -> 
     >>> nearness(np.array([[1.0]]), np.array([0]), np.array([[0.0], [3.0]]), np.array([0, 1])).round(1).tolist()
     [0.7]
     """
-    from sklearn.metrics import pairwise_distances
+    from sklearn.utils.extmath import row_norms, safe_sparse_dot  # sklearn.metrics takes half a second to import
 
-    distances = pairwise_distances(rows, stored)
+    rows, stored = rows.astype(np.float64, copy=False), stored.astype(np.float64, copy=False)
+    products = safe_sparse_dot(rows, stored.T, dense_output=True)
+    squares = -2 * products + row_norms(rows, squared=True)[:, None] + row_norms(stored, squared=True)
+    distances = np.sqrt(np.maximum(squares, 0.0))
     same = codes[None, :] == answers[:, None]
     usual = float(np.median(distances)) or 1.0
     own = np.where(same, distances, 10 * usual).min(axis=1) + 0.01 * usual
