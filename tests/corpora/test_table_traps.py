@@ -44,6 +44,11 @@ FORMS = [
     (["8.90%", "10%"], "amount", [8.9, 10.0]),
     (["1,234", "12,345,678"], "amount", [1234.0, 12345678.0]),
     (["($1,000.50)", "€5"], "amount", [-1000.5, 5.0]),
+    (["$1,200", "1200 EUR", "kr 300"], "amount", [1200.0, 1200.0, 300.0]),
+    (["$1.2M", "$300K", "-$5"], "amount", [1.2e6, 3e5, -5.0]),
+    (["$1,200", "1.200,50 €", "€ 950,50", "-$3.5"], "mixed amount", [1200.0, 1200.5, 950.5, -3.5]),
+    (["1,234.50", "950,5", "1.234.567,25"], "mixed amount", [1234.5, 950.5, 1234567.25]),
+    (["1,234", "0,5", "12,75"], "decimal comma", [1.234, 0.5, 12.75]),
     (["0,125", "0,250"], "decimal comma", [0.125, 0.25]),
     (["1.234,50", "-3,2", "7"], "decimal comma", [1234.5, -3.2, 7.0]),
     (["735-739", "670-674"], "range", [737.0, 672.0]),
@@ -77,6 +82,8 @@ def test_numbers_as_people_write_them(cells, form, numbers):
         ["2019-20", "2020-21"],
         ["red", "1"],
         ["007", "12"],
+        ["1,2", "3,4,5"],
+        ["1.2.3", "4,5"],
         ["?"],
     ],
 )
@@ -326,3 +333,11 @@ def test_names_of_two_words_that_hardly_ever_come_again_are_text():
     frame = pl.DataFrame({"name": cells, "make": [c.split()[0] for c in cells], "label": ["a", "b"] * 75})
     table = table_of("cars.csv", frame, "label")
     assert table.kinds == {"name": "text", "make": "nominal"}
+
+
+def test_amounts_in_several_currencies_are_told(put):
+    table = read_table(put('price,kind\n"$1,200",a\n"950,50 EUR",b\n3 EUR,a\n'), "kind")
+    assert table.kinds == {"price": "numeric"}
+    assert table.forms == {"price": "mixed amount"}
+    assert any("several currencies ($, EUR)" in note for note in table.notes)
+    assert not read_table(put("price,kind\n$5,a\n7 USD,b\n"), "kind").notes

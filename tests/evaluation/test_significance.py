@@ -5,7 +5,15 @@ import pytest
 from scipy.stats import ttest_rel
 
 from handful.core.errors import DataError, ParameterError
-from handful.evaluation.significance import corrected_interval, corrected_paired_t, error_reduction, holm, mcnemar
+from handful.evaluation.significance import (
+    corrected_interval,
+    corrected_paired_t,
+    crossed_mean,
+    error_reduction,
+    holm,
+    mcnemar,
+    mean_interval,
+)
 
 
 def test_mcnemar_is_the_sign_test_on_the_differing_items():
@@ -67,3 +75,32 @@ def test_holm_is_monotone_and_never_smaller():
 def test_error_reduction_of_a_perfect_baseline_is_zero():
     assert error_reduction(1.0, 1.0) == 0.0
     assert error_reduction(0.9, 0.8) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("n_rows", "n_draws", "luck"), [(60, 5, 0.0), (60, 20, 0.03), (500, 5, 0.03), (500, 10, 0.06)])
+def test_an_interval_of_crossed_values_holds_the_truth_as_often_as_it_says(n_rows: int, n_draws: int, luck: float):
+    """Five folds dealt anew each round; a value has a part of its row, of its draw and of chance."""
+    rng = np.random.default_rng(0)
+    held, widths = [], []
+    for _ in range(300):
+        of_row = 0.3 * rng.standard_normal(n_rows)
+        folds = np.concatenate([rng.permutation(n_rows).reshape(5, -1) for _ in range(-(-n_draws // 5))])[:n_draws]
+        values = of_row[folds] + luck * rng.standard_normal((n_draws, 1)) + 0.3 * rng.standard_normal(folds.shape)
+        draws = np.repeat(np.arange(n_draws), folds.shape[1])
+        low, high = mean_interval(*crossed_mean(values.ravel(), folds.ravel(), draws))
+        held.append(low <= 0 <= high)
+        widths.append(high - low)
+    exact = 2 * 1.96 * np.sqrt(0.09 / n_rows + 0.09 / folds.size + luck**2 / n_draws)
+    assert 0.91 <= np.mean(held) <= 0.995
+    assert exact * 0.9 < np.mean(widths) < exact * 1.6
+
+
+def test_labels_in_common_widen_an_interval():
+    rng = np.random.default_rng(0)
+    draws = np.repeat(np.arange(6), 20)
+    values, rows = 0.1 * draws + rng.standard_normal(120), np.tile(np.arange(20), 6)
+    mean, apart, freedom = crossed_mean(values, rows, draws)
+    same, alike, _ = crossed_mean(values, rows, draws, 0.2)
+    assert mean == same
+    assert alike > apart
+    assert freedom > 1

@@ -12,7 +12,9 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-Form: TypeAlias = Literal["plain", "amount", "decimal comma", "quantity", "range", "date", "day first", "time"]
+Form: TypeAlias = Literal[
+    "plain", "amount", "decimal comma", "mixed amount", "quantity", "range", "date", "day first", "time"
+]
 
 MISSING = frozenset(
     {"", "?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing", "unknown", "not available"}
@@ -23,7 +25,26 @@ _PLAIN = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(na
 _CODE = re.compile(r"[+-]?0[0-9]+(\.[0-9]*)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?0,")
 _DAY_FIRST = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}\.")
-_CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|US\$)"
+_CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|BRL|MXN|CAD|AUD|NZD|SGD|HKD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|TRY|ZAR|KRW|ILS"
+_CURRENCY = rf"(?:(?:US|C|A|R|NZ|HK|S)?\$|[€£¥₹₩₽₺₪₴]|{_CODES}|kr\.?|zł|Kč|Fr\.|Rs\.?)"
+_THOUSANDS = {"k": 1e3, "K": 1e3, "M": 1e6, "mn": 1e6, "m": 1e6, "B": 1e9, "bn": 1e9}
+_SCALED = re.compile(rf"([+-]?)({_CURRENCY})?\s*([+-]?[0-9]+(?:\.[0-9]+)?)\s*(k|K|M|mn|m|B|bn)\s*({_CURRENCY})?")
+_EITHER = re.compile(rf"([+-]?)(?:{_CURRENCY})?\s*([+-]?)([0-9][0-9.,' \u00a0]*?)\s*(?:%|{_CURRENCY})?")
+_GROUPED = re.compile(r"[0-9]{1,3}(?:([.,' \u00a0])[0-9]{3}(?:\1[0-9]{3})*)?|[0-9]+")
+_HAS_CURRENCY = re.compile(_CURRENCY)
+_SAME_CURRENCY = {
+    "USD": "$",
+    "US$": "$",
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "₹": "INR",
+    "Rs": "INR",
+    "Rs.": "INR",
+    "Fr.": "CHF",
+}
+_THREE_AFTER_COMMA = re.compile(r"[0-9],[0-9]{3}(?![0-9,])")
+_FEW_AFTER_COMMA = re.compile(r",[0-9]{1,2}(?![0-9,])")
 _AMOUNT = re.compile(
     rf"\(?[+-]?{_CURRENCY}?\s*[+-]?([0-9]{{1,3}}(?:[,' \u00a0][0-9]{{3}})+|[0-9]+)?(\.[0-9]*)?\s*(?:%|{_CURRENCY})?\)?"
 )
@@ -35,7 +56,7 @@ _NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:-|\u2013|to|\.\.)\s*({_NUMBER})\s*([A-Za-z]*)")
 _QUANTITY = re.compile(rf"(<=?|>=?|≤|≥|~|under|over|about)?\s*({_NUMBER})(\s*\+)?(\s*)([A-Za-z°]+\.?)?(\s*\+)?")
 _ATTACHED = frozenset(
-    re.findall(r"\S+", "g kg mg lb lbs oz km m cm mm mi ft in h hr hrs min s sec ms kb mb gb tb k l ml yrs yr °c °f")
+    re.findall(r"\S+", "g kg mg lb lbs oz km m cm mm mi ft in h hr hrs min s sec ms kb mb gb tb l ml yrs yr °c °f")
 )
 _MONTHS = {m: n for n, m in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), start=1)}
 _TIME = r"(?:[T ,]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?\s*([AaPp][Mm])?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -67,7 +88,9 @@ def guess_form(cells: Iterable[str]) -> Form | None:
     Notes
     -----
     Whole numbers with a leading zero are codes, not numbers. A column in which every comma has three digits after it
-    is read as thousands (``1,234``), one in which any has not, or a zero before it, with decimal commas (``1,5``).
+    is read as thousands (``1,234``), one in which any has not, or a zero before it, with decimal commas (``1,5``). Where
+    both ways stand in one column (``$1,200`` beside ``950,50 €``), each cell is read by itself, and three digits after its
+    only mark are thousands. The amounts of all currencies count alike.
     Dates are read month first unless a day above 12 or dots speak for day first.
 
     Examples
@@ -76,6 +99,8 @@ def guess_form(cells: Iterable[str]) -> Form | None:
     ('amount', 'amount', 'quantity')
     >>> guess_form(["735-739", "670-674"]), guess_form(["1,5", "2"]), guess_form(["Oct-2016"])
     ('range', 'decimal comma', 'date')
+    >>> guess_form(["$1,200", "950,50 EUR"]), guess_form(["$1.2M", "$300K"])
+    ('mixed amount', 'amount')
     >>> guess_form(["red", "1"]) is None
     True
     """
@@ -96,6 +121,10 @@ def _is_apt(form: Form, values: list[str]) -> bool:
         # 0,125 is no thousand; without any sign of it, a group of three digits is one.
         has_points = any("." in cell for cell in values)
         return has_points or not any(map(_DECIMAL_COMMA.match, values))
+    if form == "decimal comma":
+        # Prices have no three decimals: $1,200 beside 950,50 EUR was written by two hands.
+        thousands = any(map(_HAS_CURRENCY.search, values)) and any(map(_THREE_AFTER_COMMA.search, values))
+        return not (thousands and any(map(_FEW_AFTER_COMMA.search, values)))
     if form in ("quantity", "range"):
         units = {_unit(cell) for cell in values} - {""}
         return len(units) <= 1
@@ -108,6 +137,18 @@ def _unit(cell: str) -> str:
     text = match[3] if match else (_QUANTITY.fullmatch(cell) or [""] * 6)[5]
     unit = (text or "").lower().rstrip(".")
     return unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
+
+
+def currencies(cells: Iterable[str]) -> list[str]:
+    """Return the different signs of currencies in a column of amounts.
+
+    Examples
+    --------
+    >>> currencies(["$1,200", "1200 EUR", "USD 5", "7"])
+    ['$', 'EUR']
+    """
+    found = {match[0] for cell in cells if (match := _HAS_CURRENCY.search(cell))}
+    return sorted({_SAME_CURRENCY.get(sign, sign) for sign in found})
 
 
 def to_number(cell: str, form: Form) -> float | None:
@@ -177,7 +218,7 @@ def _plain(cell: str) -> float | None:
 
 def _amount(cell: str) -> float | None:
     if not _AMOUNT.fullmatch(cell):
-        return None
+        return _scaled(cell)
     bare = _SIGNS.sub("", cell)
     if not bare.strip("+-."):
         return None
@@ -186,6 +227,32 @@ def _amount(cell: str) -> float | None:
         return -float(bare) if is_negative else float(bare)
     except ValueError:
         return None
+
+
+def _scaled(cell: str) -> float | None:
+    """Read $1.2M and 300K; without a currency, m is a unit."""
+    match = _SCALED.fullmatch(cell)
+    if not match or (match[4] not in "kK" and not (match[2] or match[5])):
+        return None
+    number = float(match[3]) * _THOUSANDS[match[4]]
+    return -number if match[1] == "-" else number
+
+
+def _mixed(cell: str) -> float | None:
+    """Read a cell in which a point or a comma may stand for either thousands or decimals."""
+    match = _EITHER.fullmatch(cell)
+    if not match:
+        return None
+    digits = match[3].strip()
+    last = max(digits.rfind("."), digits.rfind(","))
+    whole, after = (digits, "") if last < 0 else (digits[:last], digits[last + 1 :])
+    only = last >= 0 and "." not in whole and "," not in whole
+    if last >= 0 and ((only and len(after) == 3 and whole != "0") or digits[last] in whole):
+        whole, after = digits, ""  # groups of thousands
+    if not _GROUPED.fullmatch(whole) or (after and not after.isdigit()):
+        return None
+    number = float(f"{re.sub(r'[^0-9]', '', whole)}.{after or 0}")
+    return -number if "-" in match[1] + match[2] else number
 
 
 def _decimal_comma(cell: str) -> float | None:
@@ -259,6 +326,7 @@ _PARSERS: dict[Form, Callable[[str], float | None]] = {
     "plain": _plain,
     "amount": _amount,
     "decimal comma": _decimal_comma,
+    "mixed amount": _mixed,
     "quantity": _quantity,
     "range": _range,
     "date": _date,

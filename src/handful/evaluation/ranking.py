@@ -270,7 +270,7 @@ def _baseline(bets: Sequence[Bet], by_name: Mapping[str, Entry]) -> str | None:
 def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float | None, setting: Setting) -> Rank:
     entry = by_name[bet.name]
     own = np.array(list(entry.scores.values()))
-    low, high = score_interval(own, setting.test_share, setting.n_test)
+    low, high = _own_interval(entry, setting)
     shift = bet.measured - float(own.mean())
     against = difference(entry, by_name[baseline], setting) if baseline not in (None, bet.name) else None
     gain = None
@@ -354,6 +354,15 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
     return max(low, 0.0), min(high, 1.0)
 
 
+def _own_interval(entry: Entry, setting: Setting) -> tuple[float, float]:
+    """Return the interval of a method's mean score, from the rows it was right on where they are known."""
+    crossed = _crossed(entry, None, setting)
+    if crossed is None:
+        return score_interval(np.array(list(entry.scores.values())), setting.test_share, setting.n_test)
+    low, high = mean_interval(*crossed)
+    return max(low, 0.0), min(high, 1.0)
+
+
 def _differences(one: Entry, other: Entry) -> np.ndarray:
     shared = sorted(set(one.scores) & set(other.scores))
     return np.array([one.scores[draw] - other.scores[draw] for draw in shared])
@@ -380,14 +389,18 @@ def _p_value(entry: Entry, baseline: Entry, setting: Setting) -> float:
     return corrected_paired_t(differences, _MANY, round(_MANY * setting.test_share), least_variance=least)
 
 
-def _crossed(one: Entry, other: Entry, setting: Setting) -> tuple[float, float, int] | None:
-    """Return the mean difference, its variance and degrees of freedom, where it is known which rows were right."""
-    shared = sorted(set(one.right) & set(other.right))
-    if setting.tested is None or len(shared) < 2 or len(shared) < len(set(one.scores) & set(other.scores)):
+def _crossed(one: Entry, other: Entry | None, setting: Setting) -> tuple[float, float, float] | None:
+    """Return the mean score or difference, its variance and degrees of freedom, where it is known which rows were right."""
+    entries = [one] if other is None else [one, other]
+    shared = sorted(set.intersection(*(set(entry.right) for entry in entries)))
+    n_draws = len(set.intersection(*(set(entry.scores) for entry in entries)))
+    if setting.tested is None or len(shared) < 2 or len(shared) < n_draws:
         return None
     rows = np.concatenate([setting.tested(draw) for draw in shared])
     draws = np.repeat(np.arange(len(shared)), [len(one.right[draw]) for draw in shared])
-    values = np.concatenate([one.right[draw].astype(float) - other.right[draw] for draw in shared])
+    values = np.concatenate([one.right[draw].astype(float) for draw in shared])
+    if other is not None:
+        values -= np.concatenate([other.right[draw] for draw in shared])
     return crossed_mean(values, rows, draws, setting.luck_correlation)
 
 

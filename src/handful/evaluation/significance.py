@@ -8,6 +8,9 @@ import numpy as np
 
 from handful.core.errors import DataError, ParameterError
 
+_USUAL_LUCK = 0.04  # standard deviation of a draw's mean that is owed to its labels, before any is seen
+_WEIGHT_OF_USUAL = 3  # draws that this guess counts as
+
 
 def mcnemar(correct_a: np.ndarray, correct_b: np.ndarray) -> float:
     """Return the two-sided exact p-value of McNemar's test.
@@ -129,12 +132,13 @@ def corrected_interval(
 
 def crossed_mean(
     values: np.ndarray, rows: np.ndarray, draws: np.ndarray, luck_correlation: float = 0.0
-) -> tuple[float, float, int]:
+) -> tuple[float, float, float]:
     """Return the mean of values that belong to rows and to draws, its variance and its degrees of freedom.
 
     A row may be tested in several draws, and a draw tests many rows: the values are not independent in either way. The
-    variance of their mean is estimated with both ways as clusters, V = V_rows + V_draws - V_cells (Cameron, Gelbach and
-    Miller 2011), and never below either of the two.
+    variance of their mean has two parts. That of the rows is estimated with rows as clusters. That of the draws is their luck
+    with the labels they learn from: the variance of the means of draws beyond what the rows in them account for. Few draws
+    tell little of it, so that it starts from a guess: a standard deviation of four points counts as three draws.
 
     Parameters
     ----------
@@ -143,39 +147,42 @@ def crossed_mean(
     rows, draws : ndarray of int
         Where each value comes from.
     luck_correlation : float
-        Correlation between draws that is owed to labels they learn from in common; it widens V_draws.
+        Correlation of the luck of two draws that is owed to labels they learn from in common.
 
     Returns
     -------
     mean, variance : float
         Estimates.
-    freedom : int
-        Degrees of freedom: one less than there are draws, or rows if these are fewer.
+    freedom : float
+        Degrees of freedom of the variance (Satterthwaite 1946).
 
     Examples
     --------
     >>> values = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     >>> mean, variance, freedom = crossed_mean(values, np.array([0, 1, 2, 0, 1, 2]), np.array([0, 0, 0, 1, 1, 1]))
-    >>> round(mean, 3), freedom, variance > 0
-    (0.333, 1, True)
+    >>> round(mean, 3), variance > 0, freedom > 1
+    (0.333, True, True)
     """
     n = len(values)
     mean = float(values.mean())
-    # A single row that may yet come out otherwise: where all agree, the variance is not nothing.
-    least = 1 / (n + 2) / max(len(np.unique(rows)), 1)
-    rest = values - mean
-    by_row = np.bincount(np.unique(rows, return_inverse=True)[1], rest)
-    by_draw = np.bincount(np.unique(draws, return_inverse=True)[1], rest)
-    n_rows, n_draws = len(by_row), len(by_draw)
+    by_row = np.bincount(np.unique(rows, return_inverse=True)[1], values - mean)
+    places = np.unique(draws, return_inverse=True)[1]
+    sizes = np.bincount(places)
+    of_draw = np.bincount(places, values) / sizes
+    n_rows, n_draws = len(by_row), len(sizes)
     of_rows = float((by_row**2).sum()) / n**2 * n_rows / max(n_rows - 1, 1)
-    of_draws = float((by_draw**2).sum()) / n**2 * n_draws / max(n_draws - 1, 1)
-    of_cells = float((rest**2).sum()) / n**2
-    of_draws *= 1 + (n_draws - 1) * luck_correlation
-    variance = max(of_rows + of_draws - of_cells, of_rows, of_draws, least)
-    return mean, variance, max(min(n_rows, n_draws) - 1, 1)
+    # A single row that may yet come out otherwise: where all agree, the variance is not nothing.
+    of_rows = max(of_rows, 1 / (n + 2) / n_rows)
+    inside = float(((values - of_draw[places]) ** 2).sum()) / max(n - n_draws, 1) * float((1 / sizes).mean())
+    told = n_draws - 1 + _WEIGHT_OF_USUAL
+    between = (float(((of_draw - of_draw.mean()) ** 2).sum()) + _WEIGHT_OF_USUAL * (inside + _USUAL_LUCK**2)) / told
+    each = (1 + (n_draws - 1) * luck_correlation) / n_draws
+    variance = of_rows + each * max(between - inside, 0.0)
+    freedom = variance**2 / (of_rows**2 / max(n_rows - 1, 1) + (each * between) ** 2 / told)
+    return mean, variance, max(freedom, 1.0)
 
 
-def mean_test(mean: float, variance: float, freedom: int) -> float:
+def mean_test(mean: float, variance: float, freedom: float) -> float:
     """Return the two-sided p-value of Student's test that a mean is zero.
 
     Examples
@@ -188,7 +195,7 @@ def mean_test(mean: float, variance: float, freedom: int) -> float:
     return float(2 * t.sf(abs(mean) / math.sqrt(variance), freedom)) if mean else 1.0
 
 
-def mean_interval(mean: float, variance: float, freedom: int, level: float = 0.95) -> tuple[float, float]:
+def mean_interval(mean: float, variance: float, freedom: float, level: float = 0.95) -> tuple[float, float]:
     """Return a confidence interval of a mean.
 
     Examples

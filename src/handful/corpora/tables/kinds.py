@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from handful.core.errors import FormatError
-from handful.core.number_forms import MISSING, Form, guess_form
+from handful.core.number_forms import MISSING, Form, currencies, guess_form
 from handful.core.records import Kind
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath
@@ -152,10 +152,20 @@ def _as_numbers(cells: pl.Series, plain_only: bool, *, tolerant: bool) -> Column
             return Column(numbers, "numeric")
     if plain_only:
         return None
-    form = guess_form(cells.drop_nulls().unique().to_list())
+    values = cells.drop_nulls().unique().to_list()
+    form = guess_form(values)
     if form is not None:
-        return Column(cells, "numeric", form)
+        return Column(cells, "numeric", form, _several_currencies(cells.name, form, values))
     return _with_strangers(cells, numbers) if tolerant else None
+
+
+def _several_currencies(name: str, form: Form, values: list[str]) -> str:
+    signs = currencies(values) if form in ("amount", "decimal comma", "mixed amount") else []
+    if len(signs) < 2:
+        return ""
+    return (
+        f"Column {name!r} has amounts in several currencies ({', '.join(signs)}), which are read as if they were one."
+    )
 
 
 def _with_strangers(cells: pl.Series, numbers: pl.Series) -> Column | None:
