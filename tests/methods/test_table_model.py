@@ -8,7 +8,8 @@ import pytest
 import handful
 from handful.core.catalogue import names
 from handful.core.errors import DataError, ModelFileError, ParameterError
-from handful.methods.table_model import TableModel, as_frame
+from handful.features.frames import as_frame
+from handful.methods.table_model import TableModel
 
 
 def rows(n: int = 60) -> tuple[pl.DataFrame, list[str | None], list[str]]:

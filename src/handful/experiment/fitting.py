@@ -15,6 +15,7 @@ from handful.experiment.search import search
 from handful.experiment.text_views import WITH_VECTORS, choose_view
 from handful.experiment.trial import quiet_single_thread
 from handful.methods.confidence import HeldOut
+from handful.methods.encoded_table import EncodedTable
 from handful.methods.table_model import TableModel, card_for
 
 if TYPE_CHECKING:
@@ -141,17 +142,13 @@ def fit_model(
     TableModel
         The fitted model.
     """
-    from handful.features.tables import TableEncoder
-
     card = card_for(method)
     with quiet_single_thread():
+        table = EncodedTable.learn(problem.frame, problem.kinds, problem.encoded, text=text)
         if params is None:
-            params = {}
-            if card.grid:
-                rows = TableEncoder.learn(problem.frame, problem.kinds, text=text).transform(problem.frame)
-                params = search(card, rows, problem.codes.astype(np.int64), seed)
+            params = search(card, table, problem.codes.astype(np.int64), seed)
         model = TableModel(method, params=params, kinds=dict(problem.kinds), text=text, random_state=seed)
-        return model.fit(problem.frame, problem.labels).calibrate(problem.frame, problem.labels, held)
+        return model.fit_table(table).calibrate_on(table, held)
 
 
 def _best_bet(comparison: Comparison) -> tuple[str, str]:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from handful.core.errors import DataError, ParameterError
-from handful.core.labels import encode_labels
+from handful.core.labels import Labels, encode_labels
 from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
 from handful.corpora.tables import left_out, read_rows, suspicions, table_of
-from handful.methods.table_model import are_texts, as_frame
+from handful.features.frames import are_texts, as_frame
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,11 +69,9 @@ class Problem:
         return np.flatnonzero(self.codes < 0)
 
     @property
-    def labels(self) -> np.ndarray:
-        """Labels as an object array; None where a row is unlabeled."""
-        labels = np.full(len(self.codes), None, dtype=object)
-        labels[self.labeled] = self.classes[self.codes[self.labeled]].tolist()
-        return labels
+    def encoded(self) -> Labels:
+        """Codes and classes of the labels."""
+        return Labels(self.codes, self.classes)
 
 
 def read_problem(

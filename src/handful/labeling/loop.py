@@ -11,10 +11,10 @@ import numpy as np
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import code_of, encode_labels
 from handful.core.progress import Progress, Step
+from handful.features.frames import as_frame
 from handful.labeling.committee import committee_shares, telling_share
 from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood
 from handful.labeling.strategies import choose_margin, choose_telling, choose_typical, margins, nearness, regions
-from handful.methods.table_model import as_frame
 
 Strategy = Literal["auto", "typical", "margin", "random"]
 AUDIT_SHARE = 0.1

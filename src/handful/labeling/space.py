@@ -62,7 +62,7 @@ def _are_texts(cells: np.ndarray) -> bool:
 
 def _encoded_table(X: Any) -> Any:
     from handful.corpora.tables import table_of
-    from handful.methods.table_model import as_frame
+    from handful.features.frames import as_frame
 
     table = table_of("X", as_frame(X))
     return _encoded(table.frame, telling_columns(table))

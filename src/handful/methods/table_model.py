@@ -19,8 +19,10 @@ from handful.core.registry import method as register
 from handful.core.schema import Array, IfThere, Model, Names, Number, Plain, check_member, stored
 from handful.core.store import Storable
 from handful.corpora.tables import table_of
+from handful.features.frames import are_texts, as_frame, one_row
 from handful.features.tables import TableEncoder
 from handful.methods.confidence import Confidence, HeldOut, hold_out, own_shares
+from handful.methods.encoded_table import EncodedTable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 
 _BATCH = 8_192
 _POOL = 1_000  # unlabeled rows that are asked how frequent the classes are
-_WIDEST_SPARSE = 5_000
 
 
 @register("table-model", takes="model", learns_from=("labels", "unlabeled"))
@@ -124,29 +125,42 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         -------
         self
         """
-        check_params(self)
-        chosen = card_for(self.method)
         labels = encode_labels(y, who="TableModel", min_classes=2)
         frame = as_frame(X)
         if frame.height != len(labels.codes):
             raise DataError(f"TableModel: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
-        kinds = dict(self.kinds or _kinds(X, frame))
-        encoder = TableEncoder.learn(frame, kinds, text=self.text)
+        return self.fit_table(EncodedTable.learn(frame, self.kinds or _kinds(X, frame), labels, text=self.text))
+
+    def fit_table(self, table: EncodedTable) -> Self:
+        """Learn from a table whose columns have been learned; see `fit`.
+
+        Parameters
+        ----------
+        table : EncodedTable
+            Rows with labels of two classes or more.
+
+        Returns
+        -------
+        self
+        """
+        check_params(self)
+        chosen = card_for(self.method)
+        labels, n_rows = table.labels, table.frame.height
         everything = chosen.uses_unlabeled and self.use_unlabeled
-        rows = np.arange(frame.height) if everything else labels.labeled
-        encoded = encoder.transform(frame if everything else frame[rows])
+        rows = np.arange(n_rows) if everything else labels.labeled
+        encoded = table[rows]
         self.classes_ = labels.classes
-        self.feature_names_in_ = np.array(list(kinds), dtype=object)
-        self.columns_ = encoder.state()
+        self.feature_names_in_ = np.array(list(table.encoder.kinds), dtype=object)
+        self.columns_ = table.encoder.state()
         self.confidence_: dict[str, Any] | None = None
         self._confidence: Confidence | None = None
         self.estimator_ = chosen.make(encoded.shape[1], self.random_state, dict(self.params or {}))
         self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
-        self.rows_ = None if len(rows) == frame.height else rows
+        self.rows_ = None if len(rows) == n_rows else rows
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
         self.training_: dict[str, Any] = {}
-        self._encoder = encoder
+        self._encoder = table.encoder
         return self
 
     def calibrate(self, X: Any, y: Any, held: HeldOut | None = None) -> Self:
@@ -177,13 +191,28 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         True
         """
         check_is_fitted(self)
+        return self.calibrate_on(EncodedTable(as_frame(X), encode_labels(y, who="TableModel"), self._encoder), held)
+
+    def calibrate_on(self, table: EncodedTable, held: HeldOut | None = None) -> Self:
+        """Learn from a table whose columns have been learned how sure one may be of answers; see `calibrate`.
+
+        Parameters
+        ----------
+        table : EncodedTable
+            The rows that the model was fitted on, and their labels.
+        held : HeldOut, optional
+            See `calibrate`.
+
+        Returns
+        -------
+        self
+        """
         chosen = card_for(self.method)
         uses_unlabeled = chosen.uses_unlabeled and self.use_unlabeled
-        labels = encode_labels(y, who="TableModel")
-        codes = labels.codes.astype(np.int64)
+        labels = table.labels
         pool = np.random.default_rng(self.random_state).permutation(labels.unlabeled)[:_POOL]
         used = np.concatenate([labels.labeled, pool])
-        rows, codes = self._encoder.transform(as_frame(X)[used]), codes[used]
+        rows, codes = table[used], labels.codes[used].astype(np.int64)
         if held is None:
             held = hold_out(
                 lambda: chosen.make(rows.shape[1], self.random_state, dict(self.params or {})),
@@ -303,7 +332,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         from handful.methods.explaining import explain_row
 
         check_is_fitted(self)
-        return explain_row(self, _one_row(row), self._encoder)
+        return explain_row(self, one_row(row), self._encoder)
 
     def table_row(self, row: int) -> int | None:
         """Return the row of the table that a row of the method's training was; None in files that do not tell."""
@@ -351,86 +380,3 @@ def card_for(method: Any) -> Card:
 
 def _kinds(X: Any, frame: pl.DataFrame) -> Mapping[str, Kind]:
     return {"text": "text"} if are_texts(X) else table_of("X", frame).kinds
-
-
-def _dense(X: Any) -> np.ndarray:
-    if X.shape[1] > _WIDEST_SPARSE:
-        raise DataError(
-            f"TableModel: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
-            "Give the texts themselves, or reduce it (TruncatedSVD)."
-        )
-    return np.asarray(X.toarray())
-
-
-def as_frame(X: Any) -> pl.DataFrame:
-    """Return rows of any kind as a polars frame.
-
-    Parameters
-    ----------
-    X : polars or pandas DataFrame, dict of columns, array of shape (n_rows, n_columns), sparse matrix, or list of texts
-        Columns of an array are called ``x0``, ``x1`` and so on; that of a list of texts, ``text``.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same rows.
-
-    Examples
-    --------
-    >>> as_frame([[1.0, 2.0]]).columns, as_frame(["a good film"]).columns
-    (['x0', 'x1'], ['text'])
-    """
-    import polars as pl
-
-    if isinstance(X, pl.DataFrame):
-        return X
-    if isinstance(X, pl.LazyFrame):
-        return X.collect()
-    if isinstance(X, Mapping):
-        return pl.DataFrame(dict(X))
-    if hasattr(X, "columns") and hasattr(X, "iloc"):
-        return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
-    if hasattr(X, "tocsr"):
-        return _array_frame(_dense(X))
-    return pl.DataFrame({"text": list(X)}) if are_texts(X) else _array_frame(np.asarray(X))
-
-
-def _array_frame(values: np.ndarray) -> pl.DataFrame:
-    import polars as pl
-
-    if values.ndim != 2:
-        raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
-    return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})
-
-
-def are_texts(X: Any) -> bool:
-    """Tell whether rows are a list (or array, or series) of texts.
-
-    Examples
-    --------
-    >>> are_texts(["a good film"]), are_texts([["a", "b"]])
-    (True, False)
-    """
-    listed = isinstance(X, list | tuple) or (type(X).__name__ in ("ndarray", "Series") and X.ndim == 1)
-    return listed and len(X) > 0 and all(isinstance(cell, str) for cell in X)
-
-
-def _one_row(row: Any) -> pl.DataFrame:
-    """Return one row, in whatever form it comes, as a frame."""
-    if isinstance(row, str):
-        return as_frame([row])
-    if hasattr(row, "index") and hasattr(row, "iloc") and not hasattr(row, "columns"):  # a row of a pandas frame
-        row = dict(zip(map(str, row.index), row.tolist(), strict=True))
-    if isinstance(row, Mapping):
-        return as_frame({name: [cell] for name, cell in row.items()})
-    if not hasattr(row, "columns") and not hasattr(row, "tocsr") and np.ndim(row) == 1:
-        return as_frame(np.asarray(row, dtype=object)[None, :])
-    return as_frame(row)
-
-
-def _plain(column: Any) -> Any:
-    values = np.asarray(column)
-    if values.dtype.kind in "biuf":
-        return values
-    cells = column.tolist() if hasattr(column, "tolist") else list(column)
-    return [None if cell is None or cell != cell or type(cell).__name__ == "NAType" else str(cell) for cell in cells]

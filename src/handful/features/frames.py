@@ -1,0 +1,104 @@
+"""Rows of any kind as a polars frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from handful.core.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_WIDEST_SPARSE = 5_000
+
+
+def as_frame(X: Any) -> pl.DataFrame:
+    """Return rows of any kind as a polars frame.
+
+    Parameters
+    ----------
+    X : polars or pandas DataFrame, dict of columns, array of shape (n_rows, n_columns), sparse matrix, or list of texts
+        Columns of an array are called ``x0``, ``x1`` and so on; that of a list of texts, ``text``.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows.
+
+    Examples
+    --------
+    >>> as_frame([[1.0, 2.0]]).columns, as_frame(["a good film"]).columns
+    (['x0', 'x1'], ['text'])
+    """
+    import polars as pl
+
+    if isinstance(X, pl.DataFrame):
+        return X
+    if isinstance(X, pl.LazyFrame):
+        return X.collect()
+    if isinstance(X, Mapping):
+        return pl.DataFrame(dict(X))
+    if hasattr(X, "columns") and hasattr(X, "iloc"):
+        return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
+    if hasattr(X, "tocsr"):
+        return _array_frame(_dense(X))
+    return pl.DataFrame({"text": list(X)}) if are_texts(X) else _array_frame(np.asarray(X))
+
+
+def _dense(X: Any) -> np.ndarray:
+    if X.shape[1] > _WIDEST_SPARSE:
+        raise DataError(
+            f"TableModel: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
+            "Give the texts themselves, or reduce it (TruncatedSVD)."
+        )
+    return np.asarray(X.toarray())
+
+
+def _array_frame(values: np.ndarray) -> pl.DataFrame:
+    import polars as pl
+
+    if values.ndim != 2:
+        raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
+    return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})
+
+
+def are_texts(X: Any) -> bool:
+    """Tell whether rows are a list (or array, or series) of texts.
+
+    Examples
+    --------
+    >>> are_texts(["a good film"]), are_texts([["a", "b"]])
+    (True, False)
+    """
+    listed = isinstance(X, list | tuple) or (type(X).__name__ in ("ndarray", "Series") and X.ndim == 1)
+    return listed and len(X) > 0 and all(isinstance(cell, str) for cell in X)
+
+
+def one_row(row: Any) -> pl.DataFrame:
+    """Return one row, in whatever form it comes, as a frame.
+
+    Examples
+    --------
+    >>> one_row({"size": 1.5}).shape, one_row([1.0, 2.0]).columns
+    ((1, 1), ['x0', 'x1'])
+    """
+    if isinstance(row, str):
+        return as_frame([row])
+    if hasattr(row, "index") and hasattr(row, "iloc") and not hasattr(row, "columns"):  # a row of a pandas frame
+        row = dict(zip(map(str, row.index), row.tolist(), strict=True))
+    if isinstance(row, Mapping):
+        return as_frame({name: [cell] for name, cell in row.items()})
+    if not hasattr(row, "columns") and not hasattr(row, "tocsr") and np.ndim(row) == 1:
+        return as_frame(np.asarray(row, dtype=object)[None, :])
+    return as_frame(row)
+
+
+def _plain(column: Any) -> Any:
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values
+    cells = column.tolist() if hasattr(column, "tolist") else list(column)
+    return [None if cell is None or cell != cell or type(cell).__name__ == "NAType" else str(cell) for cell in cells]
