@@ -67,9 +67,9 @@ def test_what_came_out_is_told_for_the_worse_too(capsys, model, tmp_path):
 @pytest.mark.parametrize(
     ("given", "code", "says"),
     [
-        (("--discount", "inf"), 2, "discount must be a number of at least 0 and below inf, got inf"),
+        (("--discount", "inf"), 2, "'--discount': must be a number of at least 0 and below inf, got 'inf'"),
         (("--way", "bins", "--discount", 1e6), 2, "discount=1e+06 drops every feature. Lower it"),
-        (("--resolution", 1e300), 2, "resolution must be a number"),
+        (("--resolution", 1e300), 2, "'--resolution': must be a number"),
         (("--strength", 1e308), 2, "strength"),
         (("--drop", 1e6), 2, "drop=1e+06 drops every feature. Lower it."),
         (
@@ -242,7 +242,7 @@ def test_options_that_do_not_go_together(capsys, model, tmp_path):
     beside = tmp_path / "counts-held-out"
     for options, says in [
         (("--way", "bins", "--base-step", 0.1), "base_step needs held_out"),
-        (("--strength", "nan"), "strength must be a number above 0, got nan"),
+        (("--strength", "nan"), "'--strength': must be a number above 0"),
         (("--held-out", 3, "--base-step", 1e9), "rounds every weight to 0"),
         (("--held-out", 3, "--counts", counts, "-o", beside), "must not replace"),
     ]:

@@ -19,7 +19,8 @@ from handful.corpora.make import make_tagged_sentences
 from handful.features import Extractor
 from handful.features.vocabulary import joined, numbers_in
 from handful.representations import CondensedFeatureClassifier, CondensedFeatures, numbered_text
-from handful.representations.condensed.condensing import Condensing, CondensingSettings
+from handful.representations.condensed.condensing import Condensing
+from handful.representations.condensed.settings import CondensingSettings
 from handful.tagging import CRF, TagColumn
 from handful.tagging.crf.feature_space import ChainSpace
 

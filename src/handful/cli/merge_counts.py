@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from handful.cli.console import console, emit_json
+from handful.cli.count_files import count_files
 from handful.cli.options import check_output
 
 
@@ -30,7 +31,6 @@ def add_counts(files: list[Path], where: Path, *, as_json: bool) -> None:
     as_json : bool
         Print JSON.
     """
-    from handful.cli.condense import count_files
     from handful.representations.condensed.counts import FeatureCounts, merge_shares
 
     held_out = count_files(files[0], True)[1].exists()

@@ -36,7 +36,7 @@ _PLAIN = (str, bool, int, float, type(None), np.generic)
 class Sizes:
     """Sizes that have been seen, by name, and where."""
 
-    found: dict[str, int] = field(default_factory=dict)
+    known: dict[str, int] = field(default_factory=dict)
     due: list[tuple[str, str, int]] = field(default_factory=list)
 
     def see(self, where: str, size: str | int, actual: int) -> None:
@@ -46,7 +46,7 @@ class Sizes:
             raise DataError(f"{where} must not be empty.")
         name = name.removesuffix("?")
         if name.isidentifier() and not name.startswith("_"):
-            self.found.setdefault(name, actual)
+            self.known.setdefault(name, actual)
         if not name.startswith("_"):
             self.due.append((where, name, actual))
 
@@ -63,14 +63,14 @@ class Sizes:
         if "^" in name:
             first, _, power = name.partition("^")
             return int(self.value(first) ** int(power))
-        return self.found[name]
+        return self.known[name]
 
     def settle(self) -> None:
         """Refuse sizes that disagree."""
         for _, name, actual in self.due:
             first, plus, more = name.partition("+")
             if plus and first.isidentifier() and more.isdigit():
-                self.found.setdefault(first, actual - int(more))
+                self.known.setdefault(first, actual - int(more))
         for where, name, actual in self.due:
             if self.value(name) != actual:
                 raise DataError(f"{where} must be of size {self.value(name)}, got {actual}.")
@@ -366,7 +366,7 @@ class Record(Kind):
             raise DataError(f"{where} must have no {_told(next(iter(unknown)))}.")
         own = check_form(where, self.fields, value)
         for name in self.shared:
-            sizes.see(f"{where}: {name}", name, own.found[name])
+            sizes.see(f"{where}: {name}", name, own.known[name])
         check_content(where, self.fields, value, own)
 
 

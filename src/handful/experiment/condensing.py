@@ -16,11 +16,15 @@ from handful.corpora.tagged import check_columns, read_tagged
 from handful.corpora.treebank import read_treebank
 from handful.evaluation.chunks import score_tags
 from handful.parsing import DependencyParser
-from handful.representations.condensed.condensing import FINE, Condensing, take
+from handful.representations.condensed.condensing import Condensing, take
+from handful.representations.condensed.settings import FINE
 from handful.tagging import CRF, TagColumn
 from handful.tagging.crf.tuning import has_spans
 
 Way = Literal["bins", "kept", "rounded"]
+
+HELD_OUT = 3
+"""One in so many sentences is held out, where nothing else is said."""
 
 _DROPS = (0.0, 0.02, 0.05, 0.1)  # more costs more than held-out sentences can tell
 _COARSEST, _FINEST = 0.1, 0.02
@@ -136,6 +140,71 @@ class Condensed:
     errors: dict[str, float]
 
 
+def choose_way(way: Way | Literal["auto"], held_out: int | None, *, is_tagger: bool) -> tuple[Way | None, int | None]:
+    """Settle in which way a model is condensed, and whether inputs are held out for that.
+
+    Parameters
+    ----------
+    way : {"auto", "bins", "kept", "rounded"}
+        What was asked for; see `condense_tagger`.
+    held_out : int or None
+        One in so many labeled inputs, if that was asked for.
+    is_tagger : bool
+        Or a parser, which has no tags that could be compared.
+
+    Returns
+    -------
+    way : {"bins", "kept", "rounded"} or None
+        None is still to be chosen, on held-out inputs.
+    held_out : int or None
+        One in so many, or none.
+
+    Examples
+    --------
+    >>> choose_way("auto", None, is_tagger=True), choose_way("auto", None, is_tagger=False)
+    ((None, 3), ('bins', None))
+    >>> choose_way("auto", 5, is_tagger=True)
+    ('kept', 5)
+    """
+    if way == "auto" and (held_out or not is_tagger):
+        way = "kept" if held_out else "bins"
+    if not is_tagger and (way == "rounded" or (way == "bins" and held_out)):
+        why = "is for taggers" if way == "rounded" else "holds no trees out"
+        raise ParameterError(f"condense: way={way!r} {why}.")
+    if way == "bins" and not held_out:
+        return way, None
+    return None if way == "auto" else way, held_out or HELD_OUT
+
+
+def condense(condensing: Condensing, way: Way | None = None, *, progress: Progress | None = None) -> Condensed:
+    """Condense a tagger or a parser.
+
+    Parameters
+    ----------
+    condensing : Condensing
+        With raw text counted, and inputs held out unless bins alone are to carry weights.
+    way : {"bins", "kept", "rounded"}, optional
+        See `condense_tagger`; for a parser bins or kept.
+    progress : callable, optional
+        Told of trainings.
+
+    Returns
+    -------
+    Condensed
+        The small model, without what only further condensing would need.
+    """
+    settings = condensing.settings
+    if settings.held_out is None or condensing.labeled[1] is None:
+        result = Condensed(condensing.train(progress=progress), "bins" if settings.held_out is None else "kept", {})
+    else:
+        drop = None if settings.drop == "auto" else settings.drop
+        result = condense_tagger(condensing, way, drop, progress=progress)
+    # what was learned of bins is folded into the weights, and would only make the file larger
+    for name in ("condensed_weights_", "tied_weights_"):
+        result.model.__dict__.pop(name, None)
+    return result
+
+
 def condense_tagger(
     condensing: Condensing,
     way: Way | None = None,
@@ -208,7 +277,7 @@ def condense_tagger(
         result = bins(full, condensing.labeled)
     elif chosen == "kept":
         result = full.carry(models["kept"], second)
-    told = {"base" if name == "rounded" else name: float(found.sum() / amount) for name, found in tried.items()}
+    told = {"base" if name == "rounded" else name: float(wrong.sum() / amount) for name, wrong in tried.items()}
     return Condensed(slimmed(result, drop), chosen, told)
 
 

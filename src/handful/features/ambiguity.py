@@ -45,9 +45,9 @@ def ambiguity_classes(
     for tokens, row in zip(sentences, tags, strict=True):
         for token, tag in zip(tokens, row, strict=True):
             counts[token.lower()][tag] += 1
-    found = {}
-    for word, mine in counts.items():
-        least = min_share * mine.total()
-        found[word] = BETWEEN.join(sorted(tag for tag, count in mine.items() if count >= least))
-    capitals = {form(word): kept for word, kept in found.items() for form in (str.capitalize, str.upper)}
-    return capitals | found
+    classes = {}
+    for word, of_word in counts.items():
+        least = min_share * of_word.total()
+        classes[word] = BETWEEN.join(sorted(tag for tag, count in of_word.items() if count >= least))
+    capitals = {form(word): kept for word, kept in classes.items() for form in (str.capitalize, str.upper)}
+    return capitals | classes

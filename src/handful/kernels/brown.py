@@ -164,13 +164,13 @@ def _share_all(follows, precedes, shared, xlogx):  # type: ignore[no-untyped-def
 @njit(cache=True)
 def _share_new(outward, inward, shared, slot, xlogx):  # type: ignore[no-untyped-def]
     """Add what the new cluster has in common with others and, as a neighbor, gives others in common."""
-    mine = np.flatnonzero(outward[slot])
-    for k in mine:
+    followers = np.flatnonzero(outward[slot])
+    for k in followers:
         x = outward[slot, k]
         for other in range(len(outward)):
             shared[slot, other] += _g(x, inward[k, other], xlogx)
-    for i in mine:
-        for j in mine:
+    for i in followers:
+        for j in followers:
             if i != slot and j != slot and i != j:
                 shared[i, j] += _g(outward[slot, i], outward[slot, j], xlogx)
 

@@ -102,12 +102,12 @@ def follower_keys(words, n_words):  # type: ignore[no-untyped-def]
     [2]
     """
     keys = np.empty(len(words), dtype=np.int64)
-    found = 0
+    n_keys = 0
     for i in range(1, len(words)):
         if words[i - 1] >= 0 and words[i] >= 0:
-            keys[found] = np.int64(words[i - 1]) * n_words + words[i]
-            found += 1
-    return keys[:found]
+            keys[n_keys] = np.int64(words[i - 1]) * n_words + words[i]
+            n_keys += 1
+    return keys[:n_keys]
 
 
 @njit(cache=True)
@@ -148,7 +148,7 @@ def window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_c
     for kind in kinds:
         n_kinds = max(n_kinds, kind + 1)
     keys = np.empty(2 * window * max(len(words) - first, 0), dtype=np.int64)
-    found = 0
+    n_keys = 0
     for i in range(first, len(words)):
         for distance in range(1, window + 1):
             j = i - distance
@@ -158,11 +158,11 @@ def window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_c
             before = start_mark if left_is_end else context[j]
             after = stop_mark if right_is_end else context[i]
             if words[i] >= 0 and before >= 0:
-                keys[found] = np.int64(words[i]) * n_columns + before * n_kinds + kinds[window - distance]
-                found += 1
+                keys[n_keys] = np.int64(words[i]) * n_columns + before * n_kinds + kinds[window - distance]
+                n_keys += 1
             if words[j] >= 0 and after >= 0:
-                keys[found] = np.int64(words[j]) * n_columns + after * n_kinds + kinds[window + distance]
-                found += 1
+                keys[n_keys] = np.int64(words[j]) * n_columns + after * n_kinds + kinds[window + distance]
+                n_keys += 1
             if left_is_end:
                 break
-    return keys[:found]
+    return keys[:n_keys]

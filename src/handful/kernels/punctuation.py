@@ -34,12 +34,12 @@ _NO_LEFT, _NO_RIGHT, _LEFT_BELOW, _RIGHT_BELOW, _NEITHER = 0, 1, 2, 3, 4
 def movable_marks(codes: np.ndarray, root: int, mark: int, heads: np.ndarray) -> np.ndarray:
     """Tell which words are punctuation marks without children that do not hang from the root; shape (n + 2,)."""
     n = len(heads)
-    found = np.zeros(n + 2, dtype=np.bool_)
+    hangs = np.zeros(n + 2, dtype=np.bool_)
     for p in range(1, n + 1):
-        found[p] = (codes[root + p, mark] >> _PUNCTUATION) & 1 and heads[p - 1] != 0
+        hangs[p] = (codes[root + p, mark] >> _PUNCTUATION) & 1 and heads[p - 1] != 0
     for p in range(1, n + 1):
-        found[heads[p - 1]] = False
-    return found
+        hangs[heads[p - 1]] = False
+    return hangs
 
 
 @njit(cache=True, nogil=True)

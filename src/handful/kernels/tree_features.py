@@ -325,18 +325,18 @@ def keys_of_tree(
         n_tokens = 0
         for b in range(min(h, m) + 1, max(h, m)):
             n_tokens = add_token(codes, arcs.between, root + b, tokens, n_tokens)
-        found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+        n_found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
         if second:
             s = siblings[m - 1]
             set_sibling(root, n, 0 if s == 0 else h + s if m > h else h - s, m, rows, part)
-            found += template_keys(codes, pairs, rows, part, tokens, 0, buffer[found:])
-            found += template_keys(codes, near, rows, part, tokens, 0, buffer[found:])
-        if count + found > len(keys):
-            larger = np.empty(2 * (count + found), dtype=np.int64)
+            n_found += template_keys(codes, pairs, rows, part, tokens, 0, buffer[n_found:])
+            n_found += template_keys(codes, near, rows, part, tokens, 0, buffer[n_found:])
+        if count + n_found > len(keys):
+            larger = np.empty(2 * (count + n_found), dtype=np.int64)
             for k in range(count):
                 larger[k] = keys[k]
             keys = larger
-        for k in range(found):
+        for k in range(n_found):
             keys[count] = buffer[k]
             count += 1
         bounds[m] = count
@@ -402,8 +402,8 @@ def features_of_sentence(
                 set_part(root, n, h, m, sums, rows, part)
                 number = h * size + m
                 begins[number] = count
-                found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
-                ids, count = _append_found(table, buffer, found, ids, count)
+                n_found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+                ids, count = _append_found(table, buffer, n_found, ids, count)
                 ends[number] = count
                 if second:
                     n_choices = 1 if h == 0 and single_root else abs(h - m)
@@ -411,8 +411,8 @@ def features_of_sentence(
                         number = size * size + starts[h, m] + k
                         begins[number] = count
                         set_sibling(root, n, 0 if k == 0 else h + step * k, m, rows, part)
-                        found = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
-                        ids, count = _append_found(table, buffer, found, ids, count)
+                        n_found = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
+                        ids, count = _append_found(table, buffer, n_found, ids, count)
                         s = h + step * k if k > 0 else (0 if side else n + 1)
                         ids, count = _append(near_ids, near_begins[m, s], near_begins[m, s + 1], ids, count)
                         ends[number] = count
@@ -441,14 +441,14 @@ def _near_features(
             if s != m:
                 rows[HEAD] = -1 if s < m else root + n + 1  # tells the direction alone
                 set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
-                found = template_keys(codes, near, rows, part, tokens, 0, buffer)
-                ids, count = _append_found(table, buffer, found, ids, count)
+                n_found = template_keys(codes, near, rows, part, tokens, 0, buffer)
+                ids, count = _append_found(table, buffer, n_found, ids, count)
         begins[m, n + 2] = count
     return ids[:count], begins
 
 
 @njit(cache=True, nogil=True)
-def _append(found: np.ndarray, begin: int, end: int, ids: np.ndarray, count: int) -> tuple[np.ndarray, int]:
+def _append(others: np.ndarray, begin: int, end: int, ids: np.ndarray, count: int) -> tuple[np.ndarray, int]:
     """Append some features to a list that grows."""
     if count + end - begin > len(ids):
         larger = np.empty(2 * (count + end - begin), dtype=np.int32)
@@ -456,7 +456,7 @@ def _append(found: np.ndarray, begin: int, end: int, ids: np.ndarray, count: int
             larger[k] = ids[k]
         ids = larger
     for k in range(begin, end):
-        ids[count] = found[k]
+        ids[count] = others[k]
         count += 1
     return ids, count
 
@@ -506,7 +506,7 @@ def find_all(table: KeyTable, keys: np.ndarray, bounds: np.ndarray) -> tuple[np.
     ([1, 0], [0, 1, 2])
     """
     ids = np.empty(len(keys), dtype=np.int32)
-    found = np.zeros(len(bounds), dtype=np.int64)
+    offsets = np.zeros(len(bounds), dtype=np.int64)
     count = 0
     for row in range(len(bounds) - 1):
         for k in range(bounds[row], bounds[row + 1]):
@@ -514,5 +514,5 @@ def find_all(table: KeyTable, keys: np.ndarray, bounds: np.ndarray) -> tuple[np.
             if number >= 0:
                 ids[count] = number
                 count += 1
-        found[row + 1] = count
-    return ids[:count], found
+        offsets[row + 1] = count
+    return ids[:count], offsets

@@ -51,8 +51,8 @@ class PartShares:
 
     def __init__(self, allowed: np.ndarray, allowed_first: np.ndarray, order: int) -> None:
         n, self.order = len(allowed), order
-        starts = _settled(allowed_first, lambda mine: (mine[:, None] & allowed).any(axis=0))
-        ends = _settled(np.ones(n, dtype=bool), lambda mine: (allowed & mine).any(axis=1))
+        starts = _settled(allowed_first, lambda reached: (reached[:, None] & allowed).any(axis=0))
+        ends = _settled(np.ones(n, dtype=bool), lambda reached: (allowed & reached).any(axis=1))
         self._n_starts, self._n_ends = len(starts) + order, len(ends)
         self.n_classes = self._n_starts * self._n_ends
         self.labels, self.pairs = np.zeros((self.n_classes, n)), np.zeros((self.n_classes, n, n))

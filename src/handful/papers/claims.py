@@ -111,11 +111,11 @@ class Settings:
             return experiment()
         done = Checkpoint(self.checkpoint, f"paper {__version__} {self.quick} {self.seeds} {self.figures}")
         key = done.key(name)
-        found = done.load(key)
-        if found is None:
-            found = {"numbers": json.dumps(experiment(), default=float)}  # numpy's integers are no JSON
-            done.save(key, pack_arrays(found))
-        numbers: Numbers = json.loads(found["numbers"])  # a first run has them from there too: the same to the bit
+        kept = done.load(key)
+        if kept is None:
+            kept = {"numbers": json.dumps(experiment(), default=float)}  # numpy's integers are no JSON
+            done.save(key, pack_arrays(kept))
+        numbers: Numbers = json.loads(kept["numbers"])  # a first run has them from there too: the same to the bit
         return numbers
 
 

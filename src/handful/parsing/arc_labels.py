@@ -14,27 +14,13 @@ from handful.core.schema import Array, IfThere, Names, Number, Record, stored
 from handful.kernels.arc_labels import best_labels, label_pass
 from handful.kernels.tree_features import find_all, keys_of_tree, make_table
 from handful.kernels.trees import siblings_of
+from handful.linear.rounding import rounded
 from handful.parsing.encoding import Encoder
 from handful.parsing.templates import TemplateSet
 
 _PASSES = 5
 _LONGEST_STEP = 0.1
 _LEAST_COUNT = 2  # of a feature in the training trees
-
-
-def rounded(weights: np.ndarray, share: float) -> np.ndarray:
-    """Round weights to multiples of a share of their root mean square (over those that are not 0).
-
-    Examples
-    --------
-    >>> rounded(np.array([3.0, 0.1, 0.0, -3.0]), 0.5).round(2).tolist()
-    [2.45, 0.0, 0.0, -2.45]
-    """
-    active = weights[weights != 0.0]
-    if not share or not len(active):
-        return weights
-    step = share * float(np.sqrt((active**2).mean()))
-    return np.asarray(np.round(weights / step) * step + 0.0)  # no zero with a minus
 
 
 class ArcLabeler:

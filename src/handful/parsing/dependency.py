@@ -26,9 +26,10 @@ from handful.features.columns import runs_of_sentences, sentence_offsets
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.recording import Recorder
+from handful.linear.rounding import rounded
 from handful.linear.tree import Tree as TreeStructure
 from handful.linear.tree_steps import TreeSteps
-from handful.parsing.arc_labels import ArcLabeler, rounded
+from handful.parsing.arc_labels import ArcLabeler
 from handful.parsing.encoding import Encoder
 from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
 from handful.parsing.inputs import check_lengths, choose_columns, read_sentences, read_trees, with_columns

@@ -53,11 +53,11 @@ def jackknife_tags(
     n = len(sentences)
     if not 2 <= n_folds <= n:
         raise ParameterError(f"jackknife_tags: n_folds must be from 2 to the {n:,} sentences, got {n_folds}.")
-    found: list[list[str]] = []
+    unseen_tags: list[list[str]] = []
     for fold in range(n_folds):
         start, stop = n * fold // n_folds, n * (fold + 1) // n_folds
         fitted = clone(tagger).fit([*sentences[:start], *sentences[stop:]], [*tags[:start], *tags[stop:]])
-        found += fitted.predict(list(sentences[start:stop]))
+        unseen_tags += fitted.predict(list(sentences[start:stop]))
         if progress is not None:
             progress(Step("jackknife", fold + 1, n_folds))
-    return found
+    return unseen_tags

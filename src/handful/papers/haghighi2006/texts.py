@@ -28,7 +28,7 @@ COARSE = {
     "CONJ": "CC",
     "ENDPUNC": ".",
 }
-_COARSE_OF = {fine: coarse for coarse, mine in COARSE.items() for fine in mine.split()}
+_COARSE_OF = {fine: coarse for coarse, several in COARSE.items() for fine in several.split()}
 _NEWS = ("unlabeled-news-reuters21578", "unlabeled-news-abc", "unlabeled-news-bbc")
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-", "{": "-LCB-", "}": "-RCB-"}
 

@@ -98,8 +98,8 @@ def _tables() -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, str]]
 def _measure_all(
     tables: dict[str, tuple[np.ndarray, np.ndarray]], parts: list[Part], settings: Settings
 ) -> list[tuple[str, float, list[float]]]:
-    found = map_reduce(partial(measure, tables), _join, parts, n_jobs=settings.n_jobs, progress=settings.progress)
-    return [(method, ratio, scores) for (_, method, ratio), scores in found.items()]
+    accuracies = map_reduce(partial(measure, tables), _join, parts, n_jobs=settings.n_jobs, progress=settings.progress)
+    return [(method, ratio, scores) for (_, method, ratio), scores in accuracies.items()]
 
 
 def measure(tables: dict[str, tuple[np.ndarray, np.ndarray]], part: Part) -> Accuracies:

@@ -4,86 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from sklearn.base import clone
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
 from handful.representations.condensed.features import CondensedFeatures
+from handful.representations.condensed.settings import CondensingSettings
 
 _WHO = "Condensing"
-FINE, _COARSE = 16.0, 1.0
-"""Bins per unit of potency where bins alone carry weights, and where base weights are kept."""
-_BASE_STEP = 0.02
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 _LOSS = 0.0005  # of the score of held-out inputs
-# A parser learns online, where steps that suit the bins are too long for what many features share.
-_ONLINE: dict[str, Any] = {"algorithm": "fobos", "rate": 0.01, "phi_scale": 0.1}
-_ONLINE_HELD_OUT: dict[str, Any] = {"algorithm": "fobos", "rate": 0.003}
-
-
-@dataclass(frozen=True)
-class CondensingSettings:
-    """How a model is condensed.
-
-    Parameters
-    ----------
-    discount : float
-        Features whose count differs from chance by no more than this are dropped.
-    resolution : float or None
-        Bins per unit of potency; None is 16, or 1 with `held_out`.
-    held_out : int or None
-        None is the way of Suzuki et al. (2011): bins alone carry weights, learned from all labeled inputs. Otherwise
-        the base model's weights are kept, rounded, and what bins add to them is learned from one in so many inputs,
-        with a second base model that has seen only the others.
-    base_step : float or None
-        With `held_out`: what base weights are rounded to; None is 0.02.
-    drop : float or "auto"
-        Features whose weight in the end is nearer to 0 than this are dropped. With `held_out`, auto is the largest value,
-        up to 0.3, that costs the held-out inputs nothing; without it, and for trees, 0.
-    vocabulary, min_count
-        See `CondensedFeatures`.
-    penalty, strength, max_iter
-        See `CondensedFeatures.retrain`.
-    """
-
-    discount: float = 1.0
-    resolution: float | None = None
-    held_out: int | None = None
-    base_step: float | None = None
-    drop: float | Literal["auto"] = "auto"
-    vocabulary: Literal["labeled", "all"] = "labeled"
-    min_count: int = 5
-    penalty: Literal["l2", "l1"] = "l2"
-    strength: float = 1.0
-    max_iter: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.base_step is not None and self.held_out is None:
-            raise ParameterError(f"{_WHO}: base_step needs held_out, got none.")
-        if not self.strength > 0.0:
-            raise ParameterError(f"{_WHO}: strength must be a number above 0, got {self.strength}.")
-
-    def features(self, base_model: Any) -> CondensedFeatures:
-        """Return condensed features of a base model, with nothing counted yet."""
-        kept = self.held_out is not None
-        return CondensedFeatures(
-            base_model,
-            self.discount,
-            self.resolution or (_COARSE if kept else FINE),
-            vocabulary=self.vocabulary,
-            min_count=self.min_count,
-            base_step=(self.base_step or _BASE_STEP) if kept else None,
-        )
-
-    def training(self, base_model: Any) -> dict[str, Any]:
-        """Return the arguments of `CondensedFeatures.retrain` for a base model."""
-        online: dict[str, Any] = {}
-        if getattr(base_model, "learns_online", False):
-            online = _ONLINE if self.held_out is None else _ONLINE_HELD_OUT
-        return {**online, "penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
 
 
 class Condensing:
@@ -123,6 +55,7 @@ class Condensing:
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.array([[2.0, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]), np.array(["a", "a", "b", "b"])
     >>> model = LogisticRegression(fit_intercept=False).fit(X, y)
+    >>> from handful.representations.condensed.settings import CondensingSettings
     >>> condensing = Condensing(model, X, y, CondensingSettings(discount=0.5)).count(X)
     >>> condensing.train().predict([[1.0, 0.0, 3.0]]).tolist()
     ['a']

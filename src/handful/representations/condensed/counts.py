@@ -205,8 +205,8 @@ class FeatureCounts(Storable):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> FeatureCounts:
         """Read a file that `save` wrote; a file can never run code."""
-        found: FeatureCounts = read_model(path, lambda kind: cls if kind == _KIND else None)
-        return found
+        counts: FeatureCounts = read_model(path, lambda kind: cls if kind == _KIND else None)
+        return counts
 
     def _state(self) -> dict[str, Any]:
         state = super()._state()
@@ -245,10 +245,10 @@ def merge_shares(counts: Mapping[str, FeatureCounts]) -> FeatureCounts:
     """
     shares: dict[int, str] = {}
     n = 0
-    for name, found in counts.items():
-        if not found.share:
+    for name, part in counts.items():
+        if not part.share:
             raise ParameterError(f"{name}: must be the counts of a share (--shard I/N), got those of a whole text.")
-        share = Share.parse(found.share)
+        share = Share.parse(part.share)
         n = n or share.of
         if share.of != n:
             raise ParameterError(f"{name}: must be one of {n} shares as the other files are, got share {share}.")
@@ -260,14 +260,14 @@ def merge_shares(counts: Mapping[str, FeatureCounts]) -> FeatureCounts:
             f"merge: all {n} shares must be there, but not {', '.join(missing)}. Run --shard {missing[0]}."
         )
     ordered = [counts[shares[number]] for number in sorted(shares)]
-    for found in ordered[1:]:
-        ordered[0]._check_same_space(found)
-    digests = np.empty(sum(len(found.digests) for found in ordered), dtype="<U32")
-    for number, found in enumerate(ordered):
+    for part in ordered[1:]:
+        ordered[0]._check_same_space(part)
+    digests = np.empty(sum(len(part.digests) for part in ordered), dtype="<U32")
+    for number, part in enumerate(ordered):
         places = digests[number::n]
-        if len(places) != len(found.digests):
-            raise ParameterError(f"{shares[number + 1]}: share {found.share} must be of the same text as the others.")
-        places[:] = found.digests
+        if len(places) != len(part.digests):
+            raise ParameterError(f"{shares[number + 1]}: share {part.share} must be of the same text as the others.")
+        places[:] = part.digests
     if len(np.unique(digests)) < len(digests):
         raise ParameterError("merge: shares must be of the same text, but some have pieces in common.")
     return FeatureCounts._sum(ordered, digests)
@@ -319,10 +319,10 @@ def count_features(
         size, n_shards = start.size, start.n_shards_
     name = f"potency {space.fingerprint} {read.fingerprint}"
     clock = _Clock(counting.progress, None if expected is None else -(-expected // (share or Share()).of), size)
-    for found in replace(counting, progress=None).summaries(_Summarize(space, read), pieces.new(shards), name):
-        chosen[found["chosen_ids"]] += found["chosen"]
-        basis.add(found["basis"], found["basis_ids"])
-        size += int(found["size"])
+    for summary in replace(counting, progress=None).summaries(_Summarize(space, read), pieces.new(shards), name):
+        chosen[summary["chosen_ids"]] += summary["chosen"]
+        basis.add(summary["basis"], summary["basis_ids"])
+        size += int(summary["size"])
         n_shards += 1
         clock.tell(size)
     ids = np.flatnonzero(chosen)

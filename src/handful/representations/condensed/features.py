@@ -309,7 +309,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             raise ParameterError(f"{_WHO}: at least one file of counts must be given, got none.")
         read = [path if isinstance(path, FeatureCounts) else FeatureCounts.load(path) for path in several]
         if read[0].share:
-            counts = merge_shares({str(path): found for path, found in zip(several, read, strict=True)})
+            counts = merge_shares({str(path): counted for path, counted in zip(several, read, strict=True)})
         else:
             counts = reduce(FeatureCounts.plus, read)
         return self._bin(self._stored_space(counts), counts)
@@ -371,11 +371,11 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         check_is_fitted(self, "counts_")
         outputs = self._space.encode(inputs, self.base_model.predict(inputs) if outputs is None else outputs)
         steps = TiedSteps(self._space.steps(self.kept_, inputs), self._tying.ties(self.members_))
-        found = [steps.parts_at(number, steps.take(number, outputs)) for number in range(steps.n_inputs)]
-        rows = np.repeat(np.arange(len(found)), [len(ids) for ids, _ in found])
-        ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in found)])
-        values = np.concatenate([np.empty(0), *(values for _, values in found)])
-        return sparse.csr_array((values, (rows, ids)), shape=(len(found), steps.n_features))
+        parts = [steps.parts_at(number, steps.take(number, outputs)) for number in range(steps.n_inputs)]
+        rows = np.repeat(np.arange(len(parts)), [len(ids) for ids, _ in parts])
+        ids = np.concatenate([np.empty(0, dtype=np.int64), *(ids for ids, _ in parts)])
+        values = np.concatenate([np.empty(0), *(values for _, values in parts)])
+        return sparse.csr_array((values, (rows, ids)), shape=(len(parts), steps.n_features))
 
     def retrain(
         self,
@@ -427,8 +427,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             given = f"strength {strength}, rate {rate}, phi_scale {phi_scale}"
             raise ParameterError(f"{_WHO}: strength and rate must be above 0, phi_scale not below 0, got {given}.")
         space, codes = self._space, self._space.encode(inputs, outputs)
-        mine = np.flatnonzero(space.seen(self.kept_, inputs))
-        ids, ties = self.kept_[mine], self._tying.ties(self.members_[mine])
+        seen = np.flatnonzero(space.seen(self.kept_, inputs))
+        ids, ties = self.kept_[seen], self._tying.ties(self.members_[seen])
         start = start or ("zero" if self.base_step is None else "base")
         first = self._first_weights(start)
         problem = f"{self._fingerprint()} {start}"
@@ -511,7 +511,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         check_is_fitted(features, "counts_")
         if features.type_names_ != self.type_names_:
             raise ParameterError(f"{_WHO}: weights can be carried between features of the same types, got other types.")
-        kept = [("with" if mine.base_step else "without") + " base_step" for mine in (features, self)]
+        kept = [("with" if each.base_step else "without") + " base_step" for each in (features, self)]
         if kept[0] != kept[1]:
             raise ParameterError(f"{_WHO}: weights learned {kept[0]} cannot be carried to features {kept[1]}.")
         if self.base_step is not None and features.global_phi != self.global_phi:
@@ -526,9 +526,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         learned = model.condensed_weights_ if self.base_step is None else model.tied_weights_[: len(firsts)]
         folded = np.zeros(self.n_condensed_)
         for number in np.unique(features.condensed_types_):
-            mine, theirs = self.condensed_types_ == number, features.condensed_types_[firsts] == number
+            own, theirs = self.condensed_types_ == number, features.condensed_types_[firsts] == number
             potency = features.condensed_bins_[firsts][theirs] / features.resolution
-            folded[mine] = np.interp(self.condensed_bins_[mine] / self.resolution, potency, learned[theirs])
+            folded[own] = np.interp(self.condensed_bins_[own] / self.resolution, potency, learned[theirs])
         if self.base_step is None:
             return self._built(folded)
         return self._built(folded + self._tying.shares(model.tied_weights_[len(firsts) :]))
@@ -609,19 +609,23 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             level = np.zeros(len(potency), dtype=np.int64)
             if self.base_step is not None:
                 level = steps[start : start + len(potency)].astype(np.int64)
-            mine = np.flatnonzero((potency != 0.0) | (level != 0))
-            kept.append(start + mine)
-            bins.append(quantized(potency[mine], self.resolution))
-            levels.append(level[mine])
+            telling = np.flatnonzero((potency != 0.0) | (level != 0))
+            kept.append(start + telling)
+            bins.append(quantized(potency[telling], self.resolution))
+            levels.append(level[telling])
         self._space, self.counts_ = space, counts
         self.kept_ = np.concatenate(kept)
-        found = condense(space.types(self.kept_), np.concatenate(bins), np.concatenate(levels))
-        self.condensed_types_, self.condensed_bins_, self.condensed_levels_ = found.types, found.bins, found.levels
-        self.members_ = found.member_of
-        self.n_condensed_ = len(found)
+        condensed = condense(space.types(self.kept_), np.concatenate(bins), np.concatenate(levels))
+        self.condensed_types_, self.condensed_bins_, self.condensed_levels_ = (
+            condensed.types,
+            condensed.bins,
+            condensed.levels,
+        )
+        self.members_ = condensed.member_of
+        self.n_condensed_ = len(condensed)
         self.type_names_ = list(space.type_names)
-        amounts = found.bins / self.resolution if self.base_step is None else found.levels * self.base_step
-        self._tying = Tying(found, amounts, len(self.type_names_), self.global_phi)
+        amounts = condensed.bins / self.resolution if self.base_step is None else condensed.levels * self.base_step
+        self._tying = Tying(condensed, amounts, len(self.type_names_), self.global_phi)
         return self
 
     def _fingerprint(self) -> str:

@@ -74,9 +74,9 @@ class Inspectable:
         list of FeatureRecord
             The members.
         """
-        mine = (self.condensed_types_ == self._type(type)) & (self.condensed_bins_ == bin)
-        found = self._records(self.kept_[mine[self.members_]])
-        return sorted(found, key=lambda record: -record.potency)
+        in_bin = (self.condensed_types_ == self._type(type)) & (self.condensed_bins_ == bin)
+        members = self._records(self.kept_[in_bin[self.members_]])
+        return sorted(members, key=lambda record: -record.potency)
 
     def top(self, type: str, n: int = 10, *, lowest: bool = False) -> list[FeatureRecord]:
         """Return the features of a type with the biggest potency.
@@ -108,7 +108,7 @@ class Inspectable:
         potency = discounted(chosen, even, self.discount)
         bins, types = quantized(potency, self.resolution), self._space.types(rising)
         words = self._space.describe(rising)
-        found = [
+        records = [
             FeatureRecord(self.type_names_[t], *word, *figures)
             for t, word, *figures in zip(
                 types.tolist(), words, chosen.tolist(), even.tolist(), potency.tolist(), bins.tolist(), strict=True
@@ -116,7 +116,7 @@ class Inspectable:
         ]
         back = np.empty(len(ids), dtype=np.int64)
         back[order] = np.arange(len(ids))
-        return [found[k] for k in back]
+        return [records[k] for k in back]
 
     def _type(self, name: str) -> int:
         check_is_fitted(self, "counts_")

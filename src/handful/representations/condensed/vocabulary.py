@@ -88,13 +88,13 @@ def widen(
     templates, lookups = [str(t) for t in known.templates], known.lookups
     described = hashlib.sha256(repr([templates, sorted(lookups), reading.fingerprint]).encode()).hexdigest()
     buckets = np.zeros(1 << _BITS, dtype=np.uint32)
-    for found in counting.summaries(_Sketch(space, templates, lookups, reading), shards(), f"sketch {described}"):
-        buckets[found["buckets"]] += found["counts"]
+    for summary in counting.summaries(_Sketch(space, templates, lookups, reading), shards(), f"sketch {described}"):
+        buckets[summary["buckets"]] += summary["counts"]
     frequent = np.packbits(buckets >= min_count)
     del buckets
     job = _Collect(space, templates, lookups, reading, frequent)
     name = f"vocabulary {described} {hashlib.sha256(frequent.tobytes()).hexdigest()}"
-    whole = _merged(_Counted.unpacked(found, lookups) for found in counting.summaries(job, shards(), name))
+    whole = _merged(_Counted.unpacked(summary, lookups) for summary in counting.summaries(job, shards(), name))
     if whole is None:
         return space
     extractor, _ = in_order(whole.extractor.keep(whole.counts >= min_count))
@@ -131,11 +131,11 @@ class _Counted:
         return {"templates": state["templates"], "strings": state["strings"], "counts": self.counts} | keys
 
     @classmethod
-    def unpacked(cls, found: dict[str, Any], lookups: Any) -> _Counted:
-        n_slots = sum(name.startswith("keys_") for name in found)
-        state = {"templates": found["templates"], "min_count": 1, "hash_bits": None, "strings": found["strings"]}
-        state["keys"] = [found[f"keys_{number}"] for number in range(n_slots)]
-        return cls(Extractor.from_state(state, lookups), found["counts"])
+    def unpacked(cls, packed: dict[str, Any], lookups: Any) -> _Counted:
+        n_slots = sum(name.startswith("keys_") for name in packed)
+        state = {"templates": packed["templates"], "min_count": 1, "hash_bits": None, "strings": packed["strings"]}
+        state["keys"] = [packed[f"keys_{number}"] for number in range(n_slots)]
+        return cls(Extractor.from_state(state, lookups), packed["counts"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,8 +164,8 @@ class _Sketch:
     def __call__(self, shard: Any) -> dict[str, np.ndarray]:
         tally = Tally()
         for batch in self.space.batches(self.reading(shard)):
-            found = _Counted.of(self.templates, self.lookups, batch)
-            tally.add(_buckets(found.extractor), found.counts.astype(np.float64))
+            counted = _Counted.of(self.templates, self.lookups, batch)
+            tally.add(_buckets(counted.extractor), counted.counts.astype(np.float64))
         buckets, counts = tally.sorted()
         return {"buckets": buckets.astype(np.uint32), "counts": counts.astype(np.uint32)}
 
@@ -186,9 +186,9 @@ class _Collect:
 
     def _batches(self, shard: Any) -> Iterator[_Counted]:
         for batch in self.space.batches(self.reading(shard)):
-            found = _Counted.of(self.templates, self.lookups, batch)
-            bucket = _buckets(found.extractor)
-            yield found.only(((self.frequent[bucket >> 3] >> (7 - (bucket & 7)).astype(np.uint8)) & 1).astype(bool))
+            counted = _Counted.of(self.templates, self.lookups, batch)
+            bucket = _buckets(counted.extractor)
+            yield counted.only(((self.frequent[bucket >> 3] >> (7 - (bucket & 7)).astype(np.uint8)) & 1).astype(bool))
 
 
 def _merged(parts: Iterable[_Counted]) -> _Counted | None:

@@ -111,8 +111,8 @@ class FirstOrder:
             for chosen, block in shard:
                 node, active = _node_scores(tokens, block, scores)
                 _add_ends(node, block, edges[0], edges[2])
-                log_sums[chosen], shares, mine = forward_backward(node, edges[1], active)
-                pairs += mine
+                log_sums[chosen], shares, expected = forward_backward(node, edges[1], active)
+                pairs += expected
                 inside = block.places >= 0
                 marginals[block.places[inside]] = shares.transpose(2, 0, 1)[inside]
             return pairs
@@ -194,10 +194,10 @@ class SecondOrder:
             room = room if len(room) >= size else np.empty(size)
             for chosen, block in shard:
                 places, inside = block.places, block.places >= 0
-                mine = clamped_pair_sums(
+                sums = clamped_pair_sums(
                     tokens.words[places], low[places], high[places], block.lengths, potentials, counts, room
                 )
-                log_sums[chosen], shares = mine
+                log_sums[chosen], shares = sums
                 marginals[places[inside]] = shares[inside]
             self._rooms.append(room)
             return counts
@@ -237,8 +237,8 @@ class SecondOrder:
                 node[0] += start[:, None]
                 node[0][:, block.lengths == 1] += stop[:, None]
                 inside = block.places >= 0
-                found = pair_viterbi(node, pair, triple, active, start_pair, stop_pair)[0]
-                labels[block.places[inside]] = found.T[inside]
+                best = pair_viterbi(node, pair, triple, active, start_pair, stop_pair)[0]
+                labels[block.places[inside]] = best.T[inside]
 
         _run(work, _shards(tokens.offsets, self.n_labels**2), n_jobs)
         return labels

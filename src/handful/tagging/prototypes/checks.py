@@ -41,7 +41,7 @@ def check_lists(lists: Any, name: str) -> dict[str, list[str]]:
         return {}
     if not isinstance(lists, Mapping):
         raise DataError(f"PrototypeTagger: {name} must map each label to a list of words, got {type(lists).__name__}.")
-    found: dict[str, list[str]] = {}
+    checked: dict[str, list[str]] = {}
     for label, words in lists.items():
         if not isinstance(label, str) or not label:
             raise DataError(f"PrototypeTagger: the labels of {name} must be filled strings, got {label!r}.")
@@ -49,13 +49,13 @@ def check_lists(lists: Any, name: str) -> dict[str, list[str]]:
             raise DataError(
                 f"PrototypeTagger: {name} must map each label to a list of words, got {words!r} for {label!r}."
             )
-        found[label] = list(dict.fromkeys(words))
-        for word in found[label]:
+        checked[label] = list(dict.fromkeys(words))
+        for word in checked[label]:
             if not isinstance(word, str) or not word:
                 raise DataError(
                     f"PrototypeTagger: the words of {name} must be filled strings, got {word!r} for {label!r}."
                 )
-    return found
+    return checked
 
 
 def check_labels(labels: Any) -> set[str]:
@@ -122,18 +122,18 @@ def check_given(given: Any, offsets: np.ndarray, name: str) -> Given | None:
         raise DataError(
             f"PrototypeTagger: {name} must have one entry per sentence, got {len(lengths)} sentences and {len(given)} entries."
         )
-    for number, (mine, length) in enumerate(zip(given, lengths, strict=True)):
-        if mine is None:
+    for number, (tags, length) in enumerate(zip(given, lengths, strict=True)):
+        if tags is None:
             continue
-        if isinstance(mine, str) or not hasattr(mine, "__len__"):
-            raise DataError(f"PrototypeTagger: {name} of sentence {number} must be a list or None, got {mine!r}.")
-        if len(mine) != length:
+        if isinstance(tags, str) or not hasattr(tags, "__len__"):
+            raise DataError(f"PrototypeTagger: {name} of sentence {number} must be a list or None, got {tags!r}.")
+        if len(tags) != length:
             raise DataError(
                 f"PrototypeTagger: {name} must have one entry per token, but sentence {number} has {length} tokens "
-                f"and {len(mine)} entries. Use None for a token without a label."
+                f"and {len(tags)} entries. Use None for a token without a label."
             )
-        bad = next((tag for tag in mine if tag is not None and (not isinstance(tag, str) or not tag)), None)
-        if bad is not None or "" in mine:
+        bad = next((tag for tag in tags if tag is not None and (not isinstance(tag, str) or not tag)), None)
+        if bad is not None or "" in tags:
             raise DataError(
                 f"PrototypeTagger: {name} must be filled strings or None, got {bad!r} in sentence {number}."
             )
@@ -150,9 +150,9 @@ def flat_tags(given: Given | None, offsets: np.ndarray) -> np.ndarray:
     ['D', None, None]
     """
     flat = np.full(int(offsets[-1]), None, dtype=object)
-    for start, mine in zip(offsets[:-1].tolist(), given or (), strict=given is not None):
-        if mine is not None:
-            flat[start : start + len(mine)] = mine
+    for start, tags in zip(offsets[:-1].tolist(), given or (), strict=given is not None):
+        if tags is not None:
+            flat[start : start + len(tags)] = tags
     return flat
 
 

@@ -36,14 +36,14 @@ def spelling_predicates(word: str, suffix_length: int = 3) -> list[str]:
     >>> spelling_predicates("Re-ran")
     ['suffix=n', 'suffix=an', 'suffix=ran', 'capital', 'hyphen']
     """
-    found = [f"suffix={word[-n:]}" for n in range(1, suffix_length + 1) if len(word) > n]
+    predicates = [f"suffix={word[-n:]}" for n in range(1, suffix_length + 1) if len(word) > n]
     if _CAPITAL.search(word):
-        found.append("capital")
+        predicates.append("capital")
     if "-" in word:
-        found.append("hyphen")
+        predicates.append("hyphen")
     if _DIGIT.search(word):
-        found.append("digit")
-    return found
+        predicates.append("digit")
+    return predicates
 
 
 def word_predicates(word: str, links: Sequence[str], spelling: bool, suffix_length: int) -> list[str]:
@@ -70,10 +70,10 @@ def word_predicates(word: str, links: Sequence[str], spelling: bool, suffix_leng
     >>> word_predicates("reported", ["said", "had"], spelling=True, suffix_length=2)
     ['word=reported', 'suffix=d', 'suffix=ed', 'prototype=said', 'prototype=had']
     """
-    found = [f"word={word}"]
+    predicates = [f"word={word}"]
     if spelling:
-        found += spelling_predicates(word, suffix_length)
-    return found + [f"prototype={link}" for link in links]
+        predicates += spelling_predicates(word, suffix_length)
+    return predicates + [f"prototype={link}" for link in links]
 
 
 def feature_table(predicates: Sequence[Sequence[str]], columns: Mapping[str, int]) -> sparse.csr_array:
@@ -86,8 +86,8 @@ def feature_table(predicates: Sequence[Sequence[str]], columns: Mapping[str, int
     """
     indices: list[int] = []
     ends = [0]
-    for mine in predicates:
-        indices += [columns[p] for p in mine if p in columns]
+    for observed in predicates:
+        indices += [columns[p] for p in observed if p in columns]
         ends.append(len(indices))
     data = np.ones(len(indices))
     shape = (len(predicates), len(columns))

@@ -87,11 +87,11 @@ def learn_mixture(
     codes = code_of(classes)
     right = np.array([codes[tag] for fold in folds for i in fold for tag in tags[i]])
     places = np.arange(len(right))
-    mine = np.concatenate(answers)[places, right]
-    theirs = np.concatenate([guessed[i] for fold in folds for i in fold])[places, right]
+    by_crf = np.concatenate(answers)[places, right]
+    by_prototypes = np.concatenate([guessed[i] for fold in folds for i in fold])[places, right]
 
     def quality(weight: float) -> float:
-        given = weight * mine + (1.0 - weight) * theirs
+        given = weight * by_crf + (1.0 - weight) * by_prototypes
         return float(np.log((1.0 - _EVEN) * given + _EVEN / len(classes)).mean())
 
     return clone(pattern).fit(told, tags), max(_WEIGHTS, key=quality)
@@ -102,21 +102,21 @@ def mix(crf: Any, weight: float, sentences: Sequence[Tokens], guessed: Shares, c
     if crf is None or weight == 0.0:
         return list(guessed)
     answers = _aligned(crf, _with_guesses(sentences, guessed, classes), classes)
-    return [weight * mine + (1.0 - weight) * shares for mine, shares in zip(answers, guessed, strict=True)]
+    return [weight * own + (1.0 - weight) * shares for own, shares in zip(answers, guessed, strict=True)]
 
 
 def _with_guesses(sentences: Sequence[Tokens], guessed: Shares, classes: np.ndarray) -> list[Any]:
     best = [classes[rows.argmax(axis=1)].tolist() for rows in guessed]
-    return [add_columns(sentence, {_COLUMN: mine}) for sentence, mine in zip(sentences, best, strict=True)]
+    return [add_columns(sentence, {_COLUMN: labels}) for sentence, labels in zip(sentences, best, strict=True)]
 
 
 def _aligned(crf: Any, sentences: Sequence[Any], classes: np.ndarray) -> list[np.ndarray]:
     """Return what a CRF says, with a column for each of the classes."""
     codes = code_of(classes)
     places = [codes[label] for label in crf.classes_.tolist()]
-    found = []
+    aligned = []
     for rows in crf.predict_proba(sentences):
         wide = np.zeros((len(rows), len(classes)))
         wide[:, places] = rows
-        found.append(wide)
-    return found
+        aligned.append(wide)
+    return aligned

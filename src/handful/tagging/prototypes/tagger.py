@@ -243,7 +243,7 @@ class PrototypeTagger(ProbabilisticTagger):
         sentences, offsets = check_sentences(sentences, who)
         column = read_column(sentences, "word", who)
         given = check_given(tags, offsets, "tags")
-        named = set(lists) | check_labels(self.labels) | {tag for mine in given or () for tag in mine or () if tag}
+        named = set(lists) | check_labels(self.labels) | {tag for row in given or () for tag in row or () if tag}
         if self.boundary is not None and self.boundary not in named:
             raise DataError(
                 f"{who}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
@@ -262,7 +262,7 @@ class PrototypeTagger(ProbabilisticTagger):
         self.links_ = self._links(prototypes, sentences)
         self._check_reach(lists, column.values, fixed)
         observed = [self._observe(word) for word in column.values]
-        self.predicates_ = list(dict.fromkeys(p for mine in observed for p in mine))
+        self.predicates_ = list(dict.fromkeys(p for of_word in observed for p in of_word))
         field = self._field(column.values, observed)
         tokens = _token_arrays(column, offsets, fixed)
         true = None if gold is None else flat_tags(check_given(gold, offsets, "gold"), offsets)
@@ -304,8 +304,8 @@ class PrototypeTagger(ProbabilisticTagger):
     ) -> dict[str, list[str]]:
         """Labels of the words that may not carry every label."""
         lexicon: dict[str, list[str]] = {}
-        for label, mine in lists.items():
-            for word in mine:
+        for label, listed in lists.items():
+            for word in listed:
                 lexicon.setdefault(word, []).append(label)
         # A label given by hand must be possible.
         for word, code in dict.fromkeys(zip(ids[fixed >= 0].tolist(), fixed[fixed >= 0].tolist(), strict=True)):
@@ -320,12 +320,12 @@ class PrototypeTagger(ProbabilisticTagger):
         similarity = self.similarity
         if isinstance(similarity, BaseEstimator) and not hasattr(similarity, "vectors_"):
             similarity = clone(similarity).fit(sentences)
-        targets = [word for mine in prototypes.values() for word in mine]
+        targets = [word for words in prototypes.values() for word in words]
         return link_words(similarity, targets, self.n_links, self.threshold)
 
     def _check_reach(self, lists: Mapping[str, Sequence[str]], words: Sequence[str], fixed: np.ndarray) -> None:
         """Refuse lists that say nothing about the text."""
-        listed = [word for mine in lists.values() for word in mine]
+        listed = [word for several in lists.values() for word in several]
         if not listed or (fixed >= 0).any():
             return
         if not any(word in self.lexicon_ or word in self.links_ for word in words):
@@ -390,7 +390,7 @@ class PrototypeTagger(ProbabilisticTagger):
             len(labels) == len(self.classes_),
             len(set(self.predicates_)) == len(self.predicates_),
             self.weights_.shape == (self._field([], []).size,),
-            all(mine and set(mine) <= labels for mine in self.lexicon_.values()),
+            all(allowed and set(allowed) <= labels for allowed in self.lexicon_.values()),
             self.boundary is None or self.boundary in labels,
         ]
         if not all(whole):

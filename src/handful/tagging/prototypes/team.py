@@ -195,11 +195,11 @@ class PrototypeTeam(ProbabilisticTagger):
         who = type(self).__name__
         sentences, offsets = check_sentences(sentences, who)
         given = check_given(tags, offsets, "tags") or [None] * len(sentences)
-        whole = [i for i, mine in enumerate(given) if mine is not None and len(mine) and None not in mine]
+        whole = [i for i, tags_of in enumerate(given) if tags_of is not None and len(tags_of) and None not in tags_of]
         whole = whole if len(whole) >= _FEWEST_TAGGED else []
         kept = set(whole)
-        partial = [None if i in kept else mine for i, mine in enumerate(given)]
-        named = {*(self.labels or ()), *(tag for mine in given for tag in mine or () if tag)}
+        partial = [None if i in kept else tags_of for i, tags_of in enumerate(given)]
+        named = {*(self.labels or ()), *(tag for tags_of in given for tag in tags_of or () if tag)}
         text = [*sentences, *more_text]
         n_tokens = sum(map(len, text))
 
