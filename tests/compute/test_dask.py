@@ -228,6 +228,8 @@ def test_a_paused_worker_and_a_killed_scheduler(cluster, tmp_path, monkeypatch):
     assert paused
     assert found["sum"].tobytes() == map_reduce(plain, add, range(12))["sum"].tobytes()
 
+    monkeypatch.setattr(dask_engine, "_PATIENCE", 10)  # so long a client looks for a scheduler that is gone
+
     def kill_scheduler(part_sum, other):
         processes[0].kill()
         return add(part_sum, other)

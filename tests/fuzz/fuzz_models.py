@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import signal
@@ -25,7 +26,7 @@ from handful.core.store import MAGIC, read_model
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pressing import Subject
-from subjects import subjects
+from subjects import classes_in, shares, subjects
 
 _SECONDS = 30  # of CPU: a kernel may have to be compiled, and the machine may be busy
 
@@ -90,7 +91,8 @@ def fuzz(name: str, model: Any, ask: Any, first: int, end: int, mark: Any) -> No
             finally:
                 signal.setitimer(signal.ITIMER_PROF, 0)
     seconds = round(time.process_time() - started, 1)
-    print(json.dumps({"name": name, "outcomes": outcomes, "unclean": unclean, "seconds": seconds}), flush=True)
+    line = {"name": name, "classes": sorted(classes_in(model)), "outcomes": outcomes, "unclean": unclean}
+    print(json.dumps({**line, "seconds": seconds}), flush=True)
 
 
 def told(error: Exception) -> str:
@@ -102,14 +104,16 @@ def told(error: Exception) -> str:
 
 
 def main(begin: int, end: int, mark_path: str, first_name: str, first: int, part: int, parts: int) -> None:
-    """Try the files from `begin` to `end` of every model, or go on from one of them."""
+    """Try the files from `begin` to `end` of every class, shared among its models, or go on from one of them."""
     signal.signal(signal.SIGPROF, too_slow)
     warnings.simplefilter("ignore")
-    found = dict(list(subjects().items())[part::parts])
-    names = list(found)
+    found = subjects()
+    share = shares((name, model) for name, (model, _) in found.items())
+    names = list(found)[part::parts]
     with open(mark_path, "w") as mark:
         for name in names[names.index(first_name) if first_name else 0 :]:
-            fuzz(name, *found[name], first if name == first_name else begin, end, mark)
+            own_begin, own_end = (math.ceil(share[name] * number) for number in (begin, end))
+            fuzz(name, *found[name], first if name == first_name else own_begin, own_end, mark)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import copy
 import json
 import math
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ _EDGES = (-1, 0, 1, 2, 7, -(2**31), 2**31 - 1, 2**31, -(2**63), 2**63 - 1, 2**62
 _ODD_FLOATS = (math.nan, math.inf, -math.inf, 1e308, -1e308, 1e-308, 5e-324, 0.0, -0.0, 1e16)
 _TYPES = ("i1", "i2", "i4", "i8", "u1", "u8", "f2", "f4", "f8", "b1")
 
-Place = tuple[Any, Any, Kind | None]  # what holds a value, under which key, and how it is declared
+Path = tuple[Any, ...]
+Place = tuple[Path, Any, Kind | None]  # the way to what holds a value, its key there, and how it is declared
 
 
 class Subject:
@@ -35,17 +36,31 @@ class Subject:
         self.state = encoder.encode_state(model._state())
         self.arrays = encoder.arrays
         self._text = json.dumps(self.state)
+        self._places = list(places(self.state, declared_of(self.kind), ()))
 
     def changed(self, rng: random.Random) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return a copy with one or a few values changed."""
         state, arrays = json.loads(self._text), dict(self.arrays)
-        found = list(places(state, declared_of(self.kind)))
-        for holder, key, kind in rng.sample(found, min(rng.choice((1, 1, 1, 2, 3)), len(found))):
+        chosen = rng.sample(self._places, min(rng.choice((1, 1, 1, 2, 3)), len(self._places)))
+
+        def another() -> Any:
+            path, key, _ = rng.choice(self._places)
+            return holder_in(state, path)[key]
+
+        for holder, key, kind in [(holder_in(state, path), key, kind) for path, key, kind in chosen]:
             try:
-                press(holder, key, kind, arrays, found, rng)
+                press(holder, key, kind, arrays, another, rng)
             except (OverflowError, ValueError, TypeError, LookupError):
                 continue  # a change that cannot be written down
         return state, arrays
+
+
+def holder_in(state: dict[str, Any], path: Path) -> Any:
+    """Return what a way through a state leads to."""
+    holder: Any = state
+    for key in path:
+        holder = holder[key]
+    return holder
 
 
 def declared_of(kind: str) -> Mapping[str, Kind]:
@@ -58,51 +73,50 @@ def declared_of(kind: str) -> Mapping[str, Kind]:
     return cls.declared_state() if cls is not None else {}
 
 
-def places(coded: dict[str, Any], declared: Mapping[str, Kind]) -> Iterator[Place]:
+def places(coded: dict[str, Any], declared: Mapping[str, Kind], path: Path) -> Iterator[Place]:
     """Yield every value of a state with its declaration; parameters have none."""
-    for name, value in list(coded.items()):
+    for name, value in coded.items():
         kind = declared.get(name)
-        yield coded, name, kind
-        yield from inside(value, kind)
+        yield path, name, kind
+        yield from inside(value, kind, (*path, name))
 
 
-def inside(value: Any, kind: Kind | None) -> Iterator[Place]:
+def inside(value: Any, kind: Kind | None, path: Path) -> Iterator[Place]:
     """Yield the parts of a value."""
     while isinstance(kind, Maybe):
         kind = kind.kind
     if isinstance(value, list):
         part = kind.kind if isinstance(kind, ListOf) else None
         for position, item in enumerate(value[:50]):
-            yield value, position, part
-            yield from inside(item, part)
+            yield path, position, part
+            yield from inside(item, part, (*path, position))
         return
     if not isinstance(value, dict):
         return
     match value.get("$"):
         case "dict":
-            for pair in value["items"][:50]:
+            for position, (key, item) in enumerate(value["items"][:50]):
                 part = kind.kind if isinstance(kind, DictOf) else None
                 if isinstance(part, Either):
-                    part = fitting(part, pair[1])
-                fields = kind.fields if isinstance(kind, Record) else {}
-                yield pair, 0, Text()
-                yield pair, 1, part or fields.get(pair[0])
-                yield from inside(pair[1], part or fields.get(pair[0]))
+                    part = fitting(part, item)
+                part = part or (kind.fields if isinstance(kind, Record) else {}).get(key)
+                yield (*path, "items", position), 0, Text()
+                yield (*path, "items", position), 1, part
+                yield from inside(item, part, (*path, "items", position, 1))
         case "tuple":
-            yield from inside(value["items"], kind)
+            yield from inside(value["items"], kind, (*path, "items"))
         case "method":
-            yield value, "kind", Text()
-            yield from places(value["state"], declared_of(value["kind"]))
+            yield path, "kind", Text()
+            yield from places(value["state"], declared_of(value["kind"]), (*path, "state"))
         case "sklearn":
-            yield value, "kind", Text()
-            foreign = ESTIMATORS.get(value["kind"]) if isinstance(value["kind"], str) else None
-            yield from places(value["state"], foreign.state if foreign else {})
+            yield path, "kind", Text()
+            yield from places(value["state"], ESTIMATORS[value["kind"]].state, (*path, "state"))
         case "forest":
-            yield from places(value["state"], forests.STATE)
-        case "csr_array" | "csr_matrix" | "ragged" | "strings" | "objects" | "few values":
+            yield from places(value["state"], forests.STATE, (*path, "state"))
+        case "csr_array" | "csr_matrix" | "ragged" | "strings" | "objects" | "few values" | "rising":
             for name in value:
                 if name != "$":
-                    yield value, name, Array("i8", "_")
+                    yield path, name, Array("i8", "_")
 
 
 def fitting(kind: Either, coded: Any) -> Kind | None:
@@ -112,14 +126,18 @@ def fitting(kind: Either, coded: Any) -> Kind | None:
 
 
 def press(
-    holder: Any, key: Any, kind: Kind | None, arrays: dict[str, np.ndarray], found: list[Place], rng: random.Random
+    holder: Any,
+    key: Any,
+    kind: Kind | None,
+    arrays: dict[str, np.ndarray],
+    another: Callable[[], Any],
+    rng: random.Random,
 ) -> None:
-    """Change one value in place."""
+    """Change one value in place; `another` gives one from somewhere else in the state."""
     value = holder[key]
     draw = rng.random()
     if draw < 0.04:
-        other, other_key, _ = rng.choice(found)
-        holder[key] = copy.deepcopy(other[other_key])
+        holder[key] = copy.deepcopy(another())
         return
     if draw < 0.07 and isinstance(holder, dict):
         name = rng.choice(_NAMES)

@@ -1,8 +1,9 @@
-"""Fuzz model files in child processes: `python tests/fuzz/run_models.py 2000 [--jobs 2]` tries 2,000 of every model.
+"""Fuzz model files in child processes: `python tests/fuzz/run_models.py 2000 [--jobs 2]` tries 2,000 of every class.
 
-Prints what happened to the files of each model, and fails if a file broke a process, took too long, or ended in anything
-but an answer or a clear sentence. Files are numbered, and each number is always the same file: `--first 2000` goes on
-behind the first 2,000. With `--log FILE` runs add up in a file, and a count of 0 only prints the sum.
+The files of a class are shared among the models of `subjects.py` that hold one. Prints what happened to the files of
+each model and of each class, and fails if a file broke a process, took too long, or ended in anything but an answer or
+a clear sentence. Files are numbered, and each number is always the same file: `--first 2000` goes on behind the first
+2,000. With `--log FILE` runs add up in a file, and a count of 0 only prints the sum.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+OUTCOMES = ("refused", "answered", "refused when asked", "unclean", "died", "cannot be written")
 CHILD = Path(__file__).with_name("fuzz_models.py")
 
 
@@ -69,16 +71,22 @@ def main() -> int:
 
 
 def tell(lines: list[dict]) -> int:
-    """Print what came of the files of each model and of all; return the exit code."""
-    total: Counter[str] = Counter()
-    for name in sorted({line["name"] for line in lines}):
+    """Print what came of the files of each model, of each class and of all; return the exit code."""
+    models: dict[str, Counter[str]] = {}
+    classes: dict[str, Counter[str]] = {}
+    for line in lines:
+        models.setdefault(line["name"], Counter()).update(line["outcomes"])
+        for name in line["classes"]:
+            classes.setdefault(name, Counter()).update(line["outcomes"])
+    for name, outcomes in sorted(models.items()):
         mine = [line for line in lines if line["name"] == name]
-        outcomes = sum((Counter(line["outcomes"]) for line in mine), Counter())
-        total.update(outcomes)
         print(f"{name:36} {json.dumps(outcomes)} {sum(line['seconds'] for line in mine):.1f} s")
         for what, number in {what: number for line in mine for what, number in line["unclean"].items()}.items():
             print(f"    file {number}: {what}")
-    print(f"total: {json.dumps(total)}")
+    total = sum(models.values(), Counter())
+    print("\n| class | files | " + " | ".join(OUTCOMES) + " |\n|---|" + "---|" * (1 + len(OUTCOMES)))
+    for name, outcomes in [*sorted(classes.items()), ("all", total)]:
+        print(f"| {name} | {outcomes.total():,} | " + " | ".join(f"{outcomes[key]:,}" for key in OUTCOMES) + " |")
     return 1 if total["unclean"] or total["died"] else 0
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from sklearn.base import BaseEstimator
 
 TESTS = Path(__file__).parents[1]
 sys.path.insert(0, str(TESTS / "models"))
@@ -18,6 +20,8 @@ from asking import answers_of, inputs_of  # noqa: E402
 
 import handful  # noqa: E402
 from handful.core.catalogue import cards  # noqa: E402
+from handful.core.schema import is_fitted  # noqa: E402
+from handful.core.store import Storable  # noqa: E402
 from handful.methods.table_model import TableModel  # noqa: E402
 
 Ask = Callable[[Any], Any]
@@ -29,6 +33,30 @@ def subjects() -> dict[str, tuple[Any, Ask]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return {**stored(), **tables(), **texts(), **others()}
+
+
+def classes_in(model: Any) -> set[str]:
+    """Return the names of the classes, ours and scikit-learn's, of a model and of all models inside it."""
+    found, todo, seen = set(), [model], set()
+    while todo:
+        value = todo.pop()
+        if id(value) in seen or isinstance(value, str | int | float):
+            continue
+        seen.add(id(value))
+        if isinstance(value, Storable) or (isinstance(value, BaseEstimator) and is_fitted(vars(value))):
+            found.add(type(value).__name__)
+        if isinstance(value, list | tuple):
+            todo += value
+        else:
+            todo += (value if isinstance(value, dict) else getattr(value, "__dict__", {})).values()
+    return found
+
+
+def shares(models: Iterable[tuple[str, Any]]) -> dict[str, float]:
+    """Return which share of the files of a class each model has, so that together they are enough for each of its classes."""
+    classes = {name: classes_in(model) for name, model in models}
+    n_models = Counter(name for inside in classes.values() for name in inside)
+    return {name: max(1 / n_models[inside] for inside in classes[name]) for name in classes}
 
 
 def stored() -> dict[str, tuple[Any, Ask]]:

@@ -24,7 +24,8 @@ import lzma
 import os
 import struct
 from collections.abc import Callable, Mapping
-from inspect import signature
+from functools import lru_cache
+from inspect import Parameter, signature
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
@@ -48,6 +49,7 @@ _PACKING: Final[list[dict[str, int]]] = [{"id": lzma.FILTER_LZMA2, "preset": 6, 
 _MOST_PACKED = 1000  # times smaller: no model is, and a small file must not fill the memory
 
 FindClass = Callable[[str], type | None]
+_parameters: Callable[[type], Mapping[str, Parameter]] = lru_cache(maxsize=256)(lambda cls: signature(cls).parameters)
 
 
 class Storable:
@@ -85,7 +87,7 @@ class Storable:
             check_state(cls.__name__, cls.declared_state(), state)
         model = cls.__new__(cls)
         # a file of an earlier version lacks parameters that came later: they have their defaults
-        later = {name: p.default for name, p in signature(cls).parameters.items() if p.default is not p.empty}
+        later = {name: p.default for name, p in _parameters(cls).items() if p.default is not p.empty}
         model.__dict__.update({**later, **state})
         if isinstance(jobs := model.__dict__.get("n_jobs"), int):
             model.__dict__["n_jobs"] = min(jobs, os.cpu_count() or 1)  # the file may be of a larger machine
@@ -100,7 +102,7 @@ class Storable:
 
 def undeclared(cls: type[Storable], state: Mapping[str, Any]) -> list[str]:
     """Return the names in a state that are neither parameters of a class nor declared in its ``STATE``."""
-    return sorted(state.keys() - cls.declared_state().keys() - signature(cls).parameters.keys())
+    return sorted(state.keys() - cls.declared_state().keys() - _parameters(cls).keys())
 
 
 def _declared_only(model: Storable) -> dict[str, Any]:
