@@ -81,6 +81,18 @@ def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, 
     assert run(capsys, "fit", "--help")[0] == 0
 
 
+def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
+    options = ("--target", "label", "--method", "logistic-regression", "--model", tmp_path / "m.handful")
+    _, _, err = run(capsys, "fit", data, *options)
+    assert "Labels look picked class by class" in err
+    assert "--shares high=0.5,low=0.5" in err
+    code, _, err = run(capsys, "fit", data, *options, "--shares", "high=0.001,low=0.999")
+    assert code == 0
+    assert "picked class by class" not in err
+    _, out, _ = run(capsys, "predict", tmp_path / "m.handful", data)
+    assert sum(row["predicted"] == "high" for row in csv.DictReader(out.splitlines())) < 60
+
+
 def test_the_unsure_are_left_blank(capsys, data, tmp_path):
     run(capsys, "fit", data, "--target", "label", "--method", "logistic-regression", "--model", tmp_path / "m.handful")
     target = tmp_path / "out.jsonl.gz"
@@ -137,6 +149,10 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         (("fit", data, "--target", "label", "--method", "knn"), 2, "Did you mean"),
         (("fit", data), 2, "Missing option '--target'"),
         (("fit", data, "--target", "label", "--set", "k=3"), 2, "--set needs --method"),
+        (("fit", data, "--target", "label", "--shares", "high"), 2, "--shares expects LABEL=SHARE"),
+        (("fit", data, "--target", "label", "--shares", "high=0.3,low=x"), 2, "--shares expects LABEL=SHARE"),
+        (("fit", data, "--target", "label", "--shares", "high=0.3,low=0.3"), 1, "add up to 1"),
+        (("fit", data, "--target", "label", "--shares", "high=0.3,l=0.7"), 1, "the classes are high, low"),
         (("predict", data, data), 1, "is not a handful model file"),
         (("predict", model, other), 1, "got none named 'color', 'note'"),
         (("predict", model, clash), 2, "Choose another name with --column"),

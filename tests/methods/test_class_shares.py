@@ -4,7 +4,18 @@ import numpy as np
 import pytest
 from oracles.energy_shares import best_share
 
-from handful.methods.class_shares import PULL, agreed_shift, picked_by_class, shares_by_answers, shares_by_distance
+from handful.core.errors import DataError
+from handful.methods.class_shares import (
+    PULL,
+    agreed_shift,
+    known_shift,
+    picked_by_class,
+    scarce_classes,
+    shares_by_answers,
+    shares_by_distance,
+    usual_class,
+    usual_shift,
+)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -62,3 +73,58 @@ def test_answers_are_moved_no_farther_than_both_estimates_say():
             assert (np.abs(shift) <= np.abs(move) + 1e-12).all()
             assert (shift * move >= 0).all()
     np.testing.assert_allclose(agreed_shift(first, first, prior), np.log(first / prior) - np.log(first / prior).mean())
+
+
+@pytest.mark.parametrize(
+    ("names", "usual"),
+    [
+        (["no", "yes"], 0),
+        (["Yes", "No "], 1),
+        ([True, False], 1),
+        (["y", "n"], 1),
+        (["m", "f"], None),
+        ([0, 1], 0),
+        ([1, 2], 0),
+        (["1.0", "2.0", "3.0"], 0),
+        ([-1, 1], 0),
+        ([0, 1, 2, 3, 4], 0),
+        ([1, 2, 3, 4, 5], None),
+        (list(range(10)), None),
+        ([2, 4], None),
+        ([0.5, 1], None),
+        (["+", "-"], 1),
+        (["primary", "negative", "secondary"], 1),
+        (["none", "good", "bad"], None),
+        (["no_churn", "churn"], 0),
+        (["north", "south"], None),
+        (["", ""], None),
+    ],
+)
+def test_the_usual_class_is_told_by_its_name(names, usual):
+    assert usual_class(names) == usual
+    assert (usual_shift(names) > 0).sum() == (usual is not None)
+
+
+def test_known_shares_undo_those_of_the_labels():
+    shift = known_shift({"a": 0.2, 7: 0.8}, ["a", 7], np.array([6, 2]))
+    odds = np.exp(shift) * [0.75, 0.25]
+    np.testing.assert_allclose(odds / odds.sum(), [0.2, 0.8])
+
+
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [
+        ({"a": 1.0}, "every class must have its share"),
+        ({"a": 0.5, "b": 0.5, "c": 0.0}, "every class must have its share"),
+        ({"a": 0.5, "b": 0.6}, "add up to 1"),
+        ({"a": 1.0, "b": 0.0}, "above 0"),
+        ({"a": float("nan"), "b": 0.5}, "above 0"),
+    ],
+)
+def test_wrong_shares_are_refused(shares, told):
+    with pytest.raises(DataError, match=told):
+        known_shift(shares, ["a", "b"], np.array([5, 5]))
+
+
+def test_classes_with_half_as_many_labels_are_scarce():
+    assert scarce_classes(np.array([5, 3, 2, 1])).tolist() == [False, False, True, True]

@@ -37,6 +37,32 @@ def test_every_method_is_fitted_saved_and_loaded(name, tmp_path):
     assert np.array_equal(again.predict_proba(frame), shares)
 
 
+@pytest.mark.parametrize("name", ["logistic-regression", "team"])
+def test_known_shares_of_the_classes_move_the_answers(name, tmp_path):
+    rng = np.random.default_rng(0)
+    truth = np.where(rng.random(500) < 0.1, "rare", "common")
+    frame = pl.DataFrame({"x": rng.normal(size=500) + (truth == "rare"), "y": rng.normal(size=500)})
+    few = np.full(500, None, dtype=object)
+    for label in ("rare", "common"):
+        few[np.flatnonzero(truth == label)[:8]] = label
+    params = {"members": ["logistic-regression", "shrunk-bayes"]} if name == "team" else {}
+    models = {
+        share: TableModel(name, params=params, shares={"common": 1 - share, "rare": share}).fit(frame, few)
+        for share in (0.1, 0.5, 0.9)
+    }
+    answers = {share: model.predict(frame) for share, model in models.items()}
+    n_rare = [(answers[share] == "rare").sum() for share in (0.1, 0.5, 0.9)]
+    assert n_rare[0] < n_rare[1] < n_rare[2]
+    assert np.mean(answers[0.1] == truth) > np.mean(answers[0.5] == truth) + 0.05
+    told = models[0.1].calibrate(frame, few)
+    assert told.predict(frame).tolist() == answers[0.1].tolist()
+    handful.save(told, tmp_path / "model.handful")
+    again = handful.load(tmp_path / "model.handful")
+    assert again.predict(frame).tolist() == told.predict(frame).tolist()
+    with pytest.raises(DataError, match="the classes are common, rare, got common, maybe"):
+        TableModel(name, params=params, shares={"common": 0.9, "maybe": 0.1}).fit(frame, few)
+
+
 def test_any_kind_of_rows_will_do():
     frame, few, _ = rows()
     model = TableModel("k-nn").fit(frame, few)

@@ -50,9 +50,34 @@ def test_the_default_team_beats_chance_by_far_and_survives_a_file(tmp_path):
     X, few, y = wine()
     team = Team(n_trees=20).fit(X, few)
     assert (team.predict(X) == y)[few < 0].mean() > 0.9
-    assert len(team.members_) == 12
+    assert len(team.members_) == 13
     handful.save(team, tmp_path / "team.handful")
     assert np.array_equal(handful.load(tmp_path / "team.handful").predict_proba(X), team.predict_proba(X))
+
+
+def test_a_class_called_no_is_taken_to_be_more_frequent():
+    X, few, _ = wine()
+    kept = few != 2
+    X, few = X[kept], few[kept]
+    words = np.array(["yes", "no", None], dtype=object)[few]
+    told = Team(["shrunk-bayes"]).fit(X, words)
+    codes = np.where(few < 0, -1, 1 - few)  # no is 0, as in told.classes_
+    silent = Team(["shrunk-bayes"]).fit(X, codes)
+    named = Team(["shrunk-bayes"], class_names=["no", "yes"]).fit(X, codes)
+    np.testing.assert_allclose(told.shift_ - silent.shift_, [0.5, 0.0])
+    np.testing.assert_allclose(named.shift_, told.shift_)
+
+
+def test_a_class_with_few_labels_among_classes_with_many_is_rare():
+    rng = np.random.default_rng(0)
+    centers = np.repeat([[0.0, 0.0], [3.0, 0.0], [0.0, 3.0]], [200, 200, 6], axis=0)
+    X, y = centers + rng.normal(size=(406, 2)), np.repeat([0, 1, 2], [200, 200, 6])
+    few = np.full(406, -1)
+    for c, n in ((0, 6), (1, 6), (2, 2)):
+        few[np.flatnonzero(y == c)[:n]] = c
+    team = Team(["kernel-ridge", "shrunk-bayes"]).fit(X, few)
+    assert team.shift_[2] == pytest.approx(np.log(2 / 6))
+    assert team.shift_[:2].max() < 0.5
 
 
 def test_members_that_cannot_learn_stay_out():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,9 @@ from handful.cli.race_options import classifier_of, race_options, session_of, wi
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
     from handful.methods.table_model import TableModel
+
+_ASKED = 2_000  # unlabeled rows that are looked at for how answers are spread
+_MOST_TOLD = 8
 
 
 @click.command("table")
@@ -29,6 +33,11 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method, not searched for."
+)
+@click.option(
+    "--shares",
+    metavar="LABEL=SHARE,...",
+    help="How frequent the classes really are, if you know it, such as no=0.9,yes=0.1.",
 )
 @race_options
 @table_options
@@ -47,6 +56,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     from handful.methods import save
 
     params = _settings(given["settings"])
+    given["shares"] = _shares(given["shares"])
     method = _method(given["method"])
     if isinstance(method, str) and method == "auto" and params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
@@ -58,7 +68,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         model, interrupted = _winner(problem, given)
     else:
         text = choose_view(problem, given["text"]).of(given["method"])
-        model = fit_model(problem, method, params=params or None, text=text, seed=given["seed"])
+        model = fit_model(problem, method, params=params or None, text=text, shares=given["shares"], seed=given["seed"])
         model.training_ = {"chosen": "named"}
     model.training_ |= {
         "data": data.name,
@@ -68,6 +78,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
     save(model, where)
+    _tell_shares(model, problem)
     _tell(model, where, run.as_json)
     if interrupted:
         click.echo("Interrupted: the best bet so far was fitted and saved.", err=True)
@@ -87,7 +98,12 @@ def _winner(problem: Problem, given: dict[str, Any]) -> tuple[TableModel, bool]:
     with live_ranking() as watch:
         session = session_of(given, watch=watch)
         model, comparison = fit_winner(
-            problem, methods=methods, metric=given["metric"], text=given["text"], session=session
+            problem,
+            methods=methods,
+            metric=given["metric"],
+            text=given["text"],
+            shares=given["shares"],
+            session=session,
         )
     if comparison is not None and comparison.arena.view.note:
         console(stderr=True).print(comparison.arena.view.note, style="dim", markup=False, soft_wrap=True)
@@ -132,6 +148,45 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
     if (told := _surest(model)) is not None:
         out.print(told, markup=False, soft_wrap=True)
     out.print(f"Next: handful predict {where} NEW.csv", markup=False, soft_wrap=True)
+
+
+def _tell_shares(model: TableModel, problem: Problem) -> None:
+    """Say how the answers are spread, where labels were picked class by class and nobody said how frequent classes are."""
+    from handful.methods.class_shares import picked_by_class
+
+    n_classes = len(problem.classes)
+    spare = problem.unlabeled[:_ASKED]
+    if model.shift_ is not None or not len(spare) or n_classes > _MOST_TOLD:
+        return
+    if not picked_by_class(problem.codes[problem.labeled], n_classes):
+        return
+    answers = model.predict(problem.frame[spare])
+    spread = {str(name): float((answers == name).mean()) for name in model.classes_.tolist()}
+    example = ",".join(f"{name}={1 / n_classes:.2g}" for name in spread)
+    console(stderr=True).print(
+        f"Labels look picked class by class, so they do not tell how frequent the classes are. Of the unlabeled rows, "
+        f"{', '.join(f'{share:.0%} are answered {name}' for name, share in spread.items())}. If you know the true shares, say so: "
+        f"--shares {shlex.quote(example)}",
+        style="dim",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _shares(text: str | None) -> dict[str, float] | None:
+    """Read ``label=share,label=share``."""
+    if text is None:
+        return None
+    shares = {}
+    for part in text.split(","):
+        name, equals, value = part.rpartition("=")
+        try:
+            shares[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise click.UsageError(f"--shares expects LABEL=SHARE,..., such as no=0.9,yes=0.1; got {part!r}.")
+    return shares
 
 
 def _surest(model: TableModel) -> str | None:

@@ -14,6 +14,7 @@ from handful.experiment.problem import Problem, problem_of
 from handful.experiment.search import search
 from handful.experiment.text_views import WITH_VECTORS, choose_view
 from handful.experiment.trial import quiet_single_thread
+from handful.methods.class_shares import known_shift
 from handful.methods.confidence import HeldOut
 from handful.methods.encoded_table import EncodedTable
 from handful.methods.table_model import TableModel, card_for
@@ -33,6 +34,7 @@ def fit(
     metric: str = "auto",
     columns: Any = None,
     text: Any = "auto",
+    shares: Mapping[Any, float] | None = None,
     session: Session | None = None,
     **limits: Any,
 ) -> TableModel:
@@ -42,6 +44,8 @@ def fit(
     ----------
     X, y, methods, metric, columns, text, session, **limits
         See `handful.compare`.
+    shares : mapping of label to float, optional
+        How frequent the classes really are, where that is known: labels that were picked class by class do not tell it.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def fit(
 
     session = Session.of(session, limits)
     problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
-    return fit_winner(problem, methods=methods, metric=metric, text=text, session=session)[0]
+    return fit_winner(problem, methods=methods, metric=metric, text=text, shares=shares, session=session)[0]
 
 
 def fit_winner(
@@ -70,6 +74,7 @@ def fit_winner(
     methods: Sequence[Any] | None = None,
     metric: str = "auto",
     text: Any = "auto",
+    shares: Mapping[Any, float] | None = None,
     session: Session | None = None,
 ) -> tuple[TableModel, Comparison | None]:
     """Let methods race until the best bet is clear, and fit it.
@@ -80,6 +85,8 @@ def fit_winner(
         The table.
     methods, metric, text, session
         See `handful.compare`.
+    shares : mapping of label to float, optional
+        See `fit`.
 
     Returns
     -------
@@ -92,6 +99,8 @@ def fit_winner(
     from handful.experiment.entrants import FAVORITE
     from handful.experiment.session import Session
 
+    if shares is not None:  # said before the work
+        known_shift(shares, problem.classes.tolist(), np.bincount(problem.codes[problem.labeled]))
     session = session or Session()
     session = replace(session, draws=min(session.draws, _FIT_DRAWS))
     try:
@@ -106,7 +115,7 @@ def fit_winner(
         why = f"Methods could not be compared ({error}) {use} is the best bet without that."
         view = choose_view(problem, text, seconds=session.seconds_left)
         read = view.of(use + WITH_VECTORS if isinstance(use, str) else "")
-    model = fit_model(problem, use, params=params, text=read, held=held, seed=session.seed)
+    model = fit_model(problem, use, params=params, text=read, held=held, shares=shares, seed=session.seed)
     model.training_ = {"chosen": why}
     return model, comparison
 
@@ -118,6 +127,7 @@ def fit_model(
     params: Mapping[str, Any] | None = None,
     text: Any = "lsa",
     held: HeldOut | None = None,
+    shares: Mapping[Any, float] | None = None,
     seed: int = 0,
 ) -> TableModel:
     """Fit one method to all rows of a problem.
@@ -134,6 +144,8 @@ def fit_model(
         As what text columns come to it.
     held : HeldOut, optional
         Its answers in trials, from which the model learns how sure it may be; by default it is tried for that.
+    shares : mapping of label to float, optional
+        See `fit`.
     seed : int
         Seed.
 
@@ -147,7 +159,9 @@ def fit_model(
         table = EncodedTable.learn(problem.frame, problem.kinds, problem.encoded, text=text)
         if params is None:
             params = search(card, table, problem.codes.astype(np.int64), seed)
-        model = TableModel(method, params=params, kinds=dict(problem.kinds), text=text, random_state=seed)
+        model = TableModel(
+            method, params=params, kinds=dict(problem.kinds), text=text, shares=shares, random_state=seed
+        )
         return model.fit_table(table).calibrate_on(table, held)
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
+
+from handful.core.errors import DataError
 
 PULL = 0.25
 """Weight of equal shares, so that few labels do not move the estimate far; chosen on tables with five labels per class."""
@@ -12,6 +18,15 @@ _LEAST = 1e-3
 _STEPS = 3
 _KEPT = 0.1  # of the shares among the labels, in every step
 _POWER = 0.5
+_SUM_ERROR = 0.01
+_USUAL = 0.5  # log-odds of the class that stands for the usual state of affairs; chosen on 39 tables
+_MOST_CODES_FROM_ZERO, _MOST_CODES_FROM_ONE = 5, 3
+_USUAL_WORDS = {
+    *("no", "false", "none", "negative", "neg", "-", "absent", "inactive"),
+    *("normal", "healthy", "benign", "control", "ham", "ok", "good", "legit", "legitimate"),
+}
+_USUAL_LETTERS = {"n": "y", "f": "t"}  # which are no and false beside these
+_NEGATED = re.compile(r"(no|not|non)[ _-]")
 
 
 def picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
@@ -38,6 +53,128 @@ def picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
     counts = counts[counts > 0]
     largest = counts == counts.max()
     return bool(counts.max() >= 2 and largest.sum() >= 2 and largest.mean() >= 0.5)
+
+
+def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.ndarray) -> np.ndarray:
+    """Return how far answers should be moved where the shares of the classes are known.
+
+    Parameters
+    ----------
+    shares : mapping of label to float
+        Share of each class; labels may be given as they are written.
+    classes : sequence
+        Labels of the classes.
+    counts : ndarray of int
+        Labels of each class.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        What to add to the log-share of each class: by how much it is more frequent than among the labels.
+
+    Examples
+    --------
+    >>> known_shift({"no": 0.9, "yes": 0.1}, ["no", "yes"], np.array([5, 5])).round(2).tolist()
+    [0.59, -1.61]
+    """
+    given = {str(label): float(share) for label, share in shares.items()}
+    names = [str(name) for name in classes]
+    if set(given) != set(names):
+        raise DataError(
+            f"shares: every class must have its share, and nothing else; the classes are {', '.join(names)}, "
+            f"got {', '.join(given)}."
+        )
+    values = np.array([given[name] for name in names])
+    if not np.isfinite(values).all() or (values <= 0).any() or abs(values.sum() - 1) > _SUM_ERROR:
+        raise DataError(f"shares: they must be above 0 and add up to 1, got {', '.join(map(str, given.values()))}.")
+    return np.asarray(np.log(values) - np.log(counts / counts.sum()))
+
+
+def scarce_classes(counts: np.ndarray) -> np.ndarray:
+    """Tell which classes have at most half as many labels as the others.
+
+    Parameters
+    ----------
+    counts : ndarray of int
+        Labels of each class.
+
+    Returns
+    -------
+    ndarray of bool
+        Whether a class is scarce: where labels are picked class by class, one gets few only if few rows could be found.
+
+    Examples
+    --------
+    >>> scarce_classes(np.array([5, 5, 4, 2])).tolist()
+    [False, False, False, True]
+    """
+    return np.asarray(2 * counts <= counts.max())
+
+
+def usual_class(names: Sequence[Any]) -> int | None:
+    """Tell which class stands for the usual state of affairs, by what the classes are called.
+
+    Parameters
+    ----------
+    names : sequence
+        Labels of the classes.
+
+    Returns
+    -------
+    int or None
+        Position of the class that is called "no", "negative", "normal" or the like, if there is one such class, or else of the
+        lowest number, where labels are up to five whole numbers from 0 (or -1) on, or up to three from 1 on. More numbers are
+        rather ratings or digits.
+
+    Examples
+    --------
+    >>> usual_class(["yes", "no"]), usual_class([1, 0]), usual_class(["not spam", "spam"]), usual_class(["cat", "dog"])
+    (1, 1, 0, None)
+    >>> usual_class([1, 2, 3, 4, 5]) is None
+    True
+    """
+    words = [str(name).strip().lower() for name in names]
+    numbers = [_whole(word) for word in words]
+    if all(number is not None for number in numbers):
+        lowest = min(number for number in numbers if number is not None)
+        most = _MOST_CODES_FROM_ZERO if lowest < 1 else _MOST_CODES_FROM_ONE
+        return numbers.index(lowest) if lowest in (-1, 0, 1) and len(numbers) <= most else None
+    usual = [
+        place
+        for place, word in enumerate(words)
+        if word in _USUAL_WORDS or _NEGATED.match(word) or _USUAL_LETTERS.get(word) in words
+    ]
+    return usual[0] if len(usual) == 1 else None
+
+
+def usual_shift(names: Sequence[Any]) -> np.ndarray:
+    """Return how far answers should be moved for what the classes are called.
+
+    Parameters
+    ----------
+    names : sequence
+        Labels of the classes.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        What to add to the log-share of each class.
+
+    Notes
+    -----
+    People who write yes and no, or 1 and 0, nearly always mean by yes what is rarer: of 16 development tables with such
+    labels, the class that `usual_class` names is the largest in 13.
+
+    Examples
+    --------
+    >>> usual_shift(["no", "yes"]).tolist()
+    [0.5, 0.0]
+    """
+    shift = np.zeros(len(names))
+    usual = usual_class(names)
+    if usual is not None:
+        shift[usual] = _USUAL
+    return shift
 
 
 def shares_by_distance(labeled: np.ndarray, codes: np.ndarray, unlabeled: np.ndarray, n_classes: int) -> np.ndarray:
@@ -173,6 +310,14 @@ def agreed_shift(first: np.ndarray, second: np.ndarray, prior: np.ndarray) -> np
     moves -= moves.mean(axis=1, keepdims=True)
     same = np.sign(moves[0]) == np.sign(moves[1])
     return np.asarray(np.where(same, np.sign(moves[0]) * np.abs(moves).min(axis=0), 0.0))
+
+
+def _whole(word: str) -> int | None:
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() else None
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.catalogue import get_card
 from handful.core.errors import DataError
-from handful.core.labels import encode_labels
+from handful.core.labels import Labels, encode_labels
 from handful.core.params import check_params
 from handful.core.records import Kind
 from handful.core.registry import Card
@@ -21,6 +21,7 @@ from handful.core.store import Storable
 from handful.corpora.tables import table_of
 from handful.features.frames import are_texts, as_frame, one_row
 from handful.features.tables import TableEncoder
+from handful.methods.class_shares import known_shift
 from handful.methods.confidence import Confidence, HeldOut, hold_out, own_shares
 from handful.methods.encoded_table import EncodedTable
 
@@ -51,6 +52,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         texts, or vectors of an encoder beside them. See `handful.features.tables` and `handful.features.vectors`.
     use_unlabeled : bool, default=True
         Whether rows without a label take part.
+    shares : mapping of label to float, optional
+        How frequent the classes really are, where that is known: labels that were picked class by class do not tell it.
     random_state : int, default=0
         Seed, where the method has one.
 
@@ -68,6 +71,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Rows of the table that the method saw; None where it saw all.
     n_labeled_, n_unlabeled_ : int
         Rows it was fitted on.
+    shift_ : ndarray of shape (n_classes,) or None
+        What known `shares` add to the log-share of each class.
     confidence_ : dict or None
         What `calibrate` learned about how far the method's own shares may be trusted.
     training_ : dict
@@ -91,6 +96,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         feature_names_in_=IfThere(Names("columns?")),
         confidence_=IfThere(Confidence.STATE),
         rows_=IfThere(Array("i8", "_", low=0)),
+        shift_=IfThere(Array("f8", "k")),
         training_=Plain(),
     )
 
@@ -102,6 +108,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         kinds: Mapping[str, Kind] | None = None,
         text: Any = "lsa",
         use_unlabeled: bool = True,
+        shares: Mapping[Any, float] | None = None,
         random_state: int = 0,
     ) -> None:
         self.method = method
@@ -109,6 +116,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.kinds = kinds
         self.text = text
         self.use_unlabeled = use_unlabeled
+        self.shares = shares
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -155,6 +163,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.confidence_: dict[str, Any] | None = None
         self._confidence: Confidence | None = None
         self.estimator_ = chosen.make(encoded.shape[1], self.random_state, dict(self.params or {}))
+        self._tell_about_classes(labels)
         self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
         self.rows_ = None if len(rows) == n_rows else rows
         self.n_labeled_ = len(labels.labeled)
@@ -162,6 +171,18 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.training_: dict[str, Any] = {}
         self._encoder = table.encoder
         return self
+
+    def _tell_about_classes(self, labels: Labels) -> None:
+        """Learn known shares of the classes; tell a method that estimates them whether it should, and by what names."""
+        self.shift_ = None
+        known = self.estimator_.get_params(deep=False)
+        if "class_names" in known:
+            self.estimator_.set_params(class_names=self.classes_.tolist())  # it is fitted to codes
+        if self.shares is not None:
+            counts = np.bincount(labels.codes[labels.labeled], minlength=len(self.classes_))
+            self.shift_ = known_shift(self.shares, self.classes_.tolist(), counts)
+            if "share_power" in known:
+                self.estimator_.set_params(share_power=0.0)
 
     def calibrate(self, X: Any, y: Any, held: HeldOut | None = None) -> Self:
         """Learn from labeled rows that were held out how sure one may be of answers.
@@ -280,7 +301,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labels, confidence = [self.classes_[:0]], [np.zeros(0)]
         for start in range(0, frame.height, _BATCH):
             encoded = self._encoder.transform(frame[start : start + _BATCH])
-            codes = np.asarray(self.estimator_.predict(encoded)).astype(np.int64)
+            codes = self._codes(encoded)
             labels.append(self.classes_[codes])
             confidence.append(self._shares(encoded)[np.arange(len(codes)), codes])
         return np.concatenate(labels), np.concatenate(confidence)
@@ -340,9 +361,23 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return None
         return row if self.rows_ is None else int(self.rows_[row])
 
-    def _shares(self, encoded: Any) -> np.ndarray:
+    def _codes(self, encoded: Any) -> np.ndarray:
+        """Return the code of each answer."""
+        if self.shift_ is not None:
+            return np.asarray(self._own_shares(encoded).argmax(axis=1))
+        return np.asarray(self.estimator_.predict(encoded)).astype(np.int64)
+
+    def _own_shares(self, encoded: Any) -> np.ndarray:
+        """Return the method's own shares, moved by what is known of the classes."""
         own = np.zeros((encoded.shape[0], len(self.classes_)))
         own[:, np.asarray(self.estimator_.classes_).astype(np.int64)] = own_shares(self.estimator_, encoded)
+        if self.shift_ is not None:
+            own *= np.exp(self.shift_ - self.shift_.max())
+            own /= np.maximum(own.sum(axis=1, keepdims=True), 1e-300)
+        return own
+
+    def _shares(self, encoded: Any) -> np.ndarray:
+        own = self._own_shares(encoded)
         return own if self._confidence is None else self._confidence.shares(own, encoded)
 
     def _state(self) -> dict[str, Any]:
@@ -353,6 +388,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _check_state(self) -> None:
         self._encoder = TableEncoder(self.columns_)
         self.feature_names_in_ = np.array(list(self.columns_), dtype=object)  # files of 0.1 hold no names
+        self.__dict__.setdefault("shift_", None)
         learned = self.__dict__.setdefault("confidence_", None)
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
         check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))

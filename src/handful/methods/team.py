@@ -16,7 +16,14 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.params import Count, Share, check_params
 from handful.core.registry import method
 from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Text, check_member, stored
-from handful.methods.class_shares import agreed_shift, picked_by_class, shares_by_answers, shares_by_distance
+from handful.methods.class_shares import (
+    agreed_shift,
+    picked_by_class,
+    scarce_classes,
+    shares_by_answers,
+    shares_by_distance,
+    usual_shift,
+)
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.text_team import TextTeam
 from handful.methods.views import TableViews, ViewName, dense_rows
@@ -27,10 +34,11 @@ TABLE_TEAM = (
     "random-forest",
     "logistic-regression@clip C=0.1 class_weight=null",
     "random-forest max_features=0.5",
+    "random-forest max_features=null",
     "kernel-ridge@rank",
     "shrunk-bayes",
-    "shrunk-lda@rank",
     "self-training@clip",
+    "self-training@clip threshold=0.9",
     "self-training@rank",
     "label-spreading@clip",
     "label-spreading@rank",
@@ -91,6 +99,9 @@ class Team(RowClassifier):
         How far estimated shares of the classes move the answers: 0 is not at all, 1 fully.
     n_trees : int, default=100
         Trees of each forest in the default team.
+    class_names : sequence, optional
+        What the classes are called, in their order, where labels are mere codes; by default labels that are words speak
+        for themselves.
     random_state : int, default=0
         Seed of the members.
 
@@ -117,7 +128,9 @@ class Team(RowClassifier):
     sure and wrong does not outvote the others.
 
     Where labels look picked class by class, the shares of the classes are estimated twice, from the answers to unlabeled rows
-    and from the distances between rows. As far as both agree, answers are moved (see `handful.methods.class_shares`).
+    and from the distances between rows. As far as both agree, answers are moved (see `handful.methods.class_shares`). A class that
+    got at most half as many labels as others is taken to be as much rarer again, and one that is called "no", "normal" or 0 to
+    be more frequent than "yes" or 1.
 
     An indicator that is on in so few rows that not even half of one labeled row is expected to have it says nothing that
     could be learned: such values of names (tickets, companies, postal codes) are left out.
@@ -148,11 +161,13 @@ class Team(RowClassifier):
         *,
         share_power: Share = 1.0,
         n_trees: Count = 100,
+        class_names: Sequence[Any] | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.members = members
         self.share_power = share_power
         self.n_trees = n_trees
+        self.class_names = class_names
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -246,11 +261,23 @@ class Team(RowClassifier):
 
     def _share_shift(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
         given, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
-        prior = np.bincount(codes[given], minlength=len(self.classes_)) + 0.5
-        prior /= prior.sum()
+        counts = np.bincount(codes[given], minlength=len(self.classes_))
+        scarce = scarce_classes(counts)
+        shift = np.where(scarce, np.log(counts / counts.max()), 0.0)
+        full = np.flatnonzero(~scarce)
+        known = given[~scarce[codes[given]]]
+        prior = (counts[full] + 0.5) / (counts[full] + 0.5).sum()
         ranks = self._views.transform(rows, "rank")
-        by_distance = shares_by_distance(ranks[given], codes[given], ranks[spare], len(self.classes_))
-        return agreed_shift(shares_by_answers(self._odds(rows[spare]), prior), by_distance, prior)
+        by_answers = shares_by_answers(self._odds(rows[spare])[:, full], prior)
+        by_distance = shares_by_distance(ranks[known], np.searchsorted(full, codes[known]), ranks[spare], len(full))
+        shift[full] = agreed_shift(by_answers, by_distance, prior)
+        return np.asarray(shift + usual_shift(self._names()))
+
+    def _names(self) -> Sequence[Any]:
+        """Return what the classes are called; codes say nothing."""
+        if self.class_names is not None and len(self.class_names) == len(self.classes_):
+            return self.class_names
+        return self.classes_.tolist() if self.classes_.dtype.kind in "OUb" else [""] * len(self.classes_)
 
     def _pool(self, codes: np.ndarray) -> np.ndarray:
         """Return all labeled rows, and so many unlabeled ones that no member takes too long."""
