@@ -119,6 +119,19 @@ def test_compiling_is_announced_once(tmp_path):
     assert done.stderr == "handful.kernels: compiling what is used for the first time\n"
 
 
+def test_where_nothing_can_be_kept_kernels_are_compiled_anew_and_it_is_said_once():
+    program = (
+        "import numba.core.caching as caching\n"
+        "def refuse(_): raise PermissionError('read-only')\n"
+        "caching._CacheLocator.ensure_cache_path = refuse\n"  # as a user without a home meets it, in a read-only system
+        "import numpy as np\nfrom handful.kernels.distances import root\nprint(root.stats.cache_path)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr
+    assert done.stderr.startswith("no folder for compiled kernels can be written")
+    assert done.stderr.count("\n") == 1
+
+
 def test_no_kernel_asks_numba_itself_to_compile():
     assert [p.name for p in KERNELS.parent.glob("*.py") if p != KERNELS and "numba import njit" in p.read_text()] == []
 

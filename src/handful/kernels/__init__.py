@@ -14,4 +14,5 @@ def _nothing() -> None:
     """Never called: it knows in which folder numba keeps the compiled kernels."""
 
 
-drop_stale_kernels(Path(_nothing.stats.cache_path), Path(__file__).parent)
+if _nothing.stats.cache_path is not None:
+    drop_stale_kernels(Path(_nothing.stats.cache_path), Path(__file__).parent)

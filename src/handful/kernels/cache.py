@@ -15,6 +15,7 @@ import hashlib
 import logging
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,16 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def compile_later(kernel: Callable[..., Any]) -> Any:
-        dispatcher: Any = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
+        called = {name: value for name, value in options.items() if name != "cache"}
+        try:
+            dispatcher: Any = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
+        except RuntimeError:  # there is no folder for compiled kernels
+            _tell_without_cache()
+            dispatcher = numba.njit(no_cfunc_wrapper=True, **called)(kernel)
         files = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if isinstance(files, IndexDataCacheFile):  # a kernel that is cached, and compiled at all
             files.__class__ = KernelFile
         if isinstance(dispatcher, Dispatcher):  # compiled at all
-            called = {name: value for name, value in options.items() if name != "cache"}
             inner = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **called)(kernel)
             outer: Any = dispatcher
             outer.get_call_template = lambda args, kws: inner.get_call_template(tuple(map(_widest, args)), kws)
@@ -115,6 +120,14 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         return dispatcher
 
     return compile_later
+
+
+@cache
+def _tell_without_cache() -> None:
+    """Say, once in a process, that every run compiles anew."""
+    logging.getLogger("handful.kernels").warning(
+        "no folder for compiled kernels can be written, so that every run compiles them anew; set NUMBA_CACHE_DIR to one that can"
+    )
 
 
 def _widest(kind: Any) -> Any:
