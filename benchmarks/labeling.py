@@ -24,7 +24,7 @@ import polars as pl
 
 from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
-from handful.labeling import LabelLoop, doubtful_labels, label_budget, next_sentences
+from handful.labeling import LabelLoop, doubtful_labels, next_sentences
 from handful.labeling.space import telling_columns
 
 Rows = tuple[Any, np.ndarray]
@@ -286,44 +286,69 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
 
 
 def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
-    from handful.labeling.curves import answer_or_only, quick_answerers
-    from handful.labeling.space import as_matrix, as_points, neighborhood
-
+    """Learn curves of the first labels of a table, and the score with twice as many; then hold the band against it."""
     figures = held_figures(store)
     for name, read in sets.items():
         if name in figures:
             continue
         drawn = Drawn(read, n_rows)
-        count = {"held": 0, "told": 0, "refused": 0, "below": 0}
-        for n in (50, 100, 150):
-            for seed in range(seeds):
-                cells, (_, y) = drawn.cells[drawn.drawn(seed)], drawn.rows(seed)
-                n_classes = len(np.unique(y))
-                if len(y) < 4 * n or n < 5 * n_classes:
-                    continue
-                labels = np.full(len(y), -1)
-                labels[:n] = y[:n]
-                found = label_budget(cells, labels, random_state=seed)
-                if found.forecast is None:
-                    count["refused"] += 1
-                    continue
-                # The truth: the same method on twice as many labels, many times, scored on all other rows.
-                matrix = as_matrix(cells, who="forecast")
-                points = as_points(matrix, seed)
-                answer = quick_answerers(matrix, points, neighborhood(points), n_classes, seed)[found.lines[0].method]
-                truth = []
-                for draw in range(10):
-                    order = np.random.default_rng([seed, draw]).permutation(len(y))
-                    train, test = order[: 2 * n], order[2 * n :]
-                    truth.append(np.mean(answer_or_only(answer, train, y[train], test) == y[test]))
-                count["told"] += 1
-                count["held"] += int(found.forecast.low[-1] <= np.mean(truth) <= found.forecast.high[-1])
-                count["below"] += int(np.mean(truth) < found.forecast.low[-1])
-        figures[name] = count
+        figures[name] = [pair for seed in range(seeds) for pair in curves_and_truths(drawn, seed)]
         keep_figures(store, figures)
-        total = {key: sum(part[key] for part in figures.values()) for key in count}
-        print(f"{name:22s} {count}; so far {total}", flush=True)
+        print(f"{name:22s} {held_truths(figures[name])}", flush=True)
+    names = list(figures)
+    for kind, part in (("even tables", names[::2]), ("odd tables", names[1::2]), ("all", names)):
+        print(f"{kind} ({len(part)}): {held_truths([pair for name in part for pair in figures[name]])}")
     return figures
+
+
+def curves_and_truths(drawn: Drawn, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield what `label_budget` sees of some labels, and what its best method scores with twice as many.
+
+    The truth is the mean of ten draws of twice as many labels, each scored on all other rows.
+    """
+    from handful.labeling.curves import answer_or_only, learning_curves, quick_answerers
+    from handful.labeling.space import as_matrix, as_points, neighborhood
+
+    cells, (_, y) = drawn.cells[drawn.drawn(seed)], drawn.rows(seed)
+    matrix = as_matrix(cells, who="forecast")
+    points = as_points(matrix, seed)
+    answerers = quick_answerers(matrix, points, neighborhood(points), len(np.unique(y)), seed)
+    for n in (50, 100, 150):
+        if len(y) < 4 * n or n < 5 * len(np.unique(y)) or len(np.unique(y[:n])) < 2:
+            continue
+        curves = learning_curves(y[:n], answerers, random_state=seed)
+        truth = []
+        for draw in range(10):
+            order = np.random.default_rng([seed, draw]).permutation(len(y))
+            train, test = order[: 2 * n], order[2 * n :]
+            truth.append(float(np.mean(answer_or_only(answerers[curves.best], train, y[train], test) == y[test])))
+        scores = curves.scores[curves.best].tolist()
+        yield {"n": n, "seed": seed, "sizes": curves.sizes.tolist(), "scores": scores, "truth": float(np.mean(truth))}
+
+
+def held_truths(pairs: list[dict[str, Any]]) -> str:
+    """Tell how many forecasts were given, and how many of their bands hold the truth."""
+    from handful.labeling.forecast import forecast, refusal
+
+    count = {"given": 0, "held": 0, "below": 0, "refused": 0, "refused, but would have held": 0}
+    widths = []
+    for pair in pairs:
+        sizes, scores = np.array(pair["sizes"]), np.array(pair["scores"])
+        if len(sizes) < 2:
+            count["refused"] += 1
+            continue
+        told = forecast(sizes, scores, pair["n"], pair["seed"])
+        held = told.low[-1] <= pair["truth"] <= told.high[-1]
+        if refusal(sizes, scores) is not None:
+            count["refused"] += 1
+            count["refused, but would have held"] += int(held)
+            continue
+        count["given"] += 1
+        count["held"] += int(held)
+        count["below"] += int(pair["truth"] < told.low[-1])
+        widths.append(told.high[-1] - told.low[-1])
+    share = f"{count['held'] / count['given']:.1%} held" if count["given"] else "none given"
+    return f"{share}, {count}, band {100 * float(np.mean(widths or [0])):.1f} points wide"
 
 
 # --- sentences for a tagger ---

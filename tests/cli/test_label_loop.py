@@ -7,6 +7,12 @@ import polars as pl
 import pytest
 
 from handful.cli import main
+from handful.core.records import Occurrence
+from handful.corpora.formats.sense_table import write_sense_table
+from handful.methods import save
+from handful.representations import BrownClusters
+from handful.senses import SenseClassifier
+from handful.tagging.frequent import FrequentTag
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -315,3 +321,30 @@ def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
     assert code == 0
     assert "Rome: B-LOC" in out
     assert run(capsys, "why", tagger, corpus, "--row", 99)[0] == 1
+    save(FrequentTag().fit([["in", "Rome"], ["in", "Oslo"]], [["O", "LOC"], ["O", "LOC"]]), tagger)
+    code, out, _ = run(capsys, "why", tagger, corpus, "--row", 1)
+    assert code == 0
+    assert "without Rome: O" in out
+
+
+def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
+    contexts, model = tmp_path / "contexts.tsv", tmp_path / "senses.handful"
+    money = [f"the bank lent {word} money" for word in ("him", "her", "us", "them")]
+    river = [f"the muddy bank of {word} river" for word in ("a", "the", "our", "their")]
+    lines = [(number, text, sense) for sense, part in (("m", money), ("r", river)) for number, text in enumerate(part)]
+    occurrences = [
+        Occurrence("bank.n", f"{sense}{number}", tuple(text.split()), text.split().index("bank"), (sense,))
+        for number, text, sense in lines
+    ]
+    save(SenseClassifier("naive-bayes").fit(occurrences), model)
+    write_sense_table(contexts, occurrences)
+    code, out, _ = run(capsys, "why", model, contexts, "--row", 5)
+    assert code == 0
+    assert out.startswith("bank: r")
+    code, _, err = run(capsys, "why", model, contexts, "--row", 50)
+    assert code == 1
+    assert "--row must be one of the 8 contexts, got 50" in err
+    save(BrownClusters(2).fit([["a", "b"], ["a", "c"]]), model)
+    code, _, err = run(capsys, "why", model, contexts)
+    assert code == 2
+    assert "a tagger or a model of word senses is needed, got BrownClusters" in err

@@ -125,6 +125,15 @@ def test_wrong_tags_of_tokens_and_spans_are_found():
     assert places[20, 1, 3].tokens == tuple(sentences[20][1:3])
     assert told.n_wrong == 2
     assert (7, 19) in told.duplicates or (7, 31) in told.duplicates
+    same_name = sum(sentences[7][1] in sentence for sentence in sentences) - 1
+    assert places[7, 1, 2].elsewhere == ((("B-LOC",), same_name),)
+
+
+def test_sentences_that_differ_in_case_or_digits_are_duplicates():
+    sentences, tags = tagged()
+    sentences += [["In", "Rome", "fell", "17"], ["in", "rome", "fell", "23"]]
+    told = doubtful_tags(sentences, [*tags, ["O", "B-LOC", "O", "O"], ["O", "O", "O", "O"]])
+    assert (len(tags), len(tags) + 1) in told.duplicates
 
 
 def test_clean_tags_are_not_doubted_and_bad_input_is_told():

@@ -5,8 +5,12 @@ import polars as pl
 import pytest
 
 from handful.core.errors import DataError
+from handful.core.records import Occurrence
+from handful.labeling.left_out import explain_sense, explain_tags
 from handful.methods.table_model import TableModel
-from handful.tagging import CRF, PrototypeTagger
+from handful.tagging import CRF, PrototypeTagger, TwoPassTagger
+from handful.tagging.base import add_columns
+from handful.tagging.frequent import FrequentTag
 
 ROWS = pl.DataFrame({"size": [1.0, 2.0, 9.0, 8.0, 1.5, 8.5], "color": ["red", "red", "blue", "blue", "red", "blue"]})
 
@@ -141,3 +145,35 @@ def test_inspect_shows_the_words_of_any_text_model(tmp_path):
         words = inspect_model(tmp_path / f"{method}.handful")["words of text by class"]
         assert words["+"][0].startswith("good ")
         assert words["-"][0].startswith("bad ")
+
+
+def test_any_tagger_shows_the_words_that_change_its_answer():
+    sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 3
+    tagger = FrequentTag().fit(sentences, [["D", "N", "V"]] * 6)
+    told = explain_tags(tagger, ["the", "cat", "sleeps"])
+    assert [(t.subject, t.label) for t in told] == [("the", "D"), ("cat", "N"), ("sleeps", "V")]
+    assert [[item.what for item in t.evidence] for t in told] == [[], ["without cat: D"], ["without sleeps: D"]]
+    assert told[1].runner_up == "D"  # a word that it never saw is the most frequent tag, and so is the first one
+
+
+def test_a_second_pass_shows_its_own_observations():
+    text = [["Rome", "fell"], ["in", "Rome"], ["Bonn", "fell"], ["in", "Bonn"]]
+    model = TwoPassTagger(CRF("ner", strength=0.1), n_folds=2).fit(text, [["B-LOC", "O"], ["O", "B-LOC"]] * 2)
+    told = model.explain(["in", "Rome"])
+    assert [t.label for t in told] == ["O", "B-LOC"]
+    widened = add_columns(["in", "Rome"], {"same_near": ("-", "-"), "same_far": ("-", "-")})
+    assert told == model.second_.explain(widened)  # nothing is elsewhere
+
+
+def test_senses_show_the_words_of_the_context_that_change_them():
+    asked = []
+
+    def answer(occurrences):
+        asked.extend(occurrences)
+        return ["river" if "river" in occurrence.tokens else "money" for occurrence in occurrences]
+
+    tokens = ("the", "muddy", "bank", "of", "a", "river")
+    told = explain_sense(answer, Occurrence("bank.n", "1", tokens, 2))
+    assert (told.label, told.runner_up, told.subject) == ("river", "money", "bank")
+    assert [item.what for item in told.evidence] == ["without river: money"]
+    assert all(occurrence.tokens[2] == "bank" for occurrence in asked)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from handful.labeling.tagged_doubt import TagDoubts
 
 _N_MODELS = 3
+_MOST_ELSEWHERE = 3
 
 
 @click.command("doubt")
@@ -155,7 +156,7 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
 def _show_tags(told: TagDoubts, n_sentences: int) -> None:
     from rich.text import Text
 
-    table = _table("sentence", "tokens", "tagged", "rather")
+    table = _table("sentence", "tokens", "tagged", "rather", "the same words elsewhere")
     for doubt in told.doubts:
         table.add_row(
             str(doubt.sentence + 1),
@@ -164,6 +165,7 @@ def _show_tags(told: TagDoubts, n_sentences: int) -> None:
             Text(
                 f"{' '.join(doubt.suggestion)} ({doubt.suggested_share:.0%})", style="bold" if doubt.confident else ""
             ),
+            Text(", ".join(f"{' '.join(tags)} {count} times" for tags, count in doubt.elsewhere[:_MOST_ELSEWHERE])),
         )
     out = console()
     out.print(table)
@@ -175,7 +177,7 @@ def _show_tags(told: TagDoubts, n_sentences: int) -> None:
     if told.n_judged < n_sentences:
         out.print(f"Interrupted: {told.n_judged:,} of {n_sentences:,} sentences were judged.")
     for first, second in told.duplicates[:10]:
-        out.print(f"Sentences {first + 1} and {second + 1} are the same, but tagged differently.")
+        out.print(f"Sentences {first + 1} and {second + 1} hold the same words, but are tagged differently.")
     if len(told.duplicates) > 10:
         out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
 

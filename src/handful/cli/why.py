@@ -31,23 +31,40 @@ def command(model: Path, data: Path, number: int, as_json: bool) -> None:
 
     Models that vote by nearness show the deciding rows and where their labels come from, linear ones the features that
     speak, others what leaving out each cell or word changes; taggers show the observations of each token, and prototype
-    taggers the prototypes that words are linked to.
+    taggers the prototypes that words are linked to. Of other taggers and of word senses, the words are told without which
+    the answer changes.
     """
-    from handful.methods import load
-    from handful.methods.table_model import TableModel
-
-    fitted = load(model)
-    if isinstance(fitted, TableModel):
-        told = [fitted.explain(_row(data, number))]
-    elif hasattr(fitted, "explain"):
-        told = fitted.explain(_sentence(data, number))
-    else:
-        raise ParameterError(f"{model}: a model for tables, a CRF or a prototype tagger is needed, got another.")
+    told = _told(model, data, number)
     if as_json:
         emit_json({"model": str(model), "data": str(data), "row": number, "explanations": [asdict(t) for t in told]})
         return
     for explanation in told:
         _show(explanation)
+
+
+def _told(model: Path, data: Path, number: int) -> list[Explanation]:
+    from handful.methods import load
+    from handful.methods.table_model import TableModel
+    from handful.senses import SenseClassifier
+    from handful.tagging.base import Tagger
+
+    fitted = load(model)
+    if isinstance(fitted, TableModel):
+        return [fitted.explain(_row(data, number))]
+    if isinstance(fitted, SenseClassifier):
+        from handful.labeling.left_out import explain_sense
+
+        return [explain_sense(fitted.predict, _occurrence(data, number))]
+    if hasattr(fitted, "explain"):
+        told: list[Explanation] = fitted.explain(_sentence(data, number))
+        return told
+    if isinstance(fitted, Tagger):
+        from handful.labeling.left_out import explain_tags
+
+        return explain_tags(fitted, _sentence(data, number))
+    raise ParameterError(
+        f"{model}: a model for tables, a tagger or a model of word senses is needed, got {type(fitted).__name__}."
+    )
 
 
 def _row(data: Path, number: int) -> pl.DataFrame:
@@ -68,6 +85,15 @@ def _sentence(data: Path, number: int) -> Any:
     if len(sentences) < number:
         raise DataError(f"{data}: --row must be one of the {len(sentences):,} sentences, got {number}.")
     return sentences[-1]
+
+
+def _occurrence(data: Path, number: int) -> Any:
+    from handful.corpora.occurrences import read_occurrences
+
+    occurrences = list(islice(read_occurrences(data), number))
+    if len(occurrences) < number:
+        raise DataError(f"{data}: --row must be one of the {len(occurrences):,} contexts, got {number}.")
+    return occurrences[-1]
 
 
 def _show(told: Explanation) -> None:

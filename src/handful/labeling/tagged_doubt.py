@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +17,7 @@ from handful.core.progress import Progress, Step
 from handful.labeling.confident import class_thresholds, confident_classes, train_and_test
 
 _N_FOLDS = 5
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class TagDoubt:
         Mean probability of both.
     confident : bool
         Whether the tagger is as sure as it usually is of that tag, for one token at least.
+    elsewhere : tuple of (tuple of str, int)
+        How the same words are tagged in other places, the most frequent first, with counts.
     """
 
     sentence: int
@@ -44,6 +49,7 @@ class TagDoubt:
     given_share: float
     suggested_share: float
     confident: bool
+    elsewhere: tuple[tuple[tuple[str, ...], int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class TagDoubts:
     n_wrong : int
         How many of all stretches the tagger is confident are wrong.
     duplicates : list of (int, int)
-        Sentences of the same tokens with different tags.
+        Sentences of the same words with different tags, but for upper case and digits.
     n_judged : int
         Sentences that were judged; fewer than all after an interruption.
     """
@@ -138,7 +144,24 @@ def doubtful_tags(
             )
     doubts.sort(key=lambda d: (not d.confident, d.given_share - d.suggested_share, d.sentence, d.start))
     n_wrong = sum(doubt.confident for doubt in doubts)
-    return TagDoubts(doubts[:n], n_wrong, _duplicates(sentences, tags), len(judged))
+    shown = [replace(doubt, elsewhere=_elsewhere(doubt, sentences, tags)) for doubt in doubts[:n]]
+    return TagDoubts(shown, n_wrong, _duplicates(sentences, tags), len(judged))
+
+
+def _elsewhere(
+    doubt: TagDoubt, sentences: Sequence[Any], tags: Sequence[Sequence[str]]
+) -> tuple[tuple[tuple[str, ...], int], ...]:
+    """Count the tags of the same words in other places."""
+    words, length = doubt.tokens, len(doubt.tokens)
+    counts: Counter[tuple[str, ...]] = Counter()
+    for number, sentence in enumerate(sentences):
+        tokens = tuple(sentence)
+        if not set(words) <= set(tokens):
+            continue
+        for start in range(len(tokens) - length + 1):
+            if tokens[start : start + length] == words and (number, start) != (doubt.sentence, doubt.start):
+                counts[tuple(tags[number][start : start + length])] += 1
+    return tuple(counts.most_common())
 
 
 def _check(n: int | None, n_sentences: int, n_tags: int) -> None:
@@ -153,7 +176,7 @@ def _check(n: int | None, n_sentences: int, n_tags: int) -> None:
 def _crf(tags: Sequence[Sequence[str]]) -> Callable[[], Any]:
     from handful.tagging import CRF
 
-    spans = any(tag.startswith("B-") for line in tags for tag in line)
+    spans = any(tag.startswith(("B-", "I-")) for line in tags for tag in line)
     return lambda: CRF("ner" if spans else "pos", max_iter=60)
 
 
@@ -217,10 +240,10 @@ def _joined(tags: Sequence[str]) -> set[int]:
 
 
 def _duplicates(sentences: Sequence[Any], tags: Sequence[Sequence[str]]) -> list[tuple[int, int]]:
-    first: dict[tuple[str, ...], int] = {}
+    first: dict[str, int] = {}
     pairs = []
     for number, sentence in enumerate(sentences):
-        before = first.setdefault(tuple(sentence), number)
+        before = first.setdefault(_DIGIT.sub("0", " ".join(sentence).lower()), number)
         if list(tags[before]) != list(tags[number]):
             pairs.append((before, number))
     return pairs

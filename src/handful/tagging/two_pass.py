@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError, ParameterError
+from handful.core.explanation import Explanation
 from handful.core.params import AtLeast, Count, check_params
 from handful.core.progress import Progress, Step
 from handful.core.records import Sentence
@@ -213,6 +214,24 @@ class TwoPassTagger(Tagger):
         sentences, _ = check_sentences(sentences, _WHO)
         tags: list[list[str]] = self.second_.predict(self._widened(sentences, self.first_.predict(sentences)))
         return tags
+
+    def explain(self, sentence: Tokens) -> list[Explanation]:
+        """Tell why each token of a sentence gets its tag, by the observations of the second pass; see `CRF.explain`.
+
+        Parameters
+        ----------
+        sentence : list of str, or Sentence
+            The tokens; what is elsewhere in its text is not known here.
+
+        Returns
+        -------
+        list of Explanation
+            One for each token.
+        """
+        check_is_fitted(self, "second_")
+        (widened,) = self._widened([sentence], self.first_.predict([sentence]))
+        told: list[Explanation] = self.second_.explain(widened)
+        return told
 
     def _widened(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> list[Sentence]:
         tokens = [s.tokens if isinstance(s, Sentence) else s for s in sentences]
