@@ -6,15 +6,17 @@ python benchmarks/text.py --folder FOLDER --raw news.txt.gz  beside it, clusters
 python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE --algorithm pa   parts of speech, all sentences
 python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed of what 'handful condense' makes of it,
                                                              beside the base and a tagger fitted with an L1 penalty
+python benchmarks/text.py --own-text                         the training sentences that were not drawn serve as raw text
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
-FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train.tsv.gz and NAME-test.tsv.gz: one token and its tag per line,
-a blank line after each sentence; of a set in one file (NAME.tsv.gz, or NAME-devel.tsv.gz) every third sentence is for the test.
-CoNLL-2003 takes part where `handful data` knows it, with its development part (testa) as the test, and so do the parts of
-speech of UD English EWT (development part; --final takes the test part) and of the WSJ sample (the 15 percent after the first
-60; --final takes the last 25 percent, and learns from all before). A size of 0 is all sentences.
-Scores: F1 of spans, or the share of right tags where there are no spans, and of right tags of words not seen in training.
-All learn from the same sentences.
+FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or else NAME-test (to learn from) and NAME-dev,
+as .tsv.gz, one token and its tag per line, a blank line after each sentence, or as treebanks (.conllu.gz), whose parts of
+speech are the tags; of a set in one file every third sentence is for the test. Where `handful data` knows them, there are also
+CoNLL-2003 (its development part, testa, is the test), CoNLL-2000 chunks, Wikigold, and the parts of speech of UD English EWT
+(development part; --final takes the test part) and of the WSJ sample (the 15 percent after the first 60; --final takes the last
+25 percent, and learns from all before). A size of 0 is all sentences.
+Scores: F1 of spans; where tags are no spans, F1 of runs of equal tags, and the share of right tags, also of words not seen in
+training. All learn from the same sentences.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -153,74 +156,189 @@ def handful(*words, folder):
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
-def parts_of_speech(name, final):
-    """Return training and test sentences of a corpus of parts of speech."""
-    if name == "wsj-sample":
+def known_corpora(final):
+    """Return the corpora that `handful data` knows, by name: how their training and test sentences are read."""
+
+    def parts(column, *names):
+        return lambda: [part([s.tokens for s in load(n)], [s[column] for s in load(n)]) for n in names]
+
+    def treebank(column):
+        def read():
+            both = [[t.sentence for t in load(f"en_ewt-ud-{p}")] for p in ("train", "test" if final else "dev")]
+            return [part([s.tokens for s in half], [s[column] for s in half]) for half in both]
+
+        return read
+
+    def wsj():
         whole = list(load("wsj-sample-pos"))
         a, b = len(whole) * 60 // 100, len(whole) * 75 // 100
-        parts, column = (whole[:b], whole[b:]) if final else (whole[:a], whole[a:b]), "pos"
-    else:
-        column = name.removeprefix("ewt-")
-        parts = [[t.sentence for t in load(f"en_ewt-ud-{part}")] for part in ("train", "test" if final else "dev")]
-    return [SimpleNamespace(sentences=[s.tokens for s in part], tags=[s[column] for s in part]) for part in parts]
+        halves = (whole[:b], whole[b:]) if final else (whole[:a], whole[a:b])
+        return [part([s.tokens for s in half], [s["pos"] for s in half]) for half in halves]
+
+    return {
+        "conll2003": parts("ner", "conll2003-eng-train", "conll2003-eng-testa"),
+        "chunks": parts("chunk", "conll2000-chunk-train", "conll2000-chunk-test"),
+        "wikigold": lambda: thirds(*parts("ner", "wikigold")()),
+        "ewt-upos": treebank("upos"),
+        "ewt-xpos": treebank("xpos"),
+        "wsj-sample": wsj,
+    }
 
 
 def corpora(folder, only, final):
     """Yield name, training and test sentences of every corpus at hand."""
-    for name in ("ewt-xpos", "ewt-upos", "wsj-sample"):
-        if only and name in only:
-            yield name, *parts_of_speech(name, final)
-    if not only or "conll2003" in only:
+    for name, read in known_corpora(final).items():
+        if only and name not in only:
+            continue
         try:
-            parts = [list(load(f"conll2003-eng-{part}")) for part in ("train", "testa")]
-            rows = [SimpleNamespace(sentences=[s.tokens for s in p], tags=[s["ner"] for s in p]) for p in parts]
-            yield "conll2003", *rows
+            yield name, *read()
         except MissingDataError as error:
-            print(f"conll2003 is left out: {error}", file=sys.stderr)
-    for path in sorted(Path(folder).glob("*-train.tsv.gz")) if folder else ():
-        name = path.name.removesuffix("-train.tsv.gz")
-        other = path.with_name(f"{name}-test.tsv.gz")
-        if other.exists() and (not only or name in only):
-            yield name, read_tagged(path, ("token", "tag")), read_tagged(other, ("token", "tag"))
-    for path in sorted(Path(folder).glob("*.tsv.gz")) if folder else ():
-        name = path.name.removesuffix(".tsv.gz").removesuffix("-devel")
-        if not name.endswith(("-train", "-test", "-dev")) and (not only or name in only):
-            yield name, *thirds(read_tagged(path, ("token", "tag")))
+            print(f"{name} is left out: {error}", file=sys.stderr)
+    files = {
+        p.name.removesuffix(".gz").removesuffix(".tsv").removesuffix(".conllu"): p for p in Path(folder).glob("*.gz")
+    }
+    for name, first, second in sorted(pairs_of_files(files)):
+        if not only or name in only:
+            halves = [
+                read_tagged(files[n], () if ".conllu" in files[n].name else ("token", "tag"))
+                for n in (first, second)
+                if n
+            ]
+            yield name, *(halves if second else thirds(*halves))
+
+
+def pairs_of_files(names):
+    """Yield name of a set, what it learns from, and what it is tested on ('' if that must be cut off)."""
+    for name in names:
+        stem, _, kind = name.rpartition("-")
+        if kind == "train":
+            yield stem, name, f"{stem}-test"
+        elif kind == "test" and f"{stem}-train" not in names:
+            yield stem.removesuffix("-ud"), name, f"{stem}-dev" if f"{stem}-dev" in names else ""
+        elif kind not in ("test", "dev"):
+            yield name.removesuffix("-devel"), name, ""
+
+
+def part(sentences, tags):
+    """Return tagged sentences."""
+    return SimpleNamespace(sentences=sentences, tags=tags)
 
 
 def thirds(data):
     """Return two thirds of a set for training, and every third sentence for the test."""
     numbers = range(len(data.sentences))
     return [
-        SimpleNamespace(sentences=[data.sentences[i] for i in part], tags=[data.tags[i] for i in part])
-        for part in ([i for i in numbers if i % 3], [i for i in numbers if i % 3 == 0])
+        part([data.sentences[i] for i in chosen], [data.tags[i] for i in chosen])
+        for chosen in ([i for i in numbers if i % 3], [i for i in numbers if i % 3 == 0])
     ]
 
 
-def main():
+def runs(tags):
+    """Return the runs of equal tags as spans: (first, last + 1, tag)."""
+    ends = [0, *(i for i in range(1, len(tags)) if tags[i] != tags[i - 1]), len(tags)]
+    return {(a, b, tags[a]) for a, b in pairwise(ends) if b > a}
+
+
+def scores_of(sentences, gold, found, spans, known):
+    """Return F1 of spans, or of runs of equal tags, and, without spans, shares of right tags."""
+    if spans:
+        return {"F1": 100 * score_tags(gold, found, True)["f1"]}
+    right, given = [runs(row) for row in gold], [runs(row) for row in found]
+    both = sum(len(a & b) for a, b in zip(right, given, strict=True))
+    equal = [a == b for g, f in zip(gold, found, strict=True) for a, b in zip(g, f, strict=True)]
+    new = [word not in known for sentence in sentences for word in sentence]
+    return {
+        "F1": 200 * both / max(1, sum(map(len, right)) + sum(map(len, given))),
+        "accuracy": 100 * np.mean(equal),
+        "accuracy, unseen words": 100 * np.mean(np.array(equal)[new]) if any(new) else np.nan,
+    }
+
+
+def contest(setup, train, test, size, draw, paths, peers, given):
+    """Return the scores and processor seconds of all contenders on one draw."""
+    n, spans = len(train.sentences), has_spans(train.tags)
+    order = np.random.default_rng(draw).permutation(n) if size < n else np.arange(n)
+    sentences = [list(train.sentences[i]) for i in order[:size]]
+    tags = [list(train.tags[i]) for i in order[:size]]
+    words = [list(s) for s in test.sentences]
+    known = {word for sentence in sentences for word in sentence}
+
+    def with_raw():
+        own = [list(train.sentences[i]) for i in order] if given.own_text else None
+        lookups = {"brown": setup.clusters(own).paths_} if own else paths
+        return setup.fit_crf(sentences, tags, lookups).predict(words)
+
+    contenders = {
+        "handful": lambda: setup.fit_crf(sentences, tags).predict(words),
+        "with raw text": with_raw,
+        "crfsuite": lambda: crfsuite(sentences, tags, words),
+        "spacy": lambda: spacy_blank(sentences, tags, words, spans),
+    }
+    result = {}
+    for contender, run in contenders.items():
+        if (contender == "with raw text" and not (paths or given.own_text)) or contender in {
+            "crfsuite",
+            "spacy",
+        } - peers:
+            continue
+        start = time.process_time()
+        found = run()
+        seconds = time.process_time() - start
+        result[contender] = scores_of(words, test.tags, found, spans, known) | {"seconds": seconds}
+    return result
+
+
+def shortened(test, limit):
+    """Return some of the test sentences, from all of its text."""
+    chosen = np.sort(np.random.default_rng(0).permutation(len(test.sentences))[:limit])
+    return part([test.sentences[i] for i in chosen], [list(test.tags[i]) for i in chosen])
+
+
+def arguments():
+    """Return the parsed command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     usual = os.environ.get("HANDFUL_DEVDATA")
     parser.add_argument("--folder", default=usual and str(Path(usual) / "tagged"))
     parser.add_argument("--only", nargs="+")
     parser.add_argument("--sizes", type=int, nargs="+")
     parser.add_argument("--draws", type=int)
+    parser.add_argument("--first-draw", type=int, default=0, help="seed of the first draw")
     parser.add_argument("--raw", help="raw text, one sentence per line")
     parser.add_argument("--raw-sentences", type=int, default=50_000, help="sentences of it that are read")
+    parser.add_argument("--own-text", action="store_true", help="all training sentences, untagged, are the raw text")
     parser.add_argument("--clusters", help="file of word clusters, in place of --raw")
     parser.add_argument("--algorithm", choices=("lbfgs", "pa"), default="lbfgs")
     parser.add_argument("--condense", action="store_true", help="size and score of condensed taggers, with --raw")
     parser.add_argument("--final", action="store_true", help="parts of speech: score the test part")
     parser.add_argument("--peers", nargs="*", default=["crfsuite", "spacy"], help="who else takes part")
+    parser.add_argument("--test-sentences", type=int, help="test sentences at most; 1,500, and all of parts of speech")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
-    sizes = given.sizes or ([50, 200] if given.quick else [50, 200, 1000])
-    n_draws = given.draws or (1 if given.quick else 3)
+    if given.condense and not given.raw:
+        parser.error("--condense needs --raw")
+    given.sizes = given.sizes or ([50, 200] if given.quick else [50, 200, 1000])
+    given.draws = given.draws or (1 if given.quick else 3)
+    return given
+
+
+def tell_differences(rows, peers):
+    """Print, for every size, how far the taggers stand above the best peer."""
+    ours = [c for c in ("handful", "with raw text") if any(c in row for row in rows)]
+    for size in sorted({row["sentences"] for row in rows}) if peers else ():
+        for contender in ours:
+            here = [row for row in rows if row["sentences"] == size and contender in row]
+            gaps = {row["corpus"]: row[contender] - max(row[peer] for peer in peers) for row in here}
+            worst, mean = min(gaps, key=gaps.get), np.mean([*gaps.values()])
+            told = f"mean {mean:+.2f}, worst {gaps[worst]:+.2f} ({worst})"
+            print(f"{size} sentences, {contender} minus the best peer: {told}")
+
+
+def main():
+    given = arguments()
     raw = []
     if given.raw:
         raw = [s for s, _ in zip(read_sentences(given.raw), range(given.raw_sentences), strict=False)]
-    if given.condense and not raw:
-        parser.error("--condense needs --raw")
     setup = TaggerSetup(n_jobs=-1, algorithm=given.algorithm)
     paths = {"brown": setup.clusters(raw).paths_} if raw and not given.condense else None
     if given.clusters:
@@ -230,53 +348,51 @@ def main():
     print(f"{os.cpu_count()} cores, load {load_now:.1f}; seconds are those of the processor", file=sys.stderr)
     rows = []
     for name, train, test in corpora(given.folder, given.only, given.final):
-        limit = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
-        words, gold = [list(s) for s in test.sentences[:limit]], [list(t) for t in test.tags[:limit]]
+        usual = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
+        test = shortened(test, given.test_sentences or usual)
         spans = has_spans(train.tags)
-        for size in [n or len(train.sentences) for n in sizes if n <= len(train.sentences)]:
-            scores, seconds, unseen = {}, {}, {}
-            for draw in range(n_draws if size < len(train.sentences) else 1):
-                chosen = np.random.default_rng(draw).permutation(len(train.sentences))[:size]
-                chosen = np.sort(chosen) if size == len(train.sentences) else chosen
-                sentences = [list(train.sentences[i]) for i in chosen]
-                tags = [list(train.tags[i]) for i in chosen]
-                contenders = {
-                    "handful": lambda: setup.fit_crf(sentences, tags).predict(words),  # noqa: B023
-                    "with raw text": lambda: setup.fit_crf(sentences, tags, paths).predict(words),  # noqa: B023
-                    "crfsuite": lambda: crfsuite(sentences, tags, words),  # noqa: B023
-                    "spacy": lambda: spacy_blank(sentences, tags, words, spans),  # noqa: B023
-                }
-                if given.condense:
-                    made, way = condensing(sentences, tags, words, gold, spans, raw)
-                    told = "  ".join(f"{k} {a:.2f} {b / 1e3:.0f} kB {c:.1f} us" for k, (a, b, c) in made.items())
-                    print(f"{name:20} {size:5} draw {draw}: {told}  ({way})", flush=True)
-                    continue
-                known = {word for sentence in sentences for word in sentence}
-                for contender, run in contenders.items():
-                    if (contender == "with raw text" and not paths) or contender in {"crfsuite", "spacy"} - peers:
-                        continue
-                    start = time.process_time()
-                    found = run()
-                    score = score_tags(gold, found, spans)["f1" if spans else "accuracy"]
-                    scores.setdefault(contender, []).append(100 * score)
-                    seconds.setdefault(contender, []).append(time.process_time() - start)
-                    new = [a == b for w, g, m in zip(words, gold, found, strict=True)
-                           for word, a, b in zip(w, g, m, strict=True) if word not in known]  # fmt: skip
-                    unseen.setdefault(contender, []).append(100 * np.mean(new) if new else np.nan)
+        for size in [n or len(train.sentences) for n in given.sizes if n <= len(train.sentences)]:
+            n_draws = given.draws if size < len(train.sentences) else 1
+            draws = range(given.first_draw, given.first_draw + n_draws)
             if given.condense:
+                for draw in draws:
+                    tell_condensed(name, train, test, size, draw, raw)
                 continue
-            row = {"corpus": name, "sentences": size, "draws": len(scores["handful"])}
-            row["metric"] = "F1" if spans else "accuracy"
-            row |= {c: round(float(np.mean(v)), 2) for c, v in scores.items()}
-            row |= {f"{c}, seconds": round(float(np.mean(v)), 1) for c, v in seconds.items()}
-            row |= {} if spans else {f"{c}, unseen words": round(float(np.mean(v)), 1) for c, v in unseen.items()}
+            results = [contest(setup, train, test, size, draw, paths, peers, given) for draw in draws]
+            row = {
+                "corpus": name,
+                "sentences": size,
+                "draws": n_draws,
+                "units": "spans" if spans else "runs of equal tags",
+            }
+            for contender in results[0]:
+                means = {k: float(np.mean([r[contender][k] for r in results])) for k in results[0][contender]}
+                row[contender] = round(means.pop("F1"), 2)
+                row |= {f"{contender}, {k}": round(v, 2) for k, v in means.items()}
             rows.append(row)
             if not given.json:
-                more = {c: "" if spans else f", unseen {row[f'{c}, unseen words']:.1f}" for c in scores}
-                told = "  ".join(f"{c} {row[c]:.2f}{more[c]} ({row[f'{c}, seconds']:.0f} s)" for c in scores)
-                print(f"{name:20} {size:5} {row['metric']:8} {told}", flush=True)
+                told = "  ".join(f"{c} {row[c]:.2f} ({row[f'{c}, seconds']:.0f} s)" for c in results[0])
+                if not spans:
+                    told += "; right tags" + "".join(
+                        f", {c} {row[f'{c}, accuracy']:.2f} ({row[f'{c}, accuracy, unseen words']:.1f} of unseen words)"
+                        for c in results[0]
+                    )
+                print(f"{name:20} {size:5} F1 of {row['units']}: {told}", flush=True)
     if given.json:
         print(json.dumps(rows, indent=1))
+    elif rows:
+        tell_differences(rows, peers)
+
+
+def tell_condensed(name, train, test, size, draw, raw):
+    """Print score, size and speed of the base, an L1 tagger and the condensed base on one draw."""
+    n = len(train.sentences)
+    chosen = np.random.default_rng(draw).permutation(n)[:size] if size < n else np.arange(n)
+    sentences, tags = [list(train.sentences[i]) for i in chosen], [list(train.tags[i]) for i in chosen]
+    words = [list(s) for s in test.sentences]
+    made, way = condensing(sentences, tags, words, test.tags, has_spans(train.tags), raw)
+    told = "  ".join(f"{k} {a:.2f} {b / 1e3:.0f} kB {c:.1f} us" for k, (a, b, c) in made.items())
+    print(f"{name:20} {size:5} draw {draw}: {told}  ({way})", flush=True)
 
 
 if __name__ == "__main__":
