@@ -136,7 +136,8 @@ class TaggerSetup:
         taggers = [self.crf(lookups, name, len(sentences)) for name in self._tried_templates(len(sentences))]
         if with_spans:
             encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
-            taggers = [tagger.set_params(encoding=encoding) for tagger in taggers]
+            share = self.penalty == "l2" and self.algorithm == "lbfgs"
+            taggers = [tagger.set_params(encoding=encoding, share_types=share) for tagger in taggers]
         biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
         if len(taggers) * len(biases) == 1:
             return taggers[0].set_params(outside_bias=biases[0])

@@ -35,10 +35,12 @@ from handful.linear import (
     train_online,
 )
 from handful.linear.layout import labels_before
+from handful.linear.shared_weights import Tied, TiedSteps, Ties
 from handful.tagging.base import ProbabilisticTagger, check_sentences, encode_tags
 from handful.tagging.crf.bagging import template_halves
 from handful.tagging.crf.constraints import Constraints, allowed_pairs, seen_pairs
 from handful.tagging.crf.feature_space import ChainSpace
+from handful.tagging.crf.span_types import share_types
 from handful.tagging.explaining import explain_crf
 from handful.tagging.recipes import train_crf
 
@@ -93,6 +95,9 @@ class CRF(ProbabilisticTagger):
         back in the encoding of the training tags. `classes_` and probabilities then speak of the inner labels.
     all_labels : bool, default=False
         Give every observation a weight with every label, not only with those seen together.
+    share_types : bool, default=False
+        Give every observation a weight with the type of a span (PER), which is added to those with its labels (B-PER,
+        I-PER): what was seen at the beginning of a span then says something inside as well. Helps with few sentences.
     bags : int, default=0
         If above 0, split the templates this many times into two random halves, train on every half alone, and average
         the weights. May help on text unlike the training text; costs about `bags` trainings.
@@ -170,6 +175,7 @@ class CRF(ProbabilisticTagger):
         constraints: Constraints | None = None,
         encoding: Literal["iob2", "iobes"] | None = None,
         all_labels: bool = False,
+        share_types: bool = False,
         bags: Annotated[int, AtLeast(0)] = 0,
         outside_bias: Annotated[float, Range(-50, 50)] = 0.0,
         random_state: Annotated[int, AtLeast(0)] = 0,
@@ -189,6 +195,7 @@ class CRF(ProbabilisticTagger):
         self.constraints = constraints
         self.encoding = encoding
         self.all_labels = all_labels
+        self.share_types = share_types
         self.bags = bags
         self.outside_bias = outside_bias
         self.random_state = random_state
@@ -245,14 +252,17 @@ class CRF(ProbabilisticTagger):
             all_labels=self.all_labels,
             allowed=self.allowed_,
         )
+        ties = None
+        if self.share_types:
+            layout, ties = share_types(layout, self.classes_.tolist())
         if self.bags == 0:
-            weights = self._learn(self.chain(extractor, layout, observed), codes, progress, checkpoint)
+            weights = self._learn(self.chain(extractor, layout, observed), ties, codes, progress, checkpoint)
         else:
             weights = np.zeros(layout.n_features)
             for number, half in enumerate(template_halves(extractor, self.bags, self.random_state), start=1):
                 file = None if checkpoint is None else f"{os.fspath(checkpoint)}.{number}"
                 chain = self.chain(extractor, layout, observed.only(half))
-                weights += self._learn(chain, codes, progress, file) / (2 * self.bags)
+                weights += self._learn(chain, ties, codes, progress, file) / (2 * self.bags)
         if self.outside_bias:
             weights[self.outside_feature(extractor, layout)] += self.outside_bias
         active = weights != 0.0
@@ -527,13 +537,20 @@ class CRF(ProbabilisticTagger):
         )
 
     def _learn(
-        self, chain: Chain, codes: np.ndarray, progress: Progress | None, checkpoint: str | os.PathLike[str] | None
+        self,
+        chain: Chain,
+        ties: Ties | None,
+        codes: np.ndarray,
+        progress: Progress | None,
+        checkpoint: str | os.PathLike[str] | None,
     ) -> np.ndarray:
+        """Return the weights of all features of a chain."""
         problem = hashlib.sha256(codes.tobytes() + chain.node.observed.row_ids.tobytes()).hexdigest()
         recorder = Recorder(progress, checkpoint, problem)
         if self.algorithm != "lbfgs":
+            steps = ChainSteps(chain)
             learned = train_online(
-                ChainSteps(chain),
+                steps if ties is None else TiedSteps(steps, ties),
                 codes,
                 OnlineRule(self.algorithm, aggressiveness=1.0 / self.strength, l1=self.strength),
                 max_passes=self.max_iter or _MAX_PASSES,
@@ -541,10 +558,11 @@ class CRF(ProbabilisticTagger):
                 recorder=recorder,
             )
             self.n_iter_ = learned.n_passes
-            return learned.weights
+            return learned.weights if ties is None else ties.spread(learned.weights)
+        structure = chain if ties is None else Tied(chain, ties)
         fitted = minimize(
-            log_loss(chain, codes),
-            np.zeros(chain.n_features),
+            log_loss(structure, codes),
+            np.zeros(structure.n_features),
             l1=self.strength if self.penalty == "l1" else 0.0,
             l2=self.strength if self.penalty == "l2" else self.extra_l2,
             max_iter=self.max_iter or _MAX_ITERATIONS,
@@ -552,7 +570,7 @@ class CRF(ProbabilisticTagger):
             recorder=recorder,
         )
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
-        return fitted.weights
+        return fitted.weights if ties is None else ties.spread(fitted.weights)
 
     def chains(self, sentences: Sequence[Tokens]) -> Iterator[Chain]:
         """Yield sentences, some thousands at a time, ready to be decoded with weights of this tagger.
