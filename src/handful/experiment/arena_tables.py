@@ -206,6 +206,8 @@ class TableArena(Arena):
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = search(card, train, codes, self.seed)
         model = card.make(train.shape[1], self.seed, params)
+        if "share_power" in model.get_params(deep=False):
+            model.set_params(share_power=0.0)  # the tested rows have the shares of the labels
         # What a method costs is told in CPU time, which does not depend on what else the machine does.
         began = time.process_time()
         model.fit(train, codes)
