@@ -59,8 +59,8 @@ test-lowest:
 
 # What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
 sbom: $(VENV)/test.stamp
-	$(PIP) pip-audit
-	$(BIN)/pip-audit --skip-editable --format cyclonedx-json --output sbom.json
+	$(PIP) pip-audit cyclonedx-bom
+	$(BIN)/cyclonedx-py environment $(BIN)/python --output-file sbom.json
 	$(BIN)/pip-audit --skip-editable
 
 bench: $(VENV)/bench.stamp

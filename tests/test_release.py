@@ -23,6 +23,16 @@ def test_versions_agree():
     assert f"## [{handful.__version__}]" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_the_lowest_versions_are_those_that_are_tried():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = (ROOT / "constraints-lowest.txt").read_text().splitlines()
+    tried = dict(line.split("==") for line in lines if not line.startswith("#"))
+    extras = (line for name in ("dask", "plots", "studio", "excel") for line in project["optional-dependencies"][name])
+    for line in [*project["dependencies"], *extras]:
+        name, least = line.split(">=")
+        assert f"{tried[name]}.0.0".startswith(f"{least}."), f"constraints-lowest.txt must name {line}"
+
+
 def test_the_conda_recipe_needs_what_the_package_needs():
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text()

@@ -52,6 +52,34 @@ def test_a_small_packed_file_of_empty_lines_is_refused_soon(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("words", "content", "told"),
+    [
+        (("fit", "--target", "x"), '{"x":' * 100_000 + "1" + "}" * 100_000, "lists too deep or a number too long"),
+        (("fit", "--target", "x"), "[" * 100_000 + "]" * 100_000, "expected a table"),
+        (
+            ("fit", "senses"),
+            '<?xml version="1.0"?>\n<corpus lang="e">' + "<a>" * 200_000 + "</a>" * 200_000 + "</corpus>",
+            "expected at most 100 elements inside one another",
+        ),
+        (
+            ("fit", "--target", "y"),
+            "x,y\n" + "".join(f"{i},c{i // 2}\n" for i in range(6_000)),
+            "at most 1,000 classes",
+        ),
+        (("fit", "tagger"), "".join(f"w{i}\tt{i}\n" for i in range(3_000)), "as if they were words"),
+    ],
+    ids=["JSON lines", "JSON", "XML", "classes", "tags"],
+)
+def test_too_deep_and_too_many_are_refused_in_a_sentence(words, content, told, tmp_path, capsys):
+    (tmp_path / "data").write_text(content)
+    assert run([*words, str(tmp_path / "data"), "--model", str(tmp_path / "model")]) != 0
+    err = capsys.readouterr().err
+    assert told in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("<script>alert(1)</script>", r"\<script\>alert(1)\</script\>"),

@@ -35,7 +35,7 @@ from handful.experiment.journal import Journal as RunJournal
 from handful.experiment.trial import Outcome, Task
 from handful.studio.journal import Journal as StudioJournal
 
-FILES = int(os.environ.get("HANDFUL_FUZZ_FILES", "400"))
+FILES = int(os.environ.get("HANDFUL_FUZZ_FILES", "2000"))
 
 
 def workbook():

@@ -161,6 +161,12 @@ def test_all_reports_say_the_same(content):
     assert ".handful-comparison .sub { display: block;" in fragment  # or the numbers of a cell run together
 
 
+def test_markdown_holds_no_markup_of_the_data(content):
+    text = render_markdown(content)
+    assert "<script>" not in text
+    assert r"\<script\>" in text
+
+
 def test_markdown_tables_keep_their_columns(content):
     lines = [line for line in render_markdown(content).splitlines() if line.startswith("|")]
     widths = [len(re.findall(r"(?<!\\)\|", line)) for line in lines]
