@@ -28,8 +28,8 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
         One for each token. The tag before, which counts too, stands as ``after TAG``.
     """
     (tags,), (shares,) = model.predict_with_shares([sentence])
-    observed = model._extractor.transform([sentence]).ids
-    layout = model._layout
+    observed = model.extractor.transform([sentence]).ids
+    layout = model.layout
     nodes = layout.split(model.weights_)[0]
     pairs = layout.pair_matrix(model.weights_)
     told = []
@@ -38,7 +38,7 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
         second, best = np.argsort(line, kind="stable")[-2:] if len(line) > 1 else (0, 0)
         evidence = []
         known = ids[ids >= 0]
-        for name, predicate in zip(model._extractor.names(known), known.tolist(), strict=True):
+        for name, predicate in zip(model.extractor.names(known), known.tolist(), strict=True):
             span = slice(layout.node_offsets[predicate], layout.node_offsets[predicate + 1])
             weights = dict(zip(layout.node_targets[span].tolist(), nodes[span].tolist(), strict=True))
             evidence.append(Evidence(name, weights.get(int(best), 0.0) - weights.get(int(second), 0.0)))
@@ -75,7 +75,7 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
         second, best = np.argsort(line, kind="stable")[-2:]
         evidence = [
             Evidence(predicate, float(weights[place[predicate], best] - weights[place[predicate], second]))
-            for predicate in model._observe(token)
+            for predicate in model.observe(token)
             if predicate in place
         ]
         if token in model.lexicon_:

@@ -117,6 +117,7 @@ class ChainSpace:
         before = labels_before(observed.offsets, codes)
         pair = self._legal_rank[np.where(before >= 0, before * self.n_labels + codes, -1)]
         node, edge, pairs, triples = (chosen[a:b] for a, b in pairwise(self.starts))
+        # R of Suzuki et al., Fig. 2: how often a feature is in the best outputs.
         ones = np.ones(len(codes))
         _add(observed, codes, ones, self._node_rank, self.n_labels, node)
         if len(edge):
@@ -128,6 +129,7 @@ class ChainSpace:
             triple = (two_before * self.n_labels + before) * self.n_labels + codes
             ids, times = np.unique(triple[two_before >= 0], return_counts=True)
             triples[np.searchsorted(self._triples, ids)] += times
+        # A: how often it would be there if outputs were picked evenly.
         place = self._even.classes(observed.offsets)
         share = np.repeat(self._even.shares(observed.offsets, place), np.diff(observed.offsets))
         width = self._even.n_classes

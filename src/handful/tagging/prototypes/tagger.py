@@ -261,7 +261,7 @@ class PrototypeTagger(ProbabilisticTagger):
         self.lexicon_ = self._lexicon(lists, column.values, column.ids, fixed)
         self.links_ = self._links(prototypes, sentences)
         self._check_reach(lists, column.values, fixed)
-        observed = [self._observe(word) for word in column.values]
+        observed = [self.observe(word) for word in column.values]
         self.predicates_ = list(dict.fromkeys(p for of_word in observed for p in of_word))
         field = self._field(column.values, observed)
         tokens = _token_arrays(column, offsets, fixed)
@@ -290,7 +290,7 @@ class PrototypeTagger(ProbabilisticTagger):
         sentences, offsets = check_sentences(sentences, who)
         for run in runs_of_sentences(offsets, _CHUNK_TOKENS):
             column = read_column(sentences[run], "word", who)
-            field = self._field(column.values, [self._observe(word) for word in column.values])
+            field = self._field(column.values, [self.observe(word) for word in column.values])
             own_offsets = offsets[run.start : run.stop + 1] - offsets[run.start]
             yield _Reading(self, field, _token_arrays(column, own_offsets), np.cumsum(np.diff(own_offsets)))
 
@@ -334,7 +334,19 @@ class PrototypeTagger(ProbabilisticTagger):
                 f"{len(listed)}, such as {listed[0]!r}. Check spelling, case and how the text is cut into tokens."
             )
 
-    def _observe(self, word: str) -> list[str]:
+    def observe(self, word: str) -> list[str]:
+        """Return what is observed of a word: the word, its spelling, and the prototypes it is linked to.
+
+        Parameters
+        ----------
+        word : str
+            Any word.
+
+        Returns
+        -------
+        list of str
+            Predicates, known or not.
+        """
         return word_predicates(word, self.links_.get(word, ()), self.spelling, self.suffix_length)
 
     def _field(self, words: Sequence[str], observed: Sequence[Sequence[str]]) -> PrototypeField:
