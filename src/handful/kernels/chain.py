@@ -185,6 +185,8 @@ def _sum_shared(
                     row[s] = 0.0
                 for x in range(n_labels):
                     weight = pairs[x, y]
+                    if weight == 0.0:  # forbidden, as most pairs of an encoding of spans are
+                        continue
                     for s in range(n):
                         row[s] += weight * alpha[t - 1, x, s]
                 for s in range(n):
@@ -207,6 +209,8 @@ def _sum_shared(
                 row[s] = 0.0
             for y in range(n_labels):
                 weight = pairs[x, y]
+                if weight == 0.0:
+                    continue
                 total = 0.0
                 for s in range(n_next):
                     row[s] += weight * ahead[y, s]
