@@ -21,6 +21,7 @@ def run(capsys, *arguments):
 def small(monkeypatch):
     monkeypatch.setitem(CATALOGUE, "table", {name: CATALOGUE["table"][name] for name in METHODS})
     monkeypatch.setattr("handful.cli.demo._N_ADS", 60)
+    monkeypatch.setattr("handful.cli.demo._METHODS", METHODS)
 
 
 @pytest.mark.slow
