@@ -1,11 +1,11 @@
+from .column_checks import left_out as left_out
+from .column_checks import rare_classes as rare_classes
+from .column_checks import suspicions as suspicions
 from .labels import judge_labels as judge_labels
 from .reading import read_table as read_table
 from .reading import table_frames as table_frames
 from .reading import table_of as table_of
 from .sampling import read_rows as read_rows
-from .suspicious import rare_classes as rare_classes
-from .suspicious import suspicions as suspicions
-from .usable import left_out as left_out
 from .writing import without_formulas as without_formulas
 from .writing import write_frames as write_frames
 from .writing import write_table as write_table
