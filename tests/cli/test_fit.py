@@ -163,3 +163,16 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         code, _, err = run(capsys, *arguments)
         assert (code, message in err) == (expected, True), err
         assert "Traceback" not in err
+
+
+def test_inspect_writes_days_and_times_as_such(capsys, tmp_path):
+    data = tmp_path / "visits.csv"
+    rows = [f"2024-01-{day:02d},{8 + day % 3}:30,${day},{'ab'[day % 2]}" for day in range(1, 31)]
+    data.write_text("seen,at,paid,kind\n" + "\n".join(rows) + "\n")
+    assert run(capsys, "fit", "table", data, "--target", "kind", "--method", "k-nn")[0] == 0
+    code, out, _ = run(capsys, "inspect", tmp_path / "visits.handful", "--json")
+    columns = json.loads(out)["columns"]
+    assert code == 0
+    assert columns["seen"] == "date, mean 2024-01-16, spread 9 days"
+    assert columns["at"] == "time of day, mean 09:30, spread 0.82 hours"
+    assert columns["paid"] == "numeric (amount), mean 15.5, spread 8.655"

@@ -12,7 +12,7 @@ from sklearn.svm import SVC, SVR
 
 import handful
 from handful.core.catalogue import get_card
-from handful.core.errors import ModelFileError, ParameterError
+from handful.core.errors import DataError, ModelFileError, ParameterError
 from handful.core.foreign import foreign_from, foreign_state
 from handful.core.state import Encoder
 from handful.experiment.compare import named_methods
@@ -116,6 +116,9 @@ def test_rows_and_names_in_every_form():
     assert model.get_feature_names_out().tolist() == ["a", "b", "c", "color=blue", "color=red"]
     first = model.explain(frame.iloc[:1])
     assert model.explain(frame.iloc[0]).label == first.label == model.explain(frame.iloc[0].to_dict()).label
+    assert model.explain(frame.iloc[0].tolist()).label == first.label
+    with pytest.raises(DataError, match="a value for each of the"):
+        model.explain([1.0])
     sparse = TableModel("k-nn").fit(csr_matrix(X), few)
     assert sparse.predict(csr_matrix(X)).tolist() == sparse.predict(X).tolist()
     assert sparse.explain(X[0]).label == sparse.explain(list(X[0])).label == sparse.predict(X[:1])[0]
@@ -123,3 +126,4 @@ def test_rows_and_names_in_every_form():
     reader = TableModel("k-nn").fit(texts, ["+", "-"] * 5)
     assert reader.predict(["good film indeed", "bad film indeed"]).tolist() == ["+", "-"]
     assert reader.explain("a good one, good indeed").label == "+"
+    assert reader.explain(["a good one, good indeed"]).label == "+"

@@ -176,6 +176,33 @@ def to_number(cell: str, form: Form) -> float | None:
     return None if cell.lower() in MISSING else _PARSERS[form](cell)
 
 
+def as_written(number: float, form: Form) -> str:
+    """Return a number in the way of its column: a day, a time of day, or four digits.
+
+    Parameters
+    ----------
+    number : float
+        What `to_number` returned, or a mean of such.
+    form : str
+        The form of the column.
+
+    Returns
+    -------
+    str
+        For people.
+
+    Examples
+    --------
+    >>> as_written(19000.4, "date"), as_written(21.25, "time"), as_written(1250.5, "amount")
+    ('2022-01-08', '21:15', '1250')
+    """
+    if form in ("date", "day first"):
+        return date.fromordinal(max(round(number), 1 - _EPOCH) + _EPOCH).isoformat()
+    if form == "time":
+        return f"{int(number):02d}:{int(number % 1 * 60):02d}"
+    return f"{number:.4g}"
+
+
 def to_numbers(series: pl.Series, form: Form = "plain") -> np.ndarray:
     """Return a column as numbers.
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.number_forms import as_written
 from handful.core.registry import card_of
 from handful.methods import load
 from handful.methods.table_model import TableModel
@@ -50,7 +51,7 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
     columns = {}
     for name, column in list(model.columns_.items())[:_MOST_COLUMNS]:
         if column["kind"] == "numeric":
-            columns[name] = f"numeric, mean {column['center']:.4g}, spread {column['scale']:.4g}"
+            columns[name] = _numbers(column)
         elif column["kind"] == "nominal":
             columns[name] = f"nominal, {len(column['values'])} values ({', '.join(column['values'][:5])})"
         else:
@@ -69,6 +70,16 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         **{f"words of {name} by class": words for name, words in _words_by_class(model, top).items()},
         "how it was trained": model.training_,
     }
+
+
+def _numbers(column: Any) -> str:
+    form, spread = column.get("form", "plain"), column["scale"]
+    middle = as_written(column["center"], form)
+    if form in ("date", "day first"):
+        return f"date, mean {middle}, spread {spread:,.0f} days"
+    if form == "time":
+        return f"time of day, mean {middle}, spread {spread:.2g} hours"
+    return f"numeric{'' if form == 'plain' else f' ({form})'}, mean {middle}, spread {spread:.4g}"
 
 
 def _frequent(column: Any, most: int = _MOST_WORDS) -> list[str]:

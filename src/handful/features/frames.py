@@ -77,22 +77,27 @@ def are_texts(X: Any) -> bool:
     return listed and len(X) > 0 and all(isinstance(cell, str) for cell in X)
 
 
-def one_row(row: Any) -> pl.DataFrame:
-    """Return one row, in whatever form it comes, as a frame.
+def one_row(row: Any, columns: list[str]) -> pl.DataFrame:
+    """Return one row, in whatever form it comes, as a frame; the values of a list are those of the columns, in their order.
 
     Examples
     --------
-    >>> one_row({"size": 1.5}).shape, one_row([1.0, 2.0]).columns
+    >>> one_row({"size": 1.5}, ["size"]).shape, one_row([1.0, 2.0], ["x0", "x1"]).columns
     ((1, 1), ['x0', 'x1'])
     """
     if isinstance(row, str):
-        return as_frame([row])
+        row = [row]
     if hasattr(row, "index") and hasattr(row, "iloc") and not hasattr(row, "columns"):  # a row of a pandas frame
         row = dict(zip(map(str, row.index), row.tolist(), strict=True))
     if isinstance(row, Mapping):
         return as_frame({name: [cell] for name, cell in row.items()})
     if not hasattr(row, "columns") and not hasattr(row, "tocsr") and np.ndim(row) == 1:
-        return as_frame(np.asarray(row, dtype=object)[None, :])
+        if len(row) != len(columns):
+            raise DataError(
+                f"explain: a row must have a value for each of the {len(columns)} columns that the model was trained on "
+                f"({', '.join(columns[:5])}{', ...' if len(columns) > 5 else ''}), got {len(row)}."
+            )
+        return as_frame({name: [cell] for name, cell in zip(columns, row, strict=True)})
     return as_frame(row)
 
 

@@ -334,7 +334,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Parameters
         ----------
         row : mapping of str to value, list of values, or data frame or array of one row
-            The row.
+            The row; a list has the values of the columns in the order of ``feature_names_in_``.
 
         Returns
         -------
@@ -353,7 +353,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         from handful.methods.explaining import explain_row
 
         check_is_fitted(self)
-        return explain_row(self, one_row(row), self._encoder)
+        return explain_row(self, one_row(row, list(self.columns_)), self._encoder)
 
     def table_row(self, row: int) -> int | None:
         """Return the row of the table that a row of the method's training was; None in files that do not tell."""
