@@ -173,6 +173,18 @@ def test_twins_run_only_while_their_contender_is_in_the_race():
     assert not any(task.labels_only for task in choosing.log)
 
 
+def test_the_best_plain_method_goes_on_beside_the_leader_until_the_time_is_up():
+    made = entrants("plain", "semi-a", "semi-b", **{name: {"uses_unlabeled": True} for name in ("semi-a", "semi-b")})
+    arena = FakeArena({"plain": 0.74, "semi-a": 0.80, "semi-b": 0.798}, spread=0.05)
+    race = new_race(entrants=made, prove=True, draws=100)
+    assert held(arena, race, minutes=0.1) == "out of time"
+    assert race.n_done("semi-a") > 10
+    assert race.n_done("plain") >= race.n_done("semi-a") - 5
+    alone = new_race(entrants=made, draws=100)
+    held(FakeArena(arena.means, spread=0.05), alone, minutes=0.1)
+    assert alone.n_done("plain") <= 5
+
+
 def test_what_may_be_proven_gets_the_draws_it_needs():
     means = {**TWIN_MEANS, "semi": 0.76, "semi (labels only)": 0.70}
     arena, race = FakeArena(means, spread=0.04), twin_race(prove=True)

@@ -146,3 +146,23 @@ def test_spreading_follows_the_definition():
     limit = np.linalg.solve(np.eye(12) - 0.8 * flow, 0.2 * start) + 1e-9
     found = near.spread(np.array([0, 5]), np.eye(2), 0.8, 200)
     np.testing.assert_allclose(found, limit / limit.sum(axis=1, keepdims=True), atol=1e-3)
+
+
+def test_where_words_tell_nothing_of_skewed_classes_the_frequent_one_is_the_answer():
+    rng = np.random.default_rng(1)
+    labels = np.array(["usual"] * 35 + ["rare"] * 10 + ["odd"] * 5 + [None] * 200, dtype=object)
+    chance = pl.DataFrame(
+        {"text": [" ".join(rng.choice([w for words in TOPICS.values() for w in words], 8)) for _ in labels]}
+    )
+    rows = TableEncoder.learn(chance, {"text": "text"}).transform(chance)
+    team = TextTeam().fit(rows, labels)
+    assert team.bodies_[0]["lean"] > 0
+    assert (team.predict(rows[50:]) == "usual").mean() > 0.8
+    frame, truth = texts()
+    known = np.flatnonzero((truth == "pet") | (np.arange(len(truth)) < 20))[:50]
+    some = np.full(len(truth), None, dtype=object)
+    some[known] = truth[known]
+    rows = TableEncoder.learn(frame, {"text": "text"}).transform(frame)
+    sure = TextTeam().fit(rows, some)
+    assert sure.bodies_[0]["lean"] == 0
+    assert (sure.predict(rows) == truth).mean() > 0.8

@@ -246,7 +246,7 @@ def rank(entries: Sequence[Entry], setting: Setting) -> Ranking:
     ('k-nn', 'ordinal-knn', True)
     """
     ranked = [entry for entry in entries if entry.ranked and entry.scores]
-    bets = _bets(ranked, setting)
+    bets = bets_on(ranked, setting)
     by_name = {entry.name: entry for entry in entries}
     baseline = _baseline(bets, by_name)
     p_values = _p_values(ranked, None if baseline is None else by_name[baseline], setting)
@@ -254,10 +254,28 @@ def rank(entries: Sequence[Entry], setting: Setting) -> Ranking:
     return Ranking(ranks, baseline, max((bet.n_draws for bet in bets), default=0))
 
 
-def _bets(ranked: Sequence[Entry], setting: Setting) -> list[Bet]:
-    scores = {entry.name: entry.scores for entry in ranked}
-    favorite = next((entry.name for entry in ranked if entry.favorite), None)
-    return place_bets(scores, test_share=setting.bet_share, n_test=setting.n_test, favorite=favorite)
+def bets_on(entries: Sequence[Entry], setting: Setting) -> list[Bet]:
+    """Return what is believed of each method, the best bet first.
+
+    Parameters
+    ----------
+    entries : sequence of Entry
+        The methods; those without a score, or not ranked, are left out.
+    setting : Setting
+        What the scores are scores of.
+
+    Returns
+    -------
+    list of Bet
+        See `handful.evaluation.best_bet.place_bets`.
+    """
+    ranked = [entry for entry in entries if entry.ranked and entry.scores]
+    return place_bets(
+        {entry.name: entry.scores for entry in ranked},
+        test_share=setting.bet_share,
+        n_test=setting.n_test,
+        favorite=next((entry.name for entry in ranked if entry.favorite), None),
+    )
 
 
 def _baseline(bets: Sequence[Bet], by_name: Mapping[str, Entry]) -> str | None:

@@ -10,8 +10,8 @@ from statistics import median
 
 import numpy as np
 
-from handful.evaluation.best_bet import Bet, place_bets
-from handful.evaluation.ranking import Entry, Gain, Ranking, Setting, rank
+from handful.evaluation.best_bet import Bet
+from handful.evaluation.ranking import Entry, Gain, Ranking, Setting, bets_on, rank
 from handful.experiment.entrants import Entrant
 from handful.experiment.trial import Cost, Outcome, Pilot, Task
 
@@ -80,7 +80,8 @@ class Race:
     entrant that is still in question gets its next draw, and so does the leader. Before its first round is over an
     entrant falls out if it is beaten by two standard errors; later, if the expected gain from measuring it without
     end is below a tenth of a point. With few labels that is soon: draws share their rows, and no number of them makes
-    up for that.
+    up for that. The best plain method and the best that uses unlabeled data go on with the leader all the same, since their
+    difference is what may be proven.
     """
 
     entrants: Sequence[Entrant]
@@ -130,9 +131,7 @@ class Race:
     @property
     def bets(self) -> list[Bet]:
         """The best bet first."""
-        scores = {e.name: self._scores[e.name] for e in self.active if self._scores[e.name]}
-        favorite = next((e.name for e in self.active if e.favorite), None)
-        return place_bets(scores, test_share=self.setting.bet_share, n_test=self.setting.n_test, favorite=favorite)
+        return bets_on(self._entries(), self.setting)
 
     @property
     def ranking(self) -> Ranking:
@@ -182,6 +181,7 @@ class Race:
             going = []
         tasks = self._further(going, busy)
         if self.prove:
+            tasks += self._rivals(bets, going, busy)
             tasks += self._twins(going, busy)
             if not tasks and not busy:
                 tasks = self._proof() or self._curves(bets)
@@ -232,6 +232,23 @@ class Race:
             )
             for e in self.entrants
             if e.name not in self.left_out or not e.ranked
+        ]
+
+    def _rivals(self, bets: Sequence[Bet], going: Sequence[str], busy: set[str]) -> list[Task]:
+        """Return the next draws of the best plain method and of the best that uses unlabeled data, where they are behind.
+
+        One of the two may be beaten as a bet; but what is proven is their difference, over the draws that they share.
+        """
+        semi = next((bet for bet in bets if self._by_name[bet.name].uses_unlabeled), None)
+        plain = [bet for bet in bets if self._by_name[bet.name].plain and bet.n_draws >= LEAST_DRAWS]
+        if semi is None or not plain:
+            return []
+        pair = (semi.name, max(plain, key=lambda bet: bet.measured).name)
+        wanted = min(max(map(self.n_done, (*pair, *going))), self.draws)
+        return [
+            self._task(self._by_name[name], self.n_done(name))
+            for name in pair
+            if name not in going and name not in busy and LEAST_DRAWS <= self.n_done(name) < wanted
         ]
 
     def _twins(self, going: Sequence[str], busy: set[str]) -> list[Task]:

@@ -15,7 +15,20 @@ from scipy.special import softmax
 from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params
 from handful.core.registry import method
-from handful.core.schema import Array, DictOf, Either, Flag, ListOf, Maybe, Model, Number, Record, check_member, stored
+from handful.core.schema import (
+    Array,
+    DictOf,
+    Either,
+    Flag,
+    IfThere,
+    ListOf,
+    Maybe,
+    Model,
+    Number,
+    Record,
+    check_member,
+    stored,
+)
 from handful.methods.near_rows import NearRows
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.views import dense_rows
@@ -28,6 +41,8 @@ _EM_ROUNDS = 10
 _UNLABELED_WEIGHT = 0.5  # of a word in an unlabeled text
 _ADDED_COUNT = 0.03
 _MOST_EVIDENCE = 20  # a text counts as at most so many words, lest long ones be too sure
+_SKEWED = 0.9  # entropy of the labels, as a share of its maximum, below which classes are not of equal size
+_MOST_LEAN = 0.5  # toward the shares of the labels
 
 
 @method("text-team", takes="table", learns_from=("labels", "unlabeled"), cost="quick")
@@ -59,10 +74,12 @@ class TextTeam(RowClassifier):
     The members: balanced logistic regression on all semantic directions, logistic regression on the first fifty and on
     letters, label spreading (alpha 0.8) over the graph of near texts; then multinomial naive Bayes that begins with the mean of
     their answers and learns from all texts by EM (Nigam et al. 2000). EM drifts to classes of equal size, so that
-    it weighs three members where labels are balanced and less than one where they are skewed. The answer is smoothed
-    over the graph. With vectors of an encoder, the same is done with them in place of the directions, and both
-    answers are put together by how well each does on held-out labels: the words' has a third where both do equally well,
-    nothing where they are an eighth behind, and all where they are a quarter ahead.
+    it weighs seven members where labels are balanced (three where classes are more than twenty) and less than one where they
+    are skewed. The answer is smoothed over the graph. Where labels are skewed and logistic regression does worse on held-out ones
+    than the most frequent label, the answer leans toward the shares of the labels. With vectors of an encoder, the same is
+    done with them in place of the directions, and both answers are put together by how well each does on held-out labels: the
+    words' has a third where both do equally well, nothing where they are an eighth behind, and all where they are a quarter
+    ahead.
 
     References
     ----------
@@ -96,6 +113,8 @@ class TextTeam(RowClassifier):
                     bayes=Maybe(Array("f4", "words", "k")),
                     prior=Array("f8", "k"),
                     smoothing=Number(float, low=0, high=1),
+                    lean=IfThere(Number(float, low=0, high=1)),
+                    usual=IfThere(Array("f8", "k", low=0)),
                 ),
                 shared=("k",),
             ),
@@ -217,6 +236,9 @@ class _Body:
             weight = _bayes_weight(codes[labeled], self.n_classes)
             self.weights = np.append(self.weights, 0.5 * weight if self.has_vectors else weight)
         mean = np.average(level, axis=0, weights=self.weights)
+        counts = given.sum(axis=0) + 0.5
+        self.usual = counts / counts.sum()
+        self.lean = _lean(parts[0][labeled], codes[labeled], self.usual, self.C)
         self.smoothing = 0.2 if self.has_vectors or self.n_classes > _MANY_CLASSES else 0.5
         self.smooth = self.near.smooth(mean, self.smoothing, _SMOOTHING_ROUNDS)
 
@@ -232,7 +254,7 @@ class _Body:
         mean = np.average(level, axis=0, weights=self.weights)
         near = np.asarray(links.sum(axis=1)).ravel() > 0
         mean[near] = (1 - self.smoothing) * mean[near] + self.smoothing * _normal(links[near] @ self.smooth)
-        return _normal(mean)
+        return _normal((1 - self.lean) * _normal(mean) + self.lean * self.usual)
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""
@@ -242,6 +264,7 @@ class _Body:
     def from_state(cls, state: dict[str, Any], views: dict[str, np.ndarray]) -> _Body:
         """Bring it back, refusing what no fit could have left; `views` are rows of the right widths."""
         body = cls(state["C"], state["n_neighbors"], state["n_classes"], has_vectors=state["has_vectors"])
+        body.lean, body.usual = 0.0, np.full(body.n_classes, 1 / body.n_classes)  # files of 0.2 have none
         vars(body).update({name: value for name, value in state.items() if name != "near"})
         body.near = NearRows.from_state(state["near"])
         parts = body._parts(views) if not body.has_vectors or "vectors" in views else []
@@ -306,11 +329,24 @@ def _em_bayes(
 
 
 def _bayes_weight(codes: np.ndarray, n_classes: int) -> float:
-    """Return 3 where the entropy of the labels is above nine tenths of its maximum, 0.7 below eight tenths."""
+    """Return 7 (or 3 of many classes) where the labels are balanced, 0.7 where they are skewed."""
+    most = 3.0 if n_classes > _MANY_CLASSES else 7.0
+    return float(np.clip(0.7 + 10 * (most - 0.7) * (_evenness(codes, n_classes) - _SKEWED + 0.1), 0.7, most))
+
+
+def _evenness(codes: np.ndarray, n_classes: int) -> float:
+    """Return the entropy of the labels, as a share of its maximum."""
     shares = np.bincount(codes, minlength=n_classes) / len(codes)
     shares = shares[shares > 0]
-    entropy = -(shares * np.log(shares)).sum() / np.log(n_classes) if n_classes > 1 else 1.0
-    return float(np.clip(0.7 + 23 * (entropy - 0.8), 0.7, 3.0))
+    return float(-(shares * np.log(shares)).sum() / np.log(n_classes)) if n_classes > 1 else 1.0
+
+
+def _lean(rows: np.ndarray, codes: np.ndarray, usual: np.ndarray, C: float) -> float:
+    """Return how far an answer should lean toward the shares of skewed labels: as far as words tell less than these do."""
+    if _evenness(codes, len(usual)) > _SKEWED:
+        return 0.0
+    behind = float(usual.max()) - _held_out(rows, codes, C)
+    return float(np.clip(10 * behind, 0.0, _MOST_LEAN))
 
 
 def _held_out(rows: np.ndarray, codes: np.ndarray, C: float) -> float:
