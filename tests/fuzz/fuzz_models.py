@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import resource
 import signal
 import sys
 import tempfile
@@ -28,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from pressing import Subject
 from subjects import classes_in, shares, subjects
 
+_MEMORY = 8 << 30  # bytes: a file that asks for more would take the machine's
 _SECONDS = 30  # of CPU: a kernel may have to be compiled, and the machine may be busy
 
 
@@ -106,6 +108,7 @@ def told(error: Exception) -> str:
 def main(begin: int, end: int, mark_path: str, first_name: str, first: int, part: int, parts: int) -> None:
     """Try the files from `begin` to `end` of every class, shared among its models, or go on from one of them."""
     signal.signal(signal.SIGPROF, too_slow)
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     warnings.simplefilter("ignore")
     found = subjects()
     share = shares((name, model) for name, (model, _) in found.items())

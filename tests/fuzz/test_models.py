@@ -89,3 +89,28 @@ def test_no_neighbors_empty_arrays_and_names_of_methods_are_refused(tmp_path):
     assert isinstance(declared["n_neighbors_"], Number)
     with pytest.raises(ModelFileError, match="an attribute 'predict', which no KernelPCAClassifier has"):
         KernelPCAClassifier._from_state({**model._state(), "predict": 1})
+
+
+def test_a_number_of_columns_that_no_memory_holds_is_refused_by_comparison():
+    import numpy as np
+
+    from handful.core.errors import DataError
+    from handful.methods.shrunk_bayes import ShrunkBayes
+
+    model = ShrunkBayes().fit(np.arange(12.0).reshape(6, 2) ** 2, ["a", "b"] * 3)
+    with pytest.raises(DataError, match="every column must have its distributions"):
+        ShrunkBayes._from_state({**model._state(), "views_": {**model.views_, "width": 2**50}})
+
+
+def test_a_model_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
+    import handful
+    from handful.core.errors import ModelFileError
+    from handful.tagging.frequent import FrequentTag
+
+    def no_room(*_):
+        raise MemoryError
+
+    handful.save(FrequentTag().fit([["a"]], [["D"]]), tmp_path / "model")
+    monkeypatch.setattr(FrequentTag, "_check_state", no_room)
+    with pytest.raises(ModelFileError, match="model: does not fit into memory, or its content is damaged"):
+        handful.load(tmp_path / "model")

@@ -187,6 +187,8 @@ def read_model(path: str | os.PathLike[str], find_class: FindClass, *, max_bytes
             raise ModelFileError("it is not fitted.")
     except HandfulError as error:
         raise ModelFileError(f"{path}: does not hold a usable model ({error})") from None
+    except MemoryError:
+        raise ModelFileError(f"{path}: does not fit into memory, or its content is damaged.") from None
     except (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         raise ModelFileError(f"{path}: does not hold a usable {kind} model; its content is damaged.") from None
     return model

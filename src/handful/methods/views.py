@@ -183,7 +183,8 @@ class TableViews:
         state = self.state
         columns = np.concatenate([state["numeric"], *state["nominal"]])
         return (
-            sorted(columns.tolist()) == list(range(state["width"]))
+            len(columns) == state["width"]  # before a list is made of what may be any number
+            and sorted(columns.tolist()) == list(range(state["width"]))
             and all(len(a) == len(b) > 0 for a, b in zip(state["knots"], state["scores"], strict=True))
             and all(set(k.tolist()) <= set(b.tolist()) for k, b in zip(state["kept"], state["nominal"], strict=True))
             and all(len(k) == len(m) for k, m in zip(state["kept"], state["means"], strict=True))
