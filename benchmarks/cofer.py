@@ -9,15 +9,13 @@ and give the sentences their part-of-speech column on the way, as a user would d
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import resource
-import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
+
+from _shared import Clock, Rows, show_rows, usual_options
 
 from handful.core.records import Sentence
 from handful.papers.suzuki2011.sources import measure_sources, read_sources
@@ -28,19 +26,6 @@ from handful.representations.condensed.counts import count_features
 from handful.representations.condensed.shards import Reading, shards_of
 from handful.representations.counting import Counting
 from handful.tagging import CRF, TagColumn
-
-Rows = list[dict[str, Any]]
-
-
-class Clock:
-    """Wall and CPU seconds of a block."""
-
-    def __enter__(self) -> Clock:
-        self.wall, self.cpu = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.wall, self.cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
 
 
 def counting(model: CRF, train: Names, news: list[Sentence]) -> Rows:
@@ -104,9 +89,7 @@ def sources(quick: bool) -> Rows:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="2,000 training sentences, 100,000 tokens of news")
-    parser.add_argument("--json", action="store_true")
+    parser = usual_options(__doc__, "2,000 training sentences, 100,000 tokens of news")
     tasks = ("counting", "workers", "sources")
     parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
     options = parser.parse_args()
@@ -127,15 +110,7 @@ def main() -> None:
             rows += workers(model, tagger, train, news)
     if "sources" in options.only:
         rows += sources(options.quick)
-    for row in rows:
-        row["quick"] = options.quick
-    if options.json:
-        json.dump({"rows": rows, "load": os.getloadavg()}, sys.stdout, indent=1)
-        print()
-        return
-    for row in rows:
-        print("  ".join(f"{key}: {value}" for key, value in row.items() if key != "quick"))
-    print(f"load average {os.getloadavg()}" + (", reduced run (--quick)" if options.quick else ""))
+    show_rows(rows, options)
 
 
 if __name__ == "__main__":

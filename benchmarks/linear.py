@@ -9,18 +9,15 @@ tagging counts from tokens to tags, features included.
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import sys
 import tempfile
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _shared import Clock, Rows, show_rows, usual_options
 
 from handful.core.progress import Step
 from handful.core.records import Sentence
@@ -48,7 +45,6 @@ NER = {"penalty": "l1", "strength": 0.05, "extra_l2": 0.05, "encoding": "iobes",
 CLUSTERS = (NER | {"max_iter": 50, "bags": 0}, NER | {"bags": 4})
 CHUNK = {"strength": 1.0, "max_iter": 120}
 POS = {"strength": 0.5, "max_iter": 120}
-Rows = list[dict[str, Any]]
 Tagged = tuple[list[Sentence], list[list[str]]]
 
 
@@ -69,17 +65,6 @@ def cluster_paths() -> dict[str, str]:
     for row in rows:
         capitals.setdefault(row.word.upper(), row.path)
     return capitals | {row.word: row.path for row in rows}
-
-
-class Clock:
-    """Wall and CPU seconds of a block."""
-
-    def __enter__(self) -> Clock:
-        self.wall, self.cpu = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.wall, self.cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
 
 
 def shape(word: str) -> str:
@@ -283,9 +268,7 @@ def accuracy(task: str, model: CRF | TwoPassTagger, train: Tagged, tests: dict[s
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--quick", action="store_true", help="2,000 training sentences, 60 iterations")
-    parser.add_argument("--json", action="store_true")
+    parser = usual_options(__doc__, "2,000 training sentences, 60 iterations")
     tasks = ("speed", "l1", "conll2003", "brown", "twopass", "conll2000", "pos")
     parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
     options = parser.parse_args()
@@ -334,15 +317,7 @@ def main() -> None:
         train = some(treebank("en_ewt-ud-train"))
         tests = {"dev": treebank("en_ewt-ud-dev"), "test": treebank("en_ewt-ud-test")}
         rows += accuracy("UD English EWT XPOS, L2", model("pos", POS), train, tests, False)
-    for row in rows:
-        row["quick"] = options.quick
-    if options.json:
-        json.dump({"rows": rows, "load": os.getloadavg()}, sys.stdout, indent=1)
-        print()
-        return
-    for row in rows:
-        print("  ".join(f"{key}: {value}" for key, value in row.items() if key != "quick"))
-    print(f"load average {os.getloadavg()}" + (", reduced run (--quick)" if options.quick else ""))
+    show_rows(rows, options)
 
 
 if __name__ == "__main__":

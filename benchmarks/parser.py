@@ -19,7 +19,6 @@ parser with weights rounded more and more, after learning from every third train
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -31,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _shared import Clock, Rows, usual_options
 from sklearn.base import clone
 
 from handful.core.errors import MissingDataError
@@ -56,18 +56,6 @@ GRID: list[dict[str, Any]] = [
     {"algorithm": "fobos", "strength": 0.3, "rate": 0.1},
 ]
 RESOLUTIONS = (10.0, COARSE, FINE)
-Rows = list[dict[str, Any]]
-
-
-class Clock:
-    """Wall and CPU seconds of a block."""
-
-    def __enter__(self) -> Clock:
-        self.wall, self.cpu = time.perf_counter(), time.process_time()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.wall, self.cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
 
 
 def decoding(n_sentences: int = 5000, length: int = 24) -> Rows:
@@ -346,10 +334,8 @@ def show(rows: Rows) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--json", action="store_true")
+    parser = usual_options(__doc__, "decoding, and 300 trees without UDPipe")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="decoding, and 300 trees without UDPipe")
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
     parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer' and 'kept'; all by default")
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")

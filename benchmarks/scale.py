@@ -20,9 +20,6 @@ sentences whose words are likeliest in the labeled text as against the raw text.
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import sys
 import time
 from collections import Counter
@@ -31,6 +28,7 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
+from _shared import Rows, show_rows, usual_options
 
 from handful.core.errors import MissingDataError
 from handful.core.records import Sentence
@@ -46,7 +44,6 @@ from handful.representations.counting import Counting
 from handful.tagging import CRF
 
 Tagged = tuple[list[Sentence], list[list[str]]]
-Rows = list[dict[str, Any]]
 PREFIXES = (4, 6, 8, 10, 20)
 # Chosen on the development sentences: which lookups, and the learner; clusters are of news for news, and of both kinds for the web.
 CLUSTERS = {"wsj": ("rcv1-c1000",), "ewt": ("rcv1-c1000", "twitter-6m")}
@@ -251,11 +248,7 @@ def curve(path: str, amounts: Sequence[int], ways: Sequence[str], near: bool, qu
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--quick", action="store_true", help="500 training sentences; for 'curve' 300, and 100,000 tokens"
-    )
-    parser.add_argument("--json", action="store_true")
+    parser = usual_options(__doc__, "500 training sentences; for 'curve' 300, and 100,000 tokens")
     parser.add_argument("--test", action="store_true", help="score the test parts")
     parser.add_argument("--only", nargs="+", choices=("pos", "curve"), default=("pos",))
     parser.add_argument("--raw", help="raw text for 'curve'")
@@ -280,15 +273,7 @@ def main() -> None:
     except MissingDataError as error:
         print(f"not run: {error}")
         return
-    for row in rows:
-        row["quick"] = options.quick
-    if options.json:
-        json.dump({"rows": rows, "load": os.getloadavg()}, sys.stdout, indent=1)
-        print()
-        return
-    for row in rows:
-        print("  ".join(f"{key}: {value}" for key, value in row.items() if key != "quick"))
-    print(f"load average {os.getloadavg()}" + (", reduced run (--quick)" if options.quick else ""))
+    show_rows(rows, options)
 
 
 if __name__ == "__main__":
