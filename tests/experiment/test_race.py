@@ -3,13 +3,13 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from fakes_race import SETTING, FakeArena, entrants
+from fakes_race import SETTING, FakeArena, LoudArena, entrants
 
 from handful.experiment.race import Race
 from handful.experiment.running import Runner
 from handful.experiment.session import Session
-from handful.experiment.trial import Outcome
-from handful.experiment.workers import Here
+from handful.experiment.trial import Outcome, Task
+from handful.experiment.workers import Here, hire
 
 
 def held(arena, race, **limits):
@@ -230,3 +230,18 @@ def test_the_quickest_and_the_favorite_are_measured_even_where_time_is_up_before
     assert state == "out of time"
     assert [task.entry for task in arena.log] == ["plain", "team"]
     assert race.bets[0].name == "team"
+
+
+def test_that_a_worker_compiles_is_told_here(caplog):
+    caplog.set_level("INFO", logger="handful.kernels")
+    tasks = [Task("good", False, draw, 20) for draw in range(2)]
+    with hire(LoudArena(MEANS), 2) as workers:
+        for task in tasks:
+            workers.submit(task, cheap=False)
+        done = []
+        while len(done) < len(tasks):
+            done += workers.wait(60)
+        for _ in range(20):  # the result may be here before the message was looked for
+            workers._waiting.clear()
+            workers._finished(0.01)
+    assert caplog.messages == ["compiling what is used for the first time"]

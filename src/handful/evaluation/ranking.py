@@ -140,7 +140,8 @@ class Rank:
     score, low, high : float
         Measured mean, with its interval.
     expected : float
-        The measured mean, shrunk toward what was expected beforehand; the ranking is by it.
+        The measured mean, shrunk toward what was expected beforehand (and, where few rows were tested, toward one half); the
+        ranking is by it.
     p_best : float
         Probability that it is the best.
     n_draws : int
@@ -294,13 +295,16 @@ def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float
     gain = None
     if entry.uses_unlabeled and entry.twin is not None and entry.twin in by_name:
         gain = difference(entry, by_name[entry.twin], setting)
+    # Two more rows, one right and one wrong (Laplace): all of a few tested rows right does not mean that all ever will be.
+    n_tested = _n_tested(setting.test_share, setting.n_test)
+    expected = (min(max(bet.score, 0.0), 1.0) * n_tested + 1) / (n_tested + 2)
     return Rank(
         bet.name,
         min(max(bet.measured, 0.0), 1.0),
         # What is expected of it leans on more than its own scores; the interval must not deny it.
-        max(min(low + shift, bet.score), 0.0),
-        min(max(high + shift, bet.score), 1.0),
-        bet.score,
+        max(min(low + shift, expected), 0.0),
+        min(max(high + shift, expected), 1.0),
+        expected,
         bet.p_best,
         bet.n_draws,
         against,

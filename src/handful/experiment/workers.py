@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import shutil
 import tempfile
 import time
@@ -21,6 +22,9 @@ WORKER_BYTES = 350 * 2**20
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _DIED = "its process died, perhaps for lack of memory."
+_KERNELS = logging.getLogger("handful.kernels")
+_COMPILING = "compiling"  # a file by which a worker tells that it compiles
+_LOOK = 0.5  # seconds between looks for it
 
 
 Work = Task | Pilot
@@ -101,6 +105,7 @@ class Elsewhere:
         self._held: list[tuple[Work, bool]] = []  # until a process is there
         self._waiting: dict[Any, Work] = {}
         self._suspects: list[Work] = []  # under way when a process died: each is tried once more, alone
+        self._told = False
 
     def submit(self, work: Work, cheap: bool = True) -> None:
         """Take on a trial; a cheap one may be made in this process."""
@@ -108,8 +113,6 @@ class Elsewhere:
 
     def wait(self, seconds: float | None) -> list[Done]:
         """Return what was finished, after so many seconds at the latest."""
-        from concurrent.futures import FIRST_COMPLETED, wait
-
         if not self._waiting and not any(future.done() for future in self._starting):
             # Starting a process takes seconds: meanwhile the first methods, which are cheap, are tried here.
             task = next((work for work, cheap in self._held if cheap and isinstance(work, Task)), None)
@@ -121,8 +124,22 @@ class Elsewhere:
         for work, _ in self._held:
             self._waiting[self._pool.submit(_work, self._file(), work)] = work
         self._held.clear()
-        finished, _ = wait(self._waiting, timeout=seconds, return_when=FIRST_COMPLETED)
-        return self._results(finished)
+        return self._results(self._finished(seconds))
+
+    def _finished(self, seconds: float | None) -> Iterable[Any]:
+        """Wait for the first result, and meanwhile pass on that a worker compiles."""
+        from concurrent.futures import FIRST_COMPLETED, wait
+
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = None if end is None else max(end - time.monotonic(), 0.0)
+            pause = left if self._told else min(_LOOK, _LOOK if left is None else left)
+            finished, _ = wait(self._waiting, timeout=pause, return_when=FIRST_COMPLETED)
+            if not self._told and self._folder is not None and (self._folder / _COMPILING).exists():
+                self._told = True
+                _KERNELS.info("compiling what is used for the first time")
+            if finished or (end is not None and time.monotonic() >= end):
+                return finished
 
     def _results(self, finished: Iterable[Any]) -> list[Done]:
         """Return the results of trials; those that were under way when a process died are left to be tried again."""
@@ -209,6 +226,19 @@ def hire(arena: Arena, n_jobs: int, memory: int | None = None) -> Iterator[Worke
 _arena: tuple[str, Arena] | None = None
 
 
+class _Marker(logging.Handler):
+    """Leaves a file, by which the process that started this one learns of a message."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Leave the file."""
+        with contextlib.suppress(OSError):  # the folder is gone where all is over
+            self._path.touch()
+
+
 def _begin(limit: int | None) -> None:
     if limit is not None:
         with contextlib.suppress(ImportError, ValueError, OSError):
@@ -229,4 +259,7 @@ def _work(path: str, work: Work) -> Outcome | Cost:
         import joblib
 
         _arena = (path, joblib.load(path, mmap_mode="r"))
+        _KERNELS.addHandler(_Marker(Path(path).parent / _COMPILING))
+        _KERNELS.setLevel(logging.INFO)
+        _KERNELS.propagate = False
     return _arena[1].run(work) if isinstance(work, Task) else _arena[1].pilot(work)
