@@ -184,3 +184,15 @@ def test_bets_are_chances():
     assert bets[2].beaten
     assert not bets[1].beaten
     assert place_bets({}, test_share=0.25, n_test=10) == []
+
+
+def test_what_is_expected_of_few_tested_rows_is_drawn_in_and_says_what_it_is_of():
+    entries = [Entry("team", {0: 1.0, 1: 1.0}, favorite=True), Entry("k-nn", {0: 1.0, 1: 1.0}, plain=True)]
+    setting = Setting(test_share=0.25, n_test=2, n_labels=8, even=True)
+    best = rank(entries, setting).best
+    assert best.score == 1
+    assert best.low <= best.expected <= 11 / 12
+    many = rank(entries, Setting(test_share=0.25, n_test=2_000, n_labels=8)).best
+    assert many.expected > 0.999
+    told = judge(rank(entries, Setting(0.25, 100, 8, even=True)), setting).best_bet
+    assert "with 8 labels, if classes are equally frequent" in told

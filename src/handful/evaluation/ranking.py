@@ -80,6 +80,8 @@ class Setting:
         Share of its labels that a draw has in common with another one, on average.
     tested : callable, optional
         Gives the tested rows of a draw.
+    even : bool
+        Whether labels were picked class by class, so that scores are those of classes that are equally frequent.
     """
 
     test_share: float
@@ -89,6 +91,7 @@ class Setting:
     labels: str = "labels"
     overlap: float = 0.75
     tested: Callable[[int], np.ndarray] | None = None
+    even: bool = False
 
     @property
     def bet_share(self) -> float:

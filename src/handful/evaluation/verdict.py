@@ -74,7 +74,8 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
         measured = f"what was measured with {setting.n_labels} {setting.labels} tells little ({interval})"
         score = f"by experience with other data: {measured}"
     else:
-        score = f"expected at {_percent(best.expected)} with {setting.n_labels} {setting.labels} ({interval}){chance}"
+        given = f"{setting.n_labels} {setting.labels}{', if classes are equally frequent' if setting.even else ''}"
+        score = f"expected at {_percent(best.expected)} with {given} ({interval}){chance}"
     bet = f"Best bet: {best.name}, {score}{f'; {cost}' if cost else ''}."
     proven, helped = _proven(ranking, setting)
     return Verdict(best.name, bet, proven, helped, _warnings(ranking, setting))

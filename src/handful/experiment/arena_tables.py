@@ -27,6 +27,7 @@ from handful.experiment.text_views import ON_VECTORS, WITH_VECTORS, TextView, ba
 from handful.experiment.trial import Cost, Outcome, Pilot, Task, as_bits, quiet_single_thread, score_of
 from handful.features.rows import Rows
 from handful.features.tables import TableEncoder
+from handful.methods.class_shares import picked_by_class
 from handful.methods.confidence import HeldOut, nearness, own_shares
 
 Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
@@ -93,6 +94,17 @@ class TableArena(Arena):
             draws.n_labels,
             overlap=draws.overlap,
             tested=cache(lambda draw: draws[draw].test) if self.metric == "accuracy" else None,
+            even=self._labels_tell_no_shares,
+        )
+
+    @property
+    def _labels_tell_no_shares(self) -> bool:
+        problem = self.problem
+        known = problem.codes[problem.labeled].astype(np.int64)
+        return (
+            self.metric == "accuracy"
+            and len(known) < len(problem.codes)
+            and picked_by_class(known, len(problem.classes))
         )
 
     def card(self, name: str) -> Card:
