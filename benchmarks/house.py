@@ -3,7 +3,7 @@
 Standard library only. What each figure counts:
 
 * Modules: all files but ``__init__.py`` and ``__main__.py``, which only open a package.
-* Lines of a module: blank ones and docstrings too; the median over modules.
+* Lines of a module: blank ones and docstrings too; the median over modules. Beside it the share of lines that are docstrings.
 * Parameters: of every function and method except ``__init__`` (which scikit-learn's manner makes long), without ``self``
   and ``cls``. Kernels that take a named tuple are set aside: they have bundled what belongs together already.
 * Cyclomatic complexity (McCabe 1976): 1, and 1 more for every ``if``, ``elif``, conditional expression, loop, ``except``,
@@ -84,9 +84,11 @@ def count_text(package: Path) -> tuple[dict[str, Any], dict[str, list[str]]]:
     tangled = [(path, node) for path, node in functions if complexity(node) > 10]
     importers = count_importers(package, trees)
     lonely = [path for path, users in importers.items() if len(users) == 1 and _is_module(path)]
+    documented = sum(map(docstring_lines, (tree for path, tree in trees.items() if _is_module(path))))
     return {
         "modules": len(lines),
         "median module, lines": statistics.median(lines),
+        "lines of docstrings, %": round(100 * documented / sum(lines)),
         "functions": len(functions),
         "functions with more than 8 parameters": len(long) - len(bundled),
         "kernels with more, one of them a named tuple": len(bundled),
@@ -110,6 +112,13 @@ def _is_named_tuple(node: ast.AST) -> bool:
 def _annotations(node: Function) -> set[str]:
     given = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
     return {ast.unparse(a.annotation) for a in given if a.annotation is not None}
+
+
+def docstring_lines(tree: ast.Module) -> int:
+    """Count the lines of all docstrings of a module."""
+    owners = [node for node in ast.walk(tree) if isinstance(node, Function | ast.ClassDef | ast.Module)]
+    texts = [node.body[0] for node in owners if ast.get_docstring(node, clean=False) is not None]
+    return sum((text.end_lineno or text.lineno) - text.lineno + 1 for text in texts)
 
 
 def n_parameters(node: Function) -> int:
