@@ -4,7 +4,8 @@ Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``,
 Without ``--tables`` and ``--texts`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads every
 ``FILE:TARGET`` of ``--sets`` that the folder has; TARGET is a column or ``last``, and columns to leave out follow after more
 colons. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz`` with the columns text and label. ``sentences`` needs
-``--tagged TRAIN TEST``. ``--seeds 20`` is the full run. Every figure is of rows whose labels were hidden.
+``--tagged TRAIN TEST``, or one file, of which 1,000 sentences are held back. ``--seeds 20`` is the full run. Every figure is
+of rows whose labels were hidden.
 """
 
 from __future__ import annotations
@@ -94,9 +95,9 @@ def folder_texts(folder: Path, names: list[str]) -> dict[str, Callable[[], tuple
 class Drawn:
     """Rows of a table, encoded once as the methods of handful see them (no label is looked at), of which seeds draw some."""
 
-    def __init__(self, read: Callable[[], tuple[pl.DataFrame, str]], n_rows: int) -> None:
+    def __init__(self, read: Callable[[], tuple[pl.DataFrame, str]], n_rows: int, trees: bool = True) -> None:
         frame, target = read()
-        self.n_rows = n_rows
+        self.n_rows, self.trees = n_rows, trees
         frame = frame[np.random.default_rng(0).permutation(frame.height)[: 3 * n_rows]]
         self.codes = np.unique(frame[target].cast(pl.String).to_numpy(), return_inverse=True)[1]
         table = table_of("x", frame, target)
@@ -285,13 +286,15 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
 # --- forecasts ---
 
 
-def run_forecast(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
+def run_forecast(
+    sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None, trees: bool = True
+) -> dict[str, Any]:
     """Learn curves of the first labels of a table, and the score with twice as many; then hold the band against it."""
     figures = held_figures(store)
     for name, read in sets.items():
         if name in figures:
             continue
-        drawn = Drawn(read, n_rows)
+        drawn = Drawn(read, n_rows, trees)
         figures[name] = [pair for seed in range(seeds) for pair in curves_and_truths(drawn, seed)]
         keep_figures(store, figures)
         print(f"{name:22s} {held_truths(figures[name])}", flush=True)
@@ -313,6 +316,8 @@ def curves_and_truths(drawn: Drawn, seed: int) -> Iterator[dict[str, Any]]:
     matrix = as_matrix(cells, who="forecast")
     points = as_points(matrix, seed)
     answerers = quick_answerers(matrix, points, neighborhood(points), len(np.unique(y)), seed)
+    if not drawn.trees:
+        del answerers["extra trees"]
     for n in (50, 100, 150):
         if len(y) < 4 * n or n < 5 * len(np.unique(y)) or len(np.unique(y[:n])) < 2:
             continue
@@ -354,33 +359,50 @@ def held_truths(pairs: list[dict[str, Any]]) -> str:
 # --- sentences for a tagger ---
 
 
-def run_sentences(train: Path, test: Path, seeds: int, n_sentences: int) -> dict[str, Any]:
+def run_sentences(files: list[Path], seeds: int, n_sentences: int, store: Path | None) -> dict[str, Any]:
+    """Choose sentences of 3,000, twenty at a time behind twenty random ones, and score a CRF on the test part.
+
+    The whole of it: a file may be in order, and its beginning of another kind than the rest (that of MIT movie is).
+    """
     from handful.corpora.tagged import read_tagged
     from handful.evaluation.chunks import chunk_f1
     from handful.tagging import CRF
 
-    corpus, held = read_tagged(train), read_tagged(test)
-    test_sentences, test_tags = list(held.sentences[:1000]), [list(tags) for tags in held.tags[:1000]]
-    f1: dict[str, list[float]] = {"random": [], "auto": []}
-    tokens: dict[str, list[int]] = {"random": [], "auto": []}
-    for seed in range(seeds):
-        order = np.random.default_rng(seed).permutation(len(corpus.sentences))[:3000].tolist()
-        for strategy in f1:
+    corpus = read_tagged(files[0])
+    sentences, tags = list(corpus.sentences), [list(line) for line in corpus.tags]
+    held = read_tagged(files[1]) if len(files) > 1 else None
+    if held is None:
+        order = np.random.default_rng(99).permutation(len(sentences)).tolist()
+        sentences, tags = [sentences[i] for i in order], [tags[i] for i in order]
+        test, test_tags, sentences, tags = sentences[:1000], tags[:1000], sentences[1000:], tags[1000:]
+    else:
+        test, test_tags = list(held.sentences), [list(line) for line in held.tags]
+    figures = held_figures(store)
+    told = figures.setdefault(files[0].name, {"random": [], "auto": []})
+    for seed in range(len(told["auto"]), seeds):
+        order = np.random.default_rng(seed).permutation(len(sentences))[:3000].tolist()
+        for strategy, lines in told.items():
             chosen = order[:20]
             while len(chosen) < n_sentences:
-                tagger = CRF("ner", max_iter=60).fit(
-                    [corpus.sentences[i] for i in chosen], [list(corpus.tags[i]) for i in chosen]
-                )
-                left = [i for i in order if i not in set(chosen)]
-                picks = next_sentences(
-                    [corpus.sentences[i] for i in left], tagger, n=20, strategy=strategy, random_state=seed
-                )
+                tagger = CRF("ner", max_iter=60).fit([sentences[i] for i in chosen], [tags[i] for i in chosen])
+                got = set(chosen)
+                left = [i for i in order if i not in got]
+                picks = next_sentences([sentences[i] for i in left], tagger, n=20, strategy=strategy, random_state=seed)
                 chosen = chosen + [left[pick.sentence] for pick in picks]
-            tagger = CRF("ner").fit([corpus.sentences[i] for i in chosen], [list(corpus.tags[i]) for i in chosen])
-            f1[strategy].append(chunk_f1(test_tags, tagger.predict(test_sentences)).overall.f1)
-            tokens[strategy].append(sum(len(corpus.sentences[i]) for i in chosen))
-        print({name: (round(100 * np.mean(f1[name]), 2), int(np.mean(tokens[name]))) for name in f1}, flush=True)
-    return {"f1": f1, "tokens": tokens}
+            tagger = CRF("ner").fit([sentences[i] for i in chosen], [tags[i] for i in chosen])
+            f1 = 100 * chunk_f1(test_tags, tagger.predict(test)).overall.f1
+            lines.append([f1, sum(len(sentences[i]) for i in chosen)])
+        keep_figures(store, figures)
+    for name, both in figures.items():
+        chance, auto = (np.array(both[strategy]) for strategy in ("random", "auto"))
+        gain = auto[:, 0] - chance[:, 0]
+        error = gain.std(ddof=1) / len(gain) ** 0.5 if len(gain) > 1 else float("nan")
+        print(
+            f"{name}: {auto[:, 0].mean():.1f} ({auto[:, 1].mean():.0f} tokens) against {chance[:, 0].mean():.1f} "
+            f"({chance[:, 1].mean():.0f}), {gain.mean():+.1f} (error {error:.1f}, {len(gain)} seeds)",
+            flush=True,
+        )
+    return figures
 
 
 # --- speed ---
@@ -424,9 +446,12 @@ def main() -> None:
     parser.add_argument("--sets", default=TABLES, help="FILE:TARGET,... of the tables")
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--text-sets", default=TEXTS, help="NAME,... of the texts")
-    parser.add_argument("--tagged", type=Path, nargs=2, metavar=("TRAIN", "TEST"))
+    parser.add_argument("--tagged", type=Path, nargs="+", metavar="FILE", help="to choose from, and to score")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rows", type=int, default=1_000)
+    parser.add_argument(
+        "--no-trees", action="store_true", help="forecast: leave extra trees out, for a sixth of the time"
+    )
     parser.add_argument("--quick", action="store_true", help="two seeds, 400 rows")
     parser.add_argument("--json", type=Path, help="file for all figures; sets that it has are not run again")
     given = parser.parse_args()
@@ -443,12 +468,12 @@ def main() -> None:
         figures: Any = run_speed()
     elif given.part == "sentences":
         if not given.tagged:
-            parser.error("sentences needs --tagged TRAIN TEST")
-        figures = run_sentences(*given.tagged, given.seeds, 100)
+            parser.error("sentences needs --tagged TRAIN [TEST]")
+        figures = run_sentences(given.tagged, given.seeds, 100, given.json)
+    elif given.part == "forecast":
+        figures = run_forecast(sets, given.seeds, given.rows, given.json, not given.no_trees)
     else:
-        figures = {"next": run_next, "doubt": run_doubt, "forecast": run_forecast}[given.part](
-            sets, given.seeds, given.rows, given.json
-        )
+        figures = {"next": run_next, "doubt": run_doubt}[given.part](sets, given.seeds, given.rows, given.json)
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
 

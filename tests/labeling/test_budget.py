@@ -9,7 +9,7 @@ from oracles.power_law import best_loss, loss
 from handful.core.errors import DataError, ParameterError
 from handful.labeling import label_budget
 from handful.labeling.curves import answer_or_only, curve_sizes, learning_curves
-from handful.labeling.forecast import fit_power_law, forecast, labels_needed, refusal
+from handful.labeling.forecast import PowerLaw, fit_power_law, forecast, labels_needed, refusal
 from handful.labeling.stopping import stopping_rule
 
 SIZES = np.array([10, 15, 22, 33, 50, 75])
@@ -67,8 +67,22 @@ def test_curves_that_are_not_well_behaved_are_refused():
     assert refusal(SIZES, draws_of(0.1, 1.2, 0.6)) is None
     falling = draws_of(0.1, 1.2, 0.6)[:, ::-1]
     assert "a curve that does not rise" in str(refusal(SIZES, falling))
-    assert "flat within its noise" in str(refusal(SIZES, draws_of(0.4, 0.0, 1.0)))
     assert "at least 4 sizes" in str(refusal(SIZES[:3], falling[:, :3]))
+
+
+def test_a_flat_curve_goes_on_as_it_is():
+    flat = draws_of(0.4, 0.0, 1.0)
+    assert refusal(SIZES, flat) is None
+    told = forecast(SIZES, flat, 100)
+    assert told.score[-1] == pytest.approx(0.6, abs=0.02)
+    assert told.low[-1] < 0.6 < told.high[-1]
+
+
+def test_half_of_the_further_rise_is_expected():
+    law = PowerLaw(0.05, 1.5, 0.7)
+    told = forecast(SIZES, np.tile([1 - law.error(n) for n in SIZES], (3, 1)), 100)
+    now, later = law.error(SIZES[-1]), law.error(200)
+    assert told.score[-1] == pytest.approx(1 - (now + later) / 2, abs=1e-3)
 
 
 def test_training_sets_are_nested_and_apart_from_the_test_rows():
