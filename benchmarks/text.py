@@ -6,7 +6,7 @@ python benchmarks/text.py --folder FOLDER --raw news.txt.gz  beside it, clusters
 python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE --algorithm pa   parts of speech, all sentences
 python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed of what 'handful condense' makes of it,
                                                              beside the base and a tagger fitted with an L1 penalty
-python benchmarks/text.py --own-text                         the training sentences that were not drawn serve as raw text
+python benchmarks/text.py --own-text                         all training sentences, untagged, serve as raw text
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
 FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or else NAME-test (to learn from) and NAME-dev,
@@ -254,7 +254,7 @@ def scores_of(sentences, gold, found, spans, known):
     }
 
 
-def contest(setup, train, test, size, draw, paths, peers, given):
+def contest(setup, train, test, size, draw, lookups, peers):
     """Return the scores and processor seconds of all contenders on one draw."""
     n, spans = len(train.sentences), has_spans(train.tags)
     order = np.random.default_rng(draw).permutation(n) if size < n else np.arange(n)
@@ -262,21 +262,15 @@ def contest(setup, train, test, size, draw, paths, peers, given):
     tags = [list(train.tags[i]) for i in order[:size]]
     words = [list(s) for s in test.sentences]
     known = {word for sentence in sentences for word in sentence}
-
-    def with_raw():
-        own = [list(train.sentences[i]) for i in order] if given.own_text else None
-        lookups = {"brown": setup.clusters(own).paths_} if own else paths
-        return setup.fit_crf(sentences, tags, lookups).predict(words)
-
     contenders = {
         "handful": lambda: setup.fit_crf(sentences, tags).predict(words),
-        "with raw text": with_raw,
+        "with raw text": lambda: setup.fit_crf(sentences, tags, lookups).predict(words),
         "crfsuite": lambda: crfsuite(sentences, tags, words),
         "spacy": lambda: spacy_blank(sentences, tags, words, spans),
     }
     result = {}
     for contender, run in contenders.items():
-        if (contender == "with raw text" and not (paths or given.own_text)) or contender in {
+        if (contender == "with raw text" and not lookups) or contender in {
             "crfsuite",
             "spacy",
         } - peers:
@@ -351,6 +345,7 @@ def main():
         usual = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
         test = shortened(test, given.test_sentences or usual)
         spans = has_spans(train.tags)
+        lookups = {"brown": setup.clusters(train.sentences).paths_} if given.own_text else paths
         for size in [n or len(train.sentences) for n in given.sizes if n <= len(train.sentences)]:
             n_draws = given.draws if size < len(train.sentences) else 1
             draws = range(given.first_draw, given.first_draw + n_draws)
@@ -358,7 +353,7 @@ def main():
                 for draw in draws:
                     tell_condensed(name, train, test, size, draw, raw)
                 continue
-            results = [contest(setup, train, test, size, draw, paths, peers, given) for draw in draws]
+            results = [contest(setup, train, test, size, draw, lookups, peers) for draw in draws]
             row = {
                 "corpus": name,
                 "sentences": size,

@@ -62,6 +62,20 @@ def test_the_bias_with_the_best_f1_of_held_out_sentences_is_chosen(news):
     assert scores[chosen.outside_bias] > scores[0.0]
 
 
+def test_a_bias_that_was_given_is_left_alone(news):
+    sentences, tags = news
+    taggers = [CRF("general", encoding="iob2"), CRF("wide", encoding="iob2")]
+    assert choose_tagger(taggers, sentences, tags, biases=[-2.0]).tagger.outside_bias == -2.0
+    assert TaggerSetup(outside_bias=-2.0).tuned_crf(sentences, tags).outside_bias == -2.0
+
+
+def test_some_folds_alone_may_be_held_out(news):
+    sentences, tags = news
+    told = []
+    choose_tagger([CRF("general")], sentences, tags, n_folds=4, n_turns=2, progress=told.append)
+    assert [(step.done, step.total) for step in told] == [(1, 2), (2, 2)]
+
+
 def test_folds_without_spans_are_no_obstacle():
     sentences, tags = [["a", "b"]] * 8, [["O", "B-X"], *[["O", "O"]] * 7]
     assert choose_tagger([CRF("general")], sentences, tags).score >= 0

@@ -23,6 +23,7 @@ BIASES = (0.5, 0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0)
 _ROUGH = {"tol": 1e-3, "max_iter": 60}  # enough to compare settings
 _ROUGH_PASSES = {"max_iter": 5}
 _NEXT_TO_NOTHING = 1e-9
+_SHRUNK = 0.75
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
 
 
@@ -58,6 +59,7 @@ def choose_tagger(
     *,
     biases: Sequence[float] = BIASES,
     n_folds: int = 3,
+    n_turns: int | None = None,
     progress: Progress | None = None,
 ) -> Choice:
     """Choose among taggers, and the outside bias for tags of spans, by the score in cross-validation.
@@ -74,20 +76,23 @@ def choose_tagger(
         Values of `outside_bias` to try where tags are spans, falling.
     n_folds : int
         Every so many-th sentence makes a fold.
+    n_turns : int, optional
+        How many folds are held out, one after the other; all by default.
     progress : callable, optional
         Told of the trainings done.
 
     Returns
     -------
     Choice
-        The best; among equals the candidate that comes first, and the bias next to 0.
+        The best; among equals the candidate that comes first, and the bias next to 0. Where several biases are tried, the
+        tagger gets three quarters of the best: those of the folds have seen fewer sentences, and leave more tokens outside.
 
     Notes
     -----
     The score is the F1 of spans over all folds together, or the share of right tags where there are no spans. It is
     smoothed over neighboring biases before the best is taken: with few sentences single values owe much to chance. A bias
     costs no training, since it changes one weight. A fold whose training sentences have one tag only is left out.
-    Cost: ``n_folds * len(taggers)`` trainings, each stopped early.
+    Cost: ``n_turns * len(taggers)`` trainings, each stopped early.
 
     Examples
     --------
@@ -100,10 +105,12 @@ def choose_tagger(
     with_spans = has_spans(tags)
     biases = tuple(biases) if with_spans else (0.0,)
     best = Choice(taggers[0], -1.0)
-    done, total = 0, n_folds * len(taggers)
+    n_turns = n_folds if n_turns is None else n_turns
+    shrunk = _SHRUNK if len(biases) > 1 else 1.0  # a bias that was given is left alone
+    done, total = 0, n_turns * len(taggers)
     for tagger in taggers:
         counts = np.zeros((len(biases), 3))
-        for fold in range(n_folds):
+        for fold in range(n_turns):
             counts += _fold_counts(tagger, sentences, tags, biases, range(fold, len(tags), n_folds), with_spans)
             done += 1
             if progress is not None:
@@ -112,7 +119,7 @@ def choose_tagger(
         smooth = np.convolve(np.pad(scores, 1, mode="edge"), _SMOOTHING, "valid")
         place = int(np.lexsort((np.abs(biases), -smooth))[0])
         if smooth[place] > best.score:
-            best = Choice(clone(tagger).set_params(outside_bias=biases[place]), float(smooth[place]))
+            best = Choice(clone(tagger).set_params(outside_bias=shrunk * biases[place]), float(smooth[place]))
     return best
 
 
