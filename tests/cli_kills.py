@@ -2,7 +2,7 @@
 
 Prints a line for each command with a checkpoint: how many kills struck while it worked, and how many of the runs that went
 on afterwards gave the very bytes of a run that nobody disturbed. Names of commands after the number choose some of them;
-``--minutes`` is when to stop with one of them.
+``--minutes`` is when to stop with one of them, and another ``--seed`` kills at other moments.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def result(out: Path, printed: bytes) -> bytes:
 
 
 def killed_runs(
-    name: str, data: Path, folder: Path, n_runs: int, n_kills: int, minutes: float = math.inf
+    name: str, data: Path, folder: Path, n_runs: int, n_kills: int, minutes: float = math.inf, seed: int = 0
 ) -> tuple[int, int, int]:
     """Run a command again and again, each time from the start and with some kills before its end.
 
@@ -147,6 +147,8 @@ def killed_runs(
         How many runs, and how many kills in each.
     minutes : float
         Time after which no further run is begun.
+    seed : int
+        Chooses the moments.
 
     Returns
     -------
@@ -163,7 +165,7 @@ def killed_runs(
     begin = time.monotonic()
     expected = result(out, finish(*words))
     seconds = time.monotonic() - begin
-    generator = random.Random(name)
+    generator = random.Random(f"{name} {seed}")
     n_done = n_struck = n_same = 0
     while n_done < n_runs and time.monotonic() < end:
         shutil.rmtree(out)
@@ -181,6 +183,7 @@ def main() -> int:
     parser.add_argument("runs", type=int)
     parser.add_argument("names", nargs="*", metavar="command", choices=[[], *COMMANDS])
     parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     print(f"load {os.getloadavg()[0]:.1f}\n| command | kills | struck | runs with the same result |\n|---|---|---|---|")
     lost = 0
@@ -189,7 +192,7 @@ def main() -> int:
         data.mkdir()
         make_data(data)
         for name in options.names or COMMANDS:
-            done, struck, same = killed_runs(name, data, Path(folder), options.runs, 1, options.minutes)
+            done, struck, same = killed_runs(name, data, Path(folder), options.runs, 1, options.minutes, options.seed)
             lost += done - same
             print(f"| {name} | {done} | {struck} | {same} of {done} |", flush=True)
     return 1 if lost else 0

@@ -114,3 +114,15 @@ def test_a_model_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(FrequentTag, "_check_state", no_room)
     with pytest.raises(ModelFileError, match="model: does not fit into memory, or its content is damaged"):
         handful.load(tmp_path / "model")
+
+
+def test_a_value_of_a_nominal_column_is_no_array():
+    import numpy as np
+
+    from handful.core.errors import DataError
+    from handful.neighbors import OrdinalKNN
+
+    model = OrdinalKNN(nominal=[0]).fit([["red", 1.0], ["blue", 2.0]], ["a", "b"])
+    assert model.nominal_values_ == [["red", "blue"]]
+    with pytest.raises(DataError, match="nominal_values_ must hold strings and numbers alone, got an array"):
+        OrdinalKNN._from_state({**model._state(), "nominal_values_": [["red", np.array(["blue"])]]})

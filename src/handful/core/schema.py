@@ -256,6 +256,16 @@ class Text(Kind):
 
 
 @dataclass(frozen=True)
+class Symbol(Kind):
+    """A string, a number, True, False or None: a value of a nominal column."""
+
+    def form(self, where: str, value: Any, sizes: Sizes) -> None:
+        """See `Kind.form`."""
+        if not isinstance(value, _PLAIN):
+            raise DataError(f"{where} must hold strings and numbers alone, got {_told(value)}.")
+
+
+@dataclass(frozen=True)
 class Plain(Kind):
     """Strings, numbers, None and arrays of them, in lists and dictionaries: what is only shown, or checked by its user."""
 

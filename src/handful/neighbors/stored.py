@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.core.errors import DataError
 from handful.core.labels import Labels, encode_labels
-from handful.core.schema import Array, ListOf, Names, Number, Plain, Text, is_rising, stored
+from handful.core.schema import Array, ListOf, Names, Number, Symbol, Text, is_rising, stored
 from handful.core.store import Storable
 from handful.kernels.distances import Rows
 from handful.neighbors.rows import Nominal, as_csr, dense_rows, encode_rows, sparse_rows
@@ -60,7 +60,7 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         classes_=Names("k"),
         n_neighbors_=Number(int, low=1),
         nominal_columns_=Array("i8", "c?", below="d"),
-        nominal_values_=ListOf(Plain(), "c?"),
+        nominal_values_=ListOf(ListOf(Symbol()), "c?"),
         stored_numbers_=Array("f8 f4", "s", "_", sparse=True),
         stored_symbols_=Array("i4", "s", "c?", low=-2),
         stored_codes_=Array("i4", "s", below="k"),
