@@ -19,6 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from handful import compare
 from handful.corpora.make import make_two_moons
@@ -156,21 +157,56 @@ def gain(n: int, minutes: float, first: int = 0) -> dict[str, object]:
     }
 
 
+METHODS = ("k-nn", "logistic-regression", "label-spreading", "ordinal-knn", "self-training")
+
+
+def noise_rows(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows and labels by chance."""
+    return rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
+
+
+def moons(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return two moons, whose shape unlabeled rows show."""
+    X, _, y = make_two_moons(200, random_state=int(rng.integers(2**31)))
+    return X + 0.05 * rng.normal(size=X.shape), y
+
+
+def table(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return 300 rows of one of scikit-learn's tables, scaled."""
+    load = (load_wine, load_breast_cancer, load_digits)[int(rng.integers(3))]
+    X, y = load(return_X_y=True)
+    rows = rng.permutation(len(y))[:300]
+    X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
+    return X[rows], y[rows]
+
+
+def shuffled_labels(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return a real table whose labels were dealt anew: nothing can help."""
+    X, y = table(rng)
+    return X, rng.permutation(y)
+
+
+def shuffled_columns(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return a real table whose unlabeled rows have the cells of each column dealt anew: they have nothing to teach."""
+    X, y = table(rng)
+    known = np.concatenate([np.flatnonzero(y == label)[:8] for label in np.unique(y)])
+    rest = np.setdiff1d(np.arange(len(y)), known)
+    for column in range(X.shape[1]):
+        X[rest, column] = rng.permutation(X[rest, column])
+    return X, np.where(np.isin(np.arange(len(y)), known), y, -1)
+
+
 def real(n: int, n_trials: int) -> dict[str, object]:
-    """Real methods on made rows, by `handful.compare`: labels by chance, and two moons, whose shape unlabeled rows show."""
-    methods = ["k-nn", "logistic-regression", "label-spreading", "ordinal-knn", "self-training"]
+    """Real methods, by `handful.compare`: where nothing can help, and on two moons, where unlabeled rows do."""
     told: dict[str, object] = {"comparisons of each kind": n, "trials each": n_trials}
-    for kind in ("noise", "moons"):
-        helps = []
+    for make in (noise_rows, shuffled_labels, shuffled_columns, moons):
+        found = []
         for seed in range(n):
-            rng = np.random.default_rng([seed, 7])
-            X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
-            if kind == "moons":
-                X, _, y = make_two_moons(200, random_state=seed)
-                X = X + 0.05 * rng.normal(size=X.shape)
-            found = compare(X, y, labels=6, methods=methods, trials=n_trials, n_jobs=1, seed=seed, journal=None)
-            helps.append(found.judgment.unlabeled_help)
-        told[f"helps is said of {kind} in"] = _share(helps)
+            X, y = make(np.random.default_rng([seed, 7]))
+            labels = None if make is shuffled_columns else 6 if len(np.unique(y)) == 2 else 20
+            result = compare(X, y, labels=labels, methods=METHODS, trials=n_trials, n_jobs=1, seed=seed, journal=None)
+            found.append(result.judgment.unlabeled_help)
+        told[f"helps is said of {make.__name__.replace('_', ' ')} in"] = _share(found)
     return told
 
 
