@@ -4,7 +4,7 @@ Run ``python benchmarks/compare.py`` for a table of a million rows, ``--quick`` 
 ``--stability`` it compares the methods on seven small tables with two seeds instead, and tells whether the best of one
 seed is among the best of the other (the four tables of the UCI collection are read from ``$HANDFUL_DATA``). With ``--first``
 it tells after how many seconds the first ranking is on the screen, and when a comparison of one minute ends: 10,000 rows of 20
-columns, and 10,000 short texts.
+columns, and 10,000 short texts; with ``--first --large`` 200,000 rows of 50 columns.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ COLUMNS = 20
 LABELS = 500
 
 
-def write_rows(path: Path, n_rows: int, labels: int) -> None:
-    """Write two overlapping clouds in 20 columns; so many rows have a label."""
+def write_rows(path: Path, n_rows: int, labels: int, n_columns: int = COLUMNS) -> None:
+    """Write three overlapping clouds; so many rows have a label."""
     rng = np.random.default_rng(0)
     labeled = set(rng.choice(n_rows, labels, replace=False).tolist())
-    centers = rng.normal(0, 0.6, (3, COLUMNS))
+    centers = rng.normal(0, 0.6, (3, n_columns))
     with path.open("w", encoding="ascii") as file:
-        file.write(",".join(f"c{j}" for j in range(COLUMNS)) + ",label\n")
+        file.write(",".join(f"c{j}" for j in range(n_columns)) + ",label\n")
         for start in range(0, n_rows, 10_000):
             codes = rng.integers(0, 3, min(10_000, n_rows - start))
-            rows = centers[codes] + rng.standard_normal((len(codes), COLUMNS))
+            rows = centers[codes] + rng.standard_normal((len(codes), n_columns))
             for i, (row, code) in enumerate(zip(rows, codes, strict=True)):
                 label = f"k{code}" if start + i in labeled else ""
                 file.write(",".join(f"{value:.5f}" for value in row) + f",{label}\n")
@@ -68,17 +68,26 @@ def write_texts(path: Path, n_texts: int, labels: int) -> None:
 
 
 def first_ranking(data: Path, minutes: float) -> dict[str, float]:
-    """Return the seconds to the first ranking, and to the end of a comparison."""
-    start = time.perf_counter()
+    """Return the seconds of a dry run, to the first ranking and to the end of a comparison, and the memory of its main process."""
     words = [sys.executable, "-m", "handful.cli", "compare", str(data), "--target", "label", "--minutes", str(minutes)]
+    start = time.perf_counter()
+    subprocess.run([*words, "--dry-run"], check=True, capture_output=True)
+    dry = time.perf_counter() - start
+    start = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     first = next((time.perf_counter() - start for line in process.stderr if " trials: " in line), float("nan"))
     for _ in process.stderr:
         pass  # until it is done
-    if process.wait():
+    _, status, usage = os.wait4(process.pid, 0)
+    if status:
         raise SystemExit(f"{' '.join(words)} failed")
-    return {"first ranking": round(first, 1), "end": round(time.perf_counter() - start, 1)}
+    return {
+        "dry run": round(dry, 1),
+        "first ranking": round(first, 1),
+        "end": round(time.perf_counter() - start, 1),
+        "peak_mb": round(usage.ru_maxrss / 1024),
+    }
 
 
 def small_tables(folder: Path) -> dict[str, Path]:
@@ -138,6 +147,7 @@ def main() -> None:
     parser.add_argument("--stability", action="store_true")
     parser.add_argument("--labels", default="5-per-class")
     parser.add_argument("--first", action="store_true")
+    parser.add_argument("--large", action="store_true")
     given = parser.parse_args()
     n_rows = given.rows or (50_000 if given.quick else 1_000_000)
     with tempfile.TemporaryDirectory() as name:
@@ -148,6 +158,11 @@ def main() -> None:
             print(f"stable: {sum(bool(row['stable']) for row in told)} of {len(told)} tables")
             return
         data, model = folder / "rows.csv", folder / "rows.handful"
+        if given.first and given.large:
+            write_rows(data, 200_000, 100, 50)
+            seen = first_ranking(data, given.minutes)
+            print(json.dumps({"200,000 rows of 50 columns": seen, "load": os.getloadavg()[0]}))
+            return
         if given.first:
             texts = folder / "texts.csv"
             write_rows(data, 10_000, 100)

@@ -72,6 +72,7 @@ def test_names_tell_classifiers_apart():
     [
         (SVC, r"Write SVC\(\)"),
         (SVR(), "names or scikit-learn classifiers are expected, got SVR"),
+        (3, "names or scikit-learn classifiers are expected, got 3"),
         ("self-training(team)", "learns from labels alone"),
         ("tri-training(k-nnn)", "Did you mean 'k-nn'"),
         ("bagging(k-nn)", "no method for tables named 'bagging"),

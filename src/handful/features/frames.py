@@ -51,7 +51,7 @@ def as_frame(X: Any) -> pl.DataFrame:
 def _dense(X: Any) -> np.ndarray:
     if X.shape[1] > _WIDEST_SPARSE:
         raise DataError(
-            f"TableModel: a sparse X must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
+            f"X: a sparse matrix must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
             "Give the texts themselves, or reduce it (TruncatedSVD)."
         )
     return np.asarray(X.toarray())
@@ -61,7 +61,7 @@ def _array_frame(values: np.ndarray) -> pl.DataFrame:
     import polars as pl
 
     if values.ndim != 2:
-        raise DataError(f"TableModel: X must have two dimensions, got shape {values.shape}.")
+        raise DataError(f"X: rows must have two dimensions, got shape {values.shape}.")
     return pl.DataFrame({f"x{number}": _plain(values[:, number]) for number in range(values.shape[1])})
 
 

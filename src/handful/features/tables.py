@@ -251,7 +251,7 @@ class TableEncoder:
         missing = [name for name in self._columns if name not in frame.columns]
         if missing:
             raise DataError(
-                f"TableEncoder: the rows must have the columns that the model was trained on, got none named "
+                f"X: the rows must have the columns that the model was trained on, got none named "
                 f"{', '.join(map(repr, missing[:5]))}."
             )
         if any(_is_viewed(column) for column in self._columns.values()):

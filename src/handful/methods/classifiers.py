@@ -123,7 +123,7 @@ def classifier_card(estimator: Any) -> Card:
         raise ParameterError(
             f"methods: a classifier must be made, got the class {estimator.__name__}. Write {estimator.__name__}()."
         )
-    if not is_classifier(estimator):
+    if not hasattr(estimator, "fit") or not is_classifier(estimator):
         raise ParameterError(f"methods: names or scikit-learn classifiers are expected, got {estimator!r:.100}.")
     shown = re.sub(r"\s+", " ", repr(estimator)).removesuffix("()")
     known = card_of(type(estimator))
