@@ -80,7 +80,7 @@ FILES["howto-parsing.md"] = GIVEN["howto-parsing.md"]
 
 
 def blocks(page, *languages):
-    found = re.findall(r"^```([a-z]*)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    found = re.findall(r"^```([^\n]*)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)  # {image} is one, too
     return [text for language, text in found if language in languages]
 
 
