@@ -93,7 +93,9 @@ def from_file(path: Path) -> Benchmark:
             blocks.append(StandardScaler().fit_transform(numbers.fill_null(numbers.median()).to_numpy()[:, None]))
         elif cells.n_unique() <= 50:
             blocks.append(cells.fill_null("-").to_dummies().to_numpy().astype(np.float64))
-    return Benchmark(rows.drop(target), np.hstack(blocks), rows[target].to_numpy().astype(str))
+    frame = rows.drop(target)
+    frame.columns = [f"c{j}" for j in range(frame.width)]  # a file without names has cells in their place
+    return Benchmark(frame, np.hstack(blocks), rows[target].str.strip_chars().to_numpy().astype(str))
 
 
 PLAIN: dict[str, Callable[[], Any]] = {
@@ -150,7 +152,7 @@ def fitted(table: Benchmark, few: np.ndarray, rest: np.ndarray, method: str) -> 
         model = fit_model(read_problem(data, "label"), method)
         seconds = time.perf_counter() - start
     answers, confidence = model.predict_with_confidence(table.frame[rest])
-    right, sure = answers == table.labels[rest], confidence >= SURE_ENOUGH
+    right, sure = answers.astype(str) == table.labels[rest], confidence >= SURE_ENOUGH
     return {
         "score": float(right.mean()),
         "method": method,
