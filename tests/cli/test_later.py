@@ -48,3 +48,8 @@ def test_what_is_imported_already_stays() -> None:
         "import wave; from handful.cli.later import put_off; put_off('wave'); import wave; print('open' in vars(wave))"
     )
     assert told(use) == "True"
+
+
+def test_a_module_that_is_not_installed_stays_so() -> None:
+    use = "try: import no_such_module\nexcept ImportError: print('not installed')"
+    assert told(f"from handful.cli.later import put_off; put_off('no_such_module')\n{use}") == "not installed"

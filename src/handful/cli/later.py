@@ -30,7 +30,7 @@ def put_off(name: str) -> None:
     Parameters
     ----------
     name : str
-        The module, with the names of its packages.
+        The module, with the names of its packages; nothing happens if the outermost is not installed.
 
     Examples
     --------
@@ -42,4 +42,5 @@ def put_off(name: str) -> None:
     >>> wave.Wave_read.__module__
     'wave'
     """
-    sys.modules.setdefault(name, _Later(name))
+    if PathFinder.find_spec(name.partition(".")[0]) is not None:
+        sys.modules.setdefault(name, _Later(name))
