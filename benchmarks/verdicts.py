@@ -232,14 +232,15 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--real", type=int, default=30, help="Comparisons of real methods of each kind.")
+    parser.add_argument("--only", choices=["simulated", "real"])
     parser.add_argument("--piece", type=int, default=0, help="With --quick: which tenth of the whole, 0 to 9.")
     given = parser.parse_args()
     share = 10 if given.quick else 1
-    results = {
-        "noise": noise(300 // share, given.minutes, 30 * given.piece),
-        "a true gain of 5 points": gain(100 // share, given.minutes, 10 * given.piece),
-    }
-    if given.real // share:
+    results: dict[str, object] = {}
+    if given.only != "real":
+        results["noise"] = noise(300 // share, given.minutes, 30 * given.piece)
+        results["a true gain of 5 points"] = gain(100 // share, given.minutes, 10 * given.piece)
+    if given.only != "simulated" and given.real // share:
         results["real methods"] = real(given.real // share, 150)
     print(json.dumps(results, indent=2))
 
