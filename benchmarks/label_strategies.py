@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from labeling import TABLES, TEXTS, Drawn, folder_tables, folder_texts, held_figures, keep_figures, own_tables
 from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomTreesEmbedding
 
 from handful.labeling.committee import telling_share
 from handful.labeling.space import as_points
@@ -38,7 +40,7 @@ class Pool:
         np.fill_diagonal(apart, 0.0)
         self.seed, self.n_classes = seed, len(np.unique(y))
         self.y, self.y_test = y[n_test:], y[:n_test]
-        self.points, self.n = points[n_test:], len(y) - n_test
+        self.points, self.n, self.cells = points[n_test:], len(y) - n_test, X[n_test:]
         self.apart, self.apart_test = apart[n_test:, n_test:], apart[:n_test, n_test:]
         self.unit = float(np.median(apart[apart > 1e-12]))
         self.kernels = ((X @ X[n_test:].T + 1.0, _LINE), (np.exp(-2 * apart[:, n_test:] / self.unit), _NEAR))
@@ -46,6 +48,12 @@ class Pool:
 
     def near(self, reach: float) -> np.ndarray:
         return np.asarray(np.exp(-self.apart / (reach * self.unit)))
+
+    @cached_property
+    def near_in_trees(self) -> np.ndarray:
+        """Share of random trees, grown without labels, that have two rows in one leaf."""
+        trees = RandomTreesEmbedding(200, max_depth=6, random_state=self.seed).fit(self.cells)
+        return np.asarray(np.mean([leaf[:, None] == leaf for leaf in trees.apply(self.cells).T], axis=0))
 
     def answers(self, rows: list[int], asked: slice) -> list[np.ndarray]:
         """Return what each regression says of the rows that are asked, before it is decided."""
@@ -62,10 +70,13 @@ class Pool:
         nearest = self.y[rows][self.apart_test[:, rows].argmin(axis=1)]
         return [float(np.mean(answer == self.y_test)) for answer in (line, near, nearest)]
 
-    def unsure(self, rows: list[int]) -> np.ndarray:
+    def shares(self, rows: list[int]) -> np.ndarray:
         told = np.mean(self.answers(rows, slice(self.n_test, None)), axis=0)
         shares = np.exp(_SHARPNESS * (told - told.max(axis=1, keepdims=True)))
-        return 1.0 - margins(shares / shares.sum(axis=1, keepdims=True)) + 1e-3
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+    def unsure(self, rows: list[int]) -> np.ndarray:
+        return 1.0 - margins(self.shares(rows)) + 1e-3
 
     def has_classes(self, rows: list[int]) -> bool:
         return len(set(self.y[rows].tolist())) > 1
@@ -147,8 +158,11 @@ def herding(reach: float) -> Choose:
     return choose
 
 
-def telling(reach: float, power: float = 0.0, trusted: bool = True) -> Choose:
-    """Rows whose labels tell most; weighted by doubt, as far as labels can be told from each other or (not trusted) always."""
+def telling(reach: float, power: float = 0.0, trusted: bool = True, trees: float = 0.0) -> Choose:
+    """Rows whose labels tell most; weighted by doubt, as far as labels can be told from each other or (not trusted) always.
+
+    `trees` is the weight of nearness in random trees, beside that of distances.
+    """
 
     def choose(pool: Pool, got: list[int], n: int) -> list[int]:
         weights, has_label = np.ones(pool.n), np.zeros(pool.n, dtype=np.int64)
@@ -156,9 +170,40 @@ def telling(reach: float, power: float = 0.0, trusted: bool = True) -> Choose:
         if power and got and pool.has_classes(got):
             told = telling_share(pool.points[got], pool.y[got], pool.seed) if trusted else 1.0
             weights = pool.unsure(got) ** (power * told)
-        return choose_telling(pool.near(reach), weights, has_label, 1 - has_label, n)
+        near = pool.near(reach) if not trees else (1 - trees) * pool.near(reach) + trees * pool.near_in_trees
+        return choose_telling(near, weights, has_label, 1 - has_label, n)
 
     return choose
+
+
+def keeping_shares(pool: Pool, got: list[int], n: int) -> list[int]:
+    """Rows that tell most among those of the class that chosen rows lack most, by the shares that models see in the pool."""
+    if not got or not pool.has_classes(got):
+        return telling(2.0)(pool, got, n)
+    shares, has_label = pool.shares(got), np.zeros(pool.n, dtype=np.int64)
+    has_label[got] = 1
+    counts = np.bincount(pool.y[got], minlength=pool.n_classes).astype(float)
+    chosen: list[int] = []
+    for _ in range(n):
+        lacking = int((shares.mean(axis=0) * (counts.sum() + 1) - counts).argmax())
+        free = (1 - has_label) * (shares.argmax(axis=1) == lacking)
+        free = free if free.any() else 1 - has_label
+        chosen += choose_telling(pool.near(2.0), np.ones(pool.n), has_label, free, 1)
+        has_label[chosen[-1]] = 1
+        counts += shares[chosen[-1]]
+    return chosen
+
+
+def one_by_one(choose: Choose) -> Choose:
+    """The same strategy, asked again after each label."""
+
+    def choose_each(pool: Pool, got: list[int], n: int) -> list[int]:
+        chosen: list[int] = []
+        while len(chosen) < n:
+            chosen += choose(pool, got + chosen, 1)
+        return chosen
+
+    return choose_each
 
 
 def margin_after(start: Choose, n_each: int) -> Choose:
@@ -228,21 +273,25 @@ STRATEGIES: dict[str, Choose] = {
     "telling, reach 4": telling(4.0),
     "telling, reach 2, doubt": telling(2.0, 2.0, trusted=False),
     "telling, reach 2, trusted doubt (auto)": telling(2.0, 2.0),
+    "auto, one by one": one_by_one(telling(2.0, 2.0)),
+    "auto, nearness in trees": telling(2.0, 2.0, trees=1.0),
+    "auto, nearness in trees and by distance": telling(2.0, 2.0, trees=0.5),
+    "telling, shares of classes kept": keeping_shares,
     "peek: shares of the classes": knowing_shares,
     "peek: best of 12 for the pool": peeking,
 }
 
 
-def figures_of(read: Any, seeds: int, n_rows: int) -> dict[str, Any]:
+def figures_of(read: Any, seeds: int, n_rows: int, wanted: list[str]) -> dict[str, Any]:
     drawn, told = Drawn(read, n_rows), dict[str, Any]()
     for seed in range(seeds):
         X, y = drawn.rows(seed)
         pool = Pool(X, y, seed)
-        for name, choose in STRATEGIES.items():
+        for name in wanted:
             got: list[int] = []
             for size in (size for size in (4, 8) if size * pool.n_classes <= 0.8 * pool.n):
                 while len(got) < size * pool.n_classes:
-                    got = got + choose(pool, got, pool.n_classes)
+                    got = got + STRATEGIES[name](pool, got, pool.n_classes)
                 told.setdefault(f"{size} {name}", []).append(pool.scores(got))
     return told
 
@@ -276,6 +325,9 @@ def main() -> None:
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--texts", type=Path)
     parser.add_argument("--only", help="NAME,... of the sets")
+    parser.add_argument(
+        "--strategies", default="", help="words, with commas: strategies with one of them in their name, and chance"
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=600)
     parser.add_argument("--quick", action="store_true", help="one seed, 300 rows")
@@ -285,10 +337,12 @@ def main() -> None:
         given.seeds, given.rows = 1, 300
     sets: dict[str, Any] = folder_tables(given.tables, TABLES.split(",")) if given.tables else {}
     sets |= folder_texts(given.texts, TEXTS.split(",")) if given.texts else {}
+    words = ["random", *given.strategies.split(",")] if given.strategies else [""]
+    wanted = [name for name in STRATEGIES if any(word in name for word in words)]
     figures = held_figures(given.json)
     for name, read in (sets or own_tables()).items():
         if name not in figures and (not given.only or name in given.only.split(",")):
-            figures[name] = json.loads(json.dumps(figures_of(read, given.seeds, given.rows)))
+            figures[name] = json.loads(json.dumps(figures_of(read, given.seeds, given.rows, wanted)))
             keep_figures(given.json, figures)
     tell(figures)
 

@@ -449,9 +449,7 @@ def main() -> None:
     parser.add_argument("--tagged", type=Path, nargs="+", metavar="FILE", help="to choose from, and to score")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rows", type=int, default=1_000)
-    parser.add_argument(
-        "--no-trees", action="store_true", help="forecast: leave extra trees out, for a sixth of the time"
-    )
+    parser.add_argument("--no-trees", action="store_true", help="forecast: leave extra trees out, for less time")
     parser.add_argument("--quick", action="store_true", help="two seeds, 400 rows")
     parser.add_argument("--json", type=Path, help="file for all figures; sets that it has are not run again")
     given = parser.parse_args()
