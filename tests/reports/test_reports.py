@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -159,6 +160,18 @@ def test_all_reports_say_the_same(content):
     fragment = render_fragment(content)
     assert "ordinal-knn" in fragment
     assert ".handful-comparison .sub { display: block;" in fragment  # or the numbers of a cell run together
+
+
+@pytest.mark.parametrize(("width", "shown"), [(200, {"draws", "model", "fit", "p"}), (80, {"score", "to baseline"})])
+def test_a_narrow_terminal_goes_without_columns_and_cuts_no_number(content, width, shown):
+    with open(os.devnull, "w") as nowhere:
+        console = Console(width=width, record=True, file=nowhere)
+        console.print(render_terminal(content)[0])
+    table = console.export_text()
+    assert "\N{HORIZONTAL ELLIPSIS}" not in table
+    headings = table.splitlines()[1]
+    assert all(f" {heading}" in headings for heading in shown)
+    assert ("draws" in headings) == (width == 200)
 
 
 def test_markdown_holds_no_markup_of_the_data(content):

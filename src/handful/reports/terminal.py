@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from handful.reports import words
 from handful.reports.content import Content, Curve, Row
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
     from rich.text import Text
 
 _BARS = "▁▂▃▄▅▆▇█"
+_SPARE = ("draws", "fit", "model", "p", "chance")  # columns that a narrow terminal goes without, the first first
 
 
 def render_terminal(content: Content) -> list[RenderableType]:
@@ -27,40 +30,9 @@ def render_terminal(content: Content) -> list[RenderableType]:
     list of rich renderables
         Table, learning curves, warnings, verdict.
     """
-    from rich.table import Table
     from rich.text import Text
 
-    title = f"{content.title}: {content.metric}, {content.facts['labels used for training']} labels"
-    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
-    table.add_column("method", no_wrap=True)
-    for heading in (
-        "score",
-        "95 % interval",
-        "chance",
-        "to baseline",
-        "p",
-        "gain from unlabeled",
-        "draws",
-        "model",
-        "fit",
-    ):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in content.rows:
-        mark = words.mark(row, content.baseline)
-        style = {"better": "green", "worse": "red"}.get(mark, "")
-        table.add_row(
-            Text(row.name, style="bold" if row.name == content.use else ""),
-            words.percent(row.score),
-            words.interval(row.low, row.high),
-            words.share(row.p_best),
-            Text(words.difference(row, content.baseline), style=style),
-            words.chance(row.p),
-            _gain(row),
-            str(row.n_draws),
-            words.size(row.n_bytes),
-            words.seconds(row.fit_seconds),
-        )
-    parts: list[RenderableType] = [table]
+    parts: list[RenderableType] = [_Ranking(content)]
     if content.curves:
         parts += ["", _curves(content.curves)]
     parts.append("")
@@ -69,6 +41,54 @@ def render_terminal(content: Content) -> list[RenderableType]:
     parts += [Text(f"Warning: {warning}", style="yellow") for warning in content.warnings]
     parts += [Text(content.best_bet, style="bold"), Text(content.proven, style="bold")]
     return parts
+
+
+class _Ranking:
+    """The ranked table, with as many columns as the terminal has room for."""
+
+    def __init__(self, content: Content) -> None:
+        self.content = content
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        tables = [self._table(_SPARE[:number]) for number in range(len(_SPARE) + 1)]
+        boundless = options.update(max_width=1000)
+        fitting = (table for table in tables if console.measure(table, options=boundless).maximum <= options.max_width)
+        yield next(fitting, tables[-1])
+
+    def _table(self, spared: Collection[str]) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        content = self.content
+        title = f"{content.title}: {content.metric}, {content.facts['labels used for training']} labels"
+        table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+        table.add_column("method", no_wrap=True)
+        lines = [_cells(row, content) for row in content.rows]
+        headings = [heading for heading in (lines[0] if lines else ()) if heading not in spared]
+        for heading in headings:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for row, cells in zip(content.rows, lines, strict=True):
+            name = Text(row.name, style="bold" if row.name == content.use else "")
+            table.add_row(name, *(cells[heading] for heading in headings))
+        return table
+
+
+def _cells(row: Row, content: Content) -> dict[str, str | Text]:
+    """Return the cells of a line by the headings of their columns."""
+    from rich.text import Text
+
+    style = {"better": "green", "worse": "red"}.get(words.mark(row, content.baseline), "")
+    return {
+        "score": words.percent(row.score),
+        "95 % interval": words.interval(row.low, row.high),
+        "chance": words.share(row.p_best),
+        "to baseline": Text(words.difference(row, content.baseline), style=style),
+        "p": words.chance(row.p),
+        "gain from unlabeled": _gain(row),
+        "draws": str(row.n_draws),
+        "model": words.size(row.n_bytes),
+        "fit": words.seconds(row.fit_seconds),
+    }
 
 
 def _gain(row: Row) -> Text:
