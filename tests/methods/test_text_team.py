@@ -166,3 +166,14 @@ def test_where_words_tell_nothing_of_skewed_classes_the_frequent_one_is_the_answ
     sure = TextTeam().fit(rows, some)
     assert sure.bodies_[0]["lean"] == 0
     assert (sure.predict(rows) == truth).mean() > 0.8
+
+
+def test_a_model_that_knows_no_lean_answers_as_it_did():
+    frame, truth = texts()
+    rows = TableEncoder.learn(frame, {"text": "text"}).transform(frame)
+    team = TextTeam().fit(rows, few(truth))
+    answers = team.predict_proba(rows)
+    for name in ("lean", "usual"):
+        del team.bodies_[0][name]
+    team._check_state()
+    assert np.allclose(team.predict_proba(rows), answers)
