@@ -51,6 +51,7 @@ def folder(tmp_path_factory):
         "compare table.csv --target y --journal table.csv",
         "predict tags.handful raw.txt -o tags.handful",
         "predict tags.handful raw.txt -o hard.handful",
+        "predict tags.handful raw.txt -o raw.txt",
         "condense tags.handful tags.tsv raw.txt -o tags.tsv",
         "condense tags.handful tags.tsv raw.txt -o tags.handful",
         "condense tags.handful tags.tsv raw.txt --counts new -o ./new",

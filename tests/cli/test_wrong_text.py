@@ -114,6 +114,7 @@ OPTIONS = [
     "--layout word,tag",
     "--layout token,pos,tag",
     "--layout token,token",
+    "--layout token",
     "--method two-pass --clusters right.tsv",
     "--method condensed",
     "--method stacked",

@@ -37,10 +37,12 @@ def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: floa
     abstain : float or None
         Tags less sure than this become ``_``.
     """
+    from handful.cli.options import check_apart
     from handful.compute import map_parts
     from handful.core.errors import HandfulError, ParameterError, PartError
     from handful.methods.pipeline import Pipeline
 
+    check_apart(run.output, data)
     pipeline = Pipeline(models)
     if abstain is not None and pipeline.parser is not None:
         raise ParameterError("--abstain: is for taggers alone, since a parser needs all tags. Leave it out.")

@@ -101,8 +101,11 @@ def _tagged_records(
         return (), tag or "tag", format.read(source)
     layout = tuple(columns) or _tag_columns(source, format)
     name = tag or _last_tags(layout)
-    if name not in layout or name == "token":
-        raise ParameterError(f"{source}: the column of tags must be one of {', '.join(layout[1:])}, got {name!r}.")
+    others = [column for column in layout if column != "token"]
+    if not others:
+        raise ParameterError(f"{source}: a column of tags is needed beside the token, got none. Name it, too.")
+    if name not in others:
+        raise ParameterError(f"{source}: the column of tags must be one of {', '.join(others)}, got {name!r}.")
     return layout, name, read_conll(source, layout)
 
 
