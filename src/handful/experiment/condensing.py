@@ -30,6 +30,7 @@ _DROPS = (0.0, 0.02, 0.05, 0.1)  # more costs more than held-out sentences can t
 _COARSEST, _FINEST = 0.1, 0.02
 _SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
+_CHANGED = 0.05  # of the answers there
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ def condense_tagger(
         teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
         beaten only by more than chance would do.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped; by default as many as cost nothing.
+        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and change few answers.
     progress : callable, optional
         Told of trainings.
 
@@ -246,9 +247,21 @@ def condense_tagger(
     with_spans = has_spans(condensing.labeled[1])
     amount = max(1.0, float(sum(len(_found(row, with_spans)) for row in gold)))
 
-    def errors(model: Any, inputs: Any, outputs: Any) -> np.ndarray:
-        pairs = zip(outputs, model.predict(list(inputs)), strict=True)
+    def differences(some: Any, others: Any) -> np.ndarray:
+        pairs = zip(some, others, strict=True)
         return np.array([len(_found(a, with_spans) ^ _found(b, with_spans)) for a, b in pairs], dtype=np.float64)
+
+    def errors(model: Any, inputs: Any, outputs: Any) -> np.ndarray:
+        return differences(outputs, model.predict(list(inputs)))
+
+    def costs(full: Any) -> Callable[[Any], tuple[float, float]]:
+        answers = full.predict(list(held))
+
+        def of(small: Any) -> tuple[float, float]:
+            found = small.predict(list(held))
+            return differences(gold, found).sum() / amount, differences(answers, found).sum() / amount
+
+        return of
 
     def bins(features: Any, data: Any) -> Any:
         resolution = condensing.settings.resolution or FINE
@@ -271,7 +284,7 @@ def condense_tagger(
             learned = kept((take(held, taught), take(gold, taught)))
             tried["kept"][asked] = errors(learned, take(held, asked), take(gold, asked))
     chosen = way or _better(tried)
-    drop = _costless(models[chosen], lambda model: errors(model, held, gold).sum() / amount) if drop is None else drop
+    drop = _costless(models[chosen], costs(models[chosen])) if drop is None else drop
     result = full.base_model
     if chosen == "bins":
         result = bins(full, condensing.labeled)
@@ -325,11 +338,15 @@ def _better(tried: dict[str, np.ndarray]) -> Way:
     return best
 
 
-def _costless(model: Any, errors: Callable[[Any], float]) -> float:
-    """Return the largest drop that hardly costs anything."""
-    first = errors(slimmed(model, _DROPS[0]))
-    enough = [drop for drop in _DROPS[1:] if _is_there(model, drop) and errors(slimmed(model, drop)) <= first + _LOSS]
-    return max(enough, default=_DROPS[0])
+def _costless(model: Any, costs: Callable[[Any], tuple[float, float]]) -> float:
+    """Return the largest drop that hardly costs anything: neither in errors, nor in answers that change."""
+    first, _ = costs(slimmed(model, _DROPS[0]))
+    enough = [_DROPS[0]]
+    for drop in _DROPS[1:]:
+        wrong, changed = costs(slimmed(model, drop)) if _is_there(model, drop) else (np.inf, np.inf)
+        if wrong <= first + _LOSS and changed <= _CHANGED:
+            enough.append(drop)
+    return max(enough)
 
 
 def _is_there(model: Any, drop: float) -> bool:
