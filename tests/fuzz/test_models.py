@@ -91,15 +91,22 @@ def test_no_neighbors_empty_arrays_and_names_of_methods_are_refused(tmp_path):
         KernelPCAClassifier._from_state({**model._state(), "predict": 1})
 
 
-def test_a_number_of_columns_that_no_memory_holds_is_refused_by_comparison():
+def test_views_that_no_memory_or_no_single_number_holds_are_refused():
     import numpy as np
 
     from handful.core.errors import DataError
     from handful.methods.shrunk_bayes import ShrunkBayes
 
     model = ShrunkBayes().fit(np.arange(12.0).reshape(6, 2) ** 2, ["a", "b"] * 3)
-    with pytest.raises(DataError, match="every column must have its distributions"):
-        ShrunkBayes._from_state({**model._state(), "views_": {**model.views_, "width": 2**50}})
+    views = model.views_
+    for name, value in (
+        ("width", 2**50),
+        ("scores", [1e308 * scores for scores in views["scores"]]),  # too large for single precision
+        ("clips", views["clips"] * [1, 0, 1, 1]),
+        ("clips", views["clips"] * [1, 1, 1, 1e-300]),
+    ):
+        with pytest.raises(DataError, match="every column must have its distributions"):
+            ShrunkBayes._from_state({**model._state(), "views_": {**views, name: value}})
 
 
 def test_a_model_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ from handful.core.schema import Array, ListOf, Number, Record, stored
 
 ViewName = Literal["plain", "clip", "rank"]
 _CLIP = 3.0
+_LEAST_SCALE = 1e-30  # of stored moments
 _LEAST_ROWS = 3
 _MOST_KNOTS = 512
 
@@ -188,6 +189,19 @@ class TableViews:
             and all(len(a) == len(b) > 0 for a, b in zip(state["knots"], state["scores"], strict=True))
             and all(set(k.tolist()) <= set(b.tolist()) for k, b in zip(state["kept"], state["nominal"], strict=True))
             and all(len(k) == len(m) for k, m in zip(state["kept"], state["means"], strict=True))
+            and self._is_bounded()
+        )
+
+    def _is_bounded(self) -> bool:
+        """Tell whether no view can have a number that is too large for members that compute in single precision."""
+        _, scale, center_again, scale_again = self.state["clips"].T
+        return bool(
+            (scale > 0).all()
+            and (np.abs(center_again) <= _CLIP).all()
+            and (scale_again >= _LEAST_SCALE).all()
+            and (self.state["spreads"] >= _LEAST_SCALE).all()
+            and all((np.abs(scores) <= 1 / _LEAST_SCALE).all() for scores in self.state["scores"])
+            and all((np.abs(means) <= 1).all() for means in self.state["means"])
         )
 
 
