@@ -14,7 +14,7 @@ from handful.core.errors import DataError
 from handful.core.params import Count, Share, check_value
 from handful.tagging.prototypes.checks import check_lists
 
-_LEAST_COUNT, _ONE_IN = 3, 5_000  # a good prototype is frequent
+_LEAST_COUNT, _ONE_IN = 5, 5_000  # a good prototype is frequent
 
 
 def extract_prototypes(
@@ -108,7 +108,7 @@ def suggest_prototypes(
     threshold : float, default=0.35
         Words less similar than this to every prototype are uncovered.
     min_count : int, optional
-        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or stand there less than 3 times.
+        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or stand there less than 5 times.
 
     Returns
     -------
