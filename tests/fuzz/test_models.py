@@ -133,3 +133,19 @@ def test_a_value_of_a_nominal_column_is_no_array():
     assert model.nominal_values_ == [["red", "blue"]]
     with pytest.raises(DataError, match="nominal_values_ must hold strings and numbers alone, got an array"):
         OrdinalKNN._from_state({**model._state(), "nominal_values_": [["red", np.array(["blue"])]]})
+
+
+def test_what_stands_inside_must_go_with_what_it_stands_in():
+    import handful
+    from handful.core.errors import DataError
+    from handful.core.estimators import estimator_from, estimator_state
+    from handful.tagging import StackedTagger
+
+    folder = Path(__file__).parents[1] / "models" / "0.1.0"
+    state = estimator_state(handful.load(folder / "table.self-training.handful").estimator_)
+    state["estimator_"].classes_ = state["estimator_"].classes_ + [0, *[2**40] * (len(state["classes_"]) - 1)]
+    with pytest.raises(DataError, match="its estimator must be for the same columns and classes"):
+        estimator_from("SelfTrainingClassifier", state)
+    tagger = handful.load(folder / "tagger.stacked.handful")
+    with pytest.raises(DataError, match="its classifier must take 100001 columns, as tag_weight says"):
+        StackedTagger._from_state({**tagger._state(), "tag_weight": 100_000})

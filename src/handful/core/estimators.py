@@ -68,9 +68,8 @@ _GRAPH: dict[str, Kind] = {
 
 def _check_inner(model: Any) -> None:
     inner = model.estimator_
-    if getattr(inner, "n_features_in_", model.n_features_in_) != model.n_features_in_ or len(inner.classes_) != len(
-        model.classes_
-    ):
+    same = getattr(inner, "n_features_in_", model.n_features_in_) == model.n_features_in_
+    if not same or list(inner.classes_) != list(model.classes_):
         raise DataError("SelfTrainingClassifier: its estimator must be for the same columns and classes.")
 
 

@@ -270,6 +270,9 @@ class StackedTagger(Tagger):
     def _check_state(self) -> None:
         if not hasattr(self._base(), "predict") or not hasattr(self.classifier_, "predict"):
             raise DataError("StackedTagger: a tagger and a classifier are needed, but the file holds other things.")
+        width = self.tag_weight + 1  # the tag so many times, and the cluster
+        if getattr(self.classifier_, "n_features_in_", width) != width:
+            raise DataError(f"StackedTagger: its classifier must take {width} columns, as tag_weight says.")
         self.classifier = clone(self.classifier_)
         if self.held_out is not None:
             self.tagger = clone(self.tagger_)
