@@ -109,6 +109,8 @@ def test_known_shares_undo_those_of_the_labels():
     shift = known_shift({"a": 0.2, 7: 0.8}, ["a", 7], np.array([6, 2]))
     odds = np.exp(shift) * [0.75, 0.25]
     np.testing.assert_allclose(odds / odds.sum(), [0.2, 0.8])
+    rounded = known_shift({"a": 0.33, "b": 0.33, "c": 0.33}, ["a", "b", "c"], np.array([5, 5, 5]))
+    np.testing.assert_allclose(rounded, 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -162,11 +162,11 @@ def _tell_shares(model: TableModel, problem: Problem) -> None:
         return
     answers = model.predict(problem.frame[spare])
     spread = {str(name): float((answers == name).mean()) for name in model.classes_.tolist()}
-    example = ",".join(f"{name}={1 / n_classes:.2g}" for name in spread)
+    example = ",".join(f"{name}={max(share, 0.01):.2f}" for name, share in spread.items())
     console(stderr=True).print(
         f"Labels look picked class by class, so they do not tell how frequent the classes are. Of the unlabeled rows, "
-        f"{', '.join(f'{share:.0%} are answered {name}' for name, share in spread.items())}. If you know the true shares, say so: "
-        f"--shares {shlex.quote(example)}",
+        f"{', '.join(f'{share:.0%} are answered {name}' for name, share in spread.items())}. If you know it better, say so, in "
+        f"place of this: --shares {shlex.quote(example)}",
         style="dim",
         markup=False,
         soft_wrap=True,

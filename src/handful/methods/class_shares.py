@@ -18,7 +18,7 @@ _LEAST = 1e-3
 _STEPS = 3
 _KEPT = 0.1  # of the shares among the labels, in every step
 _POWER = 0.5
-_SUM_ERROR = 0.01
+_SUM_ERROR = 0.05  # of shares that were rounded
 _USUAL = 0.5  # log-odds of the class that stands for the usual state of affairs; chosen on 39 tables
 _MOST_CODES_FROM_ZERO, _MOST_CODES_FROM_ONE = 5, 3
 _USUAL_WORDS = {
@@ -61,7 +61,7 @@ def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.
     Parameters
     ----------
     shares : mapping of label to float
-        Share of each class; labels may be given as they are written.
+        Share of each class; labels may be given as they are written, and shares may be rounded.
     classes : sequence
         Labels of the classes.
     counts : ndarray of int
@@ -85,9 +85,9 @@ def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.
             f"got {', '.join(given)}."
         )
     values = np.array([given[name] for name in names])
-    if not np.isfinite(values).all() or (values <= 0).any() or abs(values.sum() - 1) > _SUM_ERROR:
+    if not np.isfinite(values).all() or (values <= 0).any() or abs(values.sum() - 1) > _SUM_ERROR + 1e-9:
         raise DataError(f"shares: they must be above 0 and add up to 1, got {', '.join(map(str, given.values()))}.")
-    return np.asarray(np.log(values) - np.log(counts / counts.sum()))
+    return np.asarray(np.log(values / values.sum()) - np.log(counts / counts.sum()))
 
 
 def scarce_classes(counts: np.ndarray) -> np.ndarray:
