@@ -165,3 +165,25 @@ def test_a_reader_that_has_enough_ends_the_command_well(folder, tmp_path):
     assert done.stderr.read() == b""
     assert done.wait() == 0
     done.stderr.close()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "scheme"), [("B-A", "I-A", "IOB2"), ("I-A", "I-A", "IO"), ("B-A", "E-A", "IOBES")]
+)
+def test_how_sure_a_span_is_does_not_depend_on_how_it_is_written(first, second, scheme):
+    """Taggers of spans know where they end; what they write may not."""
+    from handful.core.records import Sentence
+    from handful.methods.pipeline import with_confidence
+    from handful.tagging import CRF
+
+    single = {"IO": "I-A", "IOB2": "B-A", "IOBES": "S-A"}[scheme]
+    words = [["old", "dogs", "barked"], ["Rex", "barked"], ["Max", "sat"]] * 4
+    tags = [[first, second, "O"], [single, "O"], [single, "O"]] * 4
+    tagger = CRF(encoding="iobes", strength=0.1, max_iter=30).fit(words, tags)
+    assert tagger.scheme_ == scheme
+    answers, sure = with_confidence(
+        tagger, [Sentence(("Rex", "barked"), {}, ()), Sentence(("old", "dogs", "barked"), {}, ())]
+    )
+    assert answers == [[single, "O"], [first, second, "O"]]
+    assert min(min(row) for row in sure) > 0.6
+    assert max(max(row) for row in sure) <= 1
