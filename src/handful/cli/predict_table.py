@@ -82,9 +82,11 @@ def predict_table(
         columns = ", ".join(f"{name!r} ({n:,})" for name, n in unreadable.most_common(5))
         note = f"{data}: cells of numeric columns that are no numbers count as empty: {columns}."
         console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
-    left = f", {n_blank:,} of them left blank below a confidence of {abstain:g}" if abstain is not None else ""
+    told = f"{n_rows:,} rows answered"
+    if abstain is not None:
+        told = f"{n_rows - n_blank:,} of {told}, {n_blank:,} left blank below a confidence of {abstain:g}"
     where = f" in {output}" if output is not None else ""
-    console(stderr=True).print(f"{n_rows:,} rows answered{left}{where}.", style="dim", soft_wrap=True)
+    console(stderr=True).print(f"{told}{where}.", style="dim", soft_wrap=True)
 
 
 def _check_names(data: Path, frame: pl.DataFrame, names: tuple[str, str]) -> None:
