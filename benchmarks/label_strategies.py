@@ -298,14 +298,18 @@ def figures_of(read: Any, seeds: int, n_rows: int, wanted: list[str]) -> dict[st
 
 def tell(figures: dict[str, Any]) -> None:
     gains: dict[str, dict[int, dict[str, float]]] = {}
+    errors: dict[tuple[str, int, str], float] = {}
     for name in STRATEGIES:
         for size in (4, 8):
             for table, told in figures.items():
                 if f"{size} {name}" not in told:
                     continue
-                base = np.mean([told[f"{size} random {number}"] for number in range(4)])
-                gain = 100 * float(np.mean(told[f"{size} {name}"]) - base)
-                gains.setdefault(name, {}).setdefault(size, {})[table] = gain
+                base = np.mean([told[f"{size} random {number}"] for number in range(4)], axis=(0, 2))
+                gain = 100 * (np.mean(told[f"{size} {name}"], axis=1) - base)
+                gains.setdefault(name, {}).setdefault(size, {})[table] = float(gain.mean())
+                errors[name, size, table] = (
+                    float(gain.std(ddof=1) / len(gain) ** 0.5) if len(gain) > 1 else float("nan")
+                )
     for name, by_size in gains.items():
         parts = []
         for size, by_table in by_size.items():
@@ -314,7 +318,7 @@ def tell(figures: dict[str, Any]) -> None:
             error = values.std(ddof=1) / len(values) ** 0.5 if len(values) > 1 else float("nan")
             parts.append(
                 f"{size} a class: {values.mean():+.2f} (error {error:.2f}), {(values < -1).sum()} of {len(values)} "
-                f"more than 1 below, worst {worst} {by_table[worst]:+.1f}"
+                f"more than 1 below, worst {worst} {by_table[worst]:+.1f} (error {errors[name, size, worst]:.1f})"
             )
         if not name.startswith("random"):
             print(f"{name:40s} {'; '.join(parts)}")
