@@ -202,6 +202,7 @@ def test_mutated_files_give_records_or_a_sentence(tmp_path, capfd, name):
         if generator.random() < 0.1:
             pack = generator.choice([gzip.compress, bz2.compress, lzma.compress])
             data = mutated(pack(data), generator) if generator.random() < 0.5 else pack(data)
+        path.unlink(missing_ok=True)  # a new file each time: overwriting waits for the disk
         path.write_bytes(data)
         outcomes.add(outcome(read, path))
     assert outcomes == {"read", "refused"}
@@ -215,6 +216,7 @@ def test_mutated_prototype_lists(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
     outcomes = set()
     for _ in range(FILES):
+        path.unlink(missing_ok=True)
         path.write_bytes(mutated(sample[suffix], generator))
         outcomes.add(outcome(read_prototypes, path))
     assert outcomes == {"read", "refused"}
