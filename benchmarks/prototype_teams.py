@@ -3,7 +3,7 @@
     python benchmarks/prototype_teams.py [ads citations wsj chinese us-address recipe-ingredients company-names]
         [--seeds 3]      every set with so many seeds: mean and spread of the accuracy
         [--settings]     single settings, each fitted alone: accuracy beside the quality told without labels, rank correlation
-        [--order 1]      order of the taggers; order 2 takes hours where there are 45 labels
+        [--order 1]      order of the taggers; order 2 is slow where there are many labels
         [--raw-tokens N] no more raw text than this for the similarity of words
         [--labels 10 50] tagged sentences besides: team, CRF alone, prototypes alone, on the sentences without tags
 
