@@ -167,7 +167,7 @@ def _ads(folder: Path, jobs: int) -> dict[str, Any]:
 
     ads = make_apartment_ads(_N_ADS, random_state=0)
     sentences = [ad.tokens for ad in ads]
-    # For less time than by default: the settings that are chosen for these ads if none is named; two starts for three.
+    # For less time than by default, settings are named that suit such ads, and there are two starts, not three.
     tagger = PrototypeTeam(
         APARTMENT_PROTOTYPES,
         fields=True,
