@@ -164,7 +164,7 @@ def killed_runs(
     out.mkdir()
     begin = time.monotonic()
     expected = result(out, finish(*words))
-    seconds = time.monotonic() - begin
+    seconds = 0.75 * (time.monotonic() - begin)  # a machine that is less busy later is quicker
     generator = random.Random(f"{name} {seed}")
     n_done = n_struck = n_same = 0
     while n_done < n_runs and time.monotonic() < end:

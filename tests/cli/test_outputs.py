@@ -69,11 +69,11 @@ def test_an_output_never_replaces_an_input(capsys, folder, monkeypatch, command)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_data_may_be_tagged_in_place(capsys, folder, tmp_path):
+def test_a_text_is_not_replaced_by_its_tags(capsys, folder, tmp_path):
     text = tmp_path / "new.txt"
     text.write_text("the dog\n")
-    assert run(capsys, "predict", folder / "tags.handful", text, "-o", text)[0] == 0
-    assert text.read_text().startswith("# global.columns = TOKEN TAG CONFIDENCE\nthe\tD\t")
+    assert run(capsys, "predict", folder / "tags.handful", text, "-o", text)[0] == 2
+    assert text.read_text() == "the dog\n"
 
 
 @pytest.mark.parametrize(

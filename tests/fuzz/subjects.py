@@ -32,7 +32,8 @@ def subjects() -> dict[str, tuple[Any, Ask]]:
     """Return models by name, with what to ask them."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {**stored(), **tables(), **texts(), **others()}
+        models = {**stored(), **tables(), **texts(), **others()}
+        return {**models, **taggers(set().union(*(classes_in(model) for model, _ in models.values())))}
 
 
 def classes_in(model: Any) -> set[str]:
@@ -111,6 +112,19 @@ def texts() -> dict[str, tuple[Any, Ask]]:
     return found
 
 
+def taggers(known: set[str]) -> dict[str, tuple[Any, Ask]]:
+    """Return a tagger of each card whose class no other model has."""
+    from handful.tagging.recipes import TaggerSetup
+
+    words, tags = [["a", "dog", "barks"], ["the", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
+    setup = TaggerSetup("general", max_iter=3, n_jobs=1)
+    return {
+        card.name: (card.train(setup, words * 5, tags * 5, words * 5), lambda model: model.predict(words))
+        for card in cards("sentences")
+        if card.train is not None and card.cls is not None and card.cls.__name__ not in known
+    }
+
+
 def others() -> dict[str, tuple[Any, Ask]]:
     """Return what neither files nor tables show."""
     from sklearn.linear_model import SGDClassifier
@@ -120,7 +134,6 @@ def others() -> dict[str, tuple[Any, Ask]]:
 
     from handful.methods.classifiers import WithShares
     from handful.neighbors import TriTraining
-    from handful.tagging.frequent import FrequentTag
     from handful.tagging.prototypes.team import PrototypeTeam
 
     rng = np.random.default_rng(7)
@@ -133,9 +146,7 @@ def others() -> dict[str, tuple[Any, Ask]]:
     codes = np.array([i % 2 for i in range(20)])
     found["with-shares"] = (WithShares(LinearSVC()).fit(X, codes), lambda model: model.predict_proba(X))
     words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]]
-    tagger = FrequentTag().fit(words, [["D", "N", "V"], ["D", "N", "V"]])
     lists = {"D": ["a", "the"], "N": ["dog", "cat"]}
     team = PrototypeTeam(lists, similarity="none", n_starts=1, max_iter=3).fit(words * 5)
     found["prototype-team"] = (team, lambda model: model.predict(words))
-    found["frequent-tag"] = (tagger, lambda model: model.predict(words))
     return found

@@ -188,11 +188,11 @@ class Race:
         return tasks
 
     def _opening(self) -> list[Entrant]:
-        """Return those who were never measured."""
+        """Return those who were never measured: where some were named, these before those they are held against."""
         # The favorite comes second, right after the first sign of life: without time for more, it should be measured.
-        active = self.active
+        active = sorted(self.active, key=lambda e: not e.candidate)
         opening = [e for e in active if not self._scores[e.name]]
-        return sorted(opening, key=lambda e: not (e.favorite or e is active[0]))
+        return sorted(opening, key=lambda e: (not e.candidate, not (e.favorite or e is active[0])))
 
     def _further(self, going: Sequence[str], busy: set[str]) -> list[Task]:
         """Return the next draw of everybody in the race, but for those who are ahead of the others."""

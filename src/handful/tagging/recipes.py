@@ -138,7 +138,8 @@ class TaggerSetup:
         taggers = [self.crf(lookups, name, len(sentences)) for name in self._tried_templates(len(sentences))]
         if with_spans:
             encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
-            share = self.penalty == "l2" and self.algorithm == "lbfgs"
+            # Of a handful of sentences, whose bias is not tuned, shared weights make no span likely enough.
+            share = self.penalty == "l2" and self.algorithm == "lbfgs" and len(sentences) >= _FEWEST_TUNED
             taggers = [tagger.set_params(encoding=encoding, share_types=share) for tagger in taggers]
         biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
         if len(taggers) * len(biases) == 1:
