@@ -70,6 +70,11 @@ def test_rows_go_out_and_labels_come_home(capsys, table):
 def test_merge_replaces_nothing_that_it_was_not_asked_to(capsys, table):
     todo, before = table.parent / "todo.csv", table.read_bytes()
     run(capsys, "next", table, "--target", "kind", "-n", 3, "-o", todo)
+    offered = todo.read_bytes()
+    for command in ("next", "doubt"):
+        code, _, err = run(capsys, command, table, "--target", "kind", "-o", todo)
+        assert (code, "todo.csv: is there already, and may hold labels" in err) == (1, True), err
+    assert todo.read_bytes() == offered
     fill(todo, truth)
     assert run(capsys, "merge", table, todo)[0] == 0
     code, _, err = run(capsys, "merge", table, todo)

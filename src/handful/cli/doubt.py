@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Reading, Run, check_output, reading_options, run_options
+from handful.cli.options import Reading, Run, check_output, check_unfilled, reading_options, run_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,6 +36,7 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
     """
     output = run.output
     check_output(output, data)
+    check_unfilled(output)
     if target is None:
         _tags(data, n_most, run)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Reading, Run, check_output, reading_options, run_options
+from handful.cli.options import Reading, Run, check_output, check_unfilled, reading_options, run_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -50,6 +50,7 @@ def command(
     may be missing, and so may tagged sentences ('handful next --unlabeled raw.txt').
     """
     check_output(run.output, data, unlabeled)
+    check_unfilled(run.output)
     if unlabeled is not None and target is not None:
         raise click.UsageError("--target is for tables, --unlabeled for taggers: leave one of them out.")
     if unlabeled is not None:

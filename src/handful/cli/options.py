@@ -279,6 +279,20 @@ def check_output(output: Path | None, *others: Path | None) -> None:
         raise FileError(f"{output}: cannot be written (the folder {output.parent} is not yours to write in).")
 
 
+def check_unfilled(output: Path | None) -> None:
+    """Refuse to replace a file that somebody may have filled in.
+
+    Parameters
+    ----------
+    output : Path or None
+        Where labels are to be filled in.
+    """
+    if output is not None and output.exists():
+        raise FileError(
+            f"{output}: is there already, and may hold labels that were not merged. Name another file, or delete it first."
+        )
+
+
 def command_line(ctx: click.Context) -> str:
     """Return the command that was given, in one line, with every option that is not at its default."""
     import shlex
