@@ -26,7 +26,8 @@ import polars as pl
 from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
 from handful.labeling import LabelLoop, doubtful_labels, next_sentences
-from handful.labeling.space import telling_columns
+from handful.labeling.committee import committee_shares
+from handful.labeling.space import as_points, neighborhood, telling_columns
 
 Rows = tuple[Any, np.ndarray]
 
@@ -136,10 +137,22 @@ def learners() -> dict[str, Callable[[], Any]]:
     }
 
 
-def scores_of(X: Any, y: np.ndarray, rows: list[int], test: np.ndarray) -> list[float]:
+def scores_of(X: Any, y: np.ndarray, rows: list[int], test: np.ndarray, points: np.ndarray, around: Any) -> list[float]:
+    """Return the scores of plain learners, and last that of the committee of `next`, which learns from unlabeled rows too."""
     if len(set(y[rows].tolist())) == 1:
-        return [float(np.mean(y[test] == y[rows[0]]))] * len(learners())
-    return [float(np.mean(make().fit(X[rows], y[rows]).predict(X[test]) == y[test])) for make in learners().values()]
+        return [float(np.mean(y[test] == y[rows[0]]))] * (len(learners()) + 1)
+    answers = [make().fit(X[rows], y[rows]).predict(X[test]) for make in learners().values()]
+    codes = np.full(len(y), -1)
+    codes[rows] = y[rows]
+    answers.append(committee_shares(points, codes, int(y.max()) + 1, around, 0)[test].argmax(axis=1))
+    return [float(np.mean(answer == y[test])) for answer in answers]
+
+
+def by_chance(loop: LabelLoop, y: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
+    """Yield the rows of ``LabelLoop.next(strategy="random")``, without its suggestions."""
+    order = np.random.default_rng(seed).permutation(len(y)).tolist()
+    for start in range(0, len(order), step):
+        yield order[start : start + step]
 
 
 def by_handful(strategy: str) -> Callable[..., Iterator[list[int]]]:
@@ -178,7 +191,7 @@ def by_activeml(name: str) -> Callable[..., Iterator[list[int]]]:
 
 
 CHOOSERS = {
-    "random": by_handful("random"),
+    "random": by_chance,
     "auto": by_handful("auto"),
     "typical": by_handful("typical"),
     "margin": by_handful("margin"),
@@ -187,60 +200,70 @@ CHOOSERS = {
 }
 
 
-def run_next(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
+def run_next(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None, choosers: list[str]) -> dict[str, Any]:
     """Choose rows of two thirds of a table, a few at a time, and score plain learners on the other third.
 
     All choosers see the same points: those that `LabelLoop` makes of the cells.
     """
     figures = held_figures(store)
     for name, read in sets.items():
-        if name in figures:
+        told = figures.setdefault(name, {})
+        missing = {chooser: CHOOSERS[chooser] for chooser in choosers if f"4 {chooser}" not in told}
+        if not missing:
             continue
-        drawn, told = Drawn(read, n_rows), {}
+        drawn = Drawn(read, n_rows)
         for seed in range(seeds):
             chosen = drawn.drawn(seed)
             X, y = drawn.rows(seed)
             n_classes, n_test = len(np.unique(y)), len(y) // 3
             test, pool = np.arange(n_test), np.arange(n_test, len(y))
             loop = LabelLoop(drawn.cells[chosen[pool]], random_state=seed)
-            for chooser, choose in CHOOSERS.items():
+            points = as_points(X, seed)
+            around = neighborhood(points)
+            for chooser, choose in missing.items():
                 loop.update(dict.fromkeys(list(loop.labels)))
                 rows: list[int] = []
                 batches = choose(loop, y[pool], n_classes, seed)
                 for size in (size for size in (4, 8) if size * n_classes <= 0.8 * len(pool)):
                     while len(rows) < size * n_classes:
                         rows += next(batches)
-                    told.setdefault(f"{size} {chooser}", []).append(scores_of(X, y, pool[rows].tolist(), test))
-        figures[name] = told
+                    told.setdefault(f"{size} {chooser}", []).append(
+                        scores_of(X, y, pool[rows].tolist(), test, points, around)
+                    )
         keep_figures(store, figures)
         for size in (4, 8):
-            tell_gains(f"{name:22s}", {name: told}, size, list(CHOOSERS))
+            tell_gains(f"{name:22s}", {name: told}, size, choosers)
     for kind, part in (("all", figures), ("tables", {k: v for k, v in figures.items() if k not in TEXTS.split(",")})):
         for size in (4, 8):
-            tell_gains(f"mean of {kind}", part, size, list(CHOOSERS))
+            tell_gains(f"mean of {kind}", part, size, choosers)
     return figures
 
 
 def tell_gains(head: str, figures: dict[str, Any], size: int, choosers: list[str]) -> None:
-    """Print the gain over chance in points, by learner, with the worst table and the error of its mean over seeds."""
-    held = {name: told for name, told in figures.items() if f"{size} random" in told}
+    """Print the gain over chance in points: of the plain learners (mean, and each) and of the committee.
+
+    With several sets also the error of the mean over sets, and the worst set with its error over seeds.
+    """
+    held = {name: told for name, told in figures.items() if f"{size} {choosers[-1]}" in told}
     if not held:
         return
     base = {name: np.array(told[f"{size} random"]) for name, told in held.items()}
-    print(
-        f"{head} {size} per class ({len(held)}): random {100 * np.mean([b.mean() for b in base.values()]):.1f}", end=""
-    )
+    usual = np.mean([chance.mean(axis=0) for chance in base.values()], axis=0)
+    print(f"{head} {size} per class ({len(held)}): random {(100 * usual).round(1).tolist()}", end="")
     for chooser in choosers[1:]:
         gains = {name: 100 * (np.array(told[f"{size} {chooser}"]) - base[name]) for name, told in held.items()}
-        by_learner = np.mean([gain.mean(axis=0) for gain in gains.values()], axis=0)
-        means = {name: gain.mean() for name, gain in gains.items()}
-        print(f"; {chooser} {by_learner.mean():+.2f} {by_learner.round(2).tolist()}", end="")
+        by_set = np.array([gain.mean(axis=0) for gain in gains.values()])
+        plain, by_learner = by_set[:, :-1].mean(axis=1), by_set.mean(axis=0)
+        print(f"; {chooser} {plain.mean():+.2f} {by_learner.round(2).tolist()}", end="")
         if len(held) > 1:
-            worst = min(means, key=lambda name: means[name])
-            line = gains[worst].mean(axis=1)
+            worst = list(gains)[int(plain.argmin())]
+            line = gains[worst][:, :-1].mean(axis=1)
             error = line.std(ddof=1) / len(line) ** 0.5 if len(line) > 1 else float("nan")
-            below = sum(value < -1 for value in means.values())
-            print(f", worst {worst} {means[worst]:+.1f} (error {error:.1f}), {below} more than 1 below", end="")
+            print(
+                f" (error {plain.std(ddof=1) / len(plain) ** 0.5:.2f}), worst {worst} {plain.min():+.1f} (error {error:.1f}), "
+                f"{(plain < -1).sum()} more than 1 below, of the committee {(by_set[:, -1] < -1).sum()}",
+                end="",
+            )
     print(flush=True)
 
 
@@ -269,7 +292,7 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
             n_classes = int(y.max()) + 1
             given[wrong] = (y[wrong] + rng.integers(1, n_classes, len(wrong))) % n_classes
             told = doubtful_labels(cells, given, n=len(wrong), random_state=seed)
-            ours.append(np.isin([doubt.row for doubt in told.doubts], wrong).mean())
+            ours.append(np.isin([doubt.row for doubt in told.doubts], wrong).sum() / len(wrong))
             folds = StratifiedKFold(5, shuffle=True, random_state=seed)
             shares = cross_val_predict(LogisticRegression(max_iter=500), X, given, cv=folds, method="predict_proba")
             first = np.argsort(shares[np.arange(len(y)), given], kind="stable")[: len(wrong)]
@@ -449,6 +472,7 @@ def main() -> None:
     parser.add_argument("--tagged", type=Path, nargs="+", metavar="FILE", help="to choose from, and to score")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rows", type=int, default=1_000)
+    parser.add_argument("--choosers", default=",".join(CHOOSERS), help="next: NAME,... of those to run, random first")
     parser.add_argument("--no-trees", action="store_true", help="forecast: leave extra trees out, for less time")
     parser.add_argument("--quick", action="store_true", help="two seeds, 400 rows")
     parser.add_argument("--json", type=Path, help="file for all figures; sets that it has are not run again")
@@ -470,8 +494,10 @@ def main() -> None:
         figures = run_sentences(given.tagged, given.seeds, 100, given.json)
     elif given.part == "forecast":
         figures = run_forecast(sets, given.seeds, given.rows, given.json, not given.no_trees)
+    elif given.part == "next":
+        figures = run_next(sets, given.seeds, given.rows, given.json, given.choosers.split(","))
     else:
-        figures = {"next": run_next, "doubt": run_doubt}[given.part](sets, given.seeds, given.rows, given.json)
+        figures = run_doubt(sets, given.seeds, given.rows, given.json)
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
 

@@ -1,6 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -205,6 +211,36 @@ def test_sentences_go_out_and_come_home(capsys, corpus):
     assert run(capsys, "next", corpus, "--unlabeled", raw, "--strategy", "margin")[0] == 2
 
 
+@pytest.mark.parametrize("stage", [b"train", b"read raw sentences"])
+def test_an_interruption_of_next_is_one_line_and_leaves_no_file(tmp_path, stage):
+    rng = np.random.default_rng(0)
+    train, raw, todo = (tmp_path / name for name in ("train.tsv", "raw.txt", "todo.tsv"))
+    words = [f"word{number}" for number in range(3_000)]
+    sentences = [[words[i] for i in rng.integers(0, 3_000, 25)] for _ in range(5_500)]
+    tags = {word: ("O", "B-LOC", "B-PER")[rng.integers(3)] for word in words}
+    train.write_text("\n\n".join("\n".join(f"{w}\t{tags[w]}" for w in line) for line in sentences[:500]) + "\n")
+    raw.write_text("\n".join(" ".join(line) for line in sentences[500:]) + "\n")
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "handful", "next", str(train), "--unlabeled", str(raw), "-o", str(todo)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    shown, struck = b"", False
+    while True:
+        try:
+            shown += os.read(ours, 4096)
+        except OSError:  # the other side is closed
+            break
+        if stage in shown and not struck:
+            process.send_signal(signal.SIGINT)
+            struck = True
+    out, _ = process.communicate()
+    os.close(ours)
+    lines = [line for line in re.sub(rb"\x1b\[[0-9;?]*[a-zA-Z]", b"", shown).split(b"\r") if line.strip()]
+    assert (process.returncode, out) == (130, b"")
+    assert lines[-1].strip() == b"handful: interrupted."
+    assert not todo.exists()
+
+
 def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     lines = table.read_text().splitlines()
     full = [lines[0]] + [f"{line.rsplit(';', 1)[0]};{'pqr'[i // 40]}" for i, line in enumerate(lines[1:])]
@@ -223,7 +259,8 @@ def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     assert table.read_text().splitlines()[8][-1] == "p"
     code, out, _ = run(capsys, "doubt", table, "--target", "kind")
     assert code == 0
-    assert "Of 120 labels," in out
+    assert "Of 120 labels, none is in doubt" in out
+    assert "models that say so" not in out
 
 
 def test_wrong_tags_are_doubted(capsys, corpus):

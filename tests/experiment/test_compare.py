@@ -290,6 +290,22 @@ def test_the_winner_is_one_of_the_methods_that_were_named():
     assert len(result.ranking.ranks) > 1
 
 
+@pytest.mark.parametrize(
+    ("y", "given", "message"),
+    [
+        (None, {}, "y must hold labels"),
+        (["a"], {}, "X and y must be of one length"),
+        (["a", "b"], {"minutes": 0}, "minutes must be above 0"),
+        (["a", "b"], {"minute": 1}, "there is no limit named 'minute'"),
+        (["a", "b"], {"metric": "luck"}, "metric must be one of"),
+    ],
+)
+def test_errors_name_the_function_that_was_called(y, given, message):
+    for call, name in ((handful.fit, "fit"), (compare, "compare")):
+        with pytest.raises((DataError, ParameterError), match=f"^{name}: {message}"):
+            call([[1.0], [2.0]], y, **given)
+
+
 def test_one_label_per_class_is_fitted_without_a_race():
     X, y = load_iris(return_X_y=True)
     few = np.full(len(y), -1)

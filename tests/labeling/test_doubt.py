@@ -66,7 +66,19 @@ def test_unlabeled_rows_and_lone_classes_are_not_judged():
 
 def test_clean_labels_raise_hardly_a_doubt():
     X, y, _ = flipped(share=0.0)
-    assert doubtful_labels(X, y).n_wrong <= 2
+    told = doubtful_labels(X, y, n=50)
+    assert told.n_wrong <= 2
+    assert len(told.doubts) == told.n_doubted < 10
+
+
+@pytest.mark.parametrize("n", [None, 5, 100])
+def test_no_label_that_models_agree_with_is_listed(n):
+    X, y, _ = flipped()
+    told = doubtful_labels(X + 2 * np.random.default_rng(1).normal(size=X.shape), y, n=n)
+    assert len(told.doubts) == min(n or 200, told.n_doubted)
+    assert told.n_wrong <= told.n_doubted < 100
+    assert all(doubt.suggested_share > doubt.given_share for doubt in told.doubts)
+    assert [doubt.confident for doubt in told.doubts] == sorted((d.confident for d in told.doubts), reverse=True)
 
 
 def test_near_duplicates_with_different_labels_are_named():
@@ -149,9 +161,11 @@ def _interrupt(step):
 def test_an_interruption_keeps_the_models_that_are_done():
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 20)
-    told = doubtful_labels(rng.normal(size=(40, 2)) + 4 * (y == "b")[:, None], y, n=2, progress=_interrupt)
+    X = rng.normal(size=(40, 2)) + 4 * (y == "b")[:, None]
+    y[[3, 30]] = ["b", "a"]
+    told = doubtful_labels(X, y, n=2, progress=_interrupt)
     assert told.models == ("logistic regression",)
-    assert len(told.doubts) == 2
+    assert {doubt.row for doubt in told.doubts} == {3, 30}
     tagged = doubtful_tags([["the", "dog"], ["a", "cat"]] * 5, [["D", "N"]] * 10, progress=_interrupt)
     assert tagged.n_judged == 2
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,12 +91,9 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
         held = "  ".join(str(cell) for cell in cells.row(doubt.row)[:4] if cell not in (None, ""))
         table.add_row(*_evidence(doubt), Text(held[:60]))
     out = console()
-    out.print(table)
-    out.print(
-        f"\nOf {told.n_judged:,} labels, {told.n_wrong:,} are contradicted: models trained on the others are as sure of "
-        "another label as they usually are where it was given. Look at these first.",
-        soft_wrap=True,
-    )
+    if told.doubts:
+        out.print(table)
+    out.print(f"\n{_verdict(told)}", soft_wrap=True)
     if len(told.models) < _N_MODELS:
         out.print(f"Interrupted: only {', '.join(told.models)} was asked.", soft_wrap=True)
     if told.n_lone:
@@ -110,15 +108,31 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
         out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
 
 
+def _verdict(told: Doubts) -> str:
+    judged, less_sure = f"Of {told.n_judged:,} labels,", told.n_doubted - told.n_wrong
+    doubtful = f"{less_sure:,} {'is' if less_sure == 1 else 'are'} doubtful"
+    if not told.n_doubted:
+        return f"{judged} none is in doubt: each is what models trained on the others would say."
+    if not told.n_wrong:
+        return f"{judged} none is surely wrong; {doubtful}: models trained on the others lean to another label."
+    verb, which = ("is", "it") if told.n_wrong == 1 else ("are", "these")
+    more = f" {doubtful}: models lean to another label." if less_sure else ""
+    return (
+        f"{judged} {told.n_wrong:,} {verb} contradicted: models trained on the others are as sure of another label as they "
+        f"usually are where it was given. Look at {which} first.{more}"
+    )
+
+
 def _evidence(doubt: Doubt) -> list[Text]:
     from rich.text import Text
 
+    near = Counter(str(label) for _, label, _ in doubt.neighbors)
     return [
         Text(str(doubt.row + 1)),
         Text(f"{doubt.label} {doubt.given_share:.0%}"),
         Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}", style="bold" if doubt.confident else ""),
         Text(", ".join(doubt.models) or "none alone"),
-        Text(", ".join(str(label) for _, label, _ in doubt.neighbors)),
+        Text(", ".join(f"{count} {label}" for label, count in near.most_common())),
     ]
 
 
@@ -166,15 +180,13 @@ def _show_tags(told: TagDoubts, n_sentences: int) -> None:
             Text(
                 f"{' '.join(doubt.suggestion)} ({doubt.suggested_share:.0%})", style="bold" if doubt.confident else ""
             ),
-            Text(", ".join(f"{' '.join(tags)} {count} times" for tags, count in doubt.elsewhere[:_MOST_ELSEWHERE])),
+            Text(", ".join(f"{count} {' '.join(tags)}" for tags, count in doubt.elsewhere[:_MOST_ELSEWHERE])),
         )
     out = console()
     out.print(table)
-    out.print(
-        f"\n{told.n_wrong:,} places are contradicted: a tagger trained on the rest is as sure of other tags as it usually "
-        "is. Look at the first ones.",
-        soft_wrap=True,
-    )
+    places = f"{told.n_wrong:,} places are" if told.n_wrong > 1 else "1 place is" if told.n_wrong else "No place is"
+    sure = ": a tagger trained on the rest is as sure of other tags as it usually is. Look at the first ones."
+    out.print(f"\n{places} contradicted{sure if told.n_wrong else '.'}", soft_wrap=True)
     if told.n_judged < n_sentences:
         out.print(f"Interrupted: {told.n_judged:,} of {n_sentences:,} sentences were judged.")
     for first, second in told.duplicates[:10]:

@@ -132,11 +132,11 @@ def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
 
 def _tell(merged: Merged, where: Path) -> None:
     out, notes = console(), console(stderr=True)
-    parts = [f"{merged.n_new:,} new labels"]
+    parts = [f"{merged.n_new:,} new label{'' if merged.n_new == 1 else 's'}"]
     if merged.n_same:
         parts.append(f"{merged.n_same:,} that were there already")
     if merged.n_empty:
-        parts.append(f"{merged.n_empty:,} rows left empty")
+        parts.append(f"{merged.n_empty:,} left empty")
     out.print(f"{where}: {', '.join(parts)}.", markup=False, soft_wrap=True)
     for conflict in merged.conflicts:
         told = "; ".join(f"{label} ({source})" for source, label in conflict.labels)

@@ -11,6 +11,7 @@ from handful.cli.console import console, emit_json, progress_bar
 
 if TYPE_CHECKING:
     from handful.cli.options import Run
+    from handful.core.progress import Progress
     from handful.corpora.tagged import Tagged
     from handful.labeling.sentences import SentencePick
     from handful.tagging import CRF
@@ -37,8 +38,9 @@ def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, 
         raise click.UsageError(f"--strategy {strategy} is for tables; sentences are chosen by auto or random.")
     train = None if data is None else read_tagged(data)
     raw = _new_sentences(unlabeled, data, train)
-    tagger = None if train is None else _trained(train)
-    picks = next_sentences(raw, tagger, n=n, strategy=strategy, random_state=run.seed)
+    with progress_bar() as progress:
+        tagger = None if train is None else _trained(train, progress)
+        picks = next_sentences(raw, tagger, n=n, strategy=strategy, random_state=run.seed, progress=progress)
     output = run.output
     if output is not None:
         _write(output, picks, raw)
@@ -88,12 +90,11 @@ def _what_to_do(output: Path, data: Path | None) -> str:
     return f"correct the suggested tags, then: handful merge {data} {output}"
 
 
-def _trained(train: Tagged) -> CRF:
+def _trained(train: Tagged, progress: Progress) -> CRF:
     from handful.tagging import CRF
 
-    with progress_bar() as progress:
-        tagger = CRF("ner" if train.has_spans else "pos", max_iter=100)
-        return tagger.fit([s.tokens for s in train.sentences], [list(t) for t in train.tags], progress=progress)
+    tagger = CRF("ner" if train.has_spans else "pos", max_iter=100)
+    return tagger.fit([s.tokens for s in train.sentences], [list(t) for t in train.tags], progress=progress)
 
 
 def _show(picks: list[SentencePick], raw: list[tuple[str, ...]]) -> None:

@@ -156,7 +156,9 @@ def compare_problem(
     """
     session = session or Session()
     if metric not in METRICS:
-        raise ParameterError(f"compare: metric must be one of {', '.join(METRICS)}, got {metric!r}.")
+        raise ParameterError(
+            f"{'compare' if prove else 'fit'}: metric must be one of {', '.join(METRICS)}, got {metric!r}."
+        )
     if labels is None and not len(problem.unlabeled) and prove:
         raise ParameterError(
             f"compare: some rows must be unlabeled, got a label in all {len(problem.codes):,}. "

@@ -63,8 +63,8 @@ def fit(
     """
     from handful.experiment.session import Session
 
-    session = Session.of(session, limits)
-    problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
+    session = Session.of(session, limits, who="fit")
+    problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed, who="fit")
     return fit_winner(problem, methods=methods, metric=metric, text=text, shares=shares, session=session)[0]
 
 
@@ -112,7 +112,8 @@ def fit_winner(
     except DataError as error:
         comparison, params, held = None, None, None
         use = methods[0] if methods else FAVORITE if FAVORITE in names("table") else "k-nn"
-        why = f"Methods could not be compared ({error}) {use} is the best bet without that."
+        told = str(error).removeprefix("compare: ")
+        why = f"Methods could not be compared: {told} {use} is the best bet without that."
         view = choose_view(problem, text, seconds=session.seconds_left)
         read = view.of(use + WITH_VECTORS if isinstance(use, str) else "")
     model = fit_model(problem, use, params=params, text=read, held=held, shares=shares, seed=session.seed)

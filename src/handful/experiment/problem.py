@@ -124,7 +124,13 @@ def read_problem(
 
 
 def problem_of(
-    X: Any, y: Any = None, *, columns: Mapping[str, str] | None = None, max_unlabeled: int = 5_000, seed: int = 0
+    X: Any,
+    y: Any = None,
+    *,
+    columns: Mapping[str, str] | None = None,
+    max_unlabeled: int = 5_000,
+    seed: int = 0,
+    who: str = "compare",
 ) -> Problem:
     """Make a problem of whatever holds rows and labels.
 
@@ -140,6 +146,8 @@ def problem_of(
         Unlabeled rows of a file that are kept at most.
     seed : int
         Seed of that choice.
+    who : str
+        Name of the caller, for errors.
 
     Returns
     -------
@@ -153,23 +161,25 @@ def problem_of(
     """
     if isinstance(X, str | os.PathLike):
         if not isinstance(y, str):
-            raise ParameterError("compare: y must name the label column of the file.")
+            raise ParameterError(f"{who}: y must name the label column of the file.")
         return read_problem(X, y, columns=columns, max_unlabeled=max_unlabeled, seed=seed)
     if isinstance(y, str):
         if not hasattr(X, "columns") or y not in X.columns:
-            raise ParameterError(f"compare: X has no column {y!r}.")
+            raise ParameterError(f"{who}: X has no column {y!r}.")
         y, X = X[y], X[[name for name in X.columns if name != y]]
     if y is None:
-        raise ParameterError("compare: y must hold labels, or name a column of X, got neither.")
+        raise ParameterError(f"{who}: y must hold labels, or name a column of X, got neither.")
     try:
-        return array_problem(X, y, {"text": "text"} if are_texts(X) and columns is None else columns)
+        return array_problem(X, y, {"text": "text"} if are_texts(X) and columns is None else columns, who=who)
     except (TypeError, ValueError) as error:
         if isinstance(error, DataError | ParameterError):
             raise
-        raise DataError(f"compare: X must be a table of plain values, got an error ({error}).") from error
+        raise DataError(f"{who}: X must be a table of plain values, got an error ({error}).") from error
 
 
-def array_problem(X: Any, y: Any, columns: Mapping[str, str] | None = None, name: str = "X") -> Problem:
+def array_problem(
+    X: Any, y: Any, columns: Mapping[str, str] | None = None, name: str = "X", who: str = "compare"
+) -> Problem:
     """Make a problem of rows in memory.
 
     Parameters
@@ -182,6 +192,8 @@ def array_problem(X: Any, y: Any, columns: Mapping[str, str] | None = None, name
         Kinds of columns.
     name : str
         What to call it.
+    who : str
+        Name of the caller, for errors.
 
     Returns
     -------
@@ -198,9 +210,9 @@ def array_problem(X: Any, y: Any, columns: Mapping[str, str] | None = None, name
     dropped = _skipped(name, frame, columns or {})
     chosen: dict[str, Kind] = {n: k for n, k in (columns or {}).items() if k != "skip"}  # type: ignore[misc]
     table = table_of(name, frame.drop(dropped), None, chosen)
-    labels = encode_labels(y, who="compare")
+    labels = encode_labels(y, who=who)
     if len(labels.codes) != frame.height:
-        raise DataError(f"compare: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
+        raise DataError(f"{who}: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
     return _checked(table, labels.codes, labels.classes, frame.height, [], tuple(chosen), "y", name)
 
 

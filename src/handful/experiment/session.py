@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import InitVar, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from handful.core.errors import ParameterError
@@ -53,6 +53,8 @@ class Session:
         Tell what would be tried, and stop.
     started : float
         Value of ``time.monotonic()`` from which `minutes` count; now, by default.
+    who : str
+        Name of the caller, for errors.
 
     Examples
     --------
@@ -74,22 +76,21 @@ class Session:
     watch: Callable[[Standing], None] | None = None
     dry_run: bool = False
     started: float = field(default_factory=time.monotonic)
+    who: InitVar[str] = "compare"
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, who: str) -> None:
         for name, value in (("minutes", self.minutes), ("memory", self.memory_gb)):
             if value is not None and not value > 0:
-                raise ParameterError(f"compare: {name} must be above 0, got {value}.")
+                raise ParameterError(f"{who}: {name} must be above 0, got {value}.")
         if self.trials is not None and self.trials < 1:
-            raise ParameterError(f"compare: trials must be at least 1, got {self.trials}.")
+            raise ParameterError(f"{who}: trials must be at least 1, got {self.trials}.")
         if self.draws < 2:
-            raise ParameterError(
-                f"compare: there must be at least 2 draws to tell chance from skill, got {self.draws}."
-            )
+            raise ParameterError(f"{who}: there must be at least 2 draws to tell chance from skill, got {self.draws}.")
         if self.unlabeled_rows < 1:
-            raise ParameterError(f"compare: unlabeled_rows must be at least 1, got {self.unlabeled_rows}.")
+            raise ParameterError(f"{who}: unlabeled_rows must be at least 1, got {self.unlabeled_rows}.")
 
     @classmethod
-    def of(cls, session: Session | None, limits: dict[str, Any]) -> Session:
+    def of(cls, session: Session | None, limits: dict[str, Any], who: str = "compare") -> Session:
         """Return the session that was given, or one with these limits.
 
         Parameters
@@ -98,6 +99,8 @@ class Session:
             A session.
         limits : dict of str to value
             Parameters of a new one; only where there is none yet.
+        who : str
+            Name of the caller, for errors.
 
         Returns
         -------
@@ -106,7 +109,7 @@ class Session:
         """
         if session is not None:
             if limits:
-                raise ParameterError(f"compare: limits belong into the session, got {', '.join(limits)} beside it.")
+                raise ParameterError(f"{who}: limits belong into the session, got {', '.join(limits)} beside it.")
             return session
         known = {one.name for one in fields(cls)}
         for name in limits:
@@ -115,8 +118,8 @@ class Session:
 
                 near = get_close_matches(name, known, n=1)
                 hint = f" Did you mean {near[0]!r}?" if near else f" They are: {', '.join(sorted(known))}."
-                raise ParameterError(f"compare: there is no limit named {name!r}.{hint}")
-        return cls(**limits)
+                raise ParameterError(f"{who}: there is no limit named {name!r}.{hint}")
+        return cls(who=who, **limits)
 
     @property
     def by_clock(self) -> bool:

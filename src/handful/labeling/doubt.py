@@ -64,6 +64,8 @@ class Doubts:
         The most doubtful first.
     n_wrong : int
         How many labels the models are confident are wrong.
+    n_doubted : int
+        How many labels are not the models' first choice, the wrong ones among them.
     duplicates : list of (int, int, object, object)
         Pairs of rows that hold nearly the same and have different labels.
     n_judged, n_lone : int
@@ -74,6 +76,7 @@ class Doubts:
 
     doubts: list[Doubt]
     n_wrong: int
+    n_doubted: int
     duplicates: list[tuple[int, int, Any, Any]]
     n_judged: int
     n_lone: int
@@ -92,7 +95,7 @@ def doubtful_labels(
     y : array-like
         Labels; unlabeled rows are left out.
     n : int, optional
-        How many to return at most; all rows whose given label is not the models' first choice by default.
+        How many to return at most; all by default.
     random_state : int, default=0
         Seed of folds and trees.
     progress : callable, optional
@@ -101,13 +104,15 @@ def doubtful_labels(
     Returns
     -------
     Doubts
-        Ranked by the lead of the suggestion over the given label. An interruption ends the run with the models that are
+        Rows whose given label is not the models' first choice: those that count as wrong first, each part ranked by the lead
+        of the suggestion over the given label. An interruption ends the run with the models that are
         done, if there is one.
 
     Notes
     -----
     Confident learning (Northcutt, Jiang & Chuang 2021) on the mean of the five-fold cross-validated probabilities of
-    logistic regression, extra trees and nearest neighbors.
+    logistic regression, extra trees and nearest neighbors. A label that is the models' first choice is not counted as wrong,
+    however sure they usually are of it.
 
     Examples
     --------
@@ -133,10 +138,11 @@ def doubtful_labels(
     answers = _answers(matrix, points, codes, len(labels.classes), random_state, progress)
     shares = np.mean(list(answers.values()), axis=0)
     best = confident_classes(shares, class_thresholds(shares, codes))
-    wrong = (best >= 0) & (best != codes)
     quality = label_quality(shares, codes)
+    doubted = quality < 0
+    wrong = doubted & (best >= 0) & (best != codes)
     order = np.lexsort((quality, ~wrong))
-    order = order[wrong[order] | (quality[order] < 0)] if n is None else order[:n]
+    order = order[doubted[order]][:n]
     near, distances = _nearest(points, order)
     doubts = [
         _doubt(at, shares, answers, best, wrong, (rows, codes, labels.classes), (near[i], distances[i]))
@@ -147,7 +153,7 @@ def doubtful_labels(
         for a, b in _duplicates(*_as_held(matrix), codes)
     ]
     n_lone = len(labels.labeled) - len(rows)
-    return Doubts(doubts, int(wrong.sum()), pairs, len(rows), n_lone, tuple(answers))
+    return Doubts(doubts, int(wrong.sum()), int(doubted.sum()), pairs, len(rows), n_lone, tuple(answers))
 
 
 def _answers(

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from handful.core.errors import DataError, ParameterError
+from handful.core.progress import Progress, Step
 from handful.labeling.loop import AUDIT, AUDIT_SHARE
 
 _MOST = 5_000  # raw sentences that are considered
 _LONGEST = 40  # tokens; a longer sentence costs more than it tells
 _SHORTEST = 3
+_PART = 250  # sentences between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,13 @@ class SentencePick:
 
 
 def next_sentences(
-    raw: Sequence[Any], tagger: Any = None, *, n: int = 20, strategy: str = "auto", random_state: int = 0
+    raw: Sequence[Any],
+    tagger: Any = None,
+    *,
+    n: int = 20,
+    strategy: str = "auto",
+    random_state: int = 0,
+    progress: Progress | None = None,
 ) -> list[SentencePick]:
     """Choose sentences to tag next.
 
@@ -58,6 +66,8 @@ def next_sentences(
         audit, chosen at random.
     random_state : int, default=0
         Seed.
+    progress : callable, optional
+        Told how many sentences the tagger has read.
 
     Returns
     -------
@@ -83,7 +93,7 @@ def next_sentences(
     n = min(n, len(raw))
     n_audit = n if strategy == "random" else int(AUDIT_SHARE * n)
     pool = np.sort(shuffled[:_MOST])
-    doubts = _doubts([raw[i] for i in pool], tagger)
+    doubts = _doubts([raw[i] for i in pool], tagger, progress)
     chosen: dict[int, str] = {}
     told = "unsure and new words" if tagger is not None else "frequent words that are new"
     for at in _spread([list(raw[i]) for i in pool], doubts, n - n_audit):
@@ -112,14 +122,19 @@ def token_margins(shares: np.ndarray) -> np.ndarray:
     return np.asarray(top[:, 1] - top[:, 0])
 
 
-def _doubts(sentences: list[Any], tagger: Any) -> list[np.ndarray]:
+def _doubts(sentences: list[Any], tagger: Any, progress: Progress | None) -> list[np.ndarray]:
     """Return how much each token has to teach: how frequent its word is, times one minus its margin."""
     counts = Counter(word for sentence in sentences for word in set(sentence))
     frequent = [np.array([np.log1p(counts[word]) for word in sentence]) for sentence in sentences]
     if tagger is None:
         return frequent
-    shares = tagger.predict_proba(sentences)
-    return [part * (1.0 - token_margins(lines)) for part, lines in zip(frequent, shares, strict=True)]
+    doubts: list[np.ndarray] = []
+    for start in range(0, len(sentences), _PART):
+        shares = tagger.predict_proba(sentences[start : start + _PART])
+        doubts += [part * (1.0 - token_margins(lines)) for part, lines in zip(frequent[start:], shares, strict=False)]
+        if progress is not None:
+            progress(Step("read raw sentences", len(doubts), len(sentences)))
+    return doubts
 
 
 def _spread(sentences: list[list[str]], doubts: list[np.ndarray], n: int) -> list[int]:
