@@ -86,6 +86,12 @@ def test_a_full_disk_is_one_sentence(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path):
+    done = run_shell("handful paper su2004 --quick --figures /proc/figures", tmp_path)
+    assert done.returncode == 1
+    assert done.stderr == "handful: /proc/figures: cannot be read or written (No such file or directory).\n"
+
+
 def on_terminal(*command: str, cwd) -> bytes:
     """Run a command whose stdout and stderr are a terminal, and return what arrives there."""
     ours, theirs = pty.openpty()

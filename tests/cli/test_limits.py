@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import gzip
+import os
 
 import numpy as np
 import polars as pl
 import pytest
 
 from handful.cli import main
-from handful.core.errors import DataError, FormatError
+from handful.core.errors import DataError, FileError, FormatError
 from handful.corpora.opening import read_lines
 from handful.corpora.tables import without_formulas
+from handful.experiment.journal import Journal as RunJournal
 from handful.parsing.inputs import check_lengths
 from handful.reports.markdown import escaped, visible_line
+from handful.studio.journal import Journal as StudioJournal
 from handful.tagging import CRF
 
 
@@ -77,6 +80,44 @@ def test_too_deep_and_too_many_are_refused_in_a_sentence(words, content, told, t
     assert told in err
     assert err.count("\n") == 1
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names of POSIX")
+@pytest.mark.parametrize("name", ["x" * 300, "", ".", "/dev/zero", "/dev/full", "/proc/self/mem"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fit", "--target", "x"),
+        ("fit", "tagger"),
+        ("fit", "parser"),
+        ("fit", "senses"),
+        ("clusters",),
+        ("condense", "RAW", "RAW"),
+        ("inspect",),
+        ("predict", "RAW"),
+        ("merge", "RAW"),
+        ("similar", "--word", "x"),
+        ("compare", "--target", "x", "--fresh"),
+        ("studio", "--no-browser"),
+    ],
+    ids=" ".join,
+)
+def test_names_that_are_no_data_files_are_refused_in_a_sentence(words, name, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "RAW").write_text("some text\n")
+    assert run([*words, name]) in (1, 2)
+    err = capsys.readouterr().err
+    assert err.splitlines()[-1].startswith(("handful: ", "Error: "))
+    assert "unexpected" not in err
+    assert [path.name for path in tmp_path.iterdir()] == ["RAW"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a device of POSIX")
+def test_a_journal_on_a_device_that_never_ends_is_not_read():
+    with pytest.warns(RuntimeWarning, match=r"/dev/full: cannot be written \(is no ordinary file\)"):
+        assert RunJournal("/dev/full", "key").outcomes == {}
+    with pytest.raises(FileError, match="/dev/full: is no ordinary file"):
+        StudioJournal("/dev/full", "key")
 
 
 @pytest.mark.parametrize(

@@ -149,3 +149,34 @@ def test_what_stands_inside_must_go_with_what_it_stands_in():
     tagger = handful.load(folder / "tagger.stacked.handful")
     with pytest.raises(DataError, match="its classifier must take 100001 columns, as tag_weight says"):
         StackedTagger._from_state({**tagger._state(), "tag_weight": 100_000})
+
+
+def test_columns_that_cannot_be_encoded_are_refused():
+    import numpy as np
+
+    from handful.core.errors import DataError
+    from handful.features.tables import TableEncoder
+
+    with pytest.raises(DataError, match="the values of column 'x' must differ"):
+        TableEncoder({"x": {"kind": "nominal", "values": ["red", "blue", "red"]}})
+    words = {"kind": "text", "words": ["red"], "weights": np.array([1.0])}
+    check_state("TableEncoder", {"columns": TableEncoder.STATE}, {"columns": {"x": words}})
+    words["weights"] = np.array([1e308])  # has no square
+    with pytest.raises(DataError, match="TableEncoder: columns must"):
+        check_state("TableEncoder", {"columns": TableEncoder.STATE}, {"columns": {"x": words}})
+
+
+def test_a_width_without_a_square_and_a_mark_without_a_label_are_refused():
+    import numpy as np
+
+    from handful.core.errors import DataError
+    from handful.methods.label_graphs import LabelSpreading
+    from handful.tagging.prototypes import PrototypeTeam
+
+    model = LabelSpreading().fit([[0.0], [1.0], [8.0], [9.0]], ["low", None, "high", None])
+    with pytest.raises(DataError, match="width_ must be at most 1e"):
+        LabelSpreading._from_state({**model._state(), "width_": 1e200})
+    team = PrototypeTeam(boundary="histogram")
+    team.classes_, team.members_, team.crf_ = np.array(["D", "N"]), [], None
+    with pytest.raises(DataError, match="PrototypeTeam: the stored model is damaged"):
+        team._check_state()

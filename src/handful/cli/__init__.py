@@ -93,16 +93,14 @@ def group(debug: bool) -> None:
 
 
 class _Note(logging.Handler):
-    """Shows on a terminal that kernels are being compiled."""
+    """Shows on a terminal that kernels are being compiled, or cannot be kept."""
 
     def emit(self, record: logging.LogRecord) -> None:
         """Say it in one line."""
         from handful.cli.console import say
 
-        say(
-            "The first use compiles, which takes some seconds; later ones do not. `handful warmup` compiles all at once.",
-            stderr=True,
-        )
+        first = "The first use compiles, which takes some seconds; later ones do not. `handful warmup` compiles all at once."
+        say(first if record.levelno == logging.INFO else f"handful: {record.getMessage()}.", stderr=True)
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -29,7 +29,7 @@ def command(text: Path, settings: dict[str, Any], run: Run) -> None:
 
     TEXT has one sentence per line, or columns; it may be packed. Plain text of any size is counted in bounded memory.
     """
-    target = run.output or text.with_name(f"{text.name}.paths")
+    target = run.output or text.parent / f"{text.name}.paths"
     check_output(target, text)
     model = BrownClusters(**settings, n_jobs=run.jobs)
     with progress_bar() as progress:

@@ -77,7 +77,7 @@ def command(
     from handful.representations.condensed.share import Share
 
     share = None if given["shard"] is None else Share.parse(given["shard"])
-    output = run.output or model.with_name(f"{model.stem}-condensed.handful")
+    output = run.output or model.parent / f"{model.stem}-condensed.handful"
     read = (model, labeled, given["dev"], *given["taggers"], *texts)
     check_output(output, *read)
     base = load(model)

@@ -28,7 +28,7 @@ def count_files(counts: Path | None, held_out: bool) -> list[Path]:
     """
     if counts is None:
         return []
-    return [counts, *([counts.with_name(f"{counts.name}-held-out")] if held_out else [])]
+    return [counts, *([counts.parent / f"{counts.name}-held-out"] if held_out else [])]
 
 
 @dataclass(frozen=True)

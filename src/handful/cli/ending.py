@@ -87,6 +87,8 @@ def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
     if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         _forget_output()
         return 1, f"the output cannot be written ({os.strerror(error.errno)}). Make room, or name another place."
+    if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
+        return 1, f"{error.filename}: cannot be read or written ({os.strerror(error.errno)})."
     if not isinstance(error, Exception):
         raise error
     text = f"unexpected {type(error).__name__}: {error}".rstrip()

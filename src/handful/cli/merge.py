@@ -97,7 +97,7 @@ def _beside(data: Path) -> Path:
     stem, dot, suffix = data.name.partition(".")
     if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):  # read here, but not written
         dot, suffix = ".", "csv"
-    where = data.with_name(f"{stem}.merged{dot}{suffix}")
+    where = data.parent / f"{stem}.merged{dot}{suffix}"
     if where.exists():
         raise FileError(f"{where}: is there already. Name another file with -o, or replace DATA with --in-place.")
     return where

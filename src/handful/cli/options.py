@@ -164,7 +164,7 @@ def model_file(run: Run, data: Path) -> Path:
     'stdin.handful'
     """
     name = "stdin" if str(data) == "-" else data.name.split(".")[0]
-    return run.model if run.model is not None else data.with_name(f"{name}.handful")
+    return run.model if run.model is not None else data.parent / f"{name}.handful"
 
 
 def training_state(run: Run) -> Path | None:

@@ -146,7 +146,7 @@ def _pairs(train: Tagged) -> list[Any]:
 
 def journal_path(data: Path) -> Path:
     """Return the journal beside the data."""
-    return data.with_name(f"{data.name}.studio")
+    return data.parent / f"{data.name}.studio"
 
 
 def digest(data: Path) -> str:

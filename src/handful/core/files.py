@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +61,31 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             # errors of other libraries have a text and no number
             raise FileError(f"{path}: cannot be written ({error.strerror or ' '.join(str(error).split())}).") from error
         raise
+
+
+def is_endless(handle: int) -> bool:
+    """Tell whether an open file is a device, such as ``/dev/zero``, that may never come to an end.
+
+    Parameters
+    ----------
+    handle : int
+        What `os.open` gave.
+
+    Returns
+    -------
+    bool
+        False for files, pipes, terminals and ``/dev/null``.
+
+    Examples
+    --------
+    >>> with open(os.devnull) as nothing:
+    ...     is_endless(nothing.fileno())
+    False
+    """
+    found = os.fstat(handle)
+    if not (stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)) or os.isatty(handle):
+        return False
+    return not os.path.samestat(found, os.stat(os.devnull))
 
 
 def lock(handle: int) -> bool:

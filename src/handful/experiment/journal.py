@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -79,7 +80,11 @@ class Journal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
-            self._do_without(error)
+            self._do_without(error.strerror)
+            return
+        if not stat.S_ISREG(os.fstat(handle).st_mode):  # a device may have no end
+            os.close(handle)
+            self._do_without("is no ordinary file")
             return
         if not lock(handle):
             # Another run of the same comparison writes here. Both come to the same end; this one keeps nothing.
@@ -110,11 +115,11 @@ class Journal:
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:  # a full disk is no reason to lose what was measured
             self.close()
-            self._do_without(error)
+            self._do_without(error.strerror)
 
-    def _do_without(self, error: OSError) -> None:
+    def _do_without(self, why: str | None) -> None:
         warnings.warn(
-            f"{self.path}: cannot be written ({error.strerror}), so that this run cannot go on if it is interrupted. "
+            f"{self.path}: cannot be written ({why}), so that this run cannot go on if it is interrupted. "
             "Set HANDFUL_RUNS to a folder of yours.",
             RuntimeWarning,
             stacklevel=3,

@@ -72,7 +72,7 @@ class TableEncoder:
                     kind=Text("text"),
                     view=IfThere(Text("words")),
                     words=ListOf(Text(), "w?"),
-                    weights=Array("f8", "w?"),
+                    weights=Array("f8", "w?", low=0, high=1e100),  # their squares must not run over
                 )
             ),
             Record(
@@ -101,6 +101,8 @@ class TableEncoder:
             value for column in columns.values() for value in column.get("values", ())
         ).encode()  # half letters fail
         for name, column in self._columns.items():
+            if len(set(column.get("values", ()))) < len(column.get("values", ())):
+                raise DataError(f"TableEncoder: the values of column {name!r} must differ.")
             if _is_viewed(column):
                 from handful.features.texts import check_texts
 

@@ -56,11 +56,17 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
     numba also forgets to start its threads when it loads a kernel that was compiled against a parallel one out of the
     cache; the first parallel loop then crashes (numba issue 4807). So they are started here.
+
+    A file that was cut short, as by a loss of power, is compiled again, and where there is no room to keep what was
+    compiled, it is done without.
     """
 
     def load(self, key: Any) -> Any:
         """Load machine code, and start numba's threads if it needs them."""
-        overload = super().load(key)
+        try:
+            overload = super().load(key)
+        except Exception:  # a damaged pickle may end in any exception
+            return None
         if overload is not None and _PARALLEL_CALL in overload[0][2][0]:  # library, its state, its object code
             numba.get_num_threads()
         return overload
@@ -69,8 +75,19 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
         """Save machine code, then the index that names it."""
         stem = self._index_name.removesuffix(".nbi")
         name = f"{stem}.{hashlib.sha256(repr(key).encode()).hexdigest()[:20]}.nbc"
-        self._save_data(name, data)
-        self._save_index(self._load_index() | {key: name})
+        try:
+            self._save_data(name, data)
+            self._save_index(self._load_index() | {key: name})
+        except OSError as error:
+            _tell_without_cache(error.strerror)
+
+    def _load_index(self) -> Any:
+        try:
+            return super()._load_index()
+        except OSError:
+            raise
+        except Exception:  # see `load`
+            return {}
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -107,7 +124,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             dispatcher: Any = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
         except RuntimeError:  # there is no folder for compiled kernels
-            _tell_without_cache()
+            _tell_without_cache("no folder can be written")
             dispatcher = numba.njit(no_cfunc_wrapper=True, **called)(kernel)
         files = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
         if isinstance(files, IndexDataCacheFile):  # a kernel that is cached, and compiled at all
@@ -123,10 +140,11 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 @cache
-def _tell_without_cache() -> None:
+def _tell_without_cache(why: str) -> None:
     """Say, once in a process, that every run compiles anew."""
     logging.getLogger("handful.kernels").warning(
-        "no folder for compiled kernels can be written, so that every run compiles them anew; set NUMBA_CACHE_DIR to one that can"
+        "compiled kernels cannot be kept (%s), so that every run compiles them anew; set NUMBA_CACHE_DIR to a folder with room",
+        why,
     )
 
 

@@ -23,7 +23,7 @@ class _LabelGraph(RowClassifier):
         rows_=Array("f8", "n", "d"),
         shares_=Array("f8", "n", "k", low=0, high=1),
         transduction_=Names("n"),
-        width_=Number(float, low=1e-150),
+        width_=Number(float, low=1e-150, high=1e154),  # so that it has a square
     )
 
     n_neighbors: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,8 @@ class Journal:
         except OSError as error:
             raise FileError(f"{path}: cannot be written ({error.strerror}).") from None
         try:
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):  # a device may have no end
+                raise FileError(f"{path}: is no ordinary file. Name a file to write to.")
             self._lock()
             self._end = self._replay(key)
         except BaseException:

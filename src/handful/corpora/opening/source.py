@@ -7,6 +7,7 @@ import sys
 from typing import IO, Any
 
 from handful.core.errors import FileError
+from handful.core.files import is_endless
 from handful.corpora.opening.packing import CHUNK, FilePath, bare_suffix, unpacked
 
 HEAD = 2**16
@@ -185,6 +186,9 @@ def _open(path: FilePath) -> io.BufferedReader:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise FileError(f"{str(path)!r}: cannot be read ({error}).") from None
+    if is_endless(file.fileno()):
+        file.close()
+        raise FileError(f"{path}: is a device. Name a file to read.")
     try:
         file.peek(8)
     except OSError as error:

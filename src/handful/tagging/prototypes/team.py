@@ -289,8 +289,13 @@ class PrototypeTeam(ProbabilisticTagger):
         )
 
     def _check_state(self) -> None:
-        same = all(np.array_equal(member.classes_, self.classes_) for member in self.members_)
-        if not same or (self.crf_ is not None and not set(self.crf_.classes_) <= set(self.classes_)):
+        labels = set(self.classes_.tolist())
+        whole = [
+            all(np.array_equal(member.classes_, self.classes_) for member in self.members_),
+            self.crf_ is None or set(self.crf_.classes_) <= labels,
+            self.boundary is None or self.boundary in labels,
+        ]
+        if not all(whole):
             raise DataError("PrototypeTeam: the stored model is damaged.")
 
 
