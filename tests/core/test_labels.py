@@ -77,8 +77,16 @@ def test_one_class_is_refused_where_two_are_needed():
         encode_labels(["a", "a", None], who="Model", min_classes=2)
 
 
-@given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1).filter(lambda y: any(v is not None for v in y)))
+@given(
+    st.lists(st.one_of(st.none(), st.text("ab1\n", min_size=1, max_size=3).filter(str.strip)), min_size=1).filter(any)
+)
 def test_decoding_gives_the_labels_back(y):
     found = encode_labels(y)
     assert found.decode(found.codes[found.labeled]).tolist() == [v for v in y if v is not None]
     assert [y[i] for i in found.unlabeled] == [None] * len(found.unlabeled)
+
+
+@pytest.mark.parametrize("kind", [object, str])
+def test_an_empty_string_is_no_label(kind):
+    labels = encode_labels(np.array(["a", "", "b", " "], dtype=kind))
+    assert labels.codes.tolist() == [0, -1, 1, -1]

@@ -53,6 +53,8 @@ def test_a_link_is_replaced_and_not_followed_and_what_is_no_file_is_left_alone(t
     assert not link.is_symlink()
     assert (link.read_text(), real.read_text()) == ("new", "old")
     os.mkfifo(pipe)
+    with pytest.raises(FileError, match="is no ordinary file"), atomic_writer("/dev/stdout"):
+        pass
     with pytest.raises(FileError, match="is no ordinary file"), atomic_writer(pipe):
         pass
     assert pipe.is_fifo()

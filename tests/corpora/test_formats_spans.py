@@ -67,6 +67,7 @@ def test_spans_are_whole_tokens_even_inside_words(tmp_path):
         ({"text": "Rome", "spans": [{"start": "0", "end": 4}]}, "as a whole number, got '0'"),
         ({"text": 3, "spans": []}, "expected text under 'text', got 3"),
         ({"text": "Rome", "spans": [7]}, "as a whole number, got None"),
+        ({"text": "Rome", "spans": [{"start": 0, "end": 4}]}, "a label for each of the spans"),
     ],
 )
 def test_wrong_spans_are_one_sentence(tmp_path, row, message):
@@ -127,6 +128,96 @@ def test_senses_in_a_table(tmp_path):
     with pytest.raises(FormatError, match=r":2: expected the word 'bank' in the text"):
         list(format_named("sense-table").read(path))
     assert isinstance(first, Occurrence)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        {"id": 1, "start_offset": 13, "end_offset": 26, "label": "LOC"},
+        {"start": 13, "end": 26, "text": "New York City", "labels": ["LOC"]},
+    ],
+)
+def test_spans_may_be_objects(tmp_path, span):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": TEXT, "entities": [span], "relations": []}) + "\n")
+    assert format_of(path).name == "doccano"
+    assert read_tagged(path).tags[0].count("I-LOC") == 2
+
+
+def test_what_is_odd_about_spans_is_told(tmp_path):
+    path = tmp_path / "a.jsonl"
+    rows = [
+        {"text": TEXT, "spans": [CITY, {"start": 13, "end": 16, "label": "X"}, {"start": 5, "end": 7, "label": "Y"}]}
+    ]
+    path.write_text(json.dumps(rows[0]) + "\n")
+    cut, overlap = sorted(read_tagged(path).notes, reverse=True)
+    assert cut == "Spans that start or end inside a word cut it in two, such as Y at 5 to 7 of line 1."
+    assert overlap == "Spans that overlap a longer one are left out, such as X at 13 to 16 of line 1."
+
+
+def test_spans_of_another_text_are_refused(tmp_path):
+    (tmp_path / "a.txt").write_text("   " + TEXT)
+    path = tmp_path / "a.ann"
+    path.write_text("T1\tLOC 13 26\tNew York City\n")
+    with pytest.raises(FormatError, match=r"a\.ann:1: expected 'New York City' at 13 to 26 of the text, got 'ft New"):
+        read_tagged(path)
+    path.write_text("T1\tLOC 16 19;25 29\tNew City\n")
+    assert read_tagged(path).notes == ("Spans in several parts are taken as one, such as LOC at 16 to 29 of line 1.",)
+    task = {
+        "data": {"text": TEXT},
+        "annotations": [{"result": [{"value": {**CITY, "text": "Paris", "labels": ["X"]}}]}],
+    }
+    path = tmp_path / "b.json"
+    path.write_text(json.dumps([task]))
+    with pytest.raises(FormatError, match=r"b\.json: expected 'Paris' at 13 to 26 of the text"):
+        read_tagged(path)
+
+
+def test_texts_without_spans_have_no_tags_and_know_their_record(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "Rome fell. Why?", "id": 7}\n{"text": ""}\n{"text": "Oslo stood."}\n')
+    found = [sentence for sentence, _ in read_untagged(path, (), "tag")]
+    assert [sentence.comments for sentence in found] == [("# record = 0",), ("# record = 0",), ("# record = 2",)]
+    assert not any("tag" in sentence.columns for sentence in found)
+
+
+def test_tags_that_look_wrong_are_told(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"word{i % 9}\t{'B-X' if i % 2 else 'O'}\n" for i in range(200)))
+    (note,) = read_tagged(path).notes
+    assert note == "The 200 tokens are 1 sentence, 200 tokens each. Is a blank line missing after each sentence?"
+    path.write_text("a\tB-X\nb\tI-Y\n\nc\tB-Y\nd\tI-Y\n\n")
+    assert read_tagged(path).notes[0].startswith("1 of 3 spans begins with I- (such as I-Y after B-X)")
+    path.write_text("a\tI-X\nb\tI-X\n\nc\tI-Y\nd\tB-Y\n\n")
+    assert not read_tagged(path).notes, "this is another way to write spans"
+    path.write_text("".join(f"word{i}\tN\n" if i % 9 else f"word{i}\tN\tmore\n\n" for i in range(1, 90)))
+    with pytest.raises(FormatError, match=r"a\.tsv:9: expected 2 columns, as on most lines, got 3"):
+        read_tagged(path)
+
+
+def test_titles_one_a_line_are_not_joined(tmp_path):
+    path = tmp_path / "a.txt"
+    titles = [
+        "Sony WH-1000XM4 Headphones, black",
+        "Bosch GSR 12V-15 Drill, 2 batteries",
+        "Lego City Police Car 60312, new",
+    ]
+    path.write_text("\n".join(titles) + "\n")
+    assert len(list(read_sentences(path))) == 3
+    path.write_text("\n".join(titles).lower() + "\n")
+    assert len(list(read_sentences(path))) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("l'e\u0301te\u0301, aujourd'hui", ["l'", "e\u0301te\u0301", ",", "aujourd'hui"]),
+        ("co\u00adoperate at 5 o'clock", ["co\u00adoperate", "at", "5", "o'clock"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+    ],
+)
+def test_signs_within_words_do_not_cut_them(text, tokens):
+    assert [token.text for token in tokenize(text)] == tokens
 
 
 def test_raw_text_is_cut_into_tokens(tmp_path):

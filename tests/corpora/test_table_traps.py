@@ -231,6 +231,8 @@ def test_suspicions():
     assert suspicions(twice, {"x": "numeric", "amount": "numeric"}, codes, ["a", "b"])[-1].startswith(
         "20 unlabeled rows are copies of labeled ones"
     )
+    assert list(left_out(Table(frame, kinds), codes=codes)) == ["later"]
+    assert left_out(Table(frame, kinds), ["later"], codes) == {}
     few = np.array([0, 1] * 5 + [-1] * 50)
     assert not [n for n in suspicions(frame, kinds, few, ["a", "b"]) if "alone" in n], "ten labels prove nothing"
 
@@ -341,3 +343,29 @@ def test_amounts_in_several_currencies_are_told(put):
     assert table.forms == {"price": "mixed amount"}
     assert any("several currencies ($, EUR)" in note for note in table.notes)
     assert not read_table(put("price,kind\n$5,a\n7 USD,b\n"), "kind").notes
+
+
+def test_a_misspelled_label_is_told_and_numbered_names_are_not():
+    codes = np.array([0] * 8 + [1] * 8 + [2])
+    rows = pl.DataFrame({"x": list(range(17))})
+    notes = suspicions(rows, {"x": "numeric"}, codes, ["cat", "dog", "dgo"])
+    assert notes[0].startswith("The label 'dgo' occurs once. If 'dog' was meant")
+    assert not [
+        n for n in suspicions(rows, {"x": "numeric"}, codes, ["kind 1", "kind 2", "kind 3"]) if "occurs once" in n
+    ]
+
+
+def test_few_labels_that_are_all_different_numbers_are_a_quantity():
+    with pytest.raises(DataError, match="got 20 different numbers in 20 labels, which looks like a quantity"):
+        judge_labels(pl.Series("y", [str(100 + 1.37 * i) for i in range(20)]))
+    assert judge_labels(pl.Series("stars", [0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0] * 2)).cells.n_unique() == 8
+    assert judge_labels(pl.Series("number", list(range(1, 13)))).cells.n_unique() == 12
+
+
+def test_points_are_thousands_where_other_columns_have_decimal_commas(put):
+    path = put("Menge;Preis\n680;43,73\n4.314;1,5\n2.634;7,25\n482;3,1\n")
+    table = read_table(path)
+    assert table.forms["Menge"] == "decimal comma"
+    assert "points between thousands" in table.notes[0]
+    assert guess_form(["4.314", "680"]) == "plain"
+    assert "Menge" not in read_table(put("Menge;Preis\n680;43,73\n4.31;1,5\n")).forms, "4.31 are no thousands"

@@ -138,7 +138,8 @@ def _ten_more() -> dict[str, Any]:
     for row in given:
         loop.label(int(row), names[row])
     picks = loop.next(10)
-    random = [_accuracy(X, names, np.append(given, rng.permutation(len(X))[:10])) for _ in range(10)]
+    others = np.setdiff1d(np.arange(len(X)), given)
+    random = [_accuracy(X, names, np.append(given, rng.permutation(others)[:10])) for _ in range(10)]
     return {
         "rows": [{"row": pick.row, "reason": pick.reason} for pick in picks],
         "labels": len(given),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import console, emit_json, progress_bar, say
 from handful.cli.options import (
     Names,
     Run,
@@ -84,6 +84,8 @@ def command(
     _check_options(method, run.checkpoint, options["clusters"], options["unlabeled"])
     state = training_state(run)
     train = read_tagged(data, layout or (), tag)
+    for note in train.notes:
+        say(note, stderr=True)
     columns = tuple(train.sentences[0].columns)
     held = None if dev is None else _read_dev(dev, train)
     setup = TaggerSetup(**options.pop("settings"), columns=columns, n_jobs=run.jobs, random_state=run.seed)

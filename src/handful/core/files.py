@@ -41,7 +41,8 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     target = Path(os.path.abspath(path))  # a link is replaced like any other file: what it names may lie anywhere
     if target.is_dir():
         raise FileError(f"{path}: is a folder. Name a file to write to.")
-    if target.exists() and not target.is_file():
+    # /dev/stdout is a link, and leads to an ordinary file where the shell says so; the link must stay.
+    if str(target.parent) in ("/dev", "/dev/fd", "/proc/self/fd") or (target.exists() and not target.is_file()):
         raise FileError(f"{path}: is no ordinary file. Name a file to write to.")
     try:
         # mkstemp makes private files; the finished one gets the rights that a plain open() would give.

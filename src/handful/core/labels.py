@@ -1,6 +1,6 @@
 """What counts as unlabeled outside, and integer codes inside.
 
-Outside, a row without a label carries ``None``, ``NaN``, or, where the labels are integers, scikit-learn's ``-1``.
+Outside, a row without a label carries ``None``, ``NaN``, an empty string, or, where the labels are integers, scikit-learn's ``-1``.
 Inside, labels are codes 0, 1, 2, ... and -1 is always "unlabeled".
 """
 
@@ -60,8 +60,8 @@ def encode_labels(y: Any, *, who: str = "fit", min_classes: int = 1) -> Labels:
     Parameters
     ----------
     y : array-like of shape (n,)
-        Labels: strings, integers, booleans or whole floats; ``None`` and ``NaN`` mark unlabeled rows, and so does -1
-        where the labels are integers.
+        Labels: strings, integers, booleans or whole floats; ``None``, ``NaN`` and the empty string mark unlabeled rows, and
+        so does -1 where the labels are integers.
     who : str
         Name of the caller, for errors.
     min_classes : int
@@ -236,10 +236,14 @@ def _as_objects(y: Any, who: str) -> np.ndarray:
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, str):
+        return not value.strip()
     return isinstance(value, Real) and not isinstance(value, Integral) and value != value
 
 
 def _missing(values: np.ndarray) -> np.ndarray:
+    if values.dtype.kind == "U":
+        return np.asarray(np.strings.str_len(np.strings.strip(values)) == 0)
     return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
 
 

@@ -12,7 +12,7 @@ from handful.core.records import Sentence, Tree
 from handful.corpora.formats.columns import COLUMNS_HEADER, columns_header
 from handful.corpora.formats.conllu import conllu_text
 from handful.corpora.formats.iob import Span, spans
-from handful.corpora.formats.offsets import places_of
+from handful.corpora.formats.offsets import RECORD, places_of
 
 Form: TypeAlias = Literal["columns", "conllu", "jsonl"]
 
@@ -94,7 +94,9 @@ def _shown(share: float) -> str:
 def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Any]:
     sentence = tree.sentence
     places = places_of(sentence)
-    row: dict[str, Any] = {
+    told = [int(line.removeprefix(RECORD)) for line in sentence.comments if line.startswith(RECORD)]
+    row: dict[str, Any] = {"record": told[0]} if told else {}
+    row |= {
         "tokens": list(sentence.tokens),
         "start": [a for a, _ in places],
         "end": [b for _, b in places],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -12,6 +13,11 @@ _APOSTROPHE = "['\u2019]"
 _ABBREVIATIONS = (
     "mr|mrs|ms|dr|prof|st|jr|sr|inc|corp|co|ltd|vs|etc|gen|sen|rep|gov|fig|approx|bzw|ca|usw|nr|str|mme|mlle"
 )
+# Accents that stand for themselves, vowel signs, and the hyphen and joiners that are not seen belong to their word.
+_MARKS = "\u00ad\u200c\u200d" + "".join(
+    filter(lambda c: unicodedata.category(c)[0] == "M", map(chr, range(0x300, 0xFFFF)))
+)
+_WORD = rf"\w+(?:[{_MARKS}]+\w*)*"
 _TOKEN = re.compile(
     r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']"  # addresses
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -21,8 +27,9 @@ _TOKEN = re.compile(
     r"|[:;=]-?[()DPp](?!\w)"  # faces
     r"|\d+(?:[.,:/]\d+)*(?:st|nd|rd|th)?(?!\w)"
     rf"|[^\W_]+?(?=n{_APOSTROPHE}t\b)|n{_APOSTROPHE}t\b|{_APOSTROPHE}(?:s|re|ve|d|ll|m)\b"  # did n't, it 's
+    rf"|\b(?:aujourd{_APOSTROPHE}hui|quelqu{_APOSTROPHE}une?s?|o{_APOSTROPHE}\w+)\b"
     rf"|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu){_APOSTROPHE}(?=\w)"  # l' homme
-    r"|\w+(?:[-&_]\w+)*"
+    rf"|{_WORD}(?:[-&_]{_WORD})*"
     r"|\.{2,}|-{2,}|!{2,}|\?{2,}|\${2,}|<{2,}|>{2,}|`{2}|'{2}|\u2026"
     r"|\S",
     re.IGNORECASE,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from handful.core.errors import ParameterError
 from handful.core.records import Sentence
-from handful.corpora.formats import format_of
+from handful.corpora.formats import Head, format_named, format_of
+from handful.corpora.formats.raw import is_raw
 from handful.corpora.opening import FilePath, as_source
 
 
@@ -33,6 +34,8 @@ def read_sentences(path: FilePath) -> Iterator[Sentence]:
     """
     source = as_source(path)
     format = format_of(source)
+    if format.yields == "table" and source.suffix == ".txt":  # lines of text that happen to have as many commas
+        format = format_named("raw" if is_raw(Head.of(source)) else "text")
     if format.yields == "trees":
         return (tree.sentence for tree in format.read(source))
     if format.yields in ("text", "sentences"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -15,6 +16,7 @@ from handful.corpora.formats.json_objects import first_object
 from handful.corpora.formats.prodigy import read_prodigy
 from handful.corpora.formats.raw import is_raw, read_raw
 from handful.corpora.opening import FilePath, Source, as_source
+from handful.corpora.tag_notes import notes_on_tags
 
 _KINDS = {
     "table": "a table",
@@ -38,12 +40,15 @@ class Tagged:
         Names of the columns of the file; empty for CoNLL-U.
     tag : str
         Name of the column of tags.
+    notes : tuple of str
+        What a person should know of them.
     """
 
     sentences: tuple[Sentence, ...]
     tags: tuple[tuple[str, ...], ...]
     layout: tuple[str, ...]
     tag: str
+    notes: tuple[str, ...] = ()
 
     @property
     def has_spans(self) -> bool:
@@ -79,7 +84,8 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> tagged.tags, tagged.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
-    layout, name, records = _tagged_records(as_source(path), columns, tag)
+    source = as_source(path)
+    layout, name, records = _tagged_records(source, columns, tag)
     sentences, tags = [], []
     for record in records:
         check_columns(path, record, (name,))
@@ -87,7 +93,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
         others = {key: cells for key, cells in record.columns.items() if key != name}
         sentences.append(Sentence(record.tokens, others))
     _refuse_words(path, tags)
-    return Tagged(tuple(sentences), tuple(tags), layout, name)
+    return Tagged(tuple(sentences), tuple(tags), layout, name, (*source.notes, *notes_on_tags(tags)))
 
 
 def _tagged_records(
@@ -120,12 +126,24 @@ def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
     # One sentence without a blank line after it looks like a table between tabs.
     is_columns = format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
     names = guess_columns(source) if is_columns else ()
+    if format.yields == "text" and b"\t" in source.head:
+        _refuse_ragged(source)
     if len(names) < 2:
         got = "" if is_columns else f", got a {format.yields}" if format.yields != "text" else ", got plain text"
         raise FormatError(
             source, None, f"expected one token and its tag on each line, with a blank line after each sentence{got}."
         )
     return names
+
+
+def _refuse_ragged(source: Source) -> None:
+    """Raise at the first line that has more or fewer cells than most have."""
+    lines = [(number, line) for number, line in enumerate(Head.of(source).lines, 1) if line.strip()]
+    counts = Counter(line.count("\t") + 1 for _, line in lines)
+    usual = counts.most_common(1)[0][0]
+    if usual > 1:
+        number, n = next((number, line.count("\t") + 1) for number, line in lines if line.count("\t") + 1 != usual)
+        raise FormatError(source, number, f"expected {usual} columns, as on most lines, got {n}.")
 
 
 def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
@@ -222,13 +240,19 @@ def _untagged_records(
     if _is_text(source, format):
         return ((), read_raw(source)) if is_raw(Head.of(source)) else (("token",), read_text(source, places=True))
     if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
-        return (), read_prodigy(source)  # texts without any spans
+        return (), map(_without_tags, read_prodigy(source))
     if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
         names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
         return names, read_conll(source, names)
     if format.yields in ("sentences", "trees"):
         return (), format.read(source)
     raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {_KINDS[format.yields]}.")
+
+
+def _without_tags(sentence: Sentence) -> Sentence:
+    """Leave out the tags of a text that nobody has annotated."""
+    columns = {name: cells for name, cells in sentence.columns.items() if name != "tag"}
+    return Sentence(sentence.tokens, columns, sentence.comments)
 
 
 def _is_text(source: Source, format: Format) -> bool:

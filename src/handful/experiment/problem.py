@@ -257,7 +257,7 @@ def _checked(
             f"{where}: labels must be of at most {MAX_CLASSES:,} classes, got {len(classes):,}. "
             "Is it an identifier, or a number that should be predicted as such?"
         )
-    reasons = left_out(table, chosen)
+    reasons = left_out(table, chosen, codes)
     kinds = {name: kind for name, kind in table.kinds.items() if name not in reasons}
     told = [*notes, *table.notes, *(f"Column {name!r} was left out: {why}." for name, why in reasons.items())]
     if not kinds:

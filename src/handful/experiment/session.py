@@ -80,8 +80,8 @@ class Session:
 
     def __post_init__(self, who: str) -> None:
         for name, value in (("minutes", self.minutes), ("memory", self.memory_gb)):
-            if value is not None and not value > 0:
-                raise ParameterError(f"{who}: {name} must be above 0, got {value}.")
+            if value is not None and not (isinstance(value, int | float) and value > 0):
+                raise ParameterError(f"{who}: {name} must be a number above 0, got {value!r}.")
         if self.trials is not None and self.trials < 1:
             raise ParameterError(f"{who}: trials must be at least 1, got {self.trials}.")
         if self.draws < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,6 +75,33 @@ def are_texts(X: Any) -> bool:
     """
     listed = isinstance(X, list | tuple) or (type(X).__name__ in ("ndarray", "Series") and X.ndim == 1)
     return listed and len(X) > 0 and all(isinstance(cell, str) for cell in X)
+
+
+def frame_like(X: Any, columns: Collection[str]) -> pl.DataFrame:
+    """Return rows as a frame, by their place where `columns` are those of an array, which has no names.
+
+    Parameters
+    ----------
+    X : as for `as_frame`
+        Rows.
+    columns : collection of str
+        Columns that a model was trained on.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows.
+
+    Examples
+    --------
+    >>> frame_like({"width": [1.0], "height": [2.0]}, ["x0", "x1"]).columns
+    ['x0', 'x1']
+    """
+    frame = as_frame(X)
+    places = [int(name[1:]) for name in columns if name[:1] == "x" and name[1:].isdecimal()]
+    if set(columns) <= set(frame.columns) or len(places) < len(columns) or frame.width != max(places) + 1:
+        return frame
+    return frame.rename({name: f"x{place}" for place, name in enumerate(frame.columns)})
 
 
 def one_row(row: Any, columns: list[str]) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from handful.core.registry import method as register
 from handful.core.schema import Array, IfThere, Model, Names, Number, Plain, check_member, stored
 from handful.core.store import Storable
 from handful.corpora.tables import table_of
-from handful.features.frames import are_texts, as_frame, one_row
+from handful.features.frames import are_texts, as_frame, frame_like, one_row
 from handful.features.tables import TableEncoder
 from handful.methods.class_shares import known_shift
 from handful.methods.confidence import Confidence, HeldOut, hold_out, own_shares
@@ -274,7 +274,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the share of each class, in the order of ``classes_``."""
         check_is_fitted(self)
-        frame = as_frame(X)
+        frame = frame_like(X, self.columns_)
         parts = [
             self._shares(self._encoder.transform(frame[start : start + _BATCH]))
             for start in range(0, frame.height, _BATCH)
@@ -297,7 +297,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             Share of the answer between 0 and 1.
         """
         check_is_fitted(self)
-        frame = as_frame(X)
+        frame = frame_like(X, self.columns_)
         labels, confidence = [self.classes_[:0]], [np.zeros(0)]
         for start in range(0, frame.height, _BATCH):
             encoded = self._encoder.transform(frame[start : start + _BATCH])
@@ -326,7 +326,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             Columns that have such cells, and how many.
         """
         check_is_fitted(self)
-        return self._encoder.unreadable(as_frame(X))
+        return self._encoder.unreadable(frame_like(X, self.columns_))
 
     def explain(self, row: Any) -> Explanation:
         """Tell why a row gets its label.

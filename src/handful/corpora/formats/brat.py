@@ -9,7 +9,7 @@ from pathlib import Path
 from handful.core.errors import FormatError
 from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
-from handful.corpora.formats.offsets import Stretch, tagged_sentences
+from handful.corpora.formats.offsets import Stretch, check_covered, tagged_sentences, tell_once
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, as_source, open_bytes, read_lines
 
@@ -36,19 +36,26 @@ def read_brat(path: FilePath) -> Iterator[Sentence]:
         If the text does not lie beside it.
     """
     source = as_source(path)
-    stretches = []
+    spans: list[tuple[int, Stretch, str]] = []
     for number, line in read_lines(source):
         if line.startswith("T"):
             match = _SPAN.fullmatch(line)
             if match is None:
                 raise FormatError(source, number, f"expected a span such as 'T1 LOC 0 4 Rome', got {shown(line)}.")
-            stretches.append(Stretch(int(match[2]), int(match[4]), match[1]))
+            # Of a span in parts the words between them are not given.
+            covered = "" if match[3].strip() else (match[5] or "").removeprefix("\t")
+            spans.append((number, Stretch(int(match[2]), int(match[4]), match[1]), covered))
+            if match[3].strip():
+                tell_once(source, "Spans in several parts are taken as one", number, spans[-1][1])
     beside = Path(source).with_suffix(".txt")
     if not beside.exists():
         raise FormatError(source, None, f"expected the text in {beside.name} beside it, got none.")
     with open_bytes(beside) as file:
         text = file.read().decode("utf-8", errors="replace").replace("\r\n", "\n")
-    yield from tagged_sentences(source, None, text, stretches)
+    for number, stretch, covered in spans:
+        if covered:
+            check_covered(source, number, text, stretch, covered)
+    yield from tagged_sentences(source, None, text, [stretch for _, stretch, _ in spans])
 
 
 def is_brat(head: Head) -> bool:

@@ -1,4 +1,4 @@
-"""doccano: JSON lines with a text and triples of start, end and label."""
+"""doccano, and Label Studio's short form: JSON with a text and, for each span, its start, end and label."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ def read_doccano(path: FilePath) -> Iterator[Sentence]:
     Parameters
     ----------
     path : path-like
-        One object a line: ``{"text": ..., "label": [[0, 4, "LOC"]]}``; the triples may also stand under ``labels`` or
-        ``entities``.
+        One object a line: ``{"text": ..., "label": [[0, 4, "LOC"]]}``; the spans may also stand under ``labels`` or
+        ``entities``, and be objects: ``{"start_offset": 0, "end_offset": 4, "label": "LOC"}`` (doccano with relations) or
+        ``{"start": 0, "end": 4, "labels": ["LOC"]}`` (Label Studio's JSON-MIN).
 
     Yields
     ------
@@ -39,15 +40,27 @@ def read_doccano(path: FilePath) -> Iterator[Sentence]:
     [(('Rome', 'fell', '.'), ('B-LOC', 'O', 'O'))]
     """
     source = as_source(path)
-    for number, row in json_objects(source):
-        triples: list[Any] = next((row[key] for key in _KEYS if isinstance(row.get(key), list)), [])
-        stretches = []
-        for triple in triples:
-            if not isinstance(triple, list) or len(triple) != 3:
-                raise FormatError(source, number, f"expected a start, an end and a label, got {shown(str(triple))}.")
-            start, end, label = triple
-            stretches.append(Stretch(offset(source, number, start), offset(source, number, end), str(label)))
-        yield from tagged_sentences(source, number, text_of(source, number, row), stretches)
+    for record, (number, row) in enumerate(json_objects(source)):
+        given: list[Any] = next((row[key] for key in _KEYS if isinstance(row.get(key), list)), [])
+        stretches = [_stretch(source, number, item) for item in given]
+        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, record=record)
+
+
+def _stretch(path: FilePath, number: int | None, item: Any) -> Stretch:
+    triple = _triple(item)
+    if len(triple) != 3 or triple[2] is None:
+        raise FormatError(path, number, f"expected a start, an end and a label, got {shown(str(item))}.")
+    start, end, label = triple
+    return Stretch(offset(path, number, start), offset(path, number, end), str(label))
+
+
+def _triple(item: Any) -> list[Any]:
+    """Return start, end and label of a span; anything else where it is none."""
+    if not isinstance(item, dict):
+        return item if isinstance(item, list) else []
+    labels = item.get("label", item.get("labels"))
+    label = next(iter(labels), None) if isinstance(labels, list) else labels
+    return [item.get("start_offset", item.get("start")), item.get("end_offset", item.get("end")), label]
 
 
 def write_doccano(path: FilePath, sentences: Iterable[Sentence]) -> None:
@@ -70,10 +83,14 @@ def write_doccano(path: FilePath, sentences: Iterable[Sentence]) -> None:
 
 
 def is_doccano(head: Head) -> bool:
-    """Tell objects with a text and a list of triples, be it an empty one."""
+    """Tell objects with a text and a list of spans, be it an empty one."""
     row = first_object(head)
     listed = [row[key] for key in _KEYS if isinstance(row.get(key), list)]
-    return isinstance(row.get("text"), str) and bool(listed) and all(isinstance(item, list) for item in listed[0])
+    return isinstance(row.get("text"), str) and bool(listed) and all(map(_is_span, listed[0]))
+
+
+def _is_span(item: Any) -> bool:
+    return isinstance(item, list) or (isinstance(item, dict) and isinstance(_triple(item)[0], int))
 
 
 FORMAT = Format("doccano", "sentences", is_doccano, read_doccano, write_doccano)

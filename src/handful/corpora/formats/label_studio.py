@@ -9,7 +9,7 @@ from handful.core.errors import FormatError
 from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.json_objects import first_object, json_objects, offset, write_objects
-from handful.corpora.formats.offsets import Stretch, tagged_sentences, text_and_stretches
+from handful.corpora.formats.offsets import Stretch, check_covered, tagged_sentences, text_and_stretches
 from handful.corpora.opening import FilePath, as_source
 
 
@@ -27,22 +27,25 @@ def read_label_studio(path: FilePath) -> Iterator[Sentence]:
         With the columns ``tag``, ``start`` and ``end``.
     """
     source = as_source(path)
-    for number, row in json_objects(source):
+    for record, (number, row) in enumerate(json_objects(source)):
         data = row.get("data")
         texts = [value for value in data.values() if isinstance(value, str)] if isinstance(data, dict) else []
         if not texts:
             raise FormatError(source, number, "expected a text under 'data', got none.")
         text = str(data["text"]) if isinstance(data, dict) and "text" in data else max(texts, key=len)
-        yield from tagged_sentences(source, number, text, list(_stretches(source, number, row)))
+        yield from tagged_sentences(source, number, text, list(_stretches(source, number, row, text)), record=record)
 
 
-def _stretches(path: FilePath, number: int | None, row: dict[str, Any]) -> Iterator[Stretch]:
+def _stretches(path: FilePath, number: int | None, row: dict[str, Any], text: str) -> Iterator[Stretch]:
     for result in _first_annotation(row).get("result", []):
         value = result.get("value", {})
         labels = value.get("labels") or value.get("hypertextlabels") or []
         if labels and "start" in value:
             start, end = (offset(path, number, value.get(key)) for key in ("start", "end"))
-            yield Stretch(start, end, str(labels[0]))
+            stretch = Stretch(start, end, str(labels[0]))
+            if isinstance(value.get("text"), str):
+                check_covered(path, number, text, stretch, value["text"])
+            yield stretch
 
 
 def _first_annotation(row: dict[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath, Source
 from handful.corpora.raw_text import Token, into_sentences, sentences
 
+RECORD = "# record ="
+"""How the comment of a sentence starts that tells from which object of its file it is, counted from 0."""
+
 
 class Stretch(NamedTuple):
     """Characters ``start`` up to but not including ``end`` of a text, with a label."""
@@ -22,12 +25,44 @@ class Stretch(NamedTuple):
     label: str
 
 
+def check_covered(path: FilePath, number: int | None, text: str, stretch: Stretch, covered: str) -> None:
+    """Refuse a span whose words, as the file gives them, stand elsewhere in the text.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for the message.
+    number : int or None
+        Line of the span.
+    text : str
+        The text.
+    stretch : Stretch
+        Where the span is said to be.
+    covered : str
+        What the file says of the text there.
+
+    Examples
+    --------
+    >>> check_covered("a.ann", 1, "Rome fell.", Stretch(0, 4, "LOC"), "Rome")
+    """
+    there = text[stretch.start : stretch.end]
+    if "".join(there.split()) != "".join(covered.split()):
+        raise FormatError(
+            path,
+            number,
+            f"expected {shown(covered)} at {stretch.start} to {stretch.end} of the text, got {shown(there)}. "
+            "Is it another version of the text?",
+        )
+
+
 def tagged_sentences(
     path: FilePath,
     number: int | None,
     text: str,
     stretches: Iterable[Stretch],
     places: Iterable[tuple[int, int]] = (),
+    *,
+    record: int | None = None,
 ) -> Iterator[Sentence]:
     """Cut a text into sentences and turn its spans into tags.
 
@@ -43,6 +78,8 @@ def tagged_sentences(
         Labeled spans; of two that overlap the longer stays, which a note tells.
     places : iterable of (int, int)
         Where the tokens are, if the file tells.
+    record : int or None
+        Which text of its file it is, counted from 0; sentences then have it as a comment.
 
     Yields
     ------
@@ -58,6 +95,7 @@ def tagged_sentences(
     kept = _apart(path, number, text, stretches)
     cuts = [border for stretch in kept for border in stretch[:2]]
     parts = into_sentences(text, _given(path, number, text, places, cuts)) if places else sentences(text, cuts)
+    comments = () if record is None else (f"{RECORD} {record}",)
     # A span keeps its sentence together: a point inside it ends nothing.
     for part in _joined(list(parts), kept):
         columns = {
@@ -65,7 +103,7 @@ def tagged_sentences(
             "start": tuple(str(token.start) for token in part),
             "end": tuple(str(token.end) for token in part),
         }
-        yield Sentence(tuple(token.text for token in part), columns)
+        yield Sentence(tuple(token.text for token in part), columns, comments)
 
 
 def _whole_spans(part: list[Token], kept: list[Stretch]) -> Iterator[tuple[int, int, str]]:
@@ -114,13 +152,23 @@ def _apart(path: FilePath, number: int | None, text: str, stretches: Iterable[St
         end = start + len(text[start:end].rstrip())
         if start == end:
             continue
+        if isinstance(path, Source) and any(
+            text[max(at - 1, 0) : at + 1].isalpha() for at in (start, end) if 0 < at < len(text)
+        ):
+            tell_once(path, "Spans that start or end inside a word cut it in two", number, stretch)
         if any(start < other.end and other.start < end for other in kept):
             if isinstance(path, Source):
-                note = "Spans that overlap a longer one were left out."
-                path.notes.extend([note] if note not in path.notes else [])
+                tell_once(path, "Spans that overlap a longer one are left out", number, stretch)
             continue
         kept.append(Stretch(start, end, label))
     return sorted(kept)
+
+
+def tell_once(source: Source, what: str, number: int | None, stretch: Stretch) -> None:
+    """Note something about a span, with the first one as the example."""
+    if not any(note.startswith(what) for note in source.notes):
+        line = f" of line {number}" if number is not None else ""
+        source.notes.append(f"{what}, such as {stretch.label} at {stretch.start} to {stretch.end}{line}.")
 
 
 def text_and_stretches(sentence: Sentence) -> tuple[str, list[Stretch]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from handful.core.errors import FormatError
 from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.json_objects import first_object, json_objects, offset, text_of, write_objects
@@ -35,12 +36,14 @@ def read_prodigy(path: FilePath) -> Iterator[Sentence]:
     [(('Rome', 'fell', '.'), ('B-LOC', 'O', 'O'))]
     """
     source = as_source(path)
-    for number, row in json_objects(source):
+    for record, (number, row) in enumerate(json_objects(source)):
         if row.get("answer", "accept") != "accept":
             continue
         stretches = [_stretch(source, number, span) for span in row.get("spans") or []]
+        if not all(stretch.label for stretch in stretches):
+            raise FormatError(source, number, "expected a label for each of the spans, got one without.")
         places = [_stretch(source, number, token)[:2] for token in row.get("tokens") or []]
-        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, places)
+        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, places, record=record)
 
 
 def _stretch(path: FilePath, number: int | None, span: Any) -> Stretch:

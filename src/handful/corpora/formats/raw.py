@@ -14,6 +14,7 @@ from handful.corpora.raw_text import refuse_unspaced, sentences
 _ATTACHED = re.compile(r"(?<=\w\w\w)[,.;:!?](?=\s|$)")  # after three letters it is hardly an abbreviation
 _APART = re.compile(r"(?<=\s)[,.;:!?](?=\s|$)")
 _ENDED = re.compile(r"[.!?:]['\")\u201d\u2019\u00bb]*\s*$")
+_ENDED_WITHIN = re.compile(r"\w[.!?\u061f\u0964]['\")\u201d\u2019\u00bb]*\s")
 _WIDEST_PAGE = 120
 
 
@@ -81,7 +82,13 @@ def is_wrapped(head: Head) -> bool:
         return False
     # A line is broken where the first word of the next one did not fit.
     full = sum(len(line) + 1 + len(after.split()[0]) > 0.9 * widest for line, after in pairs)
-    return full >= 0.8 * len(pairs) and any(not _ENDED.search(line) for line, _ in pairs)
+    if full < 0.8 * len(pairs) or not any(not _ENDED.search(line) for line, _ in pairs):
+        return False
+    # Titles, one a line, may be as long as each other: their lines begin with capitals or digits, or nothing ever ends.
+    first = [after.lstrip()[0] for _, after in pairs]
+    cased = [sign for sign in first if sign.isupper() or sign.islower() or sign.isdecimal()]
+    goes_on = not cased or sum(map(str.islower, cased)) >= 0.2 * len(cased)
+    return goes_on and _ENDED_WITHIN.search(head.text) is not None
 
 
 def is_raw(head: Head) -> bool:

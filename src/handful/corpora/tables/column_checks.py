@@ -11,12 +11,10 @@ import numpy as np
 
 from handful.core.number_forms import Form, to_numbers
 from handful.core.records import Kind, Table
+from handful.corpora.tables.label_checks import label_suspicions
 
 if TYPE_CHECKING:
     import polars as pl
-
-RARE_SHARE = 0.1
-"""A class with a smaller share of the labels is rare."""
 
 _ENOUGH = 30  # labels that must agree before a column is said to give them away
 _SURE = 0.995
@@ -25,7 +23,7 @@ _NUMBER_NAME = re.compile(r"(.*[_\W])?(index|key|row|rownames|nr|no|number)|unna
 _NEARLY_ALL = 0.95
 
 
-def left_out(table: Table, chosen: Collection[str] = ()) -> dict[str, str]:
+def left_out(table: Table, chosen: Collection[str] = (), codes: np.ndarray | None = None) -> dict[str, str]:
     """Return the columns that can teach nothing.
 
     Parameters
@@ -34,6 +32,8 @@ def left_out(table: Table, chosen: Collection[str] = ()) -> dict[str, str]:
         Rows with kinds.
     chosen : collection of str
         Columns whose kind the user gave; these stay, unless they are empty.
+    codes : ndarray of int, optional
+        Class of each row, -1 where unlabeled.
 
     Returns
     -------
@@ -59,6 +59,9 @@ def left_out(table: Table, chosen: Collection[str] = ()) -> dict[str, str]:
                 reasons[name] = "it has the same value in all rows"
             elif is_identifier(name, kind, cells, is_plain=name not in table.forms):
                 reasons[name] = f"it looks like an identifier. Keep it with --columns {shlex.quote(f'{name}={kind}')}"
+            elif codes is not None and only_where_labeled(cells, codes):
+                keep = shlex.quote(f"{name}={kind}")
+                reasons[name] = f"it is filled only where there is a label. Keep it with --columns {keep}"
     return reasons
 
 
@@ -145,65 +148,41 @@ def suspicions(
         cells = frame[name]
         if kind != "text":
             notes.extend(_given_away(name, kind, cells, codes, (forms or {}).get(name, "plain")))
-        notes.extend(_filled_only_where_labeled(name, cells, codes))
+        if only_where_labeled(cells, codes):
+            notes.append(
+                f"Column {name!r} is filled only where there is a label, so it cannot help with the other rows. "
+                f"Leave it out with --columns {name}=skip."
+            )
     notes.extend(_on_both_sides(frame.select(list(kinds)), codes))
-    notes.extend(_alike(classes))
-    rare = rare_classes(codes, classes)
-    if rare:
-        told = ", ".join(f"{str(label)!r} ({n:,} labels)" for label, n in list(rare.items())[:3])
-        notes.append(
-            f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them; "
-            "balanced accuracy or F1 does."
-        )
+    notes.extend(label_suspicions(codes, classes))
     return notes
 
 
-def _alike(classes: Any) -> Iterator[str]:
-    """Tell of labels that are one to a reader, and two to a machine."""
-    spellings: dict[str, list[str]] = {}
-    for label in classes:
-        spellings.setdefault(str(label).casefold(), []).append(str(label))
-    for same in spellings.values():
-        if len(same) > 1:
-            yield f"The labels {' and '.join(map(repr, same))} differ in case alone and count as {len(same)} classes."
-
-
-def rare_classes(codes: np.ndarray, classes: Any) -> dict[Any, int]:
-    """Return the classes with less than a tenth of the labels that they would have in a balanced table of two classes.
+def only_where_labeled(cells: pl.Series, codes: np.ndarray) -> bool:
+    """Tell whether a column is filled where there is a label and nowhere else.
 
     Parameters
     ----------
+    cells : polars.Series
+        The column.
     codes : ndarray of int
         Class of each row, -1 where unlabeled.
-    classes : sequence
-        Label of each code.
 
     Returns
     -------
-    dict of label to int
-        Number of labels of each rare class, the rarest first.
+    bool
+        False where fewer than ten rows are unlabeled.
 
     Examples
     --------
-    >>> rare_classes(np.array([0] * 19 + [1]), ["fair", "fraud"])
-    {'fraud': 1}
+    >>> import polars as pl
+    >>> only_where_labeled(pl.Series([1, 2, *[None] * 10]), np.array([0, 1, *[-1] * 10]))
+    True
     """
-    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
-    # With many classes a tenth of all labels is plenty; what counts is the share of an even one.
-    least = RARE_SHARE * 2 * counts.sum() / max(len(classes), 2)
-    order = np.argsort(counts, kind="stable")
-    return {classes[code]: int(counts[code]) for code in order if 0 < counts[code] < least}
-
-
-def _filled_only_where_labeled(name: str, cells: pl.Series, codes: np.ndarray) -> Iterator[str]:
     filled = cells.is_not_null().to_numpy()
     labeled = codes >= 0
     n_unlabeled = int((~labeled).sum())
-    if n_unlabeled >= 10 and labeled.any() and not filled[~labeled].any() and filled[labeled].mean() > 0.5:
-        yield (
-            f"Column {name!r} is filled only where there is a label, so it cannot help with the other rows. "
-            f"Leave it out with --columns {name}=skip."
-        )
+    return bool(n_unlabeled >= 10 and labeled.any() and not filled[~labeled].any() and filled[labeled].mean() > 0.5)
 
 
 def _given_away(name: str, kind: Kind, cells: pl.Series, codes: np.ndarray, form: Form) -> Iterator[str]:

@@ -23,6 +23,7 @@ _FEW_STRANGERS = 3  # different values that are no numbers, which a column of nu
 _STRANGE_SHARE = 0.2
 _LEADING_ZERO = r"^[+-]?0[0-9]+(\.[0-9]*)?$"
 _CODE_NAME = re.compile(r"\b(zip|postal|postcode|plz|phone|telephone|fax)(\b|_)", re.IGNORECASE)
+_POINTS_OF_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$|^0$"
 _ENOUGH_PADDED = 10
 _MANY_NAMES = 100  # values of a column of names that are told apart
 
@@ -61,7 +62,24 @@ def judge_columns(
     for start in range(0, frame.width, _BLOCK):
         block = frame[:, start : start + _BLOCK]
         columns.extend(_judge_block(path, block, wanted, as_they_stand))
-    return columns
+    if not any(column.form == "decimal comma" for column in columns):
+        return columns
+    return [_with_thousands(column, frame[column.cells.name]) for column in columns]
+
+
+def _with_thousands(column: Column, raw: pl.Series) -> Column:
+    """Read 4.314 as thousands, in a table whose other columns have decimal commas, where all points of a column may be that."""
+    import polars as pl
+
+    if column.kind != "numeric" or column.form != "plain" or raw.dtype != pl.String:
+        return column
+    cells = raw.str.strip_chars()
+    cells = cells.set(cells.str.to_lowercase().is_in(list(MISSING)), None)
+    filled = cells.drop_nulls()
+    if not filled.str.contains(_POINTS_OF_THOUSANDS).all() or not filled.str.contains(r"\.", literal=False).any():
+        return column
+    note = f"Column {raw.name!r} is read with points between thousands, since other columns have decimal commas."
+    return Column(cells, "numeric", "decimal comma", note)
 
 
 def _judge_block(path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind], as_they_stand: bool) -> list[Column]:

@@ -22,6 +22,7 @@ DOUBTFUL_MARKS = frozenset({"none", "-", "--"})
 
 _INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _FEWEST_NUMBERS = 20
+_FEWEST_ONCE = 8  # numbers of which hardly any comes again
 
 
 class Labels(NamedTuple):
@@ -187,7 +188,8 @@ def refuse_quantity(cells: pl.Series) -> None:
     Raises
     ------
     DataError
-        If they are more than 20 different numbers that are no running numbers of classes and hardly repeat.
+        If they are more than 20 different numbers that are no running numbers of classes and do not repeat often, or at
+        least 8 of which hardly any comes again.
 
     Examples
     --------
@@ -198,7 +200,7 @@ def refuse_quantity(cells: pl.Series) -> None:
 
     filled = cells.drop_nulls()
     values = filled.unique()
-    if len(values) <= _FEWEST_NUMBERS:
+    if len(values) <= _FEWEST_NUMBERS and not _FEWEST_ONCE <= len(values) > 0.7 * len(filled):
         return
     form = "plain" if filled.dtype.is_numeric() else guess_form(values.cast(str).to_list())
     if form is None:
