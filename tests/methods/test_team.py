@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 
 import handful
 from handful.core.errors import DataError, ModelFileError, ParameterError
-from handful.methods.team import Team
+from handful.methods.team import TABLE_TEAM, TREES, Team
 from handful.methods.views import TableViews, find_blocks
 
 
@@ -33,12 +33,12 @@ def test_a_team_is_the_mean_of_the_logarithms_of_its_members():
 def test_rare_classes_are_answered_less_where_labels_were_picked_by_class():
     rng = np.random.default_rng(1)
     y = (rng.random(400) < 0.1).astype(int)
-    X = rng.normal(size=(400, 3)) + 1.2 * y[:, None]
+    X = rng.normal(size=(400, 3)) + 1.6 * y[:, None]
     few = np.full(400, -1)
     for c in (0, 1):
         few[np.flatnonzero(y == c)[:5]] = c
     members = ["kernel-ridge", "shrunk-bayes"]
-    moved, even = (Team(members, share_power=power).fit(X, few) for power in (0.7, 0.0))
+    moved, even = (Team(members, share_power=power).fit(X, few) for power in (1.0, 0.0))
     assert moved.shift_[1] < 0 < moved.shift_[0]
     assert (moved.predict(X) == y).mean() > (even.predict(X) == y).mean()
     # labels as they come tell the shares themselves
@@ -94,7 +94,7 @@ def test_wrong_members_are_told():
     X, few, _ = wine()
     with pytest.raises(ParameterError, match="Did you mean 'extra-trees'"):
         Team(["extra-tree"]).fit(X, few)
-    with pytest.raises(ParameterError, match="a view must be one of plain, clip, rank, got 'ranks'"):
+    with pytest.raises(ParameterError, match="a view must be one of plain, clip, rank, white, got 'ranks'"):
         Team(["k-nn@ranks"]).fit(X, few)
     with pytest.raises(ParameterError, match=r"must be like C=0\.1, got 'C'"):
         Team(["k-nn C"]).fit(X, few)
@@ -155,3 +155,56 @@ def test_values_too_rare_to_be_seen_among_the_labels_are_left_out():
     # With labels enough they count, and where there is nothing else they do.
     assert len(Team(["k-nn"]).fit(X, codes).kept_columns_) == 102
     assert len(Team(["k-nn"]).fit(tickets, few).kept_columns_) == 100
+
+
+def crab_like(seed=0, n_rows=200):
+    """Five measures that grow together; the classes differ in their proportions."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n_rows) % 4
+    proportions = np.array([[0, 0, 0, 0, 0], [0, 0.1, 0, 0.02, 0], [0.1, 0.04, 0, 0, 0.06], [0.1, 0.14, 0, 0.02, 0.06]])
+    size = 0.2 * rng.normal(size=(n_rows, 1))
+    X = np.exp(size + proportions[y] + 0.02 * rng.normal(size=(n_rows, 5)))
+    few = np.full(n_rows, -1)
+    few[:20] = y[:20]
+    return (X - X.mean(axis=0)) / X.std(axis=0), few, y
+
+
+def test_decorrelated_columns_have_the_say_where_they_answer_far_better():
+    X, few, y = crab_like()
+    team = Team(n_trees=20).fit(X, few)
+    say = {text: weight for text, weight in zip(team.members_, team.weights_, strict=True) if "@white" in text}
+    assert sum(say.values()) > 0.9
+    mean = Team(TABLE_TEAM).fit(X, few)
+    hidden = few < 0
+    assert (team.predict(X) == y)[hidden].mean() > (mean.predict(X) == y)[hidden].mean() + 0.2
+
+
+def test_trees_have_the_say_where_only_they_see_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12))
+    y = (np.abs(X[:, 0]) < 0.7).astype(int)  # nothing for a linear model
+    few = np.where(np.arange(300) < 120, y, -1)
+    team = Team(n_trees=40).fit(X, few)
+    say = sum(weight for text, weight in zip(team.members_, team.weights_, strict=True) if text in TREES)
+    assert say > 0.9
+    np.testing.assert_allclose(team.weights_.sum(), 1)
+
+
+def test_no_specialist_has_a_say_of_its_own_without_evidence():
+    X, few, _ = wine(per_class=1)
+    team = Team(n_trees=20).fit(X, few)
+    trees = {weight for text, weight in zip(team.members_, team.weights_, strict=True) if text in TREES}
+    others = {weight for text, weight in zip(team.members_, team.weights_, strict=True) if text not in TREES}
+    assert max(trees) < 3 * max(others)
+
+
+def test_the_white_view_is_uncorrelated_among_all_rows():
+    X, _, _ = crab_like()
+    views = TableViews.learn(X)
+    assert views.is_collinear(X)
+    assert not views.is_collinear(np.random.default_rng(0).normal(size=X.shape))
+    white = views.transform(X, "white")
+    assert white.shape[1] == views.width("white")
+    np.testing.assert_allclose(np.corrcoef(white.T), np.eye(white.shape[1]), atol=1e-8)
+    del views.state["directions"]  # as files of earlier versions have it
+    np.testing.assert_allclose(views.transform(X, "white"), views.transform(X, "clip"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from handful.core.catalogue import get_card
 from handful.core.errors import DataError, ParameterError
+from handful.core.labels import UNLABELED
 from handful.core.params import Count, Share, check_params
 from handful.core.registry import method
 from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Text, check_member, stored
@@ -25,6 +26,7 @@ from handful.methods.class_shares import (
     usual_shift,
 )
 from handful.methods.row_classifier import RowClassifier
+from handful.methods.specialists import Group, label_folds, say_by_evidence
 from handful.methods.text_team import TextTeam
 from handful.methods.views import TableViews, ViewName, dense_rows
 
@@ -45,6 +47,17 @@ TABLE_TEAM = (
 )
 """Members for tables, chosen on tables with five labels per class; see docs/benchmarks.md."""
 
+TREES = ("extra-trees", "random-forest", "random-forest max_features=0.5", "random-forest max_features=null")
+"""Members that have a say of their own, besides that as members, where rows that they did not see speak for them."""
+
+DECORRELATED = ("logistic-regression@white C=0.1 class_weight=null", "logistic-regression@white class_weight=null")
+"""More such members, for tables whose columns are strongly correlated; they have no other say."""
+
+_TRUST = {TREES: 0.3, DECORRELATED: 0.1}
+_AGREED = 0.5  # how far answers follow shares of classes that two estimates agree about
+_MOST_JUDGED = 300  # labeled rows
+_FOLD_POOL = 600
+_LEAST_SAY = 0.002
 _FLOOR = 0.02  # added to every share before the logarithm, so that no member can veto a class
 _MOST_POOL = 2_000
 _DENSE_CELLS = 30_000_000
@@ -87,8 +100,9 @@ class Team(RowClassifier):
     """Ask several methods on several views of the rows, and take the mean of their answers.
 
     Use it when labels are few: which single method is the best can hardly be told then, and a team is good on average. Where
-    one method is far ahead of all others, the mean can fall far behind it. Where labels were picked class by class, the
-    shares of the classes among the unlabeled rows are estimated too.
+    trees alone, or linear models of decorrelated columns, answer labeled rows that they did not see far better than the team
+    does, they are listened to instead. Where labels were picked class by class, the shares of the classes among the
+    unlabeled rows are estimated too.
 
     Parameters
     ----------
@@ -113,6 +127,8 @@ class Team(RowClassifier):
         Members that could be fitted.
     estimators_ : list of estimators
         The fitted members, whose classes are positions in ``classes_``.
+    weights_ : ndarray of shape (n_members,)
+        How much say each of them has; the weights add up to 1.
     shift_ : ndarray of shape (n_classes,)
         What is added to the log-share of each class.
     views_ : dict
@@ -125,17 +141,20 @@ class Team(RowClassifier):
     Notes
     -----
     Shares are put together by the mean of their logarithms, each share raised by 0.02 before, so that a member that is
-    sure and wrong does not outvote the others.
+    sure and wrong does not outvote the others. In the default team all count alike, unless specialists do better on
+    labeled rows in five folds: trees, and linear models that see columns decorrelated, where the columns move in less than
+    half as many directions as there are columns (see `handful.methods.specialists`). Members that were named count alike.
 
-    Where labels look picked class by class, the shares of the classes are estimated twice, from the answers to unlabeled rows
-    and from the distances between rows. As far as both agree, answers are moved (see `handful.methods.class_shares`). A class that
-    got at most half as many labels as others is taken to be as much rarer again, and one that is called "no", "normal" or 0 to
-    be more frequent than "yes" or 1.
+    Where labels look picked class by class, the shares of the classes are estimated twice, from the answers to unlabeled
+    rows and from the distances between rows. Answers are moved half as far as both agree (see
+    `handful.methods.class_shares`). A class that got at most half as many labels as others is taken to be as much rarer
+    again, and one that is called "no", "normal" or 0 to be more frequent than "yes" or 1.
 
     An indicator that is on in so few rows that not even half of one labeled row is expected to have it says nothing that
     could be learned: such values of names (tickets, companies, postal codes) are left out.
 
-    A member that cannot be fitted (for want of labels, say) stays out. Cost: that of the members; forests take most.
+    A member that cannot be fitted (for want of labels, say) stays out. Cost: that of the members, and of five fits with half as
+    many trees to at most 300 labeled and 600 unlabeled rows; forests take most.
 
     Examples
     --------
@@ -148,6 +167,7 @@ class Team(RowClassifier):
     STATE = stored(
         members_=IfThere(ListOf(Text(), "m")),
         estimators_=IfThere(ListOf(Model(can=("predict_proba",)), "m")),
+        weights_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
         shift_=IfThere(Array("f8", "k")),
         views_=IfThere(TableViews.STATE),
         text_=Maybe(Model("TextTeam")),
@@ -199,6 +219,7 @@ class Team(RowClassifier):
         self.views_ = self._views.state
         codes = labels.codes.astype(np.int64)
         self._fit_members(rows, codes)
+        self._keep_those_with_a_say(self._say(rows, codes))
         self.shift_ = np.zeros(len(self.classes_))
         if len(labels.unlabeled) and picked_by_class(codes[labels.labeled], len(self.classes_)):
             self.shift_ = self.share_power * self._share_shift(rows, codes)
@@ -236,21 +257,15 @@ class Team(RowClassifier):
         self.members_: list[str] = []
         self.estimators_: list[Any] = []
         failures = []
-        pool = self._pool(codes)
-        for text in TABLE_TEAM if self.members is None else self.members:
-            member = Member.parse(text)
-            card = get_card(member.name, "table")
-            params = dict(member.params)
-            if self.members is None and member.name in ("extra-trees", "random-forest"):
-                params["n_estimators"] = self.n_trees
-            used = pool if card.uses_unlabeled else np.flatnonzero(codes >= 0)
-            view = self._views.transform(rows[used], member.view)
-            estimator = card.make(view.shape[1], self.random_state or 0, params)
+        pool = self._pool(codes, _MOST_POOL)
+        wanted = self.members
+        if wanted is None:
+            wanted = (*TABLE_TEAM, *DECORRELATED) if self._views.is_collinear(rows) else TABLE_TEAM
+        for text in wanted:
             try:
-                with warnings.catch_warnings():
-                    # What a single member complains of (no unlabeled rows, slow convergence) is no matter for a team.
-                    warnings.simplefilter("ignore")
-                    estimator.fit(view, codes[used]).predict_proba(view[:1])
+                estimator = self._fitted(text, rows, codes, pool, self.n_trees)
+            except ParameterError:
+                raise
             except (ValueError, np.linalg.LinAlgError) as error:
                 failures.append(f"{text}: {error}")
                 continue
@@ -258,6 +273,65 @@ class Team(RowClassifier):
             self.estimators_.append(estimator)
         if not self.members_:
             raise DataError(f"Team: at least one member must be able to learn from these rows ({failures[0]}).")
+
+    def _fitted(self, text: str, rows: np.ndarray, codes: np.ndarray, pool: np.ndarray, n_trees: int) -> Any:
+        """Return a member that learned from the rows of a pool, or from the labeled ones among them."""
+        member = Member.parse(text)
+        card = get_card(member.name, "table")
+        params = dict(member.params)
+        if self.members is None and member.name in ("extra-trees", "random-forest"):
+            params["n_estimators"] = n_trees
+        used = pool if card.uses_unlabeled else pool[codes[pool] >= 0]
+        view = self._views.transform(rows[used], member.view)
+        estimator = card.make(view.shape[1], self.random_state or 0, params)
+        with warnings.catch_warnings():
+            # What a single member complains of (no unlabeled rows, slow convergence) is no matter for a team.
+            warnings.simplefilter("ignore")
+            estimator.fit(view, codes[used]).predict_proba(view[:1])
+        return estimator
+
+    def _say(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return the weights of the members."""
+        n_members = len(self.members_)
+        places = [[i for i, text in enumerate(self.members_) if text in group] for group in _TRUST]
+        if self.members is not None or not any(places):
+            return np.full(n_members, 1 / n_members)
+        odds, judged = self._held_out(rows, codes)
+        if not len(judged):
+            return np.full(n_members, 1 / n_members)
+        groups = [Group(group, trust) for group, trust in zip(places, _TRUST.values(), strict=True) if group]
+        everyone = [i for i, text in enumerate(self.members_) if text not in DECORRELATED]
+        groups.append(Group(everyone, 1 - sum(group.trust for group in groups)))
+        return say_by_evidence(odds, judged, groups)
+
+    def _keep_those_with_a_say(self, weights: np.ndarray) -> None:
+        kept = np.flatnonzero(weights >= _LEAST_SAY)
+        self.members_ = [self.members_[i] for i in kept]
+        self.estimators_ = [self.estimators_[i] for i in kept]
+        self.weights_ = weights[kept] / weights[kept].sum()
+
+    def _held_out(self, rows: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the members' answers to labeled rows that they did not see, as logarithms, and the classes of these rows."""
+        pool = self._pool(codes, _FOLD_POOL)
+        answers, judged = [], []
+        for fold in label_folds(codes, most=_MOST_JUDGED, seed=self.random_state or 0):
+            hidden = codes.copy()
+            hidden[fold] = UNLABELED
+            if len(np.unique(hidden[hidden >= 0])) < 2:
+                continue
+            odds = []
+            for text in self.members_:
+                try:
+                    estimator = self._fitted(text, rows, hidden, pool, max(self.n_trees // 2, 1))
+                    shares = self._shares(estimator, self._views.transform(rows[fold], Member.parse(text).view))
+                except (ValueError, np.linalg.LinAlgError):  # too few labels without those of the fold
+                    shares = np.full((len(fold), len(self.classes_)), 1 / len(self.classes_))
+                odds.append(np.log(shares + _FLOOR))
+            answers.append(np.array(odds))
+            judged.append(codes[fold])
+        if not answers:
+            return np.empty((len(self.members_), 0, len(self.classes_))), np.empty(0, dtype=np.int64)
+        return np.concatenate(answers, axis=1), np.concatenate(judged)
 
     def _share_shift(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
         given, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
@@ -270,7 +344,7 @@ class Team(RowClassifier):
         ranks = self._views.transform(rows, "rank")
         by_answers = shares_by_answers(self._odds(rows[spare])[:, full], prior)
         by_distance = shares_by_distance(ranks[known], np.searchsorted(full, codes[known]), ranks[spare], len(full))
-        shift[full] = agreed_shift(by_answers, by_distance, prior)
+        shift[full] = _AGREED * agreed_shift(by_answers, by_distance, prior)
         return np.asarray(shift + usual_shift(self._names()))
 
     def _names(self) -> Sequence[Any]:
@@ -279,23 +353,27 @@ class Team(RowClassifier):
             return self.class_names
         return self.classes_.tolist() if self.classes_.dtype.kind in "OUb" else [""] * len(self.classes_)
 
-    def _pool(self, codes: np.ndarray) -> np.ndarray:
+    def _pool(self, codes: np.ndarray, most: int) -> np.ndarray:
         """Return all labeled rows, and so many unlabeled ones that no member takes too long."""
-        spare = np.random.default_rng(self.random_state).permutation(np.flatnonzero(codes < 0))[:_MOST_POOL]
+        spare = np.random.default_rng(self.random_state).permutation(np.flatnonzero(codes < 0))[:most]
         return np.sort(np.concatenate([np.flatnonzero(codes >= 0), spare]))
 
     def _odds(self, rows: np.ndarray) -> np.ndarray:
-        """Return the mean of the logarithms of the members' shares."""
+        """Return the weighted mean of the logarithms of the members' shares."""
         total = np.zeros((len(rows), len(self.classes_)))
         seen: dict[str, np.ndarray] = {}
-        for text, estimator in zip(self.members_, self.estimators_, strict=True):
+        for text, estimator, weight in zip(self.members_, self.estimators_, self.weights_, strict=True):
             view = Member.parse(text).view
             if view not in seen:
                 seen[view] = self._views.transform(rows, view)
-            shares = np.zeros_like(total)
-            shares[:, np.asarray(estimator.classes_).astype(np.int64)] = estimator.predict_proba(seen[view])
-            total += np.log(shares + _FLOOR)
-        return total / len(self.members_)
+            total += weight * np.log(self._shares(estimator, seen[view]) + _FLOOR)
+        return total
+
+    def _shares(self, estimator: Any, view: np.ndarray) -> np.ndarray:
+        """Return a member's share of every class, 0 for one that it did not see."""
+        shares = np.zeros((len(view), len(self.classes_)))
+        shares[:, np.asarray(estimator.classes_).astype(np.int64)] = estimator.predict_proba(view)
+        return shares
 
     def _dense(self, rows: Any) -> np.ndarray:
         return dense_rows(rows) if self.projection_ is None else np.asarray(rows @ self.projection_)
@@ -311,6 +389,8 @@ class Team(RowClassifier):
                 raise DataError("Team: there must be columns that somebody reads.")
             return
         self._views = TableViews(self.views_)
+        if not hasattr(self, "weights_"):  # a file of an earlier version
+            self.weights_ = np.full(len(self.members_), 1 / len(self.members_))
         n_columns = len(self.kept_columns_) if self.projection_ is None else self.projection_.shape[1]
         if not self._views.is_whole() or self.views_["width"] != n_columns or self.shift_ is None:
             raise DataError("Team: the members must agree about rows and classes, but those of the file do not.")

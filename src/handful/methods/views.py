@@ -10,13 +10,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from handful.core.schema import Array, ListOf, Number, Record, stored
+from handful.core.schema import Array, IfThere, ListOf, Number, Record, stored
 
-ViewName = Literal["plain", "clip", "rank"]
+ViewName = Literal["plain", "clip", "rank", "white"]
 _CLIP = 3.0
 _LEAST_SCALE = 1e-30  # of stored moments
 _LEAST_ROWS = 3
 _MOST_KNOTS = 512
+_LEAST_COLLINEAR, _MOST_WHITENED = 3, 200  # columns
+_LEAST_VARIANCE = 1e-6  # of a direction, beside that of the largest
+_RIDGE = 1e-3  # of the mean variance, added to that of every direction
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,8 @@ class TableViews:
 
     ``plain`` has numbers as they are and indicators of height 1; ``clip`` has numbers clipped at three standard
     deviations, and every nominal column as a centered block of variance 1; ``rank`` has numbers as normal scores of their
-    ranks, and the same blocks.
+    ranks, and the same blocks; ``white`` has clipped numbers turned and scaled so that they are uncorrelated among all rows,
+    which brings to light what lies in directions of small variance (up to 200 numbers; more stay as they are in ``clip``).
 
     Parameters
     ----------
@@ -96,6 +100,7 @@ class TableViews:
             numeric=Array("i8", "n?", below="w"),
             nominal=ListOf(Array("i8", "_", below="w"), "m?"),
             clips=Array("f8", "n?", 4),
+            directions=IfThere(Array("f8", "n?", "r?")),
             knots=ListOf(Array("f8", "_"), "n?"),
             scores=ListOf(Array("f8", "_"), "n?"),
             kept=ListOf(Array("i8", "_", below="w"), "m?"),
@@ -131,7 +136,8 @@ class TableViews:
                 "width": int(X.shape[1]),
                 "numeric": blocks.numeric.astype(np.int64),
                 "nominal": [block.astype(np.int64) for block in blocks.nominal],
-                "clips": np.array(clips).reshape(-1, 4),
+                "clips": (learned := np.array(clips).reshape(-1, 4)),
+                "directions": _directions(_clipped(X[:, blocks.numeric], learned)),
                 "knots": knots,
                 "scores": scores,
                 "kept": [block.astype(np.int64) for block in kept],
@@ -146,7 +152,9 @@ class TableViews:
         numbers = X[:, state["numeric"]]
         if view == "plain":
             return np.hstack([numbers, *((X[:, block] > 0).astype(np.float64) for block in state["nominal"])])
-        numbers = self._clipped(numbers) if view == "clip" else self.ranks(X)
+        numbers = self.ranks(X) if view == "rank" else _clipped(numbers, state["clips"])
+        if view == "white" and state.get("directions") is not None:
+            numbers = numbers @ state["directions"]
         blocks = [
             ((X[:, block] > 0) - mean) / spread
             for block, mean, spread in zip(state["kept"], state["means"], state["spreads"], strict=True)
@@ -170,14 +178,20 @@ class TableViews:
             columns.append(np.where(on.any(axis=1), on.argmax(axis=1), len(block)))
         return np.array(columns, dtype=np.int64).reshape(-1, len(X)).T
 
-    def _clipped(self, numbers: np.ndarray) -> np.ndarray:
-        center, scale, center_again, scale_again = self.state["clips"].T
-        return np.asarray((np.clip((numbers - center) / scale, -_CLIP, _CLIP) - center_again) / scale_again)
-
     def width(self, view: ViewName) -> int:
         """Return the number of columns of a view."""
         blocks = self.state["nominal" if view == "plain" else "kept"]
-        return len(self.state["numeric"]) + sum(map(len, blocks))
+        turned = self.state.get("directions") if view == "white" else None
+        return (len(self.state["numeric"]) if turned is None else turned.shape[1]) + sum(map(len, blocks))
+
+    def is_collinear(self, X: np.ndarray) -> bool:
+        """Tell whether the numbers of rows move in far fewer directions than there are columns: less than half as many."""
+        numbers = _clipped(X[:, self.state["numeric"]], self.state["clips"])
+        if not _LEAST_COLLINEAR <= numbers.shape[1] <= _MOST_WHITENED:
+            return False
+        shares = np.maximum(np.linalg.eigvalsh(np.cov(numbers.T)), 1e-12)
+        shares /= shares.sum()
+        return bool(np.exp(-shares @ np.log(shares)) < numbers.shape[1] / 2)  # the number that their entropy stands for
 
     def is_whole(self) -> bool:
         """Tell whether the state is one that `learn` could have left."""
@@ -199,10 +213,27 @@ class TableViews:
             (scale > 0).all()
             and (np.abs(center_again) <= _CLIP).all()
             and (scale_again >= _LEAST_SCALE).all()
+            and (self.state.get("directions") is None or (np.abs(self.state["directions"]) <= 1 / _LEAST_SCALE).all())
             and (self.state["spreads"] >= _LEAST_SCALE).all()
             and all((np.abs(scores) <= 1 / _LEAST_SCALE).all() for scores in self.state["scores"])
             and all((np.abs(means) <= 1).all() for means in self.state["means"])
         )
+
+
+def _clipped(numbers: np.ndarray, clips: np.ndarray) -> np.ndarray:
+    center, scale, center_again, scale_again = clips.T
+    return np.asarray((np.clip((numbers - center) / scale, -_CLIP, _CLIP) - center_again) / scale_again)
+
+
+def _directions(numbers: np.ndarray) -> np.ndarray | None:
+    """Return the directions in which numbers are uncorrelated, divided by their spread; None for too many numbers."""
+    n_rows, n_columns = numbers.shape
+    if not 1 <= n_columns <= _MOST_WHITENED or n_rows < 2:
+        return None
+    variances, directions = np.linalg.eigh(np.cov(numbers.T).reshape(n_columns, n_columns))
+    kept = variances > _LEAST_VARIANCE * max(variances[-1], _LEAST_SCALE)
+    spread = np.sqrt(variances[kept] + _RIDGE * variances.mean())
+    return np.ascontiguousarray(directions[:, kept] / spread)
 
 
 def _moments(column: np.ndarray) -> tuple[float, float]:
