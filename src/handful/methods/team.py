@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
-from typing import Any, Self, cast, get_args
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,7 +13,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import UNLABELED
 from handful.core.params import Count, Share, check_params
 from handful.core.registry import method
-from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Text, check_member, stored
+from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Number, Text, check_member, stored
 from handful.methods.class_shares import (
     agreed_shift,
     picked_by_class,
@@ -27,8 +24,10 @@ from handful.methods.class_shares import (
 )
 from handful.methods.row_classifier import RowClassifier
 from handful.methods.specialists import Group, label_folds, say_by_evidence
+from handful.methods.team_columns import columns_without_text, leading_directions, seen_often
+from handful.methods.team_member import Member
 from handful.methods.text_team import TextTeam
-from handful.methods.views import TableViews, ViewName, dense_rows
+from handful.methods.views import TableViews, dense_rows
 
 TABLE_TEAM = (
     "extra-trees",
@@ -58,41 +57,10 @@ _AGREED = 0.5  # how far answers follow shares of classes that two estimates agr
 _MOST_JUDGED = 300  # labeled rows
 _FOLD_POOL = 600
 _LEAST_SAY = 0.002
+_EVEN = 0.5
+_TEXTS_AND_OTHERS = (Group([0], 0.25), Group([1], 0.25), Group([0, 1], 0.5))
 _FLOOR = 0.02  # added to every share before the logarithm, so that no member can veto a class
 _MOST_POOL = 2_000
-_DENSE_CELLS = 30_000_000
-_COMPONENTS = 100
-_LEAST_SEEN = 0.5  # labeled rows that are expected to have a value, for it to count
-
-
-@dataclass(frozen=True)
-class Member:
-    """One member of a team: a method, the view of the rows that it gets, and its parameters.
-
-    Examples
-    --------
-    >>> Member.parse("logistic-regression@clip C=0.1")
-    Member(name='logistic-regression', view='clip', params={'C': 0.1})
-    """
-
-    name: str
-    view: ViewName = "plain"
-    params: dict[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def parse(cls, text: str) -> Member:
-        """Read ``name@view parameter=value ...``; the view and parameters may be left out."""
-        head, *settings = text.split()
-        name, _, view = head.partition("@")
-        params = {}
-        for part in settings:
-            key, equals, value = part.partition("=")
-            if not equals:
-                raise ParameterError(f"Team: settings of a member must be like C=0.1, got {part!r}.")
-            params[key] = _value(value)
-        if view and view not in get_args(ViewName):
-            raise ParameterError(f"Team: a view must be one of {', '.join(get_args(ViewName))}, got {view!r}.")
-        return cls(get_card(name, "table").name, cast(ViewName, view or "plain"), params)
 
 
 @method("team", takes="table", learns_from=("labels", "unlabeled"), cost="fair")
@@ -135,6 +103,8 @@ class Team(RowClassifier):
         What was learned about the columns.
     text_ : TextTeam or None
         Who reads the texts, where rows have any and `members` is None; the others then see the other columns.
+    text_say_ : float
+        How much say the texts have beside the other columns.
     kept_columns_ : ndarray of int64
         Columns that the members see.
 
@@ -168,6 +138,7 @@ class Team(RowClassifier):
         members_=IfThere(ListOf(Text(), "m")),
         estimators_=IfThere(ListOf(Model(can=("predict_proba",)), "m")),
         weights_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
+        text_say_=IfThere(Number(float, low=0.0, high=1.0)),
         shift_=IfThere(Array("f8", "k")),
         views_=IfThere(TableViews.STATE),
         text_=Maybe(Model("TextTeam")),
@@ -208,18 +179,18 @@ class Team(RowClassifier):
         given = self._rows(X, reset=True)
         labels = self._labels(y, given.shape[0])
         self.text_ = self._text_part(X, labels.codes)
-        columns = np.arange(given.shape[1]) if self.text_ is None else _other_columns(X, given.shape[1])
-        self.kept_columns_ = columns[_seen_often(given[:, columns], len(labels.labeled))]
+        columns = np.arange(given.shape[1]) if self.text_ is None else columns_without_text(X, given.shape[1])
+        self.kept_columns_ = columns[seen_often(given[:, columns], len(labels.labeled))]
         if not len(self.kept_columns_):
             return self
         given = given[:, self.kept_columns_]
-        self.projection_ = _projection(given)
+        self.projection_ = leading_directions(given)
         rows = self._dense(given)
         self._views = TableViews.learn(rows)
         self.views_ = self._views.state
         codes = labels.codes.astype(np.int64)
         self._fit_members(rows, codes)
-        self._keep_those_with_a_say(self._say(rows, codes))
+        self._weigh(X, rows, codes)
         self.shift_ = np.zeros(len(self.classes_))
         if len(labels.unlabeled) and picked_by_class(codes[labels.labeled], len(self.classes_)):
             self.shift_ = self.share_power * self._share_shift(rows, codes)
@@ -241,12 +212,14 @@ class Team(RowClassifier):
         from scipy.special import softmax
 
         given = self._rows(X)
-        odds = []
+        odds = np.zeros((given.shape[0], len(self.classes_)))
+        say = 0.0
         if self.text_ is not None:
-            odds.append(np.log(self.text_.predict_proba(X) + _FLOOR))
-        if len(self.kept_columns_):
-            odds.append(self._odds(self._dense(given[:, self.kept_columns_])) + self.shift_)
-        return np.asarray(softmax(np.mean(odds, axis=0), axis=1))
+            say = self.text_say_ if len(self.kept_columns_) else 1.0
+            odds += say * np.log(self.text_.predict_proba(X) + _FLOOR)
+        if say < 1:
+            odds += (1 - say) * (self._odds(self._dense(given[:, self.kept_columns_])) + self.shift_)
+        return np.asarray(softmax(odds, axis=1))
 
     def _text_part(self, X: Any, codes: np.ndarray) -> TextTeam | None:
         if self.members is not None or not getattr(X, "spans", {}):
@@ -290,48 +263,59 @@ class Team(RowClassifier):
             estimator.fit(view, codes[used]).predict_proba(view[:1])
         return estimator
 
-    def _say(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        """Return the weights of the members."""
+    def _weigh(self, X: Any, rows: np.ndarray, codes: np.ndarray) -> None:
+        """Settle how much say each member has, and the texts beside them; members that have hardly any are let go."""
         n_members = len(self.members_)
-        places = [[i for i, text in enumerate(self.members_) if text in group] for group in _TRUST]
-        if self.members is not None or not any(places):
-            return np.full(n_members, 1 / n_members)
-        odds, judged = self._held_out(rows, codes)
-        if not len(judged):
-            return np.full(n_members, 1 / n_members)
-        groups = [Group(group, trust) for group, trust in zip(places, _TRUST.values(), strict=True) if group]
-        everyone = [i for i, text in enumerate(self.members_) if text not in DECORRELATED]
-        groups.append(Group(everyone, 1 - sum(group.trust for group in groups)))
-        return say_by_evidence(odds, judged, groups)
-
-    def _keep_those_with_a_say(self, weights: np.ndarray) -> None:
+        weights, self.text_say_ = np.full(n_members, 1 / n_members), _EVEN
+        groups = [] if self.members is not None else self._groups()
+        folds = list(label_folds(codes, most=_MOST_JUDGED, seed=self.random_state or 0)) if groups else []
+        folds = [fold for fold in folds if _n_classes_without(codes, fold) >= 2]
+        if folds:
+            judged = codes[np.concatenate(folds)]
+            odds = self._held_out(rows, codes, folds)
+            weights = say_by_evidence(odds, judged, groups)
+            if self.text_ is not None:
+                both = np.array([self._held_out_texts(X, codes, folds), np.tensordot(weights, odds, axes=1)])
+                self.text_say_ = float(say_by_evidence(both, judged, _TEXTS_AND_OTHERS)[0])
         kept = np.flatnonzero(weights >= _LEAST_SAY)
         self.members_ = [self.members_[i] for i in kept]
         self.estimators_ = [self.estimators_[i] for i in kept]
         self.weights_ = weights[kept] / weights[kept].sum()
 
-    def _held_out(self, rows: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the members' answers to labeled rows that they did not see, as logarithms, and the classes of these rows."""
+    def _groups(self) -> list[Group]:
+        """Return the specialists that are here, and everyone."""
+        groups = []
+        for texts, trust in _TRUST.items():
+            places = [i for i, text in enumerate(self.members_) if text in texts]
+            groups += [Group(places, trust)] if places else []
+        everyone = [i for i, text in enumerate(self.members_) if text not in DECORRELATED]
+        return [*groups, Group(everyone, 1 - sum(group.trust for group in groups))] if everyone else groups
+
+    def _held_out(self, rows: np.ndarray, codes: np.ndarray, folds: Sequence[np.ndarray]) -> np.ndarray:
+        """Return the members' answers to labeled rows that they did not see, as logarithms."""
         pool = self._pool(codes, _FOLD_POOL)
-        answers, judged = [], []
-        for fold in label_folds(codes, most=_MOST_JUDGED, seed=self.random_state or 0):
-            hidden = codes.copy()
-            hidden[fold] = UNLABELED
-            if len(np.unique(hidden[hidden >= 0])) < 2:
-                continue
+        n_classes = len(self.classes_)
+        answers = []
+        for fold in folds:
             odds = []
             for text in self.members_:
                 try:
-                    estimator = self._fitted(text, rows, hidden, pool, max(self.n_trees // 2, 1))
+                    estimator = self._fitted(text, rows, _hidden(codes, fold), pool, max(self.n_trees // 2, 1))
                     shares = self._shares(estimator, self._views.transform(rows[fold], Member.parse(text).view))
                 except (ValueError, np.linalg.LinAlgError):  # too few labels without those of the fold
-                    shares = np.full((len(fold), len(self.classes_)), 1 / len(self.classes_))
+                    shares = np.full((len(fold), n_classes), 1 / n_classes)
                 odds.append(np.log(shares + _FLOOR))
             answers.append(np.array(odds))
-            judged.append(codes[fold])
-        if not answers:
-            return np.empty((len(self.members_), 0, len(self.classes_))), np.empty(0, dtype=np.int64)
-        return np.concatenate(answers, axis=1), np.concatenate(judged)
+        return np.concatenate(answers, axis=1)
+
+    def _held_out_texts(self, X: Any, codes: np.ndarray, folds: Sequence[np.ndarray]) -> np.ndarray:
+        """Return what texts of labeled rows are answered with by those who did not see their labels, as logarithms."""
+        pool = self._pool(codes, _FOLD_POOL)
+        answers = []
+        for fold in folds:
+            reader = TextTeam().fit(X[pool], _hidden(codes, fold)[pool])
+            answers.append(np.log(self._shares(reader, X[fold]) + _FLOOR))
+        return np.concatenate(answers)
 
     def _share_shift(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
         given, spare = np.flatnonzero(codes >= 0), np.flatnonzero(codes < 0)
@@ -369,9 +353,9 @@ class Team(RowClassifier):
             total += weight * np.log(self._shares(estimator, seen[view]) + _FLOOR)
         return total
 
-    def _shares(self, estimator: Any, view: np.ndarray) -> np.ndarray:
+    def _shares(self, estimator: Any, view: Any) -> np.ndarray:
         """Return a member's share of every class, 0 for one that it did not see."""
-        shares = np.zeros((len(view), len(self.classes_)))
+        shares = np.zeros((view.shape[0], len(self.classes_)))
         shares[:, np.asarray(estimator.classes_).astype(np.int64)] = estimator.predict_proba(view)
         return shares
 
@@ -390,7 +374,7 @@ class Team(RowClassifier):
             return
         self._views = TableViews(self.views_)
         if not hasattr(self, "weights_"):  # a file of an earlier version
-            self.weights_ = np.full(len(self.members_), 1 / len(self.members_))
+            self.weights_, self.text_say_ = np.full(len(self.members_), 1 / len(self.members_)), _EVEN
         n_columns = len(self.kept_columns_) if self.projection_ is None else self.projection_.shape[1]
         if not self._views.is_whole() or self.views_["width"] != n_columns or self.shift_ is None:
             raise DataError("Team: the members must agree about rows and classes, but those of the file do not.")
@@ -398,45 +382,13 @@ class Team(RowClassifier):
             check_member("Team", estimator, self._views.width(Member.parse(text).view), n_classes)
 
 
-def _value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+def _hidden(codes: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """Return codes without those of a fold."""
+    hidden = codes.copy()
+    hidden[fold] = UNLABELED
+    return hidden
 
 
-def _projection(rows: Any) -> np.ndarray | None:
-    """Return leading directions of rows with too many columns to look at one by one; None for others."""
-    if rows.shape[0] * rows.shape[1] <= _DENSE_CELLS or not hasattr(rows, "toarray"):
-        return None
-    from sklearn.utils.extmath import randomized_svd
-
-    _, _, directions = randomized_svd(rows, min(_COMPONENTS, min(rows.shape) - 1), random_state=0)
-    return np.ascontiguousarray(directions.T)
-
-
-def _other_columns(X: Any, n_columns: int) -> np.ndarray:
-    """Return the columns that hold no text."""
-    text = np.zeros(n_columns, dtype=bool)
-    for start, stop in getattr(X, "spans", {}).values():
-        text[start:stop] = True
-    return np.flatnonzero(~text)
-
-
-def _seen_often(rows: Any, n_labels: int) -> np.ndarray:
-    """Tell which columns are numbers, or indicators that at least half of one labeled row is expected to have."""
-    n_rows, n_columns = rows.shape
-    if not n_columns:
-        return np.ones(0, dtype=bool)
-    if hasattr(rows, "tocsc"):
-        columns = rows.tocsc()
-        low, high = columns.min(axis=0).toarray().ravel(), columns.max(axis=0).toarray().ravel()
-        n_filled = np.diff(columns.indptr)
-        even = np.array([len(np.unique(columns.data[a:b])) <= 1 for a, b in pairwise(columns.indptr)])
-    else:
-        low, high = rows.min(axis=0), rows.max(axis=0)
-        n_filled = (rows != 0).sum(axis=0)
-        even = ((rows == 0) | (rows == high)).all(axis=0)
-    indicator = even & (low >= 0) & (high > 0)
-    often = ~indicator | (n_filled * n_labels >= _LEAST_SEEN * n_rows)
-    return np.asarray(often if often.any() else ~often)
+def _n_classes_without(codes: np.ndarray, fold: np.ndarray) -> int:
+    rest = _hidden(codes, fold)
+    return len(np.unique(rest[rest >= 0]))
