@@ -19,6 +19,7 @@ _STEPS = 3
 _KEPT = 0.1  # of the shares among the labels, in every step
 _POWER = 0.5
 _SUM_ERROR = 0.05  # of shares that were rounded
+_LEAST_ANSWERED = 0.1  # of the even share of a class
 _USUAL = 0.5  # log-odds of the class that stands for the usual state of affairs; chosen on development tables
 _MOST_CODES_FROM_ZERO, _MOST_CODES_FROM_ONE = 5, 3
 _USUAL_WORDS = {
@@ -309,6 +310,38 @@ def agreed_shift(first: np.ndarray, second: np.ndarray, prior: np.ndarray) -> np
     moves -= moves.mean(axis=1, keepdims=True)
     same = np.sign(moves[0]) == np.sign(moves[1])
     return np.asarray(np.where(same, np.sign(moves[0]) * np.abs(moves).min(axis=0), 0.0))
+
+
+def keep_all_answered(odds: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Return as much of a move as leaves every class some answers.
+
+    Parameters
+    ----------
+    odds : ndarray of shape (n_rows, n_classes)
+        Logarithms of the shares that each row was answered with.
+    shift : ndarray of shape (n_classes,)
+        What should be added to the log-share of each class.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        All of `shift`, or so many quarters of it that no class loses more than half of its answers and has then less than a
+        tenth of its even share: an estimate that leaves a class no rows at all is more likely wrong than right.
+
+    Examples
+    --------
+    >>> odds = np.log([[0.6, 0.4]] * 5 + [[0.4, 0.6]] * 5)
+    >>> keep_all_answered(odds, np.array([1.0, 0.0])).tolist()
+    [0.25, 0.0]
+    """
+    n_rows, n_classes = odds.shape
+    before = np.bincount(odds.argmax(axis=1), minlength=n_classes) / n_rows
+    least = np.minimum(_LEAST_ANSWERED / n_classes, before / 2)
+    for quarters in (4, 3, 2, 1):
+        moved = shift * quarters / 4
+        if (np.bincount((odds + moved).argmax(axis=1), minlength=n_classes) / n_rows >= least).all():
+            return moved
+    return np.zeros(n_classes)
 
 
 def _whole(word: str) -> int | None:

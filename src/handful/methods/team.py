@@ -16,6 +16,7 @@ from handful.core.registry import method
 from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Number, Text, check_member, stored
 from handful.methods.class_shares import (
     agreed_shift,
+    keep_all_answered,
     picked_by_class,
     scarce_classes,
     shares_by_answers,
@@ -118,7 +119,8 @@ class Team(RowClassifier):
     Where labels look picked class by class, the shares of the classes are estimated twice, from the answers to unlabeled
     rows and from the distances between rows. Answers are moved half as far as both agree (see
     `handful.methods.class_shares`). A class that got at most half as many labels as others is taken to be as much rarer
-    again, and one that is called "no", "normal" or 0 to be more frequent than "yes" or 1.
+    again, and one that is called "no", "normal" or 0 to be more frequent than "yes" or 1, though never so much that a class
+    is left without answers.
 
     An indicator that is on in so few rows that not even half of one labeled row is expected to have it says nothing that
     could be learned: such values of names (tickets, companies, postal codes) are left out.
@@ -326,10 +328,12 @@ class Team(RowClassifier):
         known = given[~scarce[codes[given]]]
         prior = (counts[full] + 0.5) / (counts[full] + 0.5).sum()
         ranks = self._views.transform(rows, "rank")
-        by_answers = shares_by_answers(self._odds(rows[spare])[:, full], prior)
+        odds = self._odds(rows[spare])
+        by_answers = shares_by_answers(odds[:, full], prior)
         by_distance = shares_by_distance(ranks[known], np.searchsorted(full, codes[known]), ranks[spare], len(full))
-        shift[full] = _AGREED * agreed_shift(by_answers, by_distance, prior)
-        return np.asarray(shift + usual_shift(self._names()))
+        moved = usual_shift(self._names())
+        moved[full] += _AGREED * agreed_shift(by_answers, by_distance, prior)
+        return np.asarray(shift + keep_all_answered(odds + shift, moved))
 
     def _names(self) -> Sequence[Any]:
         """Return what the classes are called; codes say nothing."""
