@@ -20,38 +20,29 @@ sentences whose words are likeliest in the labeled text as against the raw text.
 
 from __future__ import annotations
 
+import argparse
 import sys
+import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _curve import WAYS, Curve, Tagged, Text, nearest, raw_sentences
 from _shared import Rows, show_rows, usual_options
 
 from handful.core.errors import MissingDataError
 from handful.core.records import Sentence
 from handful.corpora import load
-from handful.corpora.opening import open_bytes
-from handful.evaluation.chunks import chunk_f1
 from handful.features import ambiguity_classes, lookup_templates, ready_set
-from handful.papers.suzuki2011.systems import BASES, EARLY
-from handful.representations import CondensedFeatures
-from handful.representations.condensed.counts import count_features
-from handful.representations.condensed.shards import Reading
-from handful.representations.counting import Counting
 from handful.tagging import CRF
 
-Tagged = tuple[list[Sentence], list[list[str]]]
 PREFIXES = (4, 6, 8, 10, 20)
 # Chosen on the development sentences: which lookups, and the learner; clusters are of news for news, and of both kinds for the web.
 CLUSTERS = {"wsj": ("rcv1-c1000",), "ewt": ("rcv1-c1000", "twitter-6m")}
 LEARNER: dict[str, Any] = {"algorithm": "pa", "max_iter": 8}
 AMOUNTS = (100_000, 300_000, 1_000_000, 2_400_000)
-WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
-WEIGHT = 4.0  # of raw text, in labeled texts
-LONGEST = 128
 
 
 def wsj(test: bool) -> tuple[Tagged, dict[str, Tagged]]:
@@ -133,118 +124,21 @@ def pos(corpora: list[str], systems: list[str], quick: bool, test: bool) -> Rows
     return rows
 
 
-class Curve:
-    """Condensed features of one base model over more and more raw text.
-
-    Parameters
-    ----------
-    n_sentences : int
-        Training sentences of CoNLL-2003.
-    ways : sequence of str
-        Among `WAYS`.
-    """
-
-    def __init__(self, n_sentences: int, ways: Sequence[str]) -> None:
-        self.ways = ways
-        self.train, self.dev = names("train", n_sentences), names("testa")
-        cut = int(EARLY * n_sentences)
-        self.late = self.train[0][cut:], self.train[1][cut:]
-        parts = [self.train, (self.train[0][:cut], self.train[1][:cut])]
-        templates = [t.removeprefix("*:") for t in ready_set("ner") if "pos[" not in t]
-        self.models = [CRF(templates, **BASES["sup-l1"]).fit(*part) for part in parts]
-        self.spaces = [model.feature_space(part[0]) for model, part in zip(self.models, parts, strict=True)]
-        given = zip(self.spaces, parts, strict=True)
-        self.labeled = [count_features(space, [part[0]], Reading(), Counting()) for space, part in given]
-        self.raw: list[Any] = [None, None]
-        # as strong for each sentence as in the paper's page, which has 5,616 of them
-        self.strength = 8.0 * len(self.late[0]) / 5_616
-
-    def count(self, sentences: list[list[str]]) -> None:
-        for place, space in enumerate(self.spaces):
-            self.raw[place] = count_features(space, [sentences], Reading(), Counting(), self.raw[place])
-
-    def rows(self, n_tokens: int) -> Rows:
-        even = [min(1.0, WEIGHT * mine.size / raw.size) for mine, raw in zip(self.labeled, self.raw, strict=True)]
-        ways: dict[str, tuple[list[float], dict[str, Any]]] = {
-            "paper": ([1.0, 1.0], {"discount": 0.2}),
-            "rate": ([1.0, 1.0], {"discount": 0.2 * max(1.0, n_tokens / 130_000)}),
-            "weighed": (even, {"discount": 0.2}),
-            "kept": ([1.0, 1.0], {"discount": 0.2, "base_step": 0.02}),
-            "kept, weighed": (even, {"discount": 0.2, "base_step": 0.02}),
-        }
-        return [self.row(way, n_tokens, *ways[way]) for way in self.ways]
-
-    def row(self, way: str, n_tokens: int, weights: list[float], settings: dict[str, Any]) -> dict[str, Any]:
-        whole, early = (
-            CondensedFeatures(model, resolution=1.0, **settings).fit_counts([mine, raw.weighted(weight)])
-            for model, mine, raw, weight in zip(self.models, self.labeled, self.raw, weights, strict=True)
-        )
-        learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
-        if "base_step" in settings:
-            learning |= {"strength": self.strength / 2, "max_iter": 40, "start": None}
-        model = whole.carry(early.retrain(*self.late, **learning), early)
-        score = 100 * chunk_f1(self.dev[1], model.predict(self.dev[0])).overall.f1
-        return {
-            "task": "curve",
-            "tokens": n_tokens,
-            "way": way,
-            "F1": round(score, 2),
-            "weights": model.n_active_condensed_,
-        }
-
-    def base(self) -> dict[str, Any]:
-        score = 100 * chunk_f1(self.dev[1], self.models[0].predict(self.dev[0])).overall.f1
-        return {"task": "curve", "tokens": 0, "way": "base", "F1": round(score, 2), "weights": self.models[0].n_active_}
-
-
-def names(part: str, n_sentences: int | None = None) -> Tagged:
-    sentences = list(load(f"conll2003-eng-{part}"))[:n_sentences]
-    return [Sentence(s.tokens) for s in sentences], [list(s["ner"]) for s in sentences]
-
-
-def raw_sentences(path: str) -> Iterator[list[str]]:
-    with open_bytes(path) as file:
-        for line in file:
-            tokens = line.decode().split()
-            if 0 < len(tokens) <= LONGEST:
-                yield tokens
-
-
-def nearest(labeled: list[Sentence], sentences: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Yield the sentences whose words are likelier in the labeled text, by the limit of the nearest third of the first ones."""
-    first = list(islice(sentences, 20_000))
-    inside = Counter(word.lower() for sentence in labeled for word in sentence.tokens)
-    outside = Counter(word.lower() for sentence in first for word in sentence)
-    more = np.log((outside.total() + 1.0) / (inside.total() + 1.0))
-
-    def nearness(sentence: list[str]) -> float:
-        words = [word.lower() for word in sentence]
-        return float(np.mean([np.log((inside[w] + 0.1) / (outside[w] + 0.1)) for w in words]) + more)
-
-    least = np.quantile([nearness(sentence) for sentence in first], 2 / 3)
-    yield from (sentence for sentence in chain(first, sentences) if nearness(sentence) >= least)
-
-
-def curve(path: str, amounts: Sequence[int], ways: Sequence[str], near: bool, quick: bool) -> Iterator[dict[str, Any]]:
+def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield a row for each amount of text and way."""
-    task = Curve(300 if quick else 2_000, ways)
-    yield task.base()
-    sentences = raw_sentences(path)
-    if near:
-        sentences = nearest(task.train[0], sentences)
-    stops = sorted(amounts)
-    done, waiting = 0, []
-    for sentence in sentences:
-        waiting.append(sentence)
-        done += len(sentence)
-        if len(waiting) == 8_192 or done >= stops[0]:
-            task.count(waiting)
-            waiting = []
-        if done >= stops[0]:
-            yield from task.rows(done)
-            stops.pop(0)
-        if not stops:
-            return
+    n_sentences = 300 if options.quick else options.sentences
+    task = Curve(n_sentences, tags=not options.words, decisions=options.decisions, folder=folder)
+    yield task.base(test=options.test)
+    sentences = raw_sentences(options.raw)
+    text = Text(nearest(task.train[0], sentences) if options.near else sentences)
+    name = f"{Path(options.raw).name}{'-near' * options.near}"
+    for amount in (100_000,) if options.quick else sorted(options.tokens):
+        task.count(text.until(amount), f"{name}-{amount}")
+        for way in options.ways:
+            for resolution in options.resolutions:
+                for weight in options.weights if "weighed" in way else (None,):
+                    row = task.row(way, text.n_tokens, resolution, weight, test=options.test)
+                    yield {"task": "curve", "text": name} | row
 
 
 def main() -> None:
@@ -254,22 +148,30 @@ def main() -> None:
     parser.add_argument("--raw", help="raw text for 'curve'")
     parser.add_argument("--tokens", nargs="+", type=int, default=AMOUNTS, help="of raw text")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
+    parser.add_argument("--resolutions", nargs="+", type=float, default=(1.0,))
+    parser.add_argument(
+        "--weights", nargs="+", type=float, default=(4.0,), help="of weighed raw text, in labeled texts"
+    )
+    parser.add_argument("--decisions", choices=("best", "marginals"), default="best", help="what is counted")
+    parser.add_argument("--sentences", type=int, help="training sentences; all by default")
+    parser.add_argument("--words", action="store_true", help="a base model that reads no parts of speech")
+    parser.add_argument("--keep", type=Path, help="folder for base models and counts, so that a run can go on")
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
     parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=tuple(CORPORA))
     systems = ("words", "clusters", "lexicon")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
     options = parser.parse_args()
+    if "curve" in options.only and options.raw is None:
+        parser.error("'curve' needs --raw FILE.")
     rows: Rows = []
     try:
         if "pos" in options.only:
             rows += pos(list(options.corpora), list(options.systems), options.quick, options.test)
-        if "curve" in options.only and options.raw is None:
-            parser.error("'curve' needs --raw FILE.")
         if "curve" in options.only:
-            amounts = (100_000,) if options.quick else options.tokens
-            for row in curve(options.raw, amounts, options.ways, options.near, options.quick):
-                rows.append(row)
-                print(row, file=sys.stderr, flush=True)
+            with tempfile.TemporaryDirectory() as folder:
+                for row in curve(options, options.keep or Path(folder)):
+                    rows.append(row)
+                    print(row, file=sys.stderr, flush=True)
     except MissingDataError as error:
         print(f"not run: {error}")
         return

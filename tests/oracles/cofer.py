@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import product
-from math import ceil, floor, log
+from math import ceil, exp, floor, log
 from typing import NamedTuple
 
 FLOOR = 1e-6
@@ -165,3 +165,18 @@ def folded(weights, bin_of, type_of, resolution, global_phi=False):
 def unfolded(fold, bin_of, type_of):
     """Weight of every original feature: that of its set, or 0 if it was dropped."""
     return {name: fold[type_of(name), value] if value != 0 else 0.0 for name, value in bin_of.items()}
+
+
+# -- beyond the paper: all outputs, each as far as it is likely ---------------------------------------------------------
+
+
+def expected(inputs, outputs_of, weights, features):
+    """Return R as the mean over outputs, given the weights of a log-linear model."""
+    total = Counter()
+    for x in inputs:
+        amounts = [vector(features, x, output) for output in outputs_of(x)]
+        likely = [exp(dot(weights, each)) for each in amounts]
+        for each, share in zip(amounts, likely, strict=True):
+            for name, amount in each.items():
+                total[name] += amount * share / sum(likely)
+    return dict(total)

@@ -135,22 +135,25 @@ class Tree:
         totals = np.zeros(self.n_inputs)
 
         def shares(number: int, n: int, features: PartFeatures) -> np.ndarray:
-            size = n + 1
-            scores = score_parts(*features, weights)
-            arcs = scores[: size * size].reshape(size, size)
-            if self.projective:
-                rules = self.second, self.single_root
-                total, arc_shares, pair_shares = tree_marginals(arcs, scores[size * size :], self.starts(n), *rules)
-            else:
-                total, arc_shares = crossing_marginals(arcs, self.single_root)
-                pair_shares = np.empty(0)
-            if not np.isfinite(total):
-                raise DataError("Tree: every sentence must have a tree with a finite score.")
-            totals[number] = total
-            return np.concatenate([arc_shares.ravel(), pair_shares])
+            totals[number], found = self.part_shares(score_parts(*features, weights), n)
+            return found
 
         counts = self._count(shares)
         return float(totals.sum()), counts
+
+    def part_shares(self, scores: np.ndarray, n: int) -> tuple[float, np.ndarray]:
+        """Return the log partition of n words and the probability of each part, given the scores of all parts."""
+        size = n + 1
+        arcs = scores[: size * size].reshape(size, size)
+        if self.projective:
+            rules = self.second, self.single_root
+            total, arc_shares, pair_shares = tree_marginals(arcs, scores[size * size :], self.starts(n), *rules)
+        else:
+            total, arc_shares = crossing_marginals(arcs, self.single_root)
+            pair_shares = np.empty(0)
+        if not np.isfinite(total):
+            raise DataError("Tree: every sentence must have a tree with a finite score.")
+        return float(total), np.concatenate([arc_shares.ravel(), pair_shares])
 
     def parts(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return features of parts and how much of each; see `Structure.parts`.

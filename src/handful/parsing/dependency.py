@@ -379,7 +379,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             )
         return paths
 
-    def feature_space(self, labeled: Iterable[Tree] | None = None) -> TreeSpace:
+    def feature_space(self, labeled: Iterable[Tree] | None = None, *, marginals: bool = False) -> TreeSpace:
         """Give numbers to all features that may gain potency; see `handful.representations.condensed.feature_space`.
 
         Parameters
@@ -387,6 +387,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         labeled : iterable of Tree or None
             The training trees: also features to which training gave weight 0 get numbers. None takes the features that
             the parser still knows.
+        marginals : bool
+            Count what the model expects, in place of its best outputs.
 
         Returns
         -------
@@ -394,7 +396,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             The numbering.
         """
         check_is_fitted(self)
-        return TreeSpace.of(self, labeled)
+        return TreeSpace.of(self, labeled, marginals=marginals)
 
     def stored_space(self, state: Mapping[str, Any]) -> TreeSpace:
         """Return the space that wrote this state.
@@ -413,7 +415,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         keys = np.asarray(state["keys"], dtype=np.int64)
         if len(np.setdiff1d(self.keys_, keys)):
             raise DataError("CondensedFeatures: the stored vocabulary lacks features of the base model.")
-        return TreeSpace(self, self._features.with_keys(keys))
+        return TreeSpace(self, self._features.with_keys(keys), marginals=bool(state.get("marginals")))
 
     def with_features(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
         """Return a parser that differs in features and weights alone.

@@ -27,6 +27,8 @@ class TreeSpace:
         The fitted base model.
     features : TreeFeatures
         Every feature that may gain potency, those of the model included.
+    marginals : bool
+        Count what the model expects, in place of its best trees.
 
     Notes
     -----
@@ -34,8 +36,9 @@ class TreeSpace:
     are those of the labeled data, also with ``vocabulary="all"``; a template with another word does not fire.
     """
 
-    def __init__(self, model: Any, features: TreeFeatures) -> None:
+    def __init__(self, model: Any, features: TreeFeatures, *, marginals: bool = False) -> None:
         self.model = model
+        self.marginals = marginals
         self.features = features
         self.n_features = self.n_basis = features.n_features
         self.type_names = list(features.templates.types)
@@ -47,21 +50,21 @@ class TreeSpace:
             digest.update(array.tobytes())
         for name, strings in features.encoder.values.items():
             digest.update("\0".join([name, *strings]).encode("utf-8", "surrogatepass"))
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = digest.hexdigest() + " marginals" * marginals
 
     @classmethod
-    def of(cls, model: Any, trees: Iterable[Tree] | None) -> TreeSpace:
+    def of(cls, model: Any, trees: Iterable[Tree] | None, *, marginals: bool = False) -> TreeSpace:
         """Return the space of a model's own features and those of some right trees."""
         features: TreeFeatures = model.features
         if trees is None:
-            return cls(model, features)
+            return cls(model, features, marginals=marginals)
         known, heads, _ = read_trees(trees, projective=model.projective, single_root=model.single_root)
         sentences = with_columns([tree.sentence for tree in known], model.columns_)
         rules: dict[str, Any] = {"order": model.order, "single_root": model.single_root}
         learned = TreeFeatures.learn(
             sentences, heads, features.templates, features.encoder, min_count=model.min_count, **rules
         )
-        return cls(model, features.with_keys(np.union1d(features.keys, learned.keys)))
+        return cls(model, features.with_keys(np.union1d(features.keys, learned.keys)), marginals=marginals)
 
     def keys_chosen(self, inputs: Any) -> np.ndarray:
         """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
@@ -72,11 +75,12 @@ class TreeSpace:
 
     def with_keys(self, keys: np.ndarray) -> TreeSpace:
         """Return the space with further features."""
-        return TreeSpace(self.model, self.features.with_keys(np.union1d(self.features.keys, keys)))
+        known = self.features.with_keys(np.union1d(self.features.keys, keys))
+        return TreeSpace(self.model, known, marginals=self.marginals)
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs beside the base model."""
-        return {"keys": self.features.keys}
+        return {"keys": self.features.keys} | ({"marginals": True} if self.marginals else {})
 
     def batches(self, part: Iterable[Any]) -> Iterator[list[Any]]:
         """Cut sentences."""
@@ -97,10 +101,8 @@ class TreeSpace:
         for number in range(trees.n_inputs):
             features = trees.features(number)
             n = int(trees.offsets[number + 1] - trees.offsets[number])
-            rules = trees.second, trees.projective, trees.single_root
-            heads, _ = decode(score_parts(*features, self._weights), n, trees.starts(n), *rules)
-            amounts = np.zeros(len(features.begins))
-            amounts[parts_of_tree(heads, trees.starts(n), trees.second)] = 1.0
+            scores = score_parts(*features, self._weights)
+            amounts = trees.part_shares(scores, n)[1] if self.marginals else _of_best(trees, scores, n)
             count_parts(*features, amounts, chosen)
             count_parts(*features, trees.even_shares(n, len(amounts)), basis)
         return int(trees.offsets[-1])
@@ -152,3 +154,11 @@ class TreeSpace:
         sentences = with_columns(read_sentences(inputs), self.model.columns_)
         structure: TreeStructure = self.model.structure(features, SentenceFeatures(features, sentences, cache_bytes))
         return structure
+
+
+def _of_best(trees: TreeStructure, scores: np.ndarray, n: int) -> np.ndarray:
+    """Return 1 for each part of the best tree of n words, and 0 for others."""
+    heads, _ = decode(scores, n, trees.starts(n), trees.second, trees.projective, trees.single_root)
+    amounts = np.zeros(len(scores))
+    amounts[parts_of_tree(heads, trees.starts(n), trees.second)] = 1.0
+    return amounts

@@ -24,6 +24,7 @@ from handful.representations.counting import Counting, ExactSums
 
 _KIND = "feature-counts"
 _BLOCK = 1 << 22
+_STEPS = 1 << 20  # probabilities are counted in such parts of one, so that their sums are exact in whatever order
 
 
 @method(_KIND, paper="suzuki2011", takes="model")
@@ -404,6 +405,8 @@ class _Summarize:
         chosen, basis, size = np.zeros(self.space.n_features), np.zeros(self.space.n_basis), 0
         for inputs in self.space.batches(self.read(shard)):
             size += self.space.count(inputs, chosen, basis)
+        if self.space.marginals:
+            chosen = np.rint(chosen * _STEPS) / _STEPS
         ids, basis_ids = np.flatnonzero(chosen), np.flatnonzero(basis)
         return {
             "chosen_ids": ids,

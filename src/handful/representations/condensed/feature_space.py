@@ -4,7 +4,7 @@
 numbering of all features that may gain potency, whether or not the base model gives them a weight, with the few
 questions that counting, binning and retraining need. A model joins in by two methods::
 
-    def feature_space(self, labeled=None): ...
+    def feature_space(self, labeled=None, *, marginals=False): ...
     def stored_space(self, state): ...
 
 and may leave everything else to a class of its own. A space travels to worker processes, so it must be picklable, and
@@ -36,6 +36,8 @@ class FeatureSpace(Protocol):
         Name of each feature type (template). Features are condensed within their type only.
     fingerprint : str
         Names the base model and the numbering: counts made in different spaces are never mixed.
+    marginals : bool
+        Whether `count` takes what the base model expects, in place of its best outputs.
 
     Notes
     -----
@@ -53,6 +55,7 @@ class FeatureSpace(Protocol):
     n_basis: int
     type_names: list[str]
     fingerprint: str
+    marginals: bool
 
     def state(self) -> dict[str, Any]:
         """Return what a file needs to rebuild the space from the base model: arrays, lists and JSON values."""
@@ -74,7 +77,8 @@ class FeatureSpace(Protocol):
         inputs : Any
             One batch.
         chosen : ndarray of float64, shape (n_features,)
-            Receives R, paper section 3: how much of each feature the best outputs have; ``structure.parts(best)``.
+            Receives R, paper section 3: how much of each feature the best outputs have; ``structure.parts(best)``. With
+            marginals, how much outputs have on average: ``structure.marginals``.
         basis : ndarray of float64, shape (n_basis,)
             Receives what `even` needs.
 
@@ -126,7 +130,7 @@ class FeatureSpace(Protocol):
 class Condensable(Protocol):
     """A fitted model whose features can be condensed."""
 
-    def feature_space(self, labeled: Any = None) -> FeatureSpace:
+    def feature_space(self, labeled: Any = None, *, marginals: bool = False) -> FeatureSpace:
         """Give numbers to all features that may gain potency.
 
         Parameters
@@ -134,6 +138,8 @@ class Condensable(Protocol):
         labeled : sequence or None
             Inputs of the labeled data: every observation in them gets a number with every label, also where training
             gave it weight 0. None takes the observations that the fitted model still knows.
+        marginals : bool
+            Count what the model expects, in place of its best outputs.
         """
         ...
 

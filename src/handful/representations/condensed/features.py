@@ -80,6 +80,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     base_step : float or None, default=None
         Keep what the base model learned beside the potency: features share a weight only if their base weights, rounded
         to multiples of this, are equal too. See Notes.
+    decisions : {"best", "marginals"}, default="best"
+        What is counted of unlabeled data: the features of the model's best outputs, as in the paper, or what it expects
+        of each feature by the probabilities that it gives to all outputs.
 
     Attributes
     ----------
@@ -163,6 +166,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         types: Any = None,
         count_labeled: bool = False,
         base_step: Step | None = None,
+        decisions: Literal["best", "marginals"] = "best",
     ) -> None:
         self.base_model = base_model
         self.discount = discount
@@ -173,6 +177,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         self.types = types
         self.count_labeled = count_labeled
         self.base_step = base_step
+        self.decisions = decisions
 
     def fit(
         self,
@@ -575,9 +580,10 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         return model
 
     def _new_space(self, labeled: Any) -> FeatureSpace:
+        marginals = self.decisions == "marginals"
         if isinstance(self.base_model, Condensable):
-            return self.base_model.feature_space(labeled)
-        return FlatSpace(self.base_model, self.types)
+            return self.base_model.feature_space(labeled, marginals=marginals)
+        return FlatSpace(self.base_model, self.types, marginals=marginals)
 
     def _stored_space(self, counts: FeatureCounts) -> FeatureSpace:
         space: FeatureSpace | None
@@ -591,6 +597,9 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             space = None
         if space is None or space.fingerprint != counts.fingerprint or space.n_basis != len(counts.basis):
             raise DataError(f"{_WHO}: the counts must be of this base model, got those of another. Count again.")
+        if space.marginals != (self.decisions == "marginals"):
+            other = "best" if self.decisions == "marginals" else "marginals"
+            raise DataError(f'{_WHO}: the counts must be made with decisions="{self.decisions}", got "{other}".')
         if len(counts.chosen_ids) and counts.chosen_ids[-1] >= space.n_features:
             raise DataError(f"{_WHO}: the stored counts are damaged.")
         return space

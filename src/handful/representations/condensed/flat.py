@@ -33,6 +33,8 @@ class FlatSpace:
         Type of each column; one type by default.
     names : sequence of str, optional
         Name of each column.
+    marginals : bool
+        Count each label by its probability (softmax of the scores), in place of the best label.
 
     Notes
     -----
@@ -51,9 +53,16 @@ class FlatSpace:
     ([2.0, 0.0, 0.0, 0.0, 1.0, 0.0], ['columns', '(intercept)'])
     """
 
-    def __init__(self, model: Any, types: Sequence[int] | None = None, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        types: Sequence[int] | None = None,
+        names: Sequence[str] | None = None,
+        marginals: bool = False,
+    ) -> None:
         weights, intercept, self.classes = _outputs(model)
         self.model = model
+        self.marginals = marginals
         self.has_intercept = bool(getattr(model, "fit_intercept", bool(intercept.any())))
         self.n_columns = weights.shape[0]
         self.n_labels = len(self.classes)
@@ -78,12 +87,13 @@ class FlatSpace:
         self._types = columns
         self._names = None if names is None else [str(name) for name in names]
         described = self._weights.tobytes() + columns.tobytes() + repr(self.classes.tolist()).encode()
-        self.fingerprint = hashlib.sha256(described).hexdigest()
+        self.fingerprint = hashlib.sha256(described).hexdigest() + " marginals" * marginals
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs beside the base model."""
         n = self.n_columns
-        return {"types": self._types[:n].tolist(), "names": self._names}
+        state: dict[str, Any] = {"types": self._types[:n].tolist(), "names": self._names}
+        return state | ({"marginals": True} if self.marginals else {})
 
     def batches(self, part: Any) -> Iterator[Any]:
         """Cut rows."""
@@ -93,7 +103,10 @@ class FlatSpace:
     def count(self, inputs: Any, chosen: np.ndarray, basis: np.ndarray) -> int:
         """Count columns with the label that the model gives each row."""
         rows = Flat(self._rows(inputs), self.n_labels)
-        chosen += counts(rows, rows.best(self._weights))
+        if self.marginals:
+            chosen += rows.marginals(self._weights)[1]
+        else:
+            chosen += counts(rows, rows.best(self._weights))
         basis += np.bincount(rows.X.indices, weights=rows.X.data, minlength=self.n_basis)
         return int(rows.n_inputs)
 

@@ -45,6 +45,8 @@ class CondensingSettings:
         Which observations are known: those of the labeled inputs, or also what only the raw text has, min_count times.
     min_count : int, default=5
         Cut-off for the vocabulary 'all'.
+    decisions : {"best", "marginals"}, default="best"
+        What is counted of raw text: the model's best outputs, or all outputs, each as far as it is likely.
     penalty : {"l2", "l1"}, default="l2"
         Of the weights; l1 makes the model even smaller.
     strength : float, default=1.0
@@ -65,6 +67,7 @@ class CondensingSettings:
     drop: Annotated[float, AtLeast(0)] | Literal["auto"] = "auto"
     vocabulary: Literal["labeled", "all"] = "labeled"
     min_count: Count = 5
+    decisions: Literal["best", "marginals"] = "best"
     penalty: Literal["l2", "l1"] = "l2"
     strength: Annotated[float, Above(0), Range(None, 1e9)] = 1.0
     max_iter: Count | None = None
@@ -86,6 +89,7 @@ class CondensingSettings:
             vocabulary=self.vocabulary,
             min_count=self.min_count,
             base_step=(self.base_step or _BASE_STEP) if kept else None,
+            decisions=self.decisions,
         )
 
     def training(self, base_model: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain as chained
 from itertools import pairwise
 from typing import Any
@@ -14,7 +15,7 @@ from handful.core.errors import DataError
 from handful.features import Extractor, Predicates
 from handful.features.columns import Tokens
 from handful.features.vocabulary import in_order, joined, numbers_in
-from handful.kernels.tally import add_pairs, spread_rows
+from handful.kernels.tally import add_pairs, add_shares, spread_rows
 from handful.linear import Chain, ChainLayout, ChainSteps
 from handful.linear.layout import labels_before
 from handful.linear.part_shares import PartShares
@@ -36,6 +37,8 @@ class ChainSpace:
         The fitted base model.
     extractor : Extractor
         Knows every observation that may gain potency, those of the model included.
+    marginals : bool
+        Count what the model expects, in place of its best labeling.
 
     Notes
     -----
@@ -44,9 +47,10 @@ class ChainSpace:
     positions it was seen at, so two or three sums an observation stand for all its labels.
     """
 
-    def __init__(self, model: Any, extractor: Extractor) -> None:
+    def __init__(self, model: Any, extractor: Extractor, *, marginals: bool = False) -> None:
         self.model = model
         self.extractor = extractor
+        self.marginals = marginals
         n = self.n_labels = len(model.classes_)
         self.legal = np.flatnonzero(model.allowed_.ravel())
         self._legal_rank = np.full(n * n + 1, -1, dtype=np.int64)
@@ -78,22 +82,23 @@ class ChainSpace:
         self.fingerprint = self._fingerprint()
 
     @classmethod
-    def of(cls, model: Any, sentences: Sequence[Tokens] | None) -> ChainSpace:
+    def of(cls, model: Any, sentences: Sequence[Tokens] | None, *, marginals: bool = False) -> ChainSpace:
         """Return the space of a model's own observations and those of some sentences."""
         known = model.extractor
         if sentences is None or known.hash_bits is not None:
-            return cls(model, known)
+            return cls(model, known, marginals=marginals)
         sentences, _ = check_sentences(sentences, "CondensedFeatures")
         fresh = Extractor(map(str, known.templates), min_count=model.min_count, lookups=known.lookups)
-        return cls(model, joined([fresh.fit(sentences, who="CondensedFeatures"), known]))
+        vocabulary = joined([fresh.fit(sentences, who="CondensedFeatures"), known])
+        return cls(model, vocabulary, marginals=marginals)
 
     def widened(self, extractor: Extractor) -> ChainSpace:
         """Return the space with further observations."""
-        return ChainSpace(self.model, joined([self.extractor, extractor]))
+        return ChainSpace(self.model, joined([self.extractor, extractor]), marginals=self.marginals)
 
     def state(self) -> dict[str, Any]:
         """Return what a model file needs beside the base model."""
-        return {"vocabulary": self.extractor.state()}
+        return {"vocabulary": self.extractor.state()} | ({"marginals": True} if self.marginals else {})
 
     def batches(self, part: Iterable[Tokens]) -> Iterator[list[Tokens]]:
         """Cut sentences."""
@@ -111,6 +116,19 @@ class ChainSpace:
     def count(self, inputs: Sequence[Tokens], chosen: np.ndarray, basis: np.ndarray) -> int:
         """Count observations with the labels that the base model gives them."""
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
+        if self.marginals:
+            self._count_expected(observed, chosen)
+        else:
+            self._count_best(observed, chosen)
+        # A: how often it would be there if outputs were picked evenly.
+        place = self._even.classes(observed.offsets)
+        share = np.repeat(self._even.shares(observed.offsets, place), np.diff(observed.offsets))
+        width = self._even.n_classes
+        _add(observed, place, share, np.arange(self.extractor.n_predicates), width, basis)
+        basis[-width:] += np.bincount(place, weights=share, minlength=width)
+        return int(observed.offsets[-1])
+
+    def _count_best(self, observed: Predicates, chosen: np.ndarray) -> None:
         model = self.model
         numbers = _renumbered(observed, self._base_number)
         codes = model.chain(model.extractor, model.layout, numbers).best(model.weights_).astype(np.int64)
@@ -129,13 +147,23 @@ class ChainSpace:
             triple = (two_before * self.n_labels + before) * self.n_labels + codes
             ids, times = np.unique(triple[two_before >= 0], return_counts=True)
             triples[np.searchsorted(self._triples, ids)] += times
-        # A: how often it would be there if outputs were picked evenly.
-        place = self._even.classes(observed.offsets)
-        share = np.repeat(self._even.shares(observed.offsets, place), np.diff(observed.offsets))
-        width = self._even.n_classes
-        _add(observed, place, share, np.arange(self.extractor.n_predicates), width, basis)
-        basis[-width:] += np.bincount(place, weights=share, minlength=width)
-        return len(codes)
+
+    def _count_expected(self, observed: Predicates, chosen: np.ndarray) -> None:
+        # Beyond the paper: R as the mean over all outputs, each as often as the base model finds it likely.
+        layout, weights = self._expecting
+        chain = self.model.chain(self.extractor, layout, observed)
+        rest = int(self.starts[1])
+        if rest < self.n_features:
+            chosen[rest:] += chain.marginals(weights)[1][int(layout.starts[1]) :]
+        _add_shares(observed, chain.label_marginals(weights), self._node_rank, chosen[:rest])
+
+    @cached_property
+    def _expecting(self) -> tuple[ChainLayout, np.ndarray]:
+        """Return a layout of the base model's features and all that are more than a label, with the base weights."""
+        weights = self.base_weights(np.arange(self.n_features))
+        wanted = weights != 0.0
+        wanted[self.starts[1] :] = True
+        return self.layout(np.flatnonzero(wanted)), weights[wanted]
 
     def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Return A from the sums of each observation at first, second and later positions."""
@@ -276,7 +304,7 @@ class ChainSpace:
         for array in (*state["keys"], model.weights_, *layout, model.allowed_, model.allowed_first_):
             digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr(model.classes_.tolist()).encode())
-        return digest.hexdigest()
+        return digest.hexdigest() + " marginals" * self.marginals
 
 
 def _add(
@@ -291,6 +319,18 @@ def _add(
         add_pairs(observed.direct, targets, amounts, ranks, width, out)
     else:
         add_pairs(observed.ids, targets, amounts, ranks, width, out)
+
+
+def _add_shares(observed: Predicates, shares: np.ndarray, ranks: np.ndarray, out: np.ndarray) -> None:
+    """Add the shares of all targets at each token to the cells of its predicates."""
+    n_rows, width = len(observed.row_offsets) - 1, shares.shape[1]
+    if n_rows * width <= _MOST_CELLS:
+        sums = np.zeros(n_rows * width)
+        add_shares(observed.rows, shares, np.arange(n_rows), sums)
+        spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
+        add_shares(observed.direct, shares, ranks, out)
+    else:
+        add_shares(observed.ids, shares, ranks, out)
 
 
 def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:

@@ -387,7 +387,7 @@ class CRF(ProbabilisticTagger):
         pairs = [(str(self.classes_[p // n]), str(self.classes_[p % n])) for p in self._layout.pairs[heaviest]]
         return dict(zip(pairs, weights[heaviest].tolist(), strict=True))
 
-    def feature_space(self, labeled: Sequence[Tokens] | None = None) -> ChainSpace:
+    def feature_space(self, labeled: Sequence[Tokens] | None = None, *, marginals: bool = False) -> ChainSpace:
         """Give numbers to all features that may gain potency; see `handful.representations.condensed.feature_space`.
 
         Parameters
@@ -395,6 +395,8 @@ class CRF(ProbabilisticTagger):
         labeled : list of lists of str, or of Sentence, or None
             The training sentences: also observations to which training gave weight 0 get numbers. None takes the
             observations that the model still knows.
+        marginals : bool
+            Count what the model expects, in place of its best outputs.
 
         Returns
         -------
@@ -402,7 +404,7 @@ class CRF(ProbabilisticTagger):
             The numbering.
         """
         check_is_fitted(self)
-        return ChainSpace.of(self, labeled)
+        return ChainSpace.of(self, labeled, marginals=marginals)
 
     def stored_space(self, state: Mapping[str, Any]) -> ChainSpace:
         """Return the space that wrote this state.
@@ -417,7 +419,8 @@ class CRF(ProbabilisticTagger):
         ChainSpace
             The same numbering.
         """
-        return ChainSpace(self, Extractor.from_state(state["vocabulary"], self.lookups))
+        vocabulary = Extractor.from_state(state["vocabulary"], self.lookups)
+        return ChainSpace(self, vocabulary, marginals=bool(state.get("marginals")))
 
     def with_features(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> CRF:
         """Return a tagger with the same labels and rules, but other features.

@@ -1,0 +1,199 @@
+"""Names by condensed features of one base model, over more and more raw text: what `scale.py --only curve` measures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from handful.core.records import Sentence
+from handful.corpora import load
+from handful.corpora.opening import open_bytes
+from handful.evaluation.chunks import chunk_f1
+from handful.features import ready_set
+from handful.methods import load as load_model
+from handful.methods import save
+from handful.papers.suzuki2011.systems import BASES, EARLY
+from handful.papers.suzuki2011.texts import NEWS, Names, mixed, train_tagger
+from handful.representations import CondensedFeatures
+from handful.representations.condensed.counts import FeatureCounts, count_features
+from handful.representations.condensed.shards import Reading
+from handful.representations.counting import Counting
+from handful.tagging import CRF, TagColumn
+
+Tagged = tuple[list[Sentence], list[list[str]]]
+WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
+LONGEST = 128
+_SHARD = 8_192
+_RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
+
+
+class Curve:
+    """Condensed features of one base model over more and more raw text.
+
+    Parameters
+    ----------
+    n_sentences : int or None
+        Training sentences of CoNLL-2003; all by default.
+    tags : bool
+        Whether the base model reads a column of parts of speech, which a tagger adds to raw text.
+    decisions : {"best", "marginals"}
+        What is counted.
+    folder : Path
+        Where base models and counts are kept; what is there is not made again.
+    """
+
+    def __init__(
+        self, n_sentences: int | None, *, tags: bool, decisions: Literal["best", "marginals"], folder: Path
+    ) -> None:
+        self.folder, self.decisions = folder, decisions
+        folder.mkdir(parents=True, exist_ok=True)
+        self.train, self.dev, self.test = names("train", n_sentences), names("testa"), names("testb")
+        cut = int(EARLY * len(self.train[0]))
+        self.late = self.train[0][cut:], self.train[1][cut:]
+        templates = [t.removeprefix("*:") for t in ready_set("ner") if tags or "pos[" not in t]
+        self._parts = {"whole": self.train, "early": (self.train[0][:cut], self.train[1][:cut])}
+        self.models = {name: self._base(name, templates) for name in self._parts}
+        self.spaces = {
+            name: model.feature_space(self._parts[name][0], marginals=decisions == "marginals")
+            for name, model in self.models.items()
+        }
+        self.prepare = [TagColumn(self._tagger())] if tags else []
+        self.labeled = {
+            name: count_features(space, [self._parts[name][0]], Reading(), Counting())
+            for name, space in self.spaces.items()
+        }
+        self.raw: dict[str, FeatureCounts | None] = dict.fromkeys(self._parts)
+        # as strong for each sentence as in the paper's page, which has 5,616 of them
+        self.strength = 8.0 * len(self.late[0]) / 5_616
+
+    def count(self, shards: Iterable[list[Any]], name: str) -> None:
+        """Count more text, or take the counts that an earlier run kept under this name."""
+        paths = {which: self.folder / f"{name}-{self.decisions}-{which}.counts" for which in self.spaces}
+        known = all(path.exists() for path in paths.values())
+        for shard in shards:
+            if known:
+                continue
+            sentences: list[Any] = shard
+            for prepare in self.prepare:
+                sentences = list(prepare(sentences))
+            for which, space in self.spaces.items():
+                self.raw[which] = count_features(space, [sentences], Reading(), Counting(), self.raw[which])
+        for which, path in paths.items():
+            if known:
+                self.raw[which] = FeatureCounts.load(path)
+            else:
+                counts = self.raw[which]
+                assert counts is not None
+                counts.save(path)
+
+    def row(
+        self, way: str, n_tokens: int, resolution: float, weight: float | None, *, test: bool = False
+    ) -> dict[str, Any]:
+        """Condense in one way what was counted, raw text weighed as so many labeled texts, and score."""
+        settings: dict[str, Any] = {"discount": 0.2, "resolution": resolution}
+        learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
+        if way == "rate":
+            settings["discount"] *= max(1.0, n_tokens / _RATE_FROM)
+        if "kept" in way:
+            settings["base_step"] = 0.02
+            learning |= {"strength": self.strength / 2, "max_iter": 40, "start": None}
+        whole, early = (
+            CondensedFeatures(self.models[name], decisions=self.decisions, **settings).fit_counts(
+                self._weighed(name, weight)
+            )
+            for name in ("whole", "early")
+        )
+        model = whole.carry(early.retrain(*self.late, **learning), early)
+        told: dict[str, Any] = {"tokens": n_tokens, "way": way, "resolution": resolution}
+        if weight is not None:
+            told["weight"] = weight
+        if self.decisions != "best":
+            told["decisions"] = self.decisions
+        return told | self._scores(model, test) | {"weights": model.n_active_condensed_}
+
+    def base(self, *, test: bool = False) -> dict[str, Any]:
+        """Score the base model."""
+        model = self.models["whole"]
+        return {"task": "curve", "way": "base"} | self._scores(model, test) | {"weights": model.n_active_}
+
+    def _scores(self, model: CRF, test: bool) -> dict[str, float]:
+        parts = {"F1": self.dev} | ({"test F1": self.test} if test else {})
+        found = {name: chunk_f1(tags, model.predict(words)).overall.f1 for name, (words, tags) in parts.items()}
+        return {name: round(100 * value, 2) for name, value in found.items()}
+
+    def _weighed(self, name: str, weight: float | None) -> list[FeatureCounts]:
+        mine, raw = self.labeled[name], self.raw[name]
+        assert raw is not None
+        return [mine, raw if weight is None else raw.weighted(weight * mine.size / raw.size)]
+
+    def _base(self, name: str, templates: list[str]) -> CRF:
+        path = self.folder / f"base-{name}.handful"
+        if not path.exists():
+            save(CRF(templates, **BASES["sup-l1"]).fit(*self._parts[name]), path)
+        model: CRF = load_model(path)
+        return model
+
+    def _tagger(self) -> Any:
+        path = self.folder / "tagger.handful"
+        if not path.exists():
+            save(train_tagger(Names(*self.train)), path)
+        return load_model(path)
+
+
+def names(part: str, n_sentences: int | None = None) -> Tagged:
+    sentences = list(load(f"conll2003-eng-{part}"))[:n_sentences]
+    return sentences, [list(s["ner"]) for s in sentences]
+
+
+def raw_sentences(path: str) -> Iterator[list[str]]:
+    """Read raw text, one sentence a line; ``news`` is that of the paper's page."""
+    if path == "news":
+        yield from mixed([[list(s.tokens) for s in load(name) if len(s) <= LONGEST] for name in NEWS])
+        return
+    with open_bytes(path) as file:
+        for line in file:
+            tokens = line.decode().split()
+            if 0 < len(tokens) <= LONGEST:
+                yield tokens
+
+
+def nearest(labeled: Sequence[Sentence], sentences: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Yield the sentences whose words are likelier in the labeled text, by the limit of the nearest third of the first ones."""
+    first = list(islice(sentences, 20_000))
+    inside = Counter(word.lower() for sentence in labeled for word in sentence.tokens)
+    outside = Counter(word.lower() for sentence in first for word in sentence)
+    more = np.log((outside.total() + 1.0) / (inside.total() + 1.0))
+
+    def nearness(sentence: list[str]) -> float:
+        words = [word.lower() for word in sentence]
+        return float(np.mean([np.log((inside[w] + 0.1) / (outside[w] + 0.1)) for w in words]) + more)
+
+    least = np.quantile([nearness(sentence) for sentence in first], 2 / 3)
+    yield from (sentence for sentence in chain(first, sentences) if nearness(sentence) >= least)
+
+
+class Text:
+    """Raw text that is read once, up to one amount of tokens after the other."""
+
+    def __init__(self, sentences: Iterator[list[str]]) -> None:
+        self.n_tokens = 0
+        self._sentences = sentences
+
+    def until(self, n_tokens: int) -> Iterator[list[list[str]]]:
+        """Yield sentences, some thousand at a time, until so many tokens have been read from the beginning on."""
+        shard: list[list[str]] = []
+        for sentence in self._sentences:
+            shard.append(sentence)
+            self.n_tokens += len(sentence)
+            if len(shard) == _SHARD or self.n_tokens >= n_tokens:
+                yield shard
+                shard = []
+            if self.n_tokens >= n_tokens:
+                return
+        if shard:
+            yield shard
