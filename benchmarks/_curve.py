@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from _shared import Rows
+from scipy import stats
 
 from handful.core.records import Sentence
 from handful.corpora import load
@@ -27,6 +30,7 @@ from handful.tagging import CRF, TagColumn
 
 Tagged = tuple[list[Sentence], list[list[str]]]
 WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
+PAPER_TOKENS = 3_720_000_000
 LONGEST = 128
 _SHARD = 8_192
 _RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
@@ -73,6 +77,7 @@ class Curve:
 
     def count(self, shards: Iterable[list[Any]], name: str) -> None:
         """Count more text, or take the counts that an earlier run kept under this name."""
+        self.name = name
         paths = {which: self.folder / f"{name}-{self.decisions}-{which}.counts" for which in self.spaces}
         known = all(path.exists() for path in paths.values())
         for shard in shards:
@@ -94,7 +99,14 @@ class Curve:
     def row(
         self, way: str, n_tokens: int, resolution: float, weight: float | None, *, test: bool = False
     ) -> dict[str, Any]:
-        """Condense in one way what was counted, raw text weighed as so many labeled texts, and score."""
+        """Condense in one way what was counted, raw text weighed as so many labeled texts, and score; keep the row."""
+        kept = self.folder / f"{self.name}-{self.decisions}-{way}-{resolution:g}-{weight}{'-test' * test}.json"
+        if not kept.exists():
+            kept.write_text(json.dumps(self._row(way, n_tokens, resolution, weight, test)))
+        row: dict[str, Any] = json.loads(kept.read_text())
+        return row
+
+    def _row(self, way: str, n_tokens: int, resolution: float, weight: float | None, test: bool) -> dict[str, Any]:
         settings: dict[str, Any] = {"discount": 0.2, "resolution": resolution}
         learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
         if way == "rate":
@@ -175,6 +187,28 @@ def nearest(labeled: Sequence[Sentence], sentences: Iterator[list[str]]) -> Iter
 
     least = np.quantile([nearness(sentence) for sentence in first], 2 / 3)
     yield from (sentence for sentence in chain(first, sentences) if nearness(sentence) >= least)
+
+
+def extrapolated(rows: Rows) -> Rows:
+    """Return F1 at the paper's amount of text by a straight line over the logarithm, with the 95 % band of a new point."""
+    told: Rows = []
+    for way in dict.fromkeys(_way(row) for row in rows):
+        points = [(np.log10(row["tokens"]), row["F1"]) for row in rows if _way(row) == way]
+        if len(points) < 4:
+            continue
+        x, y = np.array(points).T
+        line = stats.linregress(x, y)
+        far = np.log10(PAPER_TOKENS) - x.mean()
+        spread = np.sqrt(((y - line.intercept - line.slope * x) ** 2).sum() / (len(x) - 2))
+        band = stats.t.ppf(0.975, len(x) - 2) * spread * np.sqrt(1 + 1 / len(x) + far**2 / ((x - x.mean()) ** 2).sum())
+        found = {"tokens": PAPER_TOKENS, "F1": line.intercept + line.slope * np.log10(PAPER_TOKENS)}
+        told.append(dict(way) | found | {"give or take": band, "a tenfold": line.slope})
+    return [{k: round(v, 2) if isinstance(v, float) else v for k, v in row.items()} for row in told]
+
+
+def _way(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Return what tells one curve from another."""
+    return tuple((k, v) for k, v in row.items() if k not in ("tokens", "F1", "test F1", "weights"))
 
 
 class Text:

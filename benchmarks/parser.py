@@ -10,11 +10,14 @@ since only the latter mean much on a busy machine.
 `handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
 `--only pruned` parses the development trees of EWT at order 2 with all pairs and with those of likely arcs, and saves the
 parser with weights rounded more and more, after learning from every third training tree.
+`--only condensed` condenses a parser of order 2, and compares heads and files (development trees of the WSJ sample, or with
+`--test` the test trees).
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
 (each tenth of the training trees tagged by a tagger of the others); `wsj`, `ewt` and `ptb` have the tags of people throughout.
 
-    python benchmarks/parser.py [--json] [--jobs 2] [--only decode wsj tags ewt pruned clusters cofer kept scale ptb] [--choose]
+    python benchmarks/parser.py [--json] [--jobs 2] [--choose]
+                                [--only decode wsj tags ewt pruned condensed clusters cofer kept scale ptb]
 """
 
 from __future__ import annotations
@@ -39,6 +42,7 @@ from handful.core.records import Sentence, Tree
 from handful.corpora import load
 from handful.corpora.folder import data_folder
 from handful.corpora.formats import read_conllu, write_conllu
+from handful.experiment.condensing import condense
 from handful.kernels.trees import best_tree, pair_starts
 from handful.methods import save
 from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Task, Treebank, read_tagged_news, read_treebank
@@ -47,6 +51,8 @@ from handful.parsing import DependencyParser, score_trees
 from handful.parsing.arc_labels import rounded
 from handful.parsing.features import SentenceFeatures
 from handful.parsing.inputs import with_columns
+from handful.representations.condensed.condensing import Condensing
+from handful.representations.condensed.settings import CondensingSettings
 from handful.tagging import CRF, jackknife_tags
 
 OPTIONS: dict[str, Any] = {"max_iter": 10, "strength": 1.0}
@@ -92,12 +98,23 @@ def ours(task: str, order: int, train: list[Tree], test: list[Tree], jobs: int, 
         "system": f"order {order}" + (" with clusters" if more.get("clusters") else ""),
         **figures(test, heads, labels),
         "features": parser.n_active_,
+        "MB": size_of(parser)["MB"],
         "train seconds": fitting.wall,
         "train cpu": fitting.cpu,
         "trained a cpu second": passes / fitting.cpu,
         "parsed a second": len(test) / parsing.wall,
         "parsed a cpu second": len(test) / parsing.cpu,
     }
+
+
+def size_of(parser: DependencyParser) -> dict[str, float]:
+    """Return the size of the model file, and that of a packed one."""
+    sizes = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, packed in (("MB", False), ("MB packed", True)):
+            save(parser, Path(folder) / name, packed=packed)
+            sizes[name] = (Path(folder) / name).stat().st_size / 1e6
+    return sizes
 
 
 def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
@@ -124,13 +141,33 @@ def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
     for share in (0.0, 0.25, 0.5, 1.0):
         weights = rounded(parser.weights_, share)
         small = parser.with_features(parser.features.keep(weights != 0), weights[weights != 0])
-        with tempfile.TemporaryDirectory() as folder:
-            save(small, Path(folder) / "x.handful")
-            size = (Path(folder) / "x.handful").stat().st_size / 1e6
-        rows.append(
-            {"task": "EWT dev, order 2", "system": f"rounding {share}", "features": small.n_active_, "MB": size}
-        )
+        told = {"task": "EWT dev, order 2", "system": f"rounding {share}", "features": small.n_active_}
+        rows.append(told | size_of(small))
         rows[-1]["uas"] = figures(dev, *small.predict(dev))["uas"]
+    return rows
+
+
+def condensed(train: list[Tree], test: list[Tree], jobs: int, n_tokens: int) -> Rows:
+    """Condense a parser of order 2 with the usual templates as `handful condense` does, and compare files."""
+    rows: Rows = []
+
+    def add(system: str, parser: DependencyParser) -> None:
+        found = figures(test, *parser.predict(test)) | {"features": parser.n_active_}
+        rows.append({"task": "order 2, condensed", "system": system} | found | size_of(parser))
+
+    options = OPTIONS | {"order": 2, "labeled": False, "n_jobs": jobs}
+    full = DependencyParser(rounding=0.0, **options).fit(train)
+    add("full, weights as they were learned", full)
+    weights = rounded(full.weights_, 0.5)
+    add("full, weights rounded (default)", full.with_features(full.features.keep(weights != 0), weights[weights != 0]))
+    condensing = Condensing(
+        full, train, None, CondensingSettings(held_out=3, vocabulary="all", min_count=3, max_iter=6)
+    )
+    with Clock() as clock:
+        condensing.count(read_tagged_news(train, n_tokens))
+    small = condense(condensing).model
+    add(f"condensed by {condensing.n_counted:,} tokens", small)
+    rows[-1] |= {"weights": small.n_active_condensed_, "counting cpu": clock.cpu}
     return rows
 
 
@@ -212,8 +249,9 @@ def udpipe(task: str, train: list[Tree], test: list[Tree]) -> dict[str, Any]:
             labels.append([word.deprel for word in sentence.words][1:])
     return {
         "task": task,
-        "system": "UDPipe 1",
+        "system": f"UDPipe 1, {len(train):,} trees",
         **figures(test, heads, labels),
+        "MB": len(data) / 1e6,
         "train seconds": fitting.wall,
         "train cpu": fitting.cpu,
         "parsed a second": len(test) / parsing.wall,
@@ -339,8 +377,10 @@ def main() -> None:
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
     parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer' and 'kept'; all by default")
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
-    tasks = ("decode", "wsj", "tags", "ewt", "pruned", "clusters", "cofer", "kept", "scale", "ptb")
+    tasks = ("decode", "wsj", "tags", "ewt", "pruned", "condensed", "clusters", "cofer", "kept", "scale", "ptb")
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
+    parser.add_argument("--udpipe-every", type=int, default=1, help="the same for UDPipe, whose training takes long")
+    parser.add_argument("--test", action="store_true", help="score 'condensed' on the test trees")
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
     options = parser.parse_args()
@@ -366,7 +406,7 @@ def main() -> None:
             if f"order{order}" in options.systems:
                 add([ours(task, order, train, test, options.jobs)])
         if "udpipe" in options.systems:
-            add([udpipe(task, train, test)])
+            add([udpipe(task, train[:: options.udpipe_every], test)])
 
     if "decode" in options.only:
         add(decoding())
@@ -380,6 +420,10 @@ def main() -> None:
         compare("UD English EWT", train, dev, test)
     if "pruned" in options.only:
         add(pruned(list(load("en_ewt-ud-train"))[::3], list(load("en_ewt-ud-dev"))))
+    if "condensed" in options.only:
+        trees = read_treebank()
+        judged = trees.test if options.test else trees.dev
+        add(condensed(trees.train, judged, options.jobs, options.tokens or 200_000))
     if "clusters" in options.only:
         add(clusters(options.jobs))
     if "cofer" in options.only:

@@ -7,15 +7,18 @@ learning from those before; EWT: its dev part) or, with `--test`, on the test pa
 templates `pos`; "clusters" adds ready Brown clusters of Reuters (and of tweets, for EWT), "lexicon" also the tags that words
 have in the Brown corpus, which is tagged in another way.
 
-`curve`: F1 on testa of CoNLL-2003 with 2,000 training sentences (words alone, no part-of-speech column), condensed by the raw text
-in the file that `--raw` names: one sentence a line, tokens between blanks, packed or not. The labeled text is counted too, and
-weights are learned from the last 40 % of the sentences with a base model of the first 60 %, as in `handful paper suzuki2011`.
-Ways: "paper" (C = 0.2, resolution 1); "rate" (C grows with the text); "weighed" (raw text counts for four times the labeled
-text, however long it is); "kept" and "kept, weighed" (base weights kept, rounded to 0.02). `--near` takes only the third of the
-sentences whose words are likeliest in the labeled text as against the raw text.
+`curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
+blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
+40 % of the sentences with a base model of the first 60 %, as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (it grows
+with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept, weighed"
+(base weights kept, rounded to 0.02). `--near` takes only the third of the sentences whose words are likelier in the labeled text than
+in the raw text, `--decisions marginals` counts what the base model expects in place of its best outputs. With four amounts or
+more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base models, counts and rows, so
+that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt] [--systems words clusters lexicon]
-                               [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--near]
+                               [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
+                               [--decisions marginals] [--near] [--sentences 2000] [--words] [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _curve import WAYS, Curve, Tagged, Text, nearest, raw_sentences
+from _curve import WAYS, Curve, Tagged, Text, extrapolated, nearest, raw_sentences
 from _shared import Rows, show_rows, usual_options
 
 from handful.core.errors import MissingDataError
@@ -132,13 +135,16 @@ def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]
     sentences = raw_sentences(options.raw)
     text = Text(nearest(task.train[0], sentences) if options.near else sentences)
     name = f"{Path(options.raw).name}{'-near' * options.near}"
+    rows: Rows = []
     for amount in (100_000,) if options.quick else sorted(options.tokens):
         task.count(text.until(amount), f"{name}-{amount}")
         for way in options.ways:
             for resolution in options.resolutions:
                 for weight in options.weights if "weighed" in way else (None,):
                     row = task.row(way, text.n_tokens, resolution, weight, test=options.test)
-                    yield {"task": "curve", "text": name} | row
+                    rows.append({"task": "curve", "text": name} | row)
+                    yield rows[-1]
+    yield from extrapolated(rows)
 
 
 def main() -> None:
@@ -147,7 +153,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=("pos", "curve"), default=("pos",))
     parser.add_argument("--raw", help="raw text for 'curve'")
     parser.add_argument("--tokens", nargs="+", type=int, default=AMOUNTS, help="of raw text")
-    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
+    parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
     parser.add_argument("--resolutions", nargs="+", type=float, default=(1.0,))
     parser.add_argument(
         "--weights", nargs="+", type=float, default=(4.0,), help="of weighed raw text, in labeled texts"

@@ -52,6 +52,8 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         Type of each column; only columns of one type share weights. None is one type.
     count_labeled : bool, default=True
         Whether potency is counted over the labeled rows as well.
+    decisions : {"best", "marginals"}, default="best"
+        What is counted: the label that the first model gives a row, or every label as far as it is likely.
     max_iter : int, default=1000
         Most iterations of the second training.
 
@@ -112,6 +114,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         strength: Positive = 0.5,
         types: Any = None,
         count_labeled: bool = True,
+        decisions: Literal["best", "marginals"] = "best",
         max_iter: Annotated[int, AtLeast(1)] = 1000,
     ) -> None:
         self.estimator = estimator
@@ -121,6 +124,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         self.strength = strength
         self.types = types
         self.count_labeled = count_labeled
+        self.decisions = decisions
         self.max_iter = max_iter
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -154,7 +158,10 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         if not hasattr(base, "coef_"):
             raise ParameterError(f"{_WHO}: estimator must be a linear classifier with coef_, got {base!r}.")
         counted = rows if self.count_labeled or len(labels.unlabeled) == 0 else rows[labels.unlabeled]
-        self.features_ = CondensedFeatures(base, self.discount, self.resolution, types=self._types()).fit(counted)
+        features = CondensedFeatures(
+            base, self.discount, self.resolution, types=self._types(), decisions=self.decisions
+        )
+        self.features_ = features.fit(counted)
         settings: dict[str, Any] = {"penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
         model = self.features_.retrain(rows[given], labels.codes[given], **settings)
         self._keep(model)

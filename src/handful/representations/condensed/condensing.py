@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from handful.core.errors import DataError, ParameterError
@@ -15,6 +16,7 @@ from handful.representations.condensed.settings import CondensingSettings
 
 _WHO = "Condensing"
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+_SHARES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)  # of the root mean square of a parser's weights
 _LOSS = 0.0005  # of the score of held-out inputs
 
 
@@ -204,11 +206,20 @@ class Condensing:
         if self.settings.drop != "auto":
             return self.settings.drop
         inputs, outputs = self.held
-        if self.settings.held_out is None or outputs is None:
+        if self.settings.held_out is None:
             return 0.0
-        scores = {drop: features.without_small(model, drop).score(inputs, outputs) for drop in _DROPS}
+        drops: Sequence[float] = _DROPS
+        if outputs is None:  # of a parser, whose weights have no scale of their own
+            usual = float(np.sqrt((model.weights_**2).mean()))
+            drops = [share * usual for share in _SHARES]
+        scores = {drop: _right(features.without_small(model, drop), inputs, outputs) for drop in drops}
         enough = max(scores.values()) - _LOSS
         return max(drop for drop, score in scores.items() if score >= enough)
+
+
+def _right(model: Any, inputs: Any, outputs: Any) -> float:
+    """Return the share of right answers; of trees that of right heads."""
+    return float(model.score(inputs).uas if outputs is None else model.score(inputs, outputs))
 
 
 def take(items: Any, numbers: Sequence[int]) -> Any:

@@ -39,8 +39,8 @@ class CondensingSettings:
     base_step : float or None, default=None
         Where weights are kept: what they are rounded to before bins add to them; by default 0.02.
     drop : float or "auto", default="auto"
-        Drop features whose weight in the end is nearer to 0. auto: as many as cost a tagger nothing on held-out inputs, and
-        none otherwise.
+        Drop features whose weight in the end is nearer to 0. auto: as many as cost nothing on held-out inputs, and none where
+        nothing is held out.
     vocabulary : {"labeled", "all"}, default="labeled"
         Which observations are known: those of the labeled inputs, or also what only the raw text has, min_count times.
     min_count : int, default=5
