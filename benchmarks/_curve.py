@@ -43,6 +43,8 @@ class Curve:
     ----------
     n_sentences : int or None
         Training sentences of CoNLL-2003; all by default.
+    every : int
+        Weights are learned from one in so many of the sentences that are held out for that.
     tags : bool
         Whether the base model reads a column of parts of speech, which a tagger adds to raw text.
     decisions : {"best", "marginals"}
@@ -52,13 +54,13 @@ class Curve:
     """
 
     def __init__(
-        self, n_sentences: int | None, *, tags: bool, decisions: Literal["best", "marginals"], folder: Path
+        self, n_sentences: int | None, *, every: int, tags: bool, decisions: Literal["best", "marginals"], folder: Path
     ) -> None:
-        self.folder, self.decisions = folder, decisions
+        self.folder, self.decisions, self.every = folder, decisions, every
         folder.mkdir(parents=True, exist_ok=True)
         self.train, self.dev, self.test = names("train", n_sentences), names("testa"), names("testb")
         cut = int(EARLY * len(self.train[0]))
-        self.late = self.train[0][cut:], self.train[1][cut:]
+        self.late = self.train[0][cut::every], self.train[1][cut::every]
         templates = [t.removeprefix("*:") for t in ready_set("ner") if tags or "pos[" not in t]
         self._parts = {"whole": self.train, "early": (self.train[0][:cut], self.train[1][:cut])}
         self.models = {name: self._base(name, templates) for name in self._parts}
@@ -100,7 +102,10 @@ class Curve:
         self, way: str, n_tokens: int, resolution: float, weight: float | None, *, test: bool = False
     ) -> dict[str, Any]:
         """Condense in one way what was counted, raw text weighed as so many labeled texts, and score; keep the row."""
-        kept = self.folder / f"{self.name}-{self.decisions}-{way}-{resolution:g}-{weight}{'-test' * test}.json"
+        kept = (
+            self.folder
+            / f"{self.name}-{self.decisions}-{way}-{resolution:g}-{weight}-{self.every}{'-test' * test}.json"
+        )
         if not kept.exists():
             kept.write_text(json.dumps(self._row(way, n_tokens, resolution, weight, test)))
         row: dict[str, Any] = json.loads(kept.read_text())

@@ -9,16 +9,16 @@ have in the Brown corpus, which is tagged in another way.
 
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
 blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
-40 % of the sentences with a base model of the first 60 %, as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (it grows
+40 % of the sentences with a base model of the first 60 % as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
 with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept, weighed"
-(base weights kept, rounded to 0.02). `--near` takes only the third of the sentences whose words are likelier in the labeled text than
-in the raw text, `--decisions marginals` counts what the base model expects in place of its best outputs. With four amounts or
+(base weights kept, rounded to 0.02). `--near` takes only the third of the sentences whose words are likelier in labeled text than
+in raw text, `--decisions marginals` counts what the base model expects in place of its best outputs. With four amounts or
 more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base models, counts and rows, so
 that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt] [--systems words clusters lexicon]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
-                               [--decisions marginals] [--near] [--sentences 2000] [--words] [--keep FOLDER]
+                               [--decisions marginals] [--near] [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def pos(corpora: list[str], systems: list[str], quick: bool, test: bool) -> Rows
 def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield a row for each amount of text and way."""
     n_sentences = 300 if options.quick else options.sentences
-    task = Curve(n_sentences, tags=not options.words, decisions=options.decisions, folder=folder)
+    task = Curve(n_sentences, every=options.every, tags=not options.words, decisions=options.decisions, folder=folder)
     yield task.base(test=options.test)
     sentences = raw_sentences(options.raw)
     text = Text(nearest(task.train[0], sentences) if options.near else sentences)
@@ -160,6 +160,9 @@ def main() -> None:
     )
     parser.add_argument("--decisions", choices=("best", "marginals"), default="best", help="what is counted")
     parser.add_argument("--sentences", type=int, help="training sentences; all by default")
+    parser.add_argument(
+        "--every", type=int, default=2, help="of the held-out sentences, learn weights from one in so many"
+    )
     parser.add_argument("--words", action="store_true", help="a base model that reads no parts of speech")
     parser.add_argument("--keep", type=Path, help="folder for base models and counts, so that a run can go on")
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
