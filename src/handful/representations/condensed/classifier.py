@@ -28,7 +28,7 @@ _WHO = "CondensedFeatureClassifier"
     takes="table",
     learns_from=("labels", "unlabeled"),
     twin="logistic-regression",
-    grid={"discount": (1.0, 0.2, 5.0), "resolution": (1.0, 4.0)},
+    grid={"discount": (1.0, 0.2, 5.0), "resolution": (1.0, 4.0), "decisions": ("best", "marginals")},
 )
 class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Linear classifier with a few shared weights, grouped by what a first model does on unlabeled rows.
