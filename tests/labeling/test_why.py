@@ -147,6 +147,22 @@ def test_inspect_shows_the_words_of_any_text_model(tmp_path):
         assert words["-"][0].startswith("bad ")
 
 
+def test_inspect_ranks_words_by_what_the_method_says_of_them_itself(tmp_path):
+    from handful.experiment.inspection import inspect_model
+    from handful.methods import save
+
+    texts, labels = _reviews()
+    model = TableModel("logistic-regression", kinds={"text": "text"}).fit(texts, labels).calibrate(texts, labels)
+    save(model, tmp_path / "calibrated.handful")
+    shown = inspect_model(tmp_path / "calibrated.handful")["words of text by class"]["+"]
+    words = [entry.split()[0] for entry in shown]
+    shares = model.own_proba(pl.DataFrame({"text": words, "stars": [None] * len(words)}))
+    assert np.allclose(shares.sum(axis=1), 1.0)
+    own = shares[:, model.classes_.tolist().index("+")]
+    assert [float(entry.split()[1]) for entry in shown] == own.round(2).tolist()
+    assert own.tolist() == sorted(own, reverse=True)
+
+
 def test_any_tagger_shows_the_words_that_change_its_answer():
     sentences = [["the", "dog", "barks"], ["a", "cat", "sleeps"]] * 3
     tagger = FrequentTag().fit(sentences, [["D", "N", "V"]] * 6)

@@ -100,7 +100,7 @@ def _words_by_class(model: TableModel, top: int) -> dict[str, dict[str, list[str
         if not words:
             continue
         others = {other: pl.Series([None] * len(words), dtype=pl.String) for other in model.columns_}
-        shares = model.predict_proba(pl.DataFrame({**others, name: words}))
+        shares = model.own_proba(pl.DataFrame({**others, name: words}))
         lead = shares - shares.mean(axis=0)
         by_column[name] = {
             str(label): [f"{words[j]} {shares[j, code]:.2f}" for j in _highest(lead[:, code], top)]

@@ -235,7 +235,7 @@ def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: fl
     elif last == 0:
         text = f"{goal:.0%} is reached already."
     elif last is None and first == 0:
-        text = f"{goal:.0%} may be reached already, or take more than {int((FACTOR - 1) * n_labels)} labels."
+        text = f"{goal:.0%} may be reached already, or take more than {int((FACTOR - 1) * n_labels)} more labels."
     elif last is None:
         text = f"At least about {first} more labels for {goal:.0%}, perhaps more than {int((FACTOR - 1) * n_labels)}."
     elif first == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -273,11 +273,17 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the share of each class, in the order of ``classes_``."""
+        return self._by_batches(X, self._shares)
+
+    def own_proba(self, X: Any) -> np.ndarray:
+        """Return the method's own share of each class: before `calibrate`, which makes many of them alike."""
+        return self._by_batches(X, self._own_shares)
+
+    def _by_batches(self, X: Any, shares: Callable[[Any], np.ndarray]) -> np.ndarray:
         check_is_fitted(self)
         frame = frame_like(X, self.columns_)
         parts = [
-            self._shares(self._encoder.transform(frame[start : start + _BATCH]))
-            for start in range(0, frame.height, _BATCH)
+            shares(self._encoder.transform(frame[start : start + _BATCH])) for start in range(0, frame.height, _BATCH)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
 
