@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from handful.core.errors import DataError, HandfulError
+from handful.core.errors import DataError, FormatError, HandfulError
 from handful.experiment.problem import array_problem, read_problem
 
 
@@ -99,6 +99,22 @@ def test_dates_are_numbers(tmp_path):
     found = read_problem(write(tmp_path / "t.csv", f"day,x,y\n{rows}"), "y")
     assert found.kinds == {"day": "numeric", "x": "numeric"}
     assert found.notes == ()
+
+
+def test_many_columns_that_are_left_out_share_a_note(tmp_path):
+    names = ",".join(f"c{i}" for i in range(1_200))
+    rows = "".join(f"{'0,' * 1_200}{i},{'ab'[i % 2]}\n" for i in range(4))
+    found = read_problem(write(tmp_path / "t.csv", f"{names},x,y\n{rows}"), "y")
+    assert list(found.kinds) == ["x"]
+    assert found.notes == (
+        "1,200 columns were left out ('c0', 'c1', 'c2' and so on), each for the same reason: it has the same value in all rows.",
+    )
+
+
+def test_a_table_on_its_side_is_refused(tmp_path):
+    names, cells = ",".join(f"c{i}" for i in range(60_000)), ",".join("0" for _ in range(60_000))
+    with pytest.raises(FormatError, match=r"t.csv: expected at most 50,000 columns, got 60,000\. Are rows and columns"):
+        read_problem(write(tmp_path / "t.csv", f"{names}\n{cells}\n"), "c0")
 
 
 def test_an_empty_column_is_left_out_with_a_note(tmp_path):

@@ -105,7 +105,12 @@ def test_statements_follow_from_the_scores(data, found):
 def test_pictures_are_the_same_file_again(tmp_path):
     pytest.importorskip("matplotlib")
     first = [path.read_bytes() for path in draw_figures(tmp_path)]
+    mine = tmp_path.parent / "mine"
+    mine.write_text("not a picture")
+    (tmp_path / "figure1.svg").unlink()
+    (tmp_path / "figure1.svg").symlink_to(mine)
     assert [path.read_bytes() for path in draw_figures(tmp_path)] == first
+    assert mine.read_text() == "not a picture"
     assert b"svg" in first[0]
     assert {path.stem for path in tmp_path.iterdir()} == {"table1", "table2", "table3", "figure1", "distances"}
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ColumnChoice = Literal["numeric", "nominal", "text", "skip"]
 MAX_CLASSES = 1_000
 MAX_LABELED = 50_000
+_MOST_NOTES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,10 +260,25 @@ def _checked(
         )
     reasons = left_out(table, chosen, codes)
     kinds = {name: kind for name, kind in table.kinds.items() if name not in reasons}
-    told = [*notes, *table.notes, *(f"Column {name!r} was left out: {why}." for name, why in reasons.items())]
+    told = [*notes, *table.notes, *_told_left_out(reasons)]
     if not kinds:
         raise DataError(f"{table.name}: at least one column beside {target!r} must tell rows apart, got none.")
     told.extend(suspicions(table.frame, kinds, codes, classes, table.forms))
     return Problem(
         table.name, table.frame.select(list(kinds)), kinds, codes, classes, n_rows_read, tuple(told), target, source
     )
+
+
+def _told_left_out(reasons: Mapping[str, str]) -> list[str]:
+    """Return a line for each column that was left out; columns beyond a few share that of their reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in reasons.items():
+        by_reason.setdefault(why, []).append(name)
+    told = []
+    for why, names in by_reason.items():
+        if len(names) > _MOST_NOTES:
+            shown = ", ".join(map(repr, names[:_MOST_NOTES]))
+            told.append(f"{len(names):,} columns were left out ({shown} and so on), each for the same reason: {why}.")
+        else:
+            told += [f"Column {name!r} was left out: {why}." for name in names]
+    return told

@@ -18,6 +18,8 @@ from handful.corpora.tables.labels import judge_labels
 if TYPE_CHECKING:
     import polars as pl
 
+_MOST_COLUMNS = 50_000
+
 
 def read_table(
     path: FilePath,
@@ -152,7 +154,7 @@ def table_of(
     {'x': 'numeric'}
     """
     wanted = dict(kinds or {})
-    _refuse_empty(path, frame)
+    _check_size(path, frame)
     _check_kinds(path, frame, target, wanted)
     features = frame.drop([] if target is None else target)
     judged = judge_columns(path, features, wanted, as_they_stand=as_they_stand)
@@ -172,9 +174,12 @@ def table_of(
     )
 
 
-def _refuse_empty(path: FilePath, frame: pl.DataFrame) -> None:
+def _check_size(path: FilePath, frame: pl.DataFrame) -> None:
     if frame.width == 0:
         raise FormatError(path, None, "expected columns, got none.")
+    if frame.width > _MOST_COLUMNS:  # each is looked at by itself
+        told = f"expected at most {_MOST_COLUMNS:,} columns, got {frame.width:,}. Are rows and columns exchanged?"
+        raise FormatError(path, None, told)
     if frame.height == 0:
         raise FormatError(path, None, "expected rows below the header, got none.")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from handful.core.optional import require
+from handful.papers.pictures import save_picture
 
 
 def transition_shares(tags: Sequence[Sequence[str]], labels: Sequence[str]) -> np.ndarray:
@@ -57,6 +58,4 @@ def draw_transitions(path: Path, gold: Sequence[Sequence[str]], predicted: Seque
             axis.set_title(title)
             axis.set_xlabel("next label")
             axis.set_ylabel("label")
-        figure.savefig(path, metadata={"Date": None})
-        plt.close(figure)
-    return path
+        return save_picture(figure, path)

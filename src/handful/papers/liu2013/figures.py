@@ -11,6 +11,7 @@ import numpy as np
 from handful.core.optional import require
 from handful.corpora.make import make_two_gaussians, make_two_moons
 from handful.neighbors import OrdinalKNN
+from handful.papers.pictures import save_picture
 
 _NAMES = {
     "method1": "ordinal order (method 1)",
@@ -66,9 +67,7 @@ def _worked_example(path: Path) -> Path:
         axis.scatter(*EXAMPLE_POINT, color="black", marker="x", label="x")
         axis.set_title(f"sigma = {sigma}")
     axes[0].legend(fontsize=7)
-    figure.savefig(path)
-    plt.close(figure)
-    return path
+    return save_picture(figure, path)
 
 
 def _accuracy_curves(path: Path, curves: Mapping[str, Mapping[str, Mapping[float, float]]]) -> Path:
@@ -83,9 +82,7 @@ def _accuracy_curves(path: Path, curves: Mapping[str, Mapping[str, Mapping[float
         axis.set_xlabel("share of labeled rows")
         axis.set_ylabel("accuracy %")
     axes.flat[0].legend(fontsize=7)
-    figure.savefig(path)
-    plt.close(figure)
-    return path
+    return save_picture(figure, path)
 
 
 class _Growth:
@@ -104,9 +101,7 @@ class _Growth:
         figure, axes = plt.subplots(2, 3, figsize=(11, 6.5), sharex=True, sharey=True, layout="constrained")
         for axis, step in zip(axes.flat, self.steps, strict=True):
             self._draw(axis, step)
-        figure.savefig(path)
-        plt.close(figure)
-        return path
+        return save_picture(figure, path)
 
     def animation(self, path: Path) -> Path:
         import matplotlib.pyplot as plt

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from handful.core.optional import require
+from handful.papers.pictures import save_picture
 
 
 def draw_curve(path: Path, curve: Sequence[tuple[int, float, int]]) -> Path:
@@ -36,6 +37,4 @@ def draw_curve(path: Path, curve: Sequence[tuple[int, float, int]]) -> Path:
     left.set_ylabel("accuracy %")
     right.set_ylabel("stored points")
     left.legend(handles=[first, second])
-    figure.savefig(path)
-    plt.close(figure)
-    return path
+    return save_picture(figure, path)

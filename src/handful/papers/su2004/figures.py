@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.optional import require
+from handful.papers.pictures import save_picture
 from handful.papers.su2004.toy import turned
 from handful.senses.toy import TOY_CLASSES, TOY_FEATURES, TOY_NEW, TOY_NEW_CLASS, TOY_ROWS, toy_table
 
@@ -94,7 +95,7 @@ def _figure_one(path: Path) -> Path:
     projected, new = turned(2)
     order = np.argsort([*projected[:4, 0], new[0]])
     panels[2].plot(*points[order][:, :3].T, color="black", linewidth=1)
-    return _save(figure, path)
+    return save_picture(figure, path, bbox_inches="tight")
 
 
 def _distances(path: Path) -> Path:
@@ -111,7 +112,7 @@ def _distances(path: Path) -> Path:
         axis.set_title(f"kernel PCA, {title}", fontsize=10)
         axis.set_xlabel("training context (blue: class 1, orange: class 2)")
     axes[0].set_ylabel("distance of the new context")
-    return _save(figure, path)
+    return save_picture(figure, path, bbox_inches="tight")
 
 
 def _vector(values: Sequence[float] | np.ndarray) -> str:
@@ -143,12 +144,4 @@ def _draw_table(path: Path, heads: Sequence[str], cells: Sequence[Sequence[str]]
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(9)
     drawn.scale(1, 1.4)
-    return _save(figure, path)
-
-
-def _save(figure: Any, path: Path) -> Path:
-    import matplotlib.pyplot as plt
-
-    figure.savefig(path, metadata={"Date": None}, bbox_inches="tight")
-    plt.close(figure)
-    return path
+    return save_picture(figure, path, bbox_inches="tight")

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.files import atomic_writer
 from handful.core.optional import require
+from handful.papers.pictures import save_picture
 from handful.papers.suzuki2011.systems import Point
 
 _COLORS = {"sup": "#0072b2", "icwr": "#d55e00"}
@@ -41,7 +43,8 @@ def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
         if curve:
             drawn.append(_draw_curve(folder / "unlabeled-text.svg", curve))
     numbers = folder / "points.json"
-    numbers.write_text("[\n" + ",\n".join(json.dumps(asdict(p)) for p in points) + "\n]\n", encoding="utf-8")
+    with atomic_writer(numbers) as file:
+        file.write(("[\n" + ",\n".join(json.dumps(asdict(p)) for p in points) + "\n]\n").encode())
     return [*drawn, numbers]
 
 
@@ -84,7 +87,7 @@ def _draw_sizes(path: Path, points: Sequence[Point]) -> Path:
     axis.set_xlabel("active features; the figures at the points are resolutions")
     axis.set_ylabel("F1 % on the development set")
     axis.legend(fontsize=8, ncols=2)
-    return _save(figure, path)
+    return save_picture(figure, path)
 
 
 def _draw_curve(path: Path, points: Sequence[Point]) -> Path:
@@ -102,12 +105,4 @@ def _draw_curve(path: Path, points: Sequence[Point]) -> Path:
     axis.set_xlabel("unlabeled tokens; dotted: the trend carried on to a billion, which nobody measured")
     axis.set_ylabel("F1 % on the development set")
     axis.legend(fontsize=8)
-    return _save(figure, path)
-
-
-def _save(figure: Any, path: Path) -> Path:
-    import matplotlib.pyplot as plt
-
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
-    return path
+    return save_picture(figure, path)
