@@ -38,6 +38,15 @@ SURE_ENOUGH = 0.8
 _MOST_POOL = 3_000
 
 
+def grown() -> tuple[np.ndarray, np.ndarray]:
+    """Return five measures of animals of four kinds, which grow together: the kinds differ in their proportions alone."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(400) % 4
+    proportions = np.array([[0, 0, 0, 0, 0], [0, 0.1, 0, 0.02, 0], [0.1, 0.04, 0, 0, 0.06], [0.1, 0.14, 0, 0.02, 0.06]])
+    sizes = 0.2 * rng.normal(size=(400, 1))
+    return np.exp(sizes + proportions[kinds] + 0.03 * rng.normal(size=(400, 5))), kinds
+
+
 def tables() -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
     """Return the tables by name: four real ones, and generated ones of several shapes."""
     made: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
@@ -47,6 +56,7 @@ def tables() -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
         "digits": lambda: datasets.load_digits(return_X_y=True),
         "moons": lambda: datasets.make_moons(600, noise=0.25, random_state=0),
         "circles": lambda: datasets.make_circles(600, noise=0.15, factor=0.4, random_state=0),
+        "measures that grow together": grown,
     }
     for n_classes in (2, 3, 5, 8):
         for n_columns, spread in ((4, 1.5), (15, 3.0)):
