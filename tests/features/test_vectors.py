@@ -124,6 +124,21 @@ def test_distilling_puts_an_encoder_at_hand(monkeypatch):
         distill("some-model", vectors.vectors_folder())
 
 
+def test_an_installed_package_with_a_model_is_at_hand(tmp_path, monkeypatch):
+    monkeypatch.delenv(vectors.ENVIRONMENT, raising=False)
+    monkeypatch.setattr(vectors, "vectors_folder", lambda: tmp_path / "nothing")
+    package = tmp_path / vectors.PACKAGE.replace("-", "_")
+    write_encoder(package / "model", WORDS)
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    found = vectors.find_spec
+    for there in (False, True):
+        monkeypatch.setattr(
+            vectors, "find_spec", lambda name, there=there: there if name == "sentence_transformers" else found(name)
+        )
+        assert encoder_at_hand() == (vectors.PACKAGE if there else None)
+
+
 def test_distilling_without_torch_names_the_extra(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtraError, match=r"handful vectors distill needs torch.*handful\[distill\]"):

