@@ -25,6 +25,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "examples", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+highlight_language = "sh"  # blocks without a language show commands
 html_theme = "furo"
 html_title = f"handful {__version__}"
 html_static_path = ["static"]

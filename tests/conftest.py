@@ -21,6 +21,7 @@ collect_ignore = [
     "core_fuzz.py",
     "fakes_race.py",
     "tiny_encoder.py",
+    "manual_files.py",
     "studio_browser.py",
     "studio_pictures.py",
 ]

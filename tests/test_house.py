@@ -59,11 +59,11 @@ def test_only_kernels_import_numba():
     assert outside == []
 
 
-def test_the_readme_example_runs():
+def test_the_readme_example_runs(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert blocks
     for block in blocks:
-        done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-c", block], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
 
 

@@ -1,27 +1,25 @@
-"""The manual: its examples and Python blocks run, its commands exist, and its links lead somewhere."""
+"""The manual: its examples and Python blocks run, its commands have their options, and its links lead somewhere."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
+from manual_files import COMMANDS, PYTHON_AFTER
 
-from handful.cli import group, main
+from handful.cli import group
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
-# Commands that take minutes, or a cluster (tests/cli/test_shards.py).
-OPTIONS_ONLY = {"howto-condensing.md", "scale.md"}
-# tests/test_house.py, tests/cli/test_howto_text.py, and below with spaCy
-RUN_ELSEWHERE = {"howto-condensing.md", "howto-text.md", "howto-from-spacy.md"}
+# tests/test_house.py, tests/test_manual_commands.py, and below with spaCy
+RUN_ELSEWHERE = {"howto-condensing.md", *PYTHON_AFTER, "howto-from-spacy.md"}
 
 # What the reader of a page has at hand: made sentences, trees and models in place of their own.
 GIVEN = {
@@ -35,48 +33,7 @@ much_raw_text = sentences * 3
 sentences = [[d, n, v] for d in ("the", "a") for n in ("dog", "cat", "cow") for v in ("sat", "ran", "ate")] * 9
 tags = [None] * len(sentences)
 """,
-    "howto-parsing.md": """
-import handful
-from handful.core.records import Sentence, Tree
-from handful.corpora.formats import write_conllu
-from handful.parsing import DependencyParser
-from handful.tagging import CRF
-columns = {"upos": ("PROPN", "VERB"), "xpos": ("NNP", "VBD")}
-trees = [Tree(Sentence((name, "fell"), columns), (2, 0), ("nsubj", "root")) for name in ("Rome", "Troy", "Ur") * 4]
-for name in ("train.conllu", "dev.conllu", "tagged.conllu", "test.conllu"):
-    write_conllu(name, trees)
-handful.save(DependencyParser(tags="xpos").fit(trees), "english.handful")
-handful.save(CRF("pos").fit([t.sentence.tokens for t in trees], [["NNP", "VBD"]] * 12), "tags.handful")
-open("news.txt", "w").write("Rome fell\\nTroy fell\\n" * 20)
-""",
 }
-
-# The files that the commands of a page find, and that its Python finds after them.
-FILES = {
-    "howto-senses.md": """
-import itertools
-lines = ["id\ttext\tword\tsense"]
-for number, (sense, word, end) in enumerate(
-    itertools.product(("money", "river"), ("old", "new", "small", "large", "good"), ("today", "again", "there"))
-):
-    around = "lent loans and money" if sense == "money" else "of the muddy stream"
-    lines.append(f"{number}\tthe {word} bank {around} {end}\tbank.n\t{sense}")
-for name in ("train.tsv", "new.tsv"):
-    open(name, "w").write("\\n".join(lines) + "\\n")
-open("raw.txt", "w").write("the bank lent loans .\\nfish near the bank of a stream .\\n" * 20)
-""",
-    "howto-deployment.md": """
-import handful
-import polars as pl
-from sklearn.datasets import load_iris
-X, y = load_iris(return_X_y=True)
-table = pl.DataFrame(X, schema=["a", "b", "c", "d"]).with_columns(kind=pl.Series([f"kind {c}" for c in y]))
-handful.save(handful.fit(table, "kind", methods=["shrunk-bayes"], trials=2), "table.handful")
-table.drop("kind").head(9).write_csv("new.csv")
-""",
-}
-
-FILES["howto-parsing.md"] = GIVEN["howto-parsing.md"]
 
 
 def blocks(page, *languages):
@@ -86,14 +43,6 @@ def blocks(page, *languages):
 
 def python_blocks(page):
     return blocks(page, "python")
-
-
-def command_lines():
-    for page in [ROOT / "README.md", *PAGES]:
-        for block in blocks(page, "", "console"):
-            for line in re.sub(r"\\\n\s*", " ", block).splitlines():
-                if line.removeprefix("$ ").startswith("handful "):
-                    yield page.name, line.removeprefix("$ ").split("  #")[0].strip()
 
 
 @pytest.mark.parametrize("script", sorted((DOCS / "examples").glob("*.py")), ids=lambda p: p.stem)
@@ -110,19 +59,6 @@ def run_python(code, folder):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name in FILES], ids=lambda p: p.stem)
-def test_commands_and_python_of_a_page_run(page, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    run_python(FILES[page.name], tmp_path)
-    commands = re.findall(r"^\$ handful (.*)$", re.sub(r"\\\n\s*", " ", page.read_text()), re.MULTILINE)
-    assert commands
-    for command in commands:
-        with pytest.raises(SystemExit) as done:
-            main(shlex.split(command))
-        assert done.value.code == 0, (command, capsys.readouterr().err)
-    run_python("\n".join([GIVEN.get(page.name, ""), *python_blocks(page)]), tmp_path)
-
-
 def test_the_page_on_spacy_runs(tmp_path):
     pytest.importorskip("spacy")
     made = (
@@ -132,23 +68,21 @@ def test_the_page_on_spacy_runs(tmp_path):
     run_python("\n".join([made, *python_blocks(DOCS / "howto-from-spacy.md")]), tmp_path)
 
 
-def test_blocks_that_show_commands_to_type_are_run():
-    shown = {p.name for p in PAGES if "```console" in p.read_text()}
-    assert shown <= {*FILES, *RUN_ELSEWHERE, *OPTIONS_ONLY}
-
-
 @pytest.mark.parametrize(
     "page",
-    [p for p in PAGES if p.name not in FILES and python_blocks(p) and p.name not in RUN_ELSEWHERE],
+    [p for p in PAGES if python_blocks(p) and p.name not in RUN_ELSEWHERE],
     ids=lambda p: p.stem,
 )
 def test_python_blocks_run_one_after_the_other(page, tmp_path):
     run_python("\n".join([GIVEN.get(page.name, ""), *python_blocks(page)]), tmp_path)
 
 
-@pytest.mark.parametrize(("page", "line"), sorted(set(command_lines())))
-def test_commands_of_the_manual_have_these_options(page, line):
-    words = shlex.split(re.sub(r"\[[^\]]*\]|\.\.\.|[|>].*$", "", line))[1:]
+EVERY = [(page, tuple(words)) for page, commands in COMMANDS.items() for words in commands]
+
+
+@pytest.mark.parametrize(("page", "words"), EVERY, ids=[f"{page}: {' '.join(words)}" for page, words in EVERY])
+def test_commands_of_the_manual_have_these_options(page, words):
+    line = " ".join(words)
     command, context = group, click.Context(group)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         found = command.get_command(context, words[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -39,6 +40,21 @@ def test_the_conda_recipe_needs_what_the_package_needs():
     for line in needed:
         name, _, least = line.partition(">=")
         assert f"- {name} >={least}" in recipe
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
+def test_workflows_use_pinned_actions_and_verbs_that_there_are(path):
+    text = path.read_text()
+    used = re.findall(r"uses: (\S+)(.*)", text)
+    assert used
+    for action, version in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
+        assert re.fullmatch(r" # v\d+\.\d+\.\d+", version), action
+    verbs = re.findall(r"^(\w[\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"run: make (\S+)", text)) <= set(verbs)
 
 
 def build(kind, source, folder):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from handful.core.errors import DataError, FormatError
 from handful.core.records import Occurrence, Sentence
 from handful.corpora.formats import all_formats, format_named, format_of
+from handful.corpora.occurrences import read_occurrences
 from handful.corpora.raw_text import refuse_unspaced, sentences, tokenize
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tables import read_table
@@ -270,3 +271,13 @@ def test_offsets_cut_out_exactly_the_token(text, cuts):
 def test_every_format_has_a_name_of_its_own():
     names = [format.name for format in all_formats()]
     assert len(set(names)) == len(names)
+
+
+def test_new_contexts_need_no_senses(tmp_path):
+    path = tmp_path / "new.tsv"
+    path.write_text("id\ttext\tword\n7\tthe river bank\tbank.n\n")
+    (found,) = read_occurrences(path)
+    assert (found.id, found.target, found.senses) == ("7", 2, ())
+    path.write_text("id\tnote\n7\tthe river bank\n")
+    with pytest.raises(FormatError, match=r"with the columns text and word .* got a table without them"):
+        read_occurrences(path)

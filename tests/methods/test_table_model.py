@@ -91,3 +91,13 @@ def test_wrong_use_is_told():
         handful.save(TableModel(), "never.handful")
     with pytest.raises(DataError, match="none named 'size'"):
         TableModel().fit(frame, few).predict(frame.drop("size"))
+
+
+def test_a_model_of_an_array_takes_a_frame_of_as_many_columns_and_no_other():
+    X = np.array([[0.0, 1.0], [9.0, 8.0]] * 6)
+    model = TableModel("k-nn").fit(X, ["a", "b"] * 6)
+    assert model.predict(pd.DataFrame(X, columns=["width", "height"])).tolist() == ["a", "b"] * 6
+    with pytest.raises(DataError, match="got none named 'x0'"):
+        model.predict(pd.DataFrame(X[:, :1], columns=["width"]))
+    with pytest.raises(DataError, match="columns must have different names, got '0' twice"):
+        as_frame(pd.DataFrame(X, columns=[0, 0]))

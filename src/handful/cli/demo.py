@@ -208,10 +208,10 @@ def _show_table(out: Any, heading: str, result: Comparison) -> None:
 
     from handful.reports.terminal import render_terminal
 
-    out.print(Text(heading, style="bold"))
-    for part in render_terminal(result.content):
+    # What came out stands before the figures; what else there is to say stands in the report.
+    ranking, *_, best_bet, proven = render_terminal(result.content)
+    for part in (Text(heading, style="bold"), proven, ranking, best_bet, ""):
         out.print(part)
-    out.print()
 
 
 def _show_ten_more(out: Any, found: dict[str, Any]) -> None:
@@ -219,7 +219,8 @@ def _show_ten_more(out: Any, found: dict[str, Any]) -> None:
 
     from rich.text import Text
 
-    reasons = Counter(pick["reason"] for pick in found["rows"])
+    between = "between two digits"
+    reasons = Counter(between if pick["reason"].startswith("between") else pick["reason"] for pick in found["rows"])
     told = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
     out.print(Text(f"3. Which ten of 600 digits to label next, after {found['labels']} at random?", style="bold"))
     out.print(f"   rows {', '.join(str(pick['row']) for pick in found['rows'])} ({told})", markup=False)
@@ -260,8 +261,8 @@ def _show_next(out: Any) -> None:
 
     out.print(Text("5. Your own data", style="bold"))
     for line in (
-        "handful fit YOURS.csv --target LABEL              the best model within two minutes (an empty LABEL is unlabeled)",
-        "handful predict YOURS.handful NEW.csv --abstain 0.8",
-        "handful next YOURS.csv --target LABEL -n 10       which rows to label next",
+        "handful fit YOURS.csv --target LABEL                 two minutes; an empty LABEL is an unlabeled row",
+        "handful predict YOURS.handful NEW.csv --abstain 0.8  answers, blank where unsure",
+        "handful next YOURS.csv --target LABEL -n 10          which rows to label next",
     ):
         out.print(f"   {line}", markup=False, soft_wrap=True)

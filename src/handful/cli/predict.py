@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from handful.cli.console import answers_to
+from handful.cli.console import answers_to, say
 from handful.cli.options import Run, check_output, run_options
 from handful.core.registry import card_of
 
@@ -129,3 +129,8 @@ def _predict_senses(model: Any, data: Path, output: Path | None) -> None:
     with answers_to(output) as file:
         for occurrence, sense in zip(occurrences, senses, strict=True):
             file.write(f"{occurrence.word} {occurrence.id} {sense}\n")
+    if output is not None:
+        say(
+            f"{len(occurrences):,} contexts of {len({o.word for o in occurrences}):,} words answered in {output}.",
+            stderr=True,
+        )

@@ -110,6 +110,10 @@ def _show(told: Explanation) -> None:
         out.print(Text(f"  linked to {', '.join(told.links)}"))
     for item in told.evidence:
         out.print(Text(f"  {item.weight:+.3f}  {item.what}"))
+    if not (told.near or told.links or told.evidence):
+        out.print(
+            Text("  (no single word or cell decides it: without any one of them the answer is the same)", style="dim")
+        )
     if told.evidence and not told.subject:
         out.print(Text(f"  ({told.how})", style="dim"))
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from handful.core.errors import FormatError, ParameterError
 from handful.core.records import Occurrence
-from handful.corpora.formats import format_of, read_key, read_senseval
+from handful.corpora.formats import Head, format_named, format_of, read_key, read_senseval
+from handful.corpora.formats.sense_table import names_text_and_word
 from handful.corpora.opening import FilePath, as_source
 
 
@@ -16,7 +17,7 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
     Parameters
     ----------
     path : path-like
-        Senseval XML, or separated columns with text, word and sense (see
+        Senseval XML, or separated columns with text, word and, where it is known, sense (see
         `handful.corpora.formats.sense_table.read_sense_table`).
     key, dtd : path-like or None
         Answer key and declarations that go with Senseval XML.
@@ -38,9 +39,14 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
     format = format_of(source)
     if format.name == "senseval":
         return read_senseval(source, key=key, dtd=dtd)
+    if format.yields == "table" and names_text_and_word(Head.of(source)):
+        format = format_named("sense-table")  # new contexts have no senses yet
     if format.yields != "occurrences":
         raise FormatError(
-            path, None, f"expected Senseval XML, or a table with the columns text, word and sense, got {format.name}."
+            path,
+            None,
+            "expected Senseval XML, or a table with the columns text and word (and sense, where it is known), got "
+            f"{'a table without them' if format.yields == 'table' else 'something else'}.",
         )
     if key is not None or dtd is not None:
         raise ParameterError(f"{path}: a key and a DTD go with Senseval XML, got a {format.name}.")

@@ -159,7 +159,7 @@ def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
         )
 
 
-def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str]) -> None:
+def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str], hint: str = "") -> None:
     """Refuse a sentence of a file that lacks a column.
 
     Parameters
@@ -170,6 +170,8 @@ def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str]) ->
         One of its sentences.
     columns : sequence of str
         Columns that are needed.
+    hint : str
+        What to do about it, a sentence.
 
     Examples
     --------
@@ -181,7 +183,9 @@ def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str]) ->
     for column in columns:
         if column not in sentence.columns:
             got = ", ".join(name for name in sentence.columns if name not in NOT_TAGS) or "the token alone"
-            raise FormatError(path, None, f"expected a column {column!r} beside the token, got {got}.")
+            raise FormatError(
+                path, None, f"expected a column {column!r} beside the token, got {got}.{hint and ' '}{hint}"
+            )
 
 
 def read_untagged(
@@ -228,7 +232,9 @@ def read_untagged_trees(
     names, records = _untagged_records(as_source(path), layout, tag, columns)
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)
-        check_columns(path, tree.sentence, columns)
+        check_columns(
+            path, tree.sentence, columns, "Name a tagger that gives it before this model, or train a model without it."
+        )
         yield tree, names or ("token", *tree.sentence.columns)
 
 

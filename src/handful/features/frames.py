@@ -42,6 +42,10 @@ def as_frame(X: Any) -> pl.DataFrame:
     if isinstance(X, Mapping):
         return pl.DataFrame(dict(X))
     if hasattr(X, "columns") and hasattr(X, "iloc"):
+        names = [str(name) for name in X.columns]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"X: columns must have different names, got {twice!r} twice. Rename one.")
         return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
     if hasattr(X, "tocsr"):
         return _array_frame(_dense(X))

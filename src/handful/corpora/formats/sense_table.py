@@ -117,9 +117,23 @@ def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None
 
 def is_sense_table(head: Head) -> bool:
     """Tell a table whose header names a text, a word and a sense."""
+    return names_text_and_word(head) and bool(_named(head) & set(_SENSE)) and is_delimited(head)
+
+
+def names_text_and_word(head: Head) -> bool:
+    r"""Tell whether the first line of a table names a text and a word.
+
+    Examples
+    --------
+    >>> names_text_and_word(Head(b"id,text,word\n1,the river bank,bank\n"))
+    True
+    """
+    return all(_named(head) & set(wanted) for wanted in (_TEXT, _WORD))
+
+
+def _named(head: Head) -> set[str]:
     first = head.filled[0].lower() if head.filled else ""
-    names = {name.strip(' "') for name in first.replace("\t", ",").replace(";", ",").split(",")}
-    return all(names & set(wanted) for wanted in (_TEXT, _WORD, _SENSE)) and is_delimited(head)
+    return {name.strip(' "') for name in first.replace("\t", ",").replace(";", ",").split(",")}
 
 
 FORMAT = Format("sense-table", "occurrences", is_sense_table, read_sense_table, write_sense_table, (".tsv",))
