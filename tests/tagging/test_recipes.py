@@ -100,3 +100,9 @@ def test_clusters_of_raw_text_are_read(news):
     tagger = setup.fit_crf(sentences, tags, {"brown": setup.clusters(raw).paths_})
     assert any(t.startswith("u:brown.prefix4[0]") for t in tagger.templates_)
     assert setup.clusters(raw) is setup.clusters(raw)
+
+
+def test_the_length_of_unknown_words_counts():
+    sentences = [[letter * n] for letter in "abcdefgh" for n in (2, 5)]
+    tagger = CRF("general", strength=0.03).fit(sentences, [["short"], ["long"]] * 8)
+    assert tagger.predict([["xy"], ["zuvwq"]]) == [["short"], ["long"]]

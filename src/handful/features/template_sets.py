@@ -58,8 +58,9 @@ def _general() -> list[str]:
     words = ["word[0]", *(f"word.lower[{k}]" for k in _NEAR)]
     affixes = [f"word.lower.{side}{n}[0]" for side in ("prefix", "suffix") for n in range(1, 6)]
     spelling = [f"word.shape[{k}]" for k in (-1, 0, 1)] + [f"word.type[{k}]" for k in _NEAR]
+    spelling += ["word.pattern[0]", "word.digits[0]", "word.hyphen[0]"]
     columns = [f"pos[{k}]" for k in _NEAR] + [f"pos[{k}]|pos[{k + 1}]" for k in (-1, 0)]
-    return ["u", "b", *words, *affixes, *spelling, "word.digits[0]", "word.hyphen[0]", *columns]
+    return ["u", "b", *words, *affixes, *spelling, *columns]
 
 
 def _wide() -> list[str]:

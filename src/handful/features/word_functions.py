@@ -11,6 +11,7 @@ from handful.core.errors import ParameterError
 WordFunction = Callable[[str], str | None]
 
 _REMEMBERED = 1 << 16  # words: most of a text are old acquaintances, and looking at every letter takes long
+_PATTERN = 8  # characters
 _DIGITS = re.compile(r"\d")
 _AFFIX = re.compile(r"(prefix|suffix)([1-9]\d?)")
 
@@ -48,10 +49,26 @@ def shape(word: str) -> str:
     """
     out: list[str] = []
     for char in word:
-        kind = "0" if char.isdigit() else "A" if char.isupper() else "a" if char.isalpha() else char
+        kind = _kind_of(char)
         if not out or out[-1] != kind:
             out.append(kind)
     return "".join(out)
+
+
+@lru_cache(_REMEMBERED)
+def pattern(word: str) -> str:
+    """Describe the first eight characters by A, a, 0 and themselves: `shape` with the length of short words.
+
+    Examples
+    --------
+    >>> pattern("F-16"), pattern("to"), pattern("Constantinople")
+    ('A-00', 'aa', 'Aaaaaaaa')
+    """
+    return "".join(_kind_of(char) for char in word[:_PATTERN])
+
+
+def _kind_of(char: str) -> str:
+    return "0" if char.isdigit() else "A" if char.isupper() else "a" if char.isalpha() else char
 
 
 @lru_cache(_REMEMBERED)
@@ -125,6 +142,7 @@ _NAMED: dict[str, WordFunction] = {
     "lower": lower,
     "digits": digits,
     "shape": shape,
+    "pattern": pattern,
     "type": kind,
     "capital": initial_capital,
     "hyphen": hyphen,
@@ -138,7 +156,7 @@ def word_function(name: str) -> WordFunction:
     Parameters
     ----------
     name : str
-        ``lower``, ``digits``, ``shape``, ``type``, ``capital``, ``hyphen``, ``digit``, or ``prefixN`` and ``suffixN``
+        ``lower``, ``digits``, ``shape``, ``pattern``, ``type``, ``capital``, ``hyphen``, ``digit``, or ``prefixN`` and ``suffixN``
         with a number: the first or last N characters of words that have at least N.
 
     Returns
