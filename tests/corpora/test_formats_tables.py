@@ -85,7 +85,9 @@ def test_kinds_can_be_given(put):
     refused(path, ": expected numbers in column 'x', got 'a'.", kinds={"x": "numeric"})
     names = "got none of that name. Did you mean 'zip'? The columns are: 'zip', 'x'."
     refused(path, f": expected a column 'zap', {names}", kinds={"zap": "numeric"})
-    with pytest.raises(ParameterError, match="a kind must be one of numeric, nominal, text, got 'date'"):
+    with pytest.raises(
+        ParameterError, match="must be one of numeric, nominal, text, or skip to leave it out, got 'date'"
+    ):
         read_table(path, kinds={"x": "date"})
     with pytest.raises(ParameterError, match="kinds are for feature columns, got one for the target 'x'"):
         read_table(path, "x", kinds={"x": "text"})

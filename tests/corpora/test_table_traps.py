@@ -369,3 +369,8 @@ def test_points_are_thousands_where_other_columns_have_decimal_commas(put):
     assert "points between thousands" in table.notes[0]
     assert guess_form(["4.314", "680"]) == "plain"
     assert "Menge" not in read_table(put("Menge;Preis\n680;43,73\n4.31;1,5\n")).forms, "4.31 are no thousands"
+
+
+def test_what_is_called_a_workbook_must_be_one(put):
+    with pytest.raises(FormatError, match=r"a\.xlsx: expected a workbook, as its name says"):
+        read_table(put("x,label\n1,a\n", "a.xlsx"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handful.cli.console import console, visible
-from handful.core.errors import ParameterError
+from handful.core.errors import FormatError, ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -57,6 +57,7 @@ def predict_table(
         nonlocal n_rows, n_blank
         for frame in table_frames(data):
             _check_names(data, frame, names)
+            _check_columns(data, frame, model.columns_)
             labels, confidence = model.predict_with_confidence(frame)
             unreadable.update(model.unreadable(frame))
             answers = pl.Series(names[0], labels.tolist(), strict=False)
@@ -87,6 +88,15 @@ def predict_table(
         told = f"{n_rows - n_blank:,} of {told}, {n_blank:,} left blank below a confidence of {abstain:g}"
     where = f" in {output}" if output is not None else ""
     console(stderr=True).print(f"{told}{where}.", style="dim", soft_wrap=True)
+
+
+def _check_columns(data: Path, frame: pl.DataFrame, columns: Collection[str]) -> None:
+    from handful.features.frames import frame_like
+
+    missing = [name for name in columns if name not in frame_like(frame, columns).columns]
+    if missing:
+        told = ", ".join(map(repr, missing[:5]))
+        raise FormatError(data, None, f"expected the columns that the model was trained on, got none named {told}.")
 
 
 def _check_names(data: Path, frame: pl.DataFrame, names: tuple[str, str]) -> None:

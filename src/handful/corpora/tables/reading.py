@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MOST_COLUMNS = 50_000
+_WORKBOOKS = (".xlsx", ".xlsm")
 
 
 def read_table(
@@ -114,6 +115,10 @@ def table_frames(path: FilePath, *, bounded: bool = False) -> Iterator[pl.DataFr
     format = format_of(source) if source.head else format_named("delimited")
     if format.yields in ("sentences", "trees") and source.head.lstrip()[:1] in (b"{", b"["):
         raise FormatError(path, None, f"expected a table, got {format.yields} ({format.name}).")
+    if source.suffix in _WORKBOOKS and format.name != "excel":
+        raise FormatError(
+            path, None, "expected a workbook, as its name says, got another kind of file. Save it again as one."
+        )
     if format.yields != "table":
         # What is no table by its looks may be one by intent; reading it then tells the line of the trouble.
         format = format_named("delimited")
@@ -187,7 +192,10 @@ def _check_size(path: FilePath, frame: pl.DataFrame) -> None:
 def _check_kinds(path: FilePath, frame: pl.DataFrame, target: str | None, wanted: Mapping[str, Kind]) -> None:
     for name, kind in wanted.items():
         if kind not in get_args(Kind):
-            raise ParameterError(f"read_table: a kind must be one of {', '.join(get_args(Kind))}, got {shown(kind)}.")
+            raise ParameterError(
+                f"columns: the kind of {shown(name)} must be one of {', '.join(get_args(Kind))}, or skip to leave it out, "
+                f"got {shown(kind)}."
+            )
         check_column(path, frame, name)
     if target is not None:
         check_column(path, frame, target)
