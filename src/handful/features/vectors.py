@@ -274,6 +274,7 @@ def _load(where: str) -> Encoder:
     try:
         if _is_transformer(Path(folder)):
             library = require("sentence_transformers", extra="distill", why=f"the encoder {where}")
+            import_module("transformers.utils.logging").disable_progress_bar()
             model: Any = _Sentences(library.SentenceTransformer(folder, device="cpu"))
         else:
             library = require("model2vec", extra="vectors", why='text="vectors"')
