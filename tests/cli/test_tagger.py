@@ -158,3 +158,12 @@ def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
         code, _, err = run(capsys, "fit", "tagger", corpus, *options)
         assert (code, says in " ".join(err.split())) == (2, True), err
     assert run(capsys, "fit", "tagger", corpus, "--clusters", clusters, "--iterations", 5)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["out.ann", "out.xlsx", "out.csv.gz"])
+def test_endings_that_are_not_written_are_refused(capsys, corpus, tmp_path, name):
+    assert run(capsys, "fit", "tagger", corpus, "--iterations", "2")[0] == 0
+    code, _, err = run(capsys, "predict", tmp_path / "train.handful", corpus, "-o", tmp_path / name)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "JSON lines (.jsonl) or documents of spaCy (.spacy), got the ending ." in err
+    assert not (tmp_path / name).exists()

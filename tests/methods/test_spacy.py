@@ -95,3 +95,38 @@ def test_documents_are_read_and_written(nlp, tmp_path):
     path.write_bytes(b"x\x9cnothing")
     with pytest.raises(FormatError, match="expected documents of spaCy, got a damaged file"):
         read_tagged(path)
+
+
+def test_documents_that_were_never_given_entities_are_left_out(nlp, tmp_path):
+    path = tmp_path / "a.spacy"
+    tagged, bare = nlp.make_doc("Rome fell."), nlp.make_doc("Nobody looked here.")
+    tagged.set_ents([spacy.tokens.Span(tagged, 0, 1, label="LOC")])
+    spacy.tokens.DocBin(docs=[bare, tagged]).to_disk(path)
+    found = read_tagged(path)
+    assert found.tags == (("B-LOC", "O", "O"),)
+    assert "1 of 2 sentences were never tagged, such as 'Nobody looked here .'" in found.notes[0]
+    spacy.tokens.DocBin(docs=[bare]).to_disk(path)
+    with pytest.raises(FormatError, match="expected a column 'tag' beside the token, got the token alone"):
+        read_tagged(path)
+
+
+def test_predict_writes_documents(nlp, models, tmp_path, capsys):
+    from handful.cli import main
+
+    def predicted(*arguments):
+        with pytest.raises(SystemExit) as done:
+            main(["predict", *arguments, "-o", str(target)])
+        assert done.value.code == 0, capsys.readouterr().err
+        return list(spacy.tokens.DocBin().from_disk(target).get_docs(nlp.vocab))
+
+    text, target = tmp_path / "raw.txt", tmp_path / "out.spacy"
+    text.write_text("Old Rome rose. Bonn fell.\n")
+    docs = predicted(models["names"], str(text))
+    assert [doc.text for doc in docs] == ["Old Rome rose.", "Bonn fell."]
+    assert [(ent.text, ent.label_) for doc in docs for ent in doc.ents] == [("Old Rome", "LOC"), ("Bonn", "LOC")]
+    docs = predicted(models["pos"], models["parser"], str(text))
+    assert [word.tag_ for word in docs[0]] == ["NNP", "NNP", "VBD", "."]
+    assert [word.head.text for word in docs[0]] == ["Rome", "rose", "rose", "rose"]
+    assert [word.dep_ for word in docs[0]][:3] == ["flat", "nsubj", "ROOT"]
+    docs = predicted(models["names"], str(text), "--abstain", "1")
+    assert {word.ent_iob_ for doc in docs for word in doc} == {""}

@@ -54,7 +54,8 @@ def command(
     piece by piece, so they may be larger than memory; so are sentences, which several workers may tag side by side
     (--jobs, --engine) with the same output. The output of tables is CSV, TSV or JSON lines by the name of the file, and
     CSV on stdout. Sentences are written as columns, which the first line names; as CoNLL-U where DATA is CoNLL-U or a
-    parser is among the models; or as JSON lines with character offsets, if the name of the file ends in .jsonl.
+    parser is among the models; as JSON lines with character offsets, if the name of the file ends in .jsonl; or as
+    documents of spaCy, one a sentence, if it ends in .spacy.
 
     Cells are written as they are, so a text like =HYPERLINK(...) is a formula to a spreadsheet; --safe-csv prevents that.
     """

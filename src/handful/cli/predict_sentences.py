@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from handful.cli.console import answers_to, say
 
@@ -43,6 +43,7 @@ def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: floa
     from handful.methods.pipeline import Pipeline
 
     check_apart(run.output, data)
+    form = _form(run.output)
     pipeline = Pipeline(models)
     if abstain is not None and pipeline.parser is not None:
         raise ParameterError("--abstain: is for taggers alone, since a parser needs all tags. Leave it out.")
@@ -50,21 +51,20 @@ def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: floa
     first = next(sentences, None)
     if first is None:
         return
-    form = _form(run.output, is_tree=_has_place(first[0]) or pipeline.parser is not None)
+    # Columns cannot hold a tree, so a parser is not asked by the name of the file.
+    if form == "columns" and (_has_place(first[0]) or pipeline.parser is not None):
+        form = "conllu"
     tally = _Tally()
-    with answers_to(run.output) as file:
-        rows = chain([first], sentences)
-        shards = iter(lambda: list(islice(rows, _BATCH)), [])
-        answer = partial(_answered, pipeline, form, abstain)
-        try:
-            with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
-                for part in parts:
-                    file.write(part.text if tally.n_sentences else part.header + part.text)
-                    tally.add(part)
-        except PartError as error:
-            if isinstance(error.__cause__, HandfulError):
-                raise error.__cause__ from None
-            raise
+    rows = chain([first], sentences)
+    shards = iter(lambda: list(islice(rows, _BATCH)), [])
+    answer = partial(_answered, pipeline, form, abstain)
+    try:
+        with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
+            _write(run.output, form, tally.counted(parts))
+    except PartError as error:
+        if isinstance(error.__cause__, HandfulError):
+            raise error.__cause__ from None
+        raise
     say(_told(tally, pipeline, abstain, run.output), stderr=True)
 
 
@@ -79,6 +79,7 @@ class _Answers:
     n_blank: int
     tags: set[str]
     trees: list[tuple[Tree, Tree]]
+    documents: list[Tree]
 
 
 @dataclass
@@ -97,6 +98,24 @@ class _Tally:
         self.tags |= part.tags
         self.trees += part.trees
 
+    def counted(self, parts: Iterable[_Answers]) -> Iterator[_Answers]:
+        """Count what passes."""
+        for part in parts:
+            yield part
+            self.add(part)
+
+
+def _write(output: Path | None, form: str, parts: Iterator[_Answers]) -> None:
+    if form == "docbin":
+        from handful.corpora.formats.docbin import write_docbin
+
+        assert output is not None  # its name asked for documents
+        write_docbin(output, (tree for part in parts for tree in part.documents))
+        return
+    with answers_to(output) as file:
+        for number, part in enumerate(parts):
+            file.write(part.text if number else part.header + part.text)
+
 
 def _read(pipeline: Pipeline, data: Path) -> Iterator[tuple[Tree, tuple[str, ...]]]:
     from handful.corpora.tagged import read_untagged_trees
@@ -114,31 +133,50 @@ def _has_place(tree: Tree) -> bool:
     return {"lemma", "upos", "xpos", "feats", "deps", "misc"} <= set(tree.sentence.columns)
 
 
-def _form(output: Path | None, *, is_tree: bool) -> Form:
+def _form(output: Path | None) -> Any:
+    """Return what the name of the file asks for, and refuse what cannot be written."""
+    from handful.core.errors import ParameterError
+    from handful.corpora.annotated import ENDINGS
     from handful.corpora.opening import bare_suffix
 
     suffix = bare_suffix(output) if output is not None else ""
-    if suffix in (".jsonl", ".ndjson"):
-        return "jsonl"
-    # Columns cannot hold a tree, so a parser is not asked by the name of the file.
-    return "conllu" if is_tree or suffix == ".conllu" else "columns"
+    if suffix not in ENDINGS:
+        raise ParameterError(
+            f"{output}: sentences are written as columns (.tsv, .txt, .conll, .bio, .iob), CoNLL-U (.conllu), JSON lines (.jsonl) "
+            f"or documents of spaCy (.spacy), got the ending {suffix}."
+        )
+    return ENDINGS[suffix]
 
 
-def _answered(pipeline: Pipeline, form: Form, abstain: float | None, shard: _Shard) -> _Answers:
+def _document(tree: Tree, filled: Sequence[str]) -> Tree:
+    """Return a sentence with its tags in the columns that become entities, fine tags and coarse tags of spaCy."""
+    from handful.core.records import Sentence
+
+    old = tree.sentence
+    names = {name: {"upos": "upos", "xpos": "xpos", "pos": "xpos"}.get(name, "tag") for name in filled}
+    columns = {name: cells for name, cells in old.columns.items() if name != "tag"}
+    columns |= {names[name]: old[name] for name in filled}
+    return replace(tree, sentence=Sentence(old.tokens, columns, old.comments))
+
+
+def _answered(pipeline: Pipeline, form: Form | Literal["docbin"], abstain: float | None, shard: _Shard) -> _Answers:
     from handful.corpora.annotated import header_text, sentence_text
     from handful.methods.pipeline import BLANK
 
     filled = pipeline.columns
     last = filled[-1] if filled else ""
-    done = _Answers("", "", len(shard), 0, 0, set(), [])
+    done = _Answers("", "", len(shard), 0, 0, set(), [], [])
     texts = []
     for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
         if abstain is not None:
             tree = _blanked(tree, last, sure, abstain)
             done.n_blank += tree.sentence[last].count(BLANK)
         written = _written(names, filled, with_confidence=bool(sure))
-        done.header = done.header or header_text(form, written)
-        texts.append(sentence_text(form, tree, written, filled, sure))
+        if form == "docbin":
+            done.documents.append(_document(tree, filled))
+        else:
+            done.header = done.header or header_text(form, written)
+            texts.append(sentence_text(form, tree, written, filled, sure))
         done.n_words += len(tree)
         if pipeline.parser is not None:
             done.tags.update(tree.sentence.columns.get(pipeline.parser.columns_[0], ()))

@@ -16,6 +16,15 @@ from handful.corpora.formats.offsets import RECORD, places_of
 
 Form: TypeAlias = Literal["columns", "conllu", "jsonl"]
 
+ENDINGS: dict[str, Form | Literal["docbin"]] = {
+    **dict.fromkeys(("", ".tsv", ".tab", ".txt", ".conll", ".conllup", ".iob", ".bio", ".tagged", ".out"), "columns"),
+    ".conllu": "conllu",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".spacy": "docbin",
+}
+"""What a file of annotated sentences is by the ending of its name."""
+
 _IN_CONLLU = ("token", "lemma", "upos", "xpos", "feats", "deps", "misc")
 
 

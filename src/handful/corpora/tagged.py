@@ -87,13 +87,29 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     source = as_source(path)
     layout, name, records = _tagged_records(source, columns, tag)
     sentences, tags = [], []
+    bare: list[Sentence] = []
     for record in records:
-        check_columns(path, record, (name,))
+        if name not in record.columns:
+            bare.append(record)
+            continue
         tags.append(record[name])
         others = {key: cells for key, cells in record.columns.items() if key != name}
         sentences.append(Sentence(record.tokens, others))
+    if bare and not sentences:
+        check_columns(path, bare[0], (name,))
     _refuse_words(path, tags)
-    return Tagged(tuple(sentences), tuple(tags), layout, name, (*source.notes, *notes_on_tags(tags)))
+    notes = (*source.notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags))
+    return Tagged(tuple(sentences), tuple(tags), layout, name, notes)
+
+
+def _on_bare(bare: Sequence[Sentence], n_tagged: int) -> list[str]:
+    """Tell of sentences that nobody has tagged, such as those of a document of spaCy that was never given entities."""
+    if not bare:
+        return []
+    return [
+        f"{len(bare):,} of {len(bare) + n_tagged:,} sentences were never tagged, such as {' '.join(bare[0].tokens[:6])!r}, "
+        "and are left out. Where there is nothing to tag, say so (with spaCy: doc.ents = [])."
+    ]
 
 
 def _tagged_records(

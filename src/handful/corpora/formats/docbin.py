@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from handful.core.errors import DataError, FormatError
 from handful.core.optional import require
-from handful.core.records import Sentence
+from handful.core.records import Sentence, Tree
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.frames import read_bounded
-from handful.corpora.formats.iob import spans
+from handful.corpora.formats.iob import to_iob2
+from handful.corpora.formats.offsets import places_of
 from handful.corpora.opening import FilePath, as_source, write_bytes
 from handful.corpora.raw_text import Token, into_sentences
 
@@ -36,7 +38,9 @@ def read_docbin(path: FilePath) -> Iterator[Sentence]:
     Yields
     ------
     Sentence
-        See `doc_sentences`.
+        With the columns ``start`` and ``end`` (places in ``doc.text``), ``upos`` and ``xpos`` where there are such tags, and
+        ``tag``: the entities (IOB2), or the fine tags, or the coarse ones, whichever some document has first; a document
+        that was never given such tags has no column of them. White space that spaCy counts as a token is left out.
     """
     spacy = require("spacy", extra="spacy", why=_WHY)
     source = as_source(path)
@@ -45,29 +49,32 @@ def read_docbin(path: FilePath) -> Iterator[Sentence]:
         docs = list(spacy.tokens.DocBin().from_bytes(read_bounded(source)).get_docs(vocab))
     except Exception:  # spaCy raises whatever the part that stumbled raises
         raise FormatError(path, None, "expected documents of spaCy, got a damaged file. Write it again.") from None
+    # What the tags are is one question for the whole file: a document that lacks them is one that nobody has tagged.
+    tags = next(
+        (column for column in _ANNOTATIONS if any(doc.has_annotation(_ANNOTATIONS[column]) for doc in docs)), None
+    )
     for doc in docs:
-        yield from doc_sentences(doc)
+        yield from _doc_sentences(doc, tags)
 
 
-def doc_sentences(doc: Any) -> Iterator[Sentence]:
+def _doc_sentences(doc: Any, tags: str | None) -> Iterator[Sentence]:
     """Turn a document of spaCy into tagged sentences.
 
     Parameters
     ----------
     doc : spacy.tokens.Doc
         Any document. Its own sentences are taken, or, if it has none, text is cut as `handful.corpora.raw_text` does.
+    tags : {"entity", "xpos", "upos"} or None
+        What the column ``tag`` is made from.
 
     Yields
     ------
     Sentence
-        With the columns ``start`` and ``end`` (places in ``doc.text``), ``upos`` and ``xpos`` where there are such tags, and
-        ``tag``: the entities (IOB2), or the fine tags, or the coarse ones, whichever the document has first. White space
-        that spaCy counts as a token is left out.
+        See `read_docbin`.
     """
     cells = {"start": _CELLS["start"], "end": _CELLS["end"]}
     cells |= {column: _CELLS[column] for column in ("upos", "xpos") if doc.has_annotation(_ANNOTATIONS[column])}
-    tags = next((column for column in ("entity", "xpos", "upos") if doc.has_annotation(_ANNOTATIONS[column])), None)
-    if tags is not None:
+    if tags is not None and doc.has_annotation(_ANNOTATIONS[tags]):
         cells["tag"] = _CELLS[tags]
     for words in doc_words(doc):
         columns = {column: tuple(map(cell, words)) for column, cell in cells.items()}
@@ -89,36 +96,60 @@ def _is_no_space(word: Any) -> bool:
     return not word.text.isspace()
 
 
-def write_docbin(path: FilePath, sentences: Iterable[Sentence]) -> None:
+def write_docbin(path: FilePath, sentences: Iterable[Sentence | Tree]) -> None:
     """Write sentences as documents of spaCy, one each.
 
     Parameters
     ----------
     path : path-like
         Where the file goes.
-    sentences : iterable of Sentence
-        A column ``tag`` of spans becomes entities, another one fine tags, and so does ``xpos``; ``upos`` coarse ones.
+    sentences : iterable of Sentence or of Tree
+        A column ``tag`` of spans becomes entities, another one fine tags, and so does ``xpos``; ``upos`` coarse ones. The tag
+        ``_`` is one that is not known. Text is as the columns ``start`` and ``end`` have it, else with blanks between tokens;
+        heads and their labels are kept where all are known.
     """
     spacy = require("spacy", extra="spacy", why=_WHY)
     vocab = spacy.vocab.Vocab()
     store = spacy.tokens.DocBin()
     for sentence in sentences:
-        columns = sentence.columns
-        tags, ents = list(columns["xpos"]) if "xpos" in columns else None, None
-        if "tag" in columns:
-            try:
-                ents = [tag if tag == "O" else f"{tag[0]}-{tag[2:]}" for tag in _spans_only(columns["tag"])]
-            except DataError:
-                tags = list(columns["tag"])
-        pos = list(columns["upos"]) if "upos" in columns else None
-        store.add(spacy.tokens.Doc(vocab, words=list(sentence.tokens), tags=tags, pos=pos, ents=ents))
+        store.add(_doc(vocab, sentence))
     with write_bytes(path) as file:
         file.write(store.to_bytes())
 
 
-def _spans_only(tags: tuple[str, ...]) -> tuple[str, ...]:
-    spans(tags)
-    return tags
+def _doc(vocab: Any, record: Sentence | Tree) -> Any:
+    from spacy.parts_of_speech import IDS
+    from spacy.tokens import Doc
+
+    sentence = record.sentence if isinstance(record, Tree) else record
+    columns = sentence.columns
+    given: dict[str, Any] = {"words": list(sentence.tokens), "spaces": _blanks(sentence)}
+    if "xpos" in columns:
+        given["tags"] = _known(columns["xpos"])
+    if "upos" in columns:  # spaCy knows the tags of Universal Dependencies only
+        given["pos"] = [tag if tag in IDS else "" for tag in columns["upos"]]
+    if "tag" in columns:
+        try:
+            told = to_iob2(["O" if tag == "_" else tag for tag in columns["tag"]])
+            given["ents"] = [None if tag == "_" else iob for tag, iob in zip(columns["tag"], told, strict=True)]
+        except DataError:
+            given["tags"] = _known(columns["tag"])
+    if isinstance(record, Tree) and -1 not in record.heads:
+        given["heads"] = [head - 1 if head else place for place, head in enumerate(record.heads)]
+        given["deps"] = [
+            "ROOT" if head == 0 else label for head, label in zip(record.heads, record.labels, strict=True)
+        ]
+    return Doc(vocab, **given)
+
+
+def _known(tags: tuple[str, ...]) -> list[str]:
+    return ["" if tag == "_" else tag for tag in tags]
+
+
+def _blanks(sentence: Sentence) -> list[bool]:
+    """Tell for each token whether a blank stands behind it."""
+    places = places_of(sentence)
+    return [end < start for (_, end), (start, _) in pairwise(places)] + [False] * bool(places)
 
 
 def is_docbin(head: Head) -> bool:
