@@ -274,6 +274,9 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     code, out, _ = run(capsys, "doubt", corpus, "-n", 1, "-o", fix)
     assert code == 0
     assert "Oslo" in out
+    first = fix.read_text().splitlines()[0]
+    assert re.fullmatch(r'# in doubt: token \d "Oslo": O, models say B-LOC \(\d+%\)', first)
+    assert run(capsys, "fit", "tagger", fix, "--iterations", "2")[0] == 0
     fix.write_text(fix.read_text().replace("Oslo\tO", "Oslo\tB-LOC"))
     assert run(capsys, "merge", corpus, fix, "-o", corpus.parent / "kept.tsv")[0] == 0
     assert (corpus.parent / "kept.tsv").read_text().strip() == corpus.read_text().strip()

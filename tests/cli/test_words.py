@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+import numpy as np
 import pytest
 
 from handful.cli import main
@@ -155,3 +156,33 @@ def test_a_mistyped_boundary_and_a_list_with_commas_are_refused(capsys, folder, 
     code, _, err = run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", *fixed)
     assert (code, err.count("\n")) == (1, 1)
     assert "list.tsv:1: expected words with blanks between them, got commas" in err
+
+
+def test_words_of_a_small_text_are_alike_by_default(capsys, tmp_path):
+    words = {"D": ["the", "a", "this"], "N": ["dog", "cat", "bird", "house", "tree"], "V": ["sees", "likes", "finds"]}
+    rng = np.random.default_rng(0)
+    text, lists = tmp_path / "text.txt", tmp_path / "list.tsv"
+    text.write_text("".join(" ".join(rng.choice(words[kind]) for kind in "DNVDN") + "\n" for _ in range(300)))
+    lists.write_text("D\tthe\nN\tdog\nV\tsees\n")
+    code, out, err = run(capsys, "similar", text, "--word", "dog", "--k", "4", "--json")
+    assert (code, err) == (0, "")
+    assert {near["word"] for near in json.loads(out)["dog"]} == {"cat", "bird", "house", "tree"}
+    code, out, _ = run(capsys, "prototypes", "suggest", lists, text, "--json")
+    near = {label: {word for word, *_ in like} for label, like in json.loads(out)["near"].items()}
+    assert (code, near) == (0, {"D": {"a", "this"}, "N": {"cat", "bird", "house", "tree"}, "V": {"likes", "finds"}})
+    code, out, err = run(capsys, "prototypes", "check", lists, text)
+    assert (code, err) == (0, "")
+    assert " 0.0% are neither" in out
+
+
+def test_where_nothing_is_alike_a_note_says_what_to_try(capsys, tmp_path):
+    text, lists = tmp_path / "text.txt", tmp_path / "list.tsv"
+    text.write_text("one two\nthree four\nfive six\n" * 10)
+    lists.write_text("A\tone\n")
+    code, _, err = run(capsys, "similar", text, "--word", "two", "--components", "6", "--n-context-words", "9")
+    assert code == 0
+    assert "No word is like 'two'. Fewer --components" in err
+    for verb in ("check", "suggest"):
+        code, _, err = run(capsys, "prototypes", verb, lists, text, "--similarity", "nearby")
+        assert code == 0
+        assert "No word is like a prototype. Try --similarity place-roots" in err

@@ -6,6 +6,8 @@ import pytest
 
 from handful.core.errors import DataError
 from handful.core.records import Occurrence
+from handful.features import parse_templates
+from handful.features.wording import in_words
 from handful.labeling.left_out import explain_sense, explain_tags
 from handful.methods.table_model import TableModel
 from handful.tagging import CRF, PrototypeTagger, TwoPassTagger
@@ -193,3 +195,39 @@ def test_senses_show_the_words_of_the_context_that_change_them():
     assert (told.label, told.runner_up, told.subject) == ("river", "money", "bank")
     assert [item.what for item in told.evidence] == ["without river: money"]
     assert all(occurrence.tokens[2] == "bank" for occurrence in asked)
+
+
+def test_tags_are_those_that_people_wrote_and_observations_are_told_in_words():
+    sentences = [["take", "Aspirin", "now"], ["take", "Old", "Rum", "now"], ["Go", "away", "now"]] * 4
+    tags = [["O", "B-DRUG", "O"], ["O", "B-DRUG", "I-DRUG", "O"], ["O", "O", "O"]] * 4
+    tagger = CRF("general", encoding="iobes", strength=0.1).fit(sentences, tags)
+    assert "S-DRUG" in tagger.classes_
+    told = tagger.explain(["take", "Aspirin", "now"])
+    assert [t.label for t in told] == ["O", "B-DRUG", "O"]
+    assert all({t.label, t.runner_up} <= {"O", "B-DRUG", "I-DRUG"} for t in told)
+    assert all(t.label != t.runner_up for t in told)
+    marks = {item.what for t in told for item in t.evidence}
+    assert 'the word before is "take"' in marks
+    assert not any("[" in mark or mark == "u" for mark in marks)
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "told"),
+    [
+        ("word[0]", ["Rome"], 'the word is "Rome"'),
+        ("word.lower.suffix3[0]", ["ome"], 'the word ends in "ome"'),
+        ("word.prefix2[-2]", ["in"], 'the second word before starts with "in"'),
+        ("word.shape[1]", ["Aa0"], 'the word after is written like "Aa0"'),
+        ("word.type[0]", ["--A"], "the word has punctuation only"),
+        ("word.type[1]", ["ISS"], "the word after has a capital first and some digits and some punctuation"),
+        ("word.type[0]", ["---"], "the word has small letters only"),
+        ("word.hyphen[0]", ["yes"], "the word has a hyphen"),
+        ("word.lower[-1]", ["<s>"], "the sentence begins right before the word"),
+        ("word[2]", ["</s>"], "the sentence ends less than 2 words after the word"),
+        ("word[-4..-1]", ["Bonn"], 'one of the 4 words before is "Bonn"'),
+        ("pos[1]", ["NN"], 'pos of the word after is "NN"'),
+        ("u", [], "the tag itself, whatever the words"),
+    ],
+)
+def test_observations_in_words(template, values, told):
+    assert in_words(parse_templates([template])[0].atoms, values) == told

@@ -137,3 +137,24 @@ def test_model_file_both_ways(tmp_path):
     back = read_model(tmp_path / "similarity.handful", {"context-similarity": ContextSimilarity}.get)
     assert back.nearest("w1", 4) == model.nearest("w1", 4)
     assert back.context_words_ == model.context_words_
+
+
+def small_talk(n_sentences=400):
+    """Sentences of 21 words; nouns, verbs, determiners and adjectives in their places."""
+    draw = random.Random(0)
+    kinds = {
+        "D": ["the", "a", "this", "my"],
+        "A": ["old", "new", "red", "blue", "big"],
+        "N": ["dog", "cat", "bird", "house", "tree", "car", "book"],
+        "V": ["sees", "likes", "finds", "takes", "wants"],
+    }
+    return [
+        [draw.choice(kinds[kind]) for kind in draw.choice(("DNVDN", "DANVDN", "DNVDAN"))] for _ in range(n_sentences)
+    ]
+
+
+def test_few_words_get_few_components():
+    model = ContextSimilarity().fit(small_talk())
+    assert model.vectors_.shape == (21, 4)
+    near = [word for word, share in model.nearest("dog", 6) if share > 0.5]
+    assert sorted(near) == ["bird", "book", "car", "cat", "house", "tree"]

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.text import Text
 
+    from handful.corpora.tagged import Tagged
     from handful.labeling.doubt import Doubt, Doubts
-    from handful.labeling.tagged_doubt import TagDoubts
+    from handful.labeling.tagged_doubt import TagDoubt, TagDoubts
 
 _N_MODELS = 3
 _MOST_ELSEWHERE = 3
@@ -146,16 +147,7 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
     with progress_bar() as progress:
         told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=run.seed, progress=progress)
     if output is not None:
-        from handful.core.records import Sentence
-        from handful.corpora.formats import write_conll
-
-        numbers = dict.fromkeys(doubt.sentence for doubt in told.doubts)
-        sentences = [corpus.sentences[number] for number in numbers]
-        filled = [
-            Sentence(sentence.tokens, {**sentence.columns, corpus.tag: corpus.tags[number]})
-            for number, sentence in zip(numbers, sentences, strict=True)
-        ]
-        write_conll(output, filled, corpus.layout)
+        _write_tags(output, corpus, told)
     if run.as_json:
         emit_json({"data": str(data), "output": output, **asdict(told)})
         return
@@ -166,6 +158,36 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
             markup=False,
             soft_wrap=True,
         )
+
+
+def _write_tags(output: Path, corpus: Tagged, told: TagDoubts) -> None:
+    """Write the sentences with their tags, above each what is in doubt."""
+    from handful.core.records import Sentence
+    from handful.corpora.formats import write_conll
+
+    marks: dict[int, list[str]] = {}
+    for doubt in told.doubts:
+        marks.setdefault(doubt.sentence, []).append(_mark(doubt))
+    filled = [
+        Sentence(
+            corpus.sentences[number].tokens,
+            {**corpus.sentences[number].columns, corpus.tag: corpus.tags[number]},
+            tuple(lines),
+        )
+        for number, lines in marks.items()
+    ]
+    write_conll(output, filled, corpus.layout)
+
+
+def _mark(doubt: TagDoubt) -> str:
+    from handful.corpora.formats.columns import IN_DOUBT
+
+    first, last = doubt.start + 1, doubt.stop
+    which = f"token {first}" if first == last else f"tokens {first} to {last}"
+    return (
+        f'{IN_DOUBT} {which} "{" ".join(doubt.tokens)}": {" ".join(doubt.tags)}, '
+        f"models say {' '.join(doubt.suggestion)} ({doubt.suggested_share:.0%})"
+    )
 
 
 def _show_tags(told: TagDoubts, n_sentences: int) -> None:

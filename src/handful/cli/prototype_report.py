@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from handful.cli.console import cell, console, visible
+from handful.cli.console import cell, console, say, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from handful.tagging.prototypes.coverage import Coverage
     from handful.tagging.prototypes.lists import Suggestions
+
+_NOTHING_ALIKE = (
+    "No word is like a prototype. Try --similarity place-roots, which needs less text, or give more text with "
+    "--similarity-text."
+)
 
 
 def show_suggestions(suggestions: Suggestions) -> None:
@@ -24,6 +29,8 @@ def show_suggestions(suggestions: Suggestions) -> None:
         table.add_row(cell(label), cell("  ".join(f"{word} {share:.2f} ({n:,})" for word, share, n in near) or "-"))
     out = console()
     out.print(table)
+    if not any(suggestions.near.values()):
+        say(_NOTHING_ALIKE, stderr=True)
     _list(
         out, "No label covers these frequent words (tokens)", (f"{word} ({n:,})" for word, n in suggestions.uncovered)
     )
@@ -38,6 +45,8 @@ def show_coverage(coverage: Coverage) -> None:
     out.print(f"{coverage.prototype_share:6.1%} of the tokens are prototypes")
     out.print(f"{coverage.linked_share:6.1%} are like one, and linked to it")
     out.print(f"{rest:6.1%} are neither: only their neighbors and their spelling speak for a label\n")
+    if not coverage.linked_share:
+        say(_NOTHING_ALIKE, stderr=True)
     out.print(_reach_table(coverage))
     for title, lists in (("Not in the text", coverage.missing), ("Under several labels", coverage.ambiguous)):
         _list(out, title, (f"{key}: {' '.join(words)}" for key, words in lists.items()))

@@ -13,6 +13,8 @@ from handful.cli.parameters import parameters_of
 from handful.cli.sentences import fit_text
 from handful.representations import ContextSimilarity
 
+_ALIKE = 0.05  # words that are less alike than this are so by chance
+
 
 @click.command("similar")
 @click.argument("text", type=click.Path(path_type=Path))
@@ -29,6 +31,12 @@ def command(text: Path, words: tuple[str, ...], k: int, settings: dict[str, Any]
     with progress_bar() as progress:
         fit_text(model, text, progress, engine=run.engine, checkpoint=run.checkpoint)
     nearest = {word: model.nearest(word, k) for word in words}
+    alone = [word for word, near in nearest.items() if not near or near[0][1] < _ALIKE]
+    if alone:
+        say(
+            f"No word is like {', '.join(map(repr, alone))}. Fewer --components, or more text may find some.",
+            stderr=True,
+        )
     if run.as_json:
         emit_json({word: [{"word": w, "similarity": s} for w, s in near] for word, near in nearest.items()})
         return

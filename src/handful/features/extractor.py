@@ -19,6 +19,7 @@ from handful.features.batch import AFTER, BEFORE, N_PADS, PAD_NAMES, Batch
 from handful.features.columns import Lookup, Tokens, read_column, sentence_offsets
 from handful.features.language import TOKEN_COLUMN, Atom, Template, parse_templates
 from handful.features.predicates import Predicates
+from handful.features.wording import in_words
 from handful.kernels.templates import empty_table, find_keys, number_keys
 
 Slot = tuple[Atom, ...]
@@ -190,22 +191,27 @@ class Extractor:
         return used
 
     def names(self, ids: Iterable[int]) -> list[str]:
-        """Return predicates in words, such as ``word[0]=Rome``."""
-        out = []
-        for number in ids:
-            slot_number = int(np.searchsorted(self.starts, number, side="right")) - 1
-            slot = self.slots[slot_number]
-            left = "|".join(map(str, slot))
-            if not slot:
-                out.append("u")
-            elif self.hash_bits is not None:
-                out.append(f"{left}=#{number - self.starts[slot_number]}")
-            else:
-                key = self._keys[slot_number][number - self.starts[slot_number]]
-                codes = self._split(slot, np.array([key]))
-                values = [self._name(a.space, int(c[0])) for a, c in zip(slot, codes, strict=True)]
-                out.append(f"{left}={'|'.join(values)}")
-        return out
+        """Return predicates as templates have them, such as ``word[0]=Rome``."""
+        return [
+            f"{'|'.join(map(str, slot))}={'|'.join(values)}" if slot else "u" for slot, values in map(self._found, ids)
+        ]
+
+    def in_words(self, ids: Iterable[int]) -> list[str]:
+        """Return predicates in words, such as ``the word is "Rome"``."""
+        if self.hash_bits is not None:
+            return self.names(ids)
+        return [in_words(slot, values) for slot, values in map(self._found, ids)]
+
+    def _found(self, number: int) -> tuple[tuple[Atom, ...], list[str]]:
+        """Return what a predicate looks at and what it found there."""
+        slot_number = int(np.searchsorted(self.starts, number, side="right")) - 1
+        slot, inside = self.slots[slot_number], number - self.starts[slot_number]
+        if not slot:
+            return slot, []
+        if self.hash_bits is not None:
+            return slot, [f"#{inside}"]
+        codes = self._split(slot, np.array([self._keys[slot_number][inside]]))
+        return slot, [self._name(a.space, int(c[0])) for a, c in zip(slot, codes, strict=True)]
 
     STATE = Record(
         stored(

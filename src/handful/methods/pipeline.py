@@ -9,6 +9,7 @@ from handful.core.errors import ParameterError
 from handful.core.records import Sentence, Tree
 from handful.core.registry import card_of
 from handful.corpora.tagged import untied
+from handful.tagging.written_tags import speakers
 
 BLANK = "_"
 """What stands in place of a tag that was not sure enough."""
@@ -133,28 +134,12 @@ def with_confidence(tagger: Any, sentences: Sequence[Sentence]) -> tuple[list[li
     answers, shares = tagger.predict_with_shares(sentences)
     labels = tagger.classes_.tolist()
     scheme = getattr(tagger, "scheme_", None)
-    speakers = {tag: _speakers(tag, labels, scheme) for tag in {tag for tags in answers for tag in tags}}
+    spoken = {tag: speakers(tag, labels, scheme) for tag in {tag for tags in answers for tag in tags}}
     sure = []
     for tags, rows in zip(answers, shares, strict=True):
-        own = [rows[place, speakers[tag]].sum() for place, tag in enumerate(tags)]
+        own = [rows[place, spoken[tag]].sum() for place, tag in enumerate(tags)]
         sure.append(tuple(min(float(share), 1.0) for share in own))
     return answers, sure
-
-
-def _speakers(tag: str, labels: Sequence[str], scheme: str | None) -> list[int]:
-    """Return which labels of a tagger are written as a tag: one that knows the ends of spans may write in another scheme.
-
-    Examples
-    --------
-    >>> _speakers("B-PER", ["B-PER", "E-PER", "I-PER", "O", "S-PER"], "IOB2")
-    [0, 4]
-    """
-    prefix, dash, kind = tag.partition("-")
-    rewritten = dash and scheme != "IOBES" and any(label.startswith(("S-", "E-")) for label in labels)
-    if not rewritten:
-        return [labels.index(tag)] if tag in labels else []
-    roles = "BIES" if scheme in ("IO", "IOB1") else {"B": "BS", "I": "IE"}.get(prefix, prefix)
-    return [number for number, label in enumerate(labels) if label in {f"{role}-{kind}" for role in roles}]
 
 
 def _filled_columns(trained: Sequence[str], reads: Sequence[Sequence[str]]) -> list[str]:

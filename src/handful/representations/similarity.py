@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -26,6 +26,7 @@ START_MARK = "<S>"
 STOP_MARK = "</S>"
 _DENSE_SIDE = 4096
 _KEYS_PER_BLOCK = 1 << 23
+_MOST_COMPONENTS, _WORDS_A_COMPONENT = 250, 5
 
 
 @method("context-similarity", paper="haghighi2006", takes="text", learns_from=("unlabeled",))
@@ -42,9 +43,10 @@ class ContextSimilarity(TextModel):
         How many positions to look to each side, inside the sentence.
     directional : bool, default=True
         Whether a context word counts separately for each direction and distance, or once for the whole window.
-    n_components : int or None, default=250
-        Rank of the singular value decomposition; fewer if the counts do not have that rank. None: no decomposition, the
-        scaled counts themselves are compared.
+    n_components : int, "auto" or None, default="auto"
+        Rank of the singular value decomposition; fewer if the counts do not have that rank. ``"auto"``: 250, or a fifth of
+        the words where these are few, since with a component for each word no two words are alike. None: no decomposition,
+        the scaled counts themselves are compared.
     min_count : int, default=1
         Words that occur less often get no vector.
     power : float, default=1.0
@@ -106,7 +108,7 @@ class ContextSimilarity(TextModel):
         n_context_words: Count = 500,
         window: Count = 2,
         directional: bool = True,
-        n_components: Count | None = 250,
+        n_components: Count | Literal["auto"] | None = "auto",
         *,
         min_count: Count = 1,
         power: Positive = 1.0,
@@ -136,6 +138,8 @@ class ContextSimilarity(TextModel):
         if rank is None:
             self.vectors_ = table.astype(np.float32).toarray()
             return
+        if rank == "auto":
+            rank = max(1, min(_MOST_COMPONENTS, len(words) // _WORDS_A_COMPONENT))
         vectors = _unit_rows(_left_singular_vectors(table, rank))
         self.vectors_ = np.ascontiguousarray(vectors, dtype=np.float32)
 

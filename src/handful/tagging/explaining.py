@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from handful.core.explanation import Evidence, Explanation
+from handful.tagging.written_tags import speakers, written_tag
 
 _MOST = 6
 _HOW = "weight for the tag rather than the runner-up"
@@ -25,30 +26,43 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
     Returns
     -------
     list of Explanation
-        One for each token. The tag before, which counts too, stands as ``after TAG``.
+        One for each token, with tags as they were written in training. The tag before, which counts too, stands as
+        ``after TAG``.
     """
     (tags,), (shares,) = model.predict_with_shares([sentence])
     observed = model.extractor.transform([sentence]).ids
     layout = model.layout
     nodes = layout.split(model.weights_)[0]
     pairs = layout.pair_matrix(model.weights_)
+    scheme = getattr(model, "scheme_", None)
+    written = np.array([written_tag(label, scheme) for label in model.classes_])
     told = []
     before = -1
     for token, tag, line, ids in zip(list(sentence), tags, shares, observed, strict=True):
-        second, best = np.argsort(line, kind="stable")[-2:] if len(line) > 1 else (0, 0)
+        own = speakers(tag, model.classes_.tolist(), scheme)
+        runner_up = _runner_up(line, written, own)
+        best = own[int(line[own].argmax())]
+        rivals = np.flatnonzero(written == runner_up)
+        second = rivals[line[rivals].argmax()] if len(rivals) else best
         evidence = []
         known = ids[ids >= 0]
-        for name, predicate in zip(model.extractor.names(known), known.tolist(), strict=True):
+        for name, predicate in zip(model.extractor.in_words(known), known.tolist(), strict=True):
             span = slice(layout.node_offsets[predicate], layout.node_offsets[predicate + 1])
             weights = dict(zip(layout.node_targets[span].tolist(), nodes[span].tolist(), strict=True))
             evidence.append(Evidence(name, weights.get(int(best), 0.0) - weights.get(int(second), 0.0)))
         if before >= 0:
-            evidence.append(
-                Evidence(f"after {model.classes_[before]}", float(pairs[before, best] - pairs[before, second]))
-            )
-        told.append(_explanation(model, token, tag, line, evidence))
+            evidence.append(Evidence(f"after {written[before]}", float(pairs[before, best] - pairs[before, second])))
+        sure = min(float(line[own].sum()), 1.0)
+        told.append(Explanation(tag, sure, runner_up, _strongest(evidence), _HOW, subject=token))
         before = int(best)
     return told
+
+
+def _runner_up(line: np.ndarray, written: np.ndarray, own: list[int]) -> str | None:
+    """Return the most probable tag, as people write it, that is not the answer."""
+    others = np.setdiff1d(np.arange(len(line)), own)
+    shares = {tag: line[others][written[others] == tag].sum() for tag in written[others].tolist()}
+    return max(shares, key=lambda tag: float(shares[tag]), default=None)
 
 
 def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
@@ -82,14 +96,19 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
             links = [f"itself a prototype of {', '.join(model.lexicon_[token])}"]
         else:
             links = [f"{word} ({', '.join(model.lexicon_.get(word, ()))})" for word in model.links_.get(token, ())]
-        told.append(_explanation(model, token, tag, line, evidence, tuple(links)))
+        told.append(
+            Explanation(
+                tag,
+                float(line.max()),
+                str(model.classes_[second]),
+                _strongest(evidence),
+                _HOW,
+                subject=token,
+                links=tuple(links),
+            )
+        )
     return told
 
 
-def _explanation(
-    model: Any, token: str, tag: str, line: np.ndarray, evidence: list[Evidence], links: tuple[str, ...] = ()
-) -> Explanation:
-    order = np.argsort(-line, kind="stable")
-    strong = sorted((e for e in evidence if e.weight), key=lambda e: (-abs(e.weight), e.what))[:_MOST]
-    runner_up = str(model.classes_[order[1]]) if len(order) > 1 else None
-    return Explanation(tag, float(line.max()), runner_up, tuple(strong), _HOW, subject=token, links=links)
+def _strongest(evidence: list[Evidence]) -> tuple[Evidence, ...]:
+    return tuple(sorted((e for e in evidence if e.weight), key=lambda e: (-abs(e.weight), e.what))[:_MOST])

@@ -10,6 +10,9 @@ from handful.corpora.opening import FilePath, as_source
 COLUMNS_HEADER = "# global.columns ="
 """How a first line starts that names the columns, as in CoNLL-U Plus."""
 
+IN_DOUBT = "# in doubt:"
+"""How a line starts that tells a person what to look at in the sentence below; no reader keeps it."""
+
 NOT_TAGS = ("start", "end", "confidence", "given")
 """Columns that `handful predict` writes beside the tags it found."""
 

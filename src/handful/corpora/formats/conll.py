@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Sentence
-from handful.corpora.formats.columns import COLUMNS_HEADER, cells_of, guess_columns
+from handful.corpora.formats.columns import COLUMNS_HEADER, IN_DOUBT, cells_of, guess_columns
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.sharing import Sharing
 from handful.corpora.formats.shown import shown
@@ -41,7 +41,8 @@ def read_conll(
         What stands between columns. None: a tab if the first token line has one, else blanks.
     comments : bool, default=False
         Whether lines that start with ``#`` before the first token of a sentence are comments. Off by default, since
-        ``#`` is also a token; a first line that names the columns (``# global.columns = FORM TAG``) is one in any case.
+        ``#`` is also a token; a first line that names the columns (``# global.columns = FORM TAG``) is one in any case, and
+        what 'handful doubt' tells of a sentence (``# in doubt: ...``) is left out.
 
     Yields
     ------
@@ -98,6 +99,8 @@ def _blocks(path: FilePath, comments: bool) -> Iterator[tuple[int, list[str], li
     lines: list[str] = []
     number, suspects = 0, _SUSPECTS
     for number, line in read_lines(path):
+        if line.startswith(IN_DOUBT):
+            continue
         if line[:1] not in suspects or _is_token(number, line, comments and not lines):
             lines.append(line)
             if len(lines) > MAX_LINES:
@@ -230,7 +233,7 @@ def write_conll(
         for index, sentence in enumerate(sentences, start=1):
             who = f"write_conll: sentence {index}"
             lines = _checked_lines(who, sentence, names, separator)
-            n_comments += any(line[:1] == "#" for line in sentence.comments)
+            n_comments += any(line[:1] == "#" and not line.startswith(IN_DOUBT) for line in sentence.comments)
             n_hashes += lines[0][0] == "#"
             if n_comments and n_hashes:
                 raise DataError(

@@ -1,0 +1,70 @@
+"""Observations in words that need no knowledge of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from handful.features.batch import PAD_NAMES
+from handful.features.language import Atom
+
+_FIRES = {"hyphen": "has a hyphen", "digit": "has a digit", "capital": "starts with a capital"}
+_CAPITALS = {"I": "a capital first", "A": "capitals only", "M": "capitals inside", "-": ""}
+_DIGITS = {"A": "digits only", "S": "some digits", "-": ""}
+_MARKS = {"A": "punctuation only", "S": "some punctuation", "-": ""}
+
+
+def in_words(slot: Sequence[Atom], values: Sequence[str]) -> str:
+    """Say what was observed.
+
+    Parameters
+    ----------
+    slot : sequence of Atom
+        What was looked at.
+    values : sequence of str
+        What was found there.
+
+    Returns
+    -------
+    str
+        A phrase.
+
+    Examples
+    --------
+    >>> from handful.features import parse_templates
+    >>> in_words(parse_templates(["word.lower[-1]|word.type[0]"])[0].atoms, ["in", "I--"])
+    'the word before is "in", and the word has a capital first'
+    """
+    return ", and ".join(map(_phrase, slot, values)) or "the tag itself, whatever the words"
+
+
+def _phrase(atom: Atom, value: str) -> str:
+    if value in PAD_NAMES and (atom.first or atom.last):
+        return f"the sentence {'begins' if atom.last < 0 else 'ends'} {_distance(atom)} the word"
+    place = _place(atom)
+    subject = place if atom.column == "word" else f"{atom.column} of {place}"
+    function = atom.functions[-1] if atom.functions else ""
+    if function in _FIRES:
+        return f"{subject} {_FIRES[function]}"
+    if function == "type":
+        told = [kind[letter] for kind, letter in zip((_CAPITALS, _DIGITS, _MARKS), value, strict=True) if kind[letter]]
+        return f"{subject} has {' and '.join(told) or 'small letters only'}"
+    verb = "starts with" if function.startswith("prefix") else "ends in" if function.startswith("suffix") else "is"
+    if function == "shape":
+        verb = "is written like"
+    return f'{subject} {verb} "{value}"'
+
+
+def _place(atom: Atom) -> str:
+    if atom.first != atom.last:
+        side = "before" if atom.last < 0 else "after" if atom.first > 0 else "around"
+        return f"one of the {atom.last - atom.first + 1} words {side}"
+    if atom.first == 0:
+        return "the word"
+    side = "before" if atom.first < 0 else "after"
+    nth = {1: "word", 2: "second word"}.get(abs(atom.first), f"word {abs(atom.first)} places")
+    return f"the {nth} {side}"
+
+
+def _distance(atom: Atom) -> str:
+    side = "before" if atom.first < 0 else "after"
+    return f"right {side}" if abs(atom.first) == 1 else f"less than {abs(atom.first)} words {side}"
