@@ -79,6 +79,9 @@ def test_words_with_tags_are_parsed_by_a_parser_of_one_column(capsys, treebank, 
     assert "None of its tags was seen in training: the file has B-PER, O, training had ., DT, NNS." in " ".join(
         err.split()
     )
+    tagged.write_text("the\tO\ndogs\tB-PER\nbark\tO\n.\t.\n\n")
+    code, _, err = run(capsys, "predict", model, tagged)
+    assert "The tags of 3 words were not seen in training" in " ".join(err.split())
     tagged.write_text("the\tDT\ndogs\tNNS\nbark\tVBP\n\n")
     code, out, err = run(capsys, "predict", model, tagged)
     assert (code, "seen in training" in err) == (0, False)

@@ -15,6 +15,7 @@ import pytest
 from handful.cli import main
 from handful.core.records import Occurrence
 from handful.corpora.formats.sense_table import write_sense_table
+from handful.corpora.tagged import read_tagged
 from handful.methods import save
 from handful.representations import BrownClusters
 from handful.senses import SenseClassifier
@@ -276,7 +277,7 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     assert "Oslo" in out
     first = fix.read_text().splitlines()[0]
     assert re.fullmatch(r'# in doubt: token \d "Oslo": O, models say B-LOC \(\d+%\)', first)
-    assert run(capsys, "fit", "tagger", fix, "--iterations", "2")[0] == 0
+    assert not any(token.startswith("#") for sentence in read_tagged(fix).sentences for token in sentence)
     fix.write_text(fix.read_text().replace("Oslo\tO", "Oslo\tB-LOC"))
     assert run(capsys, "merge", corpus, fix, "-o", corpus.parent / "kept.tsv")[0] == 0
     assert (corpus.parent / "kept.tsv").read_text().strip() == corpus.read_text().strip()
@@ -393,3 +394,29 @@ def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
     code, _, err = run(capsys, "why", model, contexts)
     assert code == 2
     assert "a tagger or a model of word senses is needed, got BrownClusters" in err
+
+
+def test_files_to_fill_in_are_written_as_the_data_is(capsys, tmp_path):
+    data, todo = tmp_path / "data.csv", tmp_path / "todo.csv"
+    rows = [f"{i % 7},{i % 10};{'ab'[i % 2]};{'pq'[i % 2] if i < 12 else ''}" for i in range(40)]
+    data.write_text("\n".join(["width;shape;kind", *rows]) + "\n")
+    assert run(capsys, "next", data, "--target", "kind", "-n", 3, "-o", todo)[0] == 0
+    head, first = (line.split(";") for line in todo.read_text().splitlines()[:2])
+    assert head[:3] == ["width", "shape", "kind"]
+    assert re.fullmatch(r"\d,\d", first[0])
+    assert re.fullmatch(r"[01](,\d+)?", first[head.index("next_confidence")])
+    todo.write_text(todo.read_text().replace(f"{first[0]};{first[1]};;", f"{first[0]};{first[1]};P;"))
+    code, _, err = run(capsys, "merge", data, todo)
+    assert code == 0
+    assert "The label 'P' is new to the data. If 'p' was meant, correct it." in err
+
+
+def test_annotated_texts_are_merged_into_columns(capsys, tmp_path):
+    data, todo = tmp_path / "texts.jsonl", tmp_path / "todo.tsv"
+    data.write_text('{"text": "Rome fell.", "spans": [{"start": 0, "end": 4, "label": "LOC"}]}\n')
+    todo.write_text("Bonn\tB-LOC\nrose\tO\n.\tO\n\n")
+    assert run(capsys, "merge", data, todo)[0] == 0
+    merged = (tmp_path / "texts.merged.tsv").read_text()
+    assert merged == "Rome\tB-LOC\nfell\tO\n.\tO\n\nBonn\tB-LOC\nrose\tO\n.\tO\n\n"
+    code, _, err = run(capsys, "merge", data, todo, "--in-place")
+    assert (code, "annotated texts are merged into a new file of columns" in err) == (2, True)

@@ -167,3 +167,11 @@ def test_endings_that_are_not_written_are_refused(capsys, corpus, tmp_path, name
     assert (code, err.count("\n")) == (2, 1)
     assert "JSON lines (.jsonl) or documents of spaCy (.spacy), got the ending ." in err
     assert not (tmp_path / name).exists()
+
+
+def test_other_tags_in_the_development_set_are_refused_before_training(capsys, corpus, tmp_path):
+    names = tmp_path / "names.tsv"
+    names.write_text("Rome\tB-LOC\nfell\tO\n\nOld\tB-LOC\nRome\tI-LOC\n\n" * 5)
+    code, _, err = run(capsys, "fit", "tagger", names, "--dev", corpus)
+    assert (code, err.count("\n")) == (1, 1)
+    assert "train.tsv: expected tags of spans, as in training, got 'D' in sentence 1." in err

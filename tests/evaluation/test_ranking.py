@@ -196,3 +196,15 @@ def test_what_is_expected_of_few_tested_rows_is_drawn_in_and_says_what_it_is_of(
     assert many.expected > 0.999
     told = judge(rank(entries, Setting(0.25, 100, 8, even=True)), setting).best_bet
     assert "with 8 labels, if classes are equally frequent" in told
+
+
+def test_chances_are_those_of_methods_that_may_be_recommended():
+    means = {"k-nn": 0.71, "tree": 0.70, "forest": 0.91}
+    scores = {name: {draw: mean + 0.01 * (draw % 2) for draw in range(10)} for name, mean in means.items()}
+    entries = [Entry(name, drawn, plain=True, candidate=name != "forest") for name, drawn in scores.items()]
+    setting = Setting(test_share=0.25, n_test=300, n_labels=20)
+    ranking = rank(entries, setting)
+    chances = {line.name: line.p_best for line in ranking.ranks}
+    assert chances["forest"] == 0
+    assert chances["k-nn"] + chances["tree"] == pytest.approx(1)
+    assert "to be the best of 2" in judge(ranking, setting).best_bet

@@ -95,3 +95,15 @@ def test_marks_do_not_depend_on_labels_order_of_columns_or_spelling_of_numbers()
     two = pl.DataFrame({"b": ["x", None], "a": [100.0, float("nan")]})
     assert row_marks(one, "y") == row_marks(two, "y")
     assert len(set(row_marks(pl.DataFrame({"a": ["x", "y"], "b": ["y", "x"]}), "t"))) == 2
+
+
+def test_labels_that_are_new_to_the_data_are_told_with_what_they_are_written_like():
+    labels = ["stayed", "left", "", "", ""]
+    known = data().with_columns(pl.Series("y", labels))
+    came = known[[2, 3, 4]].with_columns(pl.Series("y", ["stayd", "Left", "other"]))
+    assert merge_labels(known, {"todo": came}, "y").unheard == {"Left": "left", "other": None, "stayd": "stayed"}
+    numbered = known.with_columns(pl.Series("y", ["class 1", "class 2", "", "", ""]))
+    third = known[[2]].with_columns(pl.Series("y", ["class 3"]))
+    assert merge_labels(numbered, {"todo": third}, "y").unheard == {"class 3": None}
+    bare = known.with_columns(pl.Series("y", [""] * 5))
+    assert merge_labels(bare, {"todo": came}, "y").unheard == {}

@@ -101,3 +101,21 @@ def test_a_model_of_an_array_takes_a_frame_of_as_many_columns_and_no_other():
         model.predict(pd.DataFrame(X[:, :1], columns=["width"]))
     with pytest.raises(DataError, match="columns must have different names, got '0' twice"):
         as_frame(pd.DataFrame(X, columns=[0, 0]))
+
+
+def test_a_list_of_texts_may_have_gaps_and_one_text_is_no_list():
+    model = TableModel("logistic-regression").fit(
+        ["good film", "bad film", None, float("nan")] * 4, ["+", "-", None, None] * 4
+    )
+    assert model.predict(["good film", None])[0] == "+"
+    with pytest.raises(DataError, match=r"X: rows are needed, got one text. Give a list of texts: \[text\]."):
+        model.predict("good film")
+
+
+def test_a_pipeline_is_not_saved_but_told_the_way_out(tmp_path):
+    from sklearn.pipeline import make_pipeline
+
+    with pytest.raises(
+        ModelFileError, match=r"Pipeline is not a method of handful.* TableModel\(NAME\).fit\(X, y\), can be saved"
+    ):
+        handful.save(make_pipeline("passthrough"), tmp_path / "m.handful")

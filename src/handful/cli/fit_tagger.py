@@ -129,10 +129,17 @@ def _check_options(method: str, checkpoint: Path | None, clusters: Path | None, 
 
 
 def _read_dev(dev: Path, train: Tagged) -> Tagged:
+    from handful.core.errors import FormatError
     from handful.corpora.tagged import check_columns, read_tagged
 
     tagged = read_tagged(dev, train.layout, train.tag)
     check_columns(dev, tagged.sentences[0], [name for name in ("pos",) if name in train.sentences[0].columns])
+    for number, tags in enumerate(tagged.tags, start=1) if train.has_spans else ():
+        other = next((tag for tag in tags if tag != "O" and tag[1:2] != "-"), None)
+        if other is not None:
+            raise FormatError(
+                dev, None, f"expected tags of spans, as in training, got {other!r} in sentence {number:,}."
+            )
     return tagged
 
 

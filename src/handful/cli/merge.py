@@ -40,7 +40,8 @@ def command(
 
     Or add up the counts that 'handful condense --shard' made: handful merge COUNTS-1 COUNTS-2 ... -o COUNTS.
 
-    DATA is a table, or tagged sentences in columns, to which new ones are added. Rows are found by their number and what
+    DATA is a table, or tagged sentences, to which new ones are added; what becomes of annotated texts (Prodigy, doccano,
+    Label Studio, spaCy) is a file of columns. Rows are found by their number and what
     they hold. A label that differs from one in DATA, and files that disagree, are told and not merged; DATA stays as it is
     unless --in-place says otherwise.
     """
@@ -55,10 +56,15 @@ def command(
         return
     if in_place and output is not None:
         raise click.UsageError("--in-place and --output exclude each other.")
-    where = data if in_place else output if output is not None else _beside(data)
+    annotated = _are_annotated(data)
+    if annotated and in_place:
+        raise click.UsageError(
+            "--in-place: annotated texts are merged into a new file of columns. Name one with -o, or none."
+        )
+    where = data if in_place else output if output is not None else _beside(data, annotated=annotated)
     if not in_place:
         check_output(where, data, *files)
-    if _has_sentences(data):
+    if annotated or _has_sentences(data):
         from handful.cli.merge_sentences import add_sentences
 
         add_sentences(data, files, where, prefer_new=prefer_new, as_json=as_json)
@@ -73,6 +79,14 @@ def command(
         emit_json(_facts(merged, where, wanted))
         return
     _tell(merged, where)
+
+
+def _are_annotated(data: Path) -> bool:
+    """Tell texts with spans, or other sentences that are not in columns."""
+    from handful.corpora.formats import format_of
+
+    format = format_of(data)
+    return format.yields == "sentences" and format.name not in ("conll", "conllu-plus")
 
 
 def _has_sentences(data: Path) -> bool:
@@ -90,13 +104,15 @@ def _by_name(files: tuple[Path, ...], read: Any) -> dict[str, pl.DataFrame]:
     return {str(file): read(file) for file in files}
 
 
-def _beside(data: Path) -> Path:
+def _beside(data: Path, *, annotated: bool) -> Path:
     """Return the name of a new file beside the data; an earlier one is not replaced."""
     from handful.corpora.opening import bare_suffix
 
     stem, dot, suffix = data.name.partition(".")
     if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):  # read here, but not written
         dot, suffix = ".", "csv"
+    if annotated:
+        dot, suffix = ".", "tsv"
     where = data.parent / f"{stem}.merged{dot}{suffix}"
     if where.exists():
         raise FileError(f"{where}: is there already. Name another file with -o, or replace DATA with --in-place.")
@@ -126,6 +142,7 @@ def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
             {"row": c.row, "labels": [{"from": a, "label": b} for a, b in c.labels], "kept": c.kept}
             for c in merged.conflicts
         ],
+        "new to the data": merged.unheard,
         "not in the data": [{"file": name, "row": number} for name, number in merged.strangers],
     }
 
@@ -138,6 +155,9 @@ def _tell(merged: Merged, where: Path) -> None:
     if merged.n_empty:
         parts.append(f"{merged.n_empty:,} left empty")
     out.print(f"{where}: {', '.join(parts)}.", markup=False, soft_wrap=True)
+    for label, like in merged.unheard.items():
+        meant = f" If {like!r} was meant, correct it." if like is not None else ""
+        notes.print(f"The label {label!r} is new to the data.{meant}", style="yellow", markup=False, soft_wrap=True)
     for conflict in merged.conflicts:
         told = "; ".join(f"{label} ({source})" for source, label in conflict.labels)
         kept = "stays unlabeled" if conflict.kept is None else f"keeps {conflict.kept}"

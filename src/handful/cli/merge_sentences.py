@@ -18,7 +18,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
     Parameters
     ----------
     data : Path
-        Tagged sentences in columns.
+        Tagged sentences, in columns or annotated texts.
     files : tuple of Path
         Sentences to add, in the same columns.
     where : Path
@@ -32,7 +32,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
     from handful.corpora.formats.columns import guess_columns
     from handful.labeling.tagged_merging import merge_sentences
 
-    layout = guess_columns(data)
+    layout, there = _read(data)
     came: dict[str, list[Sentence]] = {}
     for file in files:
         if len(guess_columns(file)) != len(layout):
@@ -40,7 +40,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
                 f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
             )
         came[str(file)] = list(read_conll(file, layout))
-    merged = merge_sentences(list(read_conll(data, layout)), came, layout[-1], prefer_new=prefer_new)
+    merged = merge_sentences(there, came, layout[-1], prefer_new=prefer_new)
     write_conll(where, merged.sentences, layout)
     if as_json:
         conflicts = [
@@ -66,3 +66,18 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
             markup=False,
             soft_wrap=True,
         )
+
+
+def _read(data: Path) -> tuple[tuple[str, ...], list[Sentence]]:
+    """Return the columns of a file and its sentences; of annotated texts, the token and the tag."""
+    from handful.core.records import Sentence
+    from handful.corpora.formats import format_of, read_conll
+    from handful.corpora.formats.columns import guess_columns
+    from handful.corpora.tagged import read_tagged
+
+    if format_of(data).name == "conll":
+        layout = guess_columns(data)
+        return layout, list(read_conll(data, layout))
+    tagged = read_tagged(data)
+    pairs = zip(tagged.sentences, tagged.tags, strict=True)
+    return ("token", "tag"), [Sentence(sentence.tokens, {"tag": tags}) for sentence, tags in pairs]

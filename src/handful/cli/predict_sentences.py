@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,7 @@ class _Answers:
     n_sentences: int
     n_words: int
     n_blank: int
-    tags: set[str]
+    tags: Counter[str]
     trees: list[tuple[Tree, Tree]]
     documents: list[Tree]
 
@@ -87,7 +88,7 @@ class _Tally:
     n_sentences: int = 0
     n_words: int = 0
     n_blank: int = 0
-    tags: set[str] = field(default_factory=set)
+    tags: Counter[str] = field(default_factory=Counter)
     trees: list[tuple[Tree, Tree]] = field(default_factory=list)
 
     def add(self, part: _Answers) -> None:
@@ -95,7 +96,7 @@ class _Tally:
         self.n_sentences += part.n_sentences
         self.n_words += part.n_words
         self.n_blank += part.n_blank
-        self.tags |= part.tags
+        self.tags += part.tags
         self.trees += part.trees
 
     def counted(self, parts: Iterable[_Answers]) -> Iterator[_Answers]:
@@ -165,7 +166,7 @@ def _answered(pipeline: Pipeline, form: Form | Literal["docbin"], abstain: float
 
     filled = pipeline.columns
     last = filled[-1] if filled else ""
-    done = _Answers("", "", len(shard), 0, 0, set(), [], [])
+    done = _Answers("", "", len(shard), 0, 0, Counter(), [], [])
     texts = []
     for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
         if abstain is not None:
@@ -226,9 +227,11 @@ def _scores(tally: _Tally) -> str:
 
 def _unseen(tally: _Tally, known: set[str]) -> str:
     """Tell that the tags are of another kind than those of the training trees."""
-    if not tally.tags or not tally.tags.isdisjoint(known):
+    strange = Counter({tag: n for tag, n in tally.tags.items() if tag not in known})
+    if 2 * strange.total() < tally.tags.total() or not strange:
         return ""
+    which = "None of its tags was" if strange == tally.tags else f"The tags of {strange.total():,} words were not"
     return (
-        f" None of its tags was seen in training: the file has {', '.join(sorted(tally.tags)[:3])}, training had "
+        f" {which} seen in training: the file has {', '.join(sorted(strange)[:3])}, training had "
         f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."
     )

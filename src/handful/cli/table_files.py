@@ -81,7 +81,7 @@ def check_table_name(output: Path) -> None:
 
 
 def write_cells(output: Path, frame: pl.DataFrame, like: Path | None = None) -> None:
-    """Write a table, whole or not at all; a CSV file gets the separator of the file it is made from."""
+    """Write a table, whole or not at all; a CSV file gets the separator of the file it is made from, and its decimal commas."""
     import polars as pl
 
     from handful.corpora.opening import bare_suffix, write_bytes
@@ -97,7 +97,16 @@ def write_cells(output: Path, frame: pl.DataFrame, like: Path | None = None) -> 
             separator = "\t" if suffix == ".tsv" else _separator(like)
             # An empty cell stays empty, without quotes; a table of one column needs them.
             cells = frame if frame.width == 1 else frame.with_columns(pl.col(pl.String).replace({"": None}))
-            cells.write_csv(file, separator=separator, null_value='""' if frame.width == 1 else None)
+            null = '""' if frame.width == 1 else None
+            cells.write_csv(file, separator=separator, null_value=null, decimal_comma=_has_commas(cells, separator))
+
+
+def _has_commas(cells: pl.DataFrame, separator: str) -> bool:
+    """Tell whether numbers are written as in 1,5, as spreadsheets do where semicolons stand between cells."""
+    import polars as pl
+
+    texts = cells.select(pl.col(pl.String))
+    return separator == ";" and any(column.str.contains(r"^\s*-?\d+,\d+\s*$").any() for column in texts)
 
 
 def _separator(like: Path | None) -> str:

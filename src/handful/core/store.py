@@ -130,7 +130,11 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, packed: bool =
     """
     card = card_of(type(model))
     if card is None or not isinstance(model, Storable):
-        raise ModelFileError(f"save: {type(model).__name__} is not a method of handful, so it has no model file.")
+        raise ModelFileError(
+            f"save: {type(model).__name__} is not a method of handful, so it has no model file. Where columns are prepared before "
+            "a method sees them, let handful do it: handful.fit(X, y, methods=[NAME]), or TableModel(NAME).fit(X, y), "
+            "can be saved."
+        )
     if not is_fitted(vars(model)):
         raise ModelFileError(f"save: {type(model).__name__} must be fitted before it is saved. Call fit first.")
     encoder = Encoder()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ class Bet:
     sd : float
         Standard deviation of its difference to the leader; of the leader, to the next best.
     p_best : float
-        Probability that it is the best of all.
+        Probability that it is the best of all that may be recommended.
     hope : float
         Expected gain over the leader from measuring both without end; next to nothing where a method is beaten, or
         where the labels are too few to tell more.
@@ -59,7 +59,12 @@ class Bet:
 
 
 def place_bets(
-    scores: Mapping[str, Mapping[int, float]], *, test_share: float, n_test: int, favorite: str | None = None
+    scores: Mapping[str, Mapping[int, float]],
+    *,
+    test_share: float,
+    n_test: int,
+    favorite: str | None = None,
+    candidates: Collection[str] | None = None,
 ) -> list[Bet]:
     """Say which method is expected to be the best, from scores on draws that need not be the same for all.
 
@@ -73,6 +78,8 @@ def place_bets(
         Rows tested in a draw.
     favorite : str, optional
         The method that is the best bet before anything is measured; all others have a handicap of four points.
+    candidates : collection of str, optional
+        Methods that may be recommended, by default all; the others are held against them, and have no chance to be the best.
 
     Returns
     -------
@@ -113,7 +120,7 @@ def place_bets(
     leader = int(np.argmax(means))
     measured = by_method + by_draw.mean()
     level = float(np.mean(measured - theta))  # how hard the draws are, on average
-    best = _chances(means, total)
+    best = _chances(means, total, [candidates is None or name in candidates for name in names])
     order = np.argsort(-means, kind="stable")
     second = int(order[1]) if len(order) > 1 else leader
     bets = []
@@ -181,6 +188,8 @@ def _expected_excess(gap: float, variance: float) -> float:
     return sd * density + gap * 0.5 * math.erfc(-z / math.sqrt(2))
 
 
-def _chances(means: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+def _chances(means: np.ndarray, covariance: np.ndarray, eligible: Sequence[bool]) -> np.ndarray:
     sampled = np.random.default_rng(0).multivariate_normal(means, covariance, size=_SAMPLES, method="cholesky")
+    if any(eligible):
+        sampled[:, ~np.array(eligible)] = -np.inf
     return np.bincount(sampled.argmax(axis=1), minlength=len(means)) / _SAMPLES

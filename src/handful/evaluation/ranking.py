@@ -280,6 +280,7 @@ def bets_on(entries: Sequence[Entry], setting: Setting) -> list[Bet]:
         test_share=setting.bet_share,
         n_test=setting.n_test,
         favorite=next((entry.name for entry in ranked if entry.favorite), None),
+        candidates=[entry.name for entry in ranked if entry.candidate],
     )
 
 

@@ -67,7 +67,7 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     Proven: unlabeled rows help, +9.7 points over k-nn, the best supervised model (p = .011).
     """
     best = ranking.best
-    rivals = len(ranking.ranks)
+    rivals = sum(rank.candidate for rank in ranking.ranks) or len(ranking.ranks)
     chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {rivals}"
     interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)}"
     if best.high - best.low > _WIDE:

@@ -49,7 +49,11 @@ def as_frame(X: Any) -> pl.DataFrame:
         return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
     if hasattr(X, "tocsr"):
         return _array_frame(_dense(X))
-    return pl.DataFrame({"text": list(X)}) if are_texts(X) else _array_frame(np.asarray(X))
+    if isinstance(X, str):
+        raise DataError("X: rows are needed, got one text. Give a list of texts: [text].")
+    if are_texts(X):
+        return pl.DataFrame({"text": [cell if isinstance(cell, str) else None for cell in X]})
+    return _array_frame(np.asarray(X))
 
 
 def _dense(X: Any) -> np.ndarray:
@@ -70,15 +74,19 @@ def _array_frame(values: np.ndarray) -> pl.DataFrame:
 
 
 def are_texts(X: Any) -> bool:
-    """Tell whether rows are a list (or array, or series) of texts.
+    """Tell whether rows are a list (or array, or series) of texts, of which some may be missing.
 
     Examples
     --------
-    >>> are_texts(["a good film"]), are_texts([["a", "b"]])
+    >>> are_texts(["a good film", None]), are_texts([["a", "b"]])
     (True, False)
     """
     listed = isinstance(X, list | tuple) or (type(X).__name__ in ("ndarray", "Series") and X.ndim == 1)
-    return listed and len(X) > 0 and all(isinstance(cell, str) for cell in X)
+    return listed and any(isinstance(cell, str) for cell in X) and all(map(_is_text_or_missing, X))
+
+
+def _is_text_or_missing(cell: Any) -> bool:
+    return isinstance(cell, str) or cell is None or (isinstance(cell, float) and cell != cell)
 
 
 def frame_like(X: Any, columns: Collection[str]) -> pl.DataFrame:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from handful.core.errors import DataError
@@ -55,6 +56,8 @@ class Merged:
         Rows labeled differently.
     strangers : list of (str, int)
         Rows with a label that the data does not have: file, and row in it, counted from 0.
+    unheard : dict of str to str or None
+        Labels that no row of the data had before, where some had one, and the known label that each is written like.
     """
 
     frame: pl.DataFrame
@@ -64,6 +67,7 @@ class Merged:
     n_changed: int
     conflicts: list[Conflict]
     strangers: list[tuple[str, int]]
+    unheard: dict[str, str | None] = field(default_factory=dict)
 
 
 def row_marks(frame: pl.DataFrame, target: str) -> list[str]:
@@ -170,11 +174,35 @@ def merge_labels(
                 strangers.append((name, number))
             else:
                 given.setdefault(row, []).append((name, label))
+    known = {label for label in labels if label is not None}
     n_new, n_same, conflicts = _settle(labels, given, prefer_new)
+    fresh = sorted({label for label in labels if label is not None} - known) if known else []
     series = pl.Series(target, labels, dtype=pl.String)
     if target in data.columns:
         series = _cast_if_fitting(series, data.schema[target])
-    return Merged(data.with_columns(series), n_new, n_same, n_empty, n_changed, conflicts, strangers)
+    return Merged(
+        data.with_columns(series),
+        n_new,
+        n_same,
+        n_empty,
+        n_changed,
+        conflicts,
+        strangers,
+        {label: _like(label, known) for label in fresh},
+    )
+
+
+def _like(label: str, known: Collection[str]) -> str | None:
+    """Return the known label that another is probably a slip of the pen for; numbers in names are names."""
+    folded = {name.casefold(): name for name in sorted(known)}
+    near = get_close_matches(label.casefold(), folded, n=1, cutoff=0.7)
+    if not near or (label.casefold() != near[0] and _letters(label.casefold()) == _letters(near[0])):
+        return None
+    return folded[near[0]]
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name if not character.isdigit())
 
 
 def _rows_of(name: str, frame: pl.DataFrame, target: str, place: _Places) -> tuple[list[int | None], int]:

@@ -26,7 +26,7 @@ START_MARK = "<S>"
 STOP_MARK = "</S>"
 _DENSE_SIDE = 4096
 _KEYS_PER_BLOCK = 1 << 23
-_MOST_COMPONENTS, _WORDS_A_COMPONENT = 250, 5
+_LEAST_COMPONENTS, _MOST_COMPONENTS, _WORDS_A_COMPONENT = 3, 250, 5
 
 
 @method("context-similarity", paper="haghighi2006", takes="text", learns_from=("unlabeled",))
@@ -45,8 +45,8 @@ class ContextSimilarity(TextModel):
         Whether a context word counts separately for each direction and distance, or once for the whole window.
     n_components : int, "auto" or None, default="auto"
         Rank of the singular value decomposition; fewer if the counts do not have that rank. ``"auto"``: 250, or a fifth of
-        the words where these are few, since with a component for each word no two words are alike. None: no decomposition,
-        the scaled counts themselves are compared.
+        the words (3 at least) where these are few, since with a component for each word no two words are alike. None: no
+        decomposition, the scaled counts themselves are compared.
     min_count : int, default=1
         Words that occur less often get no vector.
     power : float, default=1.0
@@ -139,7 +139,7 @@ class ContextSimilarity(TextModel):
             self.vectors_ = table.astype(np.float32).toarray()
             return
         if rank == "auto":
-            rank = max(1, min(_MOST_COMPONENTS, len(words) // _WORDS_A_COMPONENT))
+            rank = min(max(len(words) // _WORDS_A_COMPONENT, _LEAST_COMPONENTS), _MOST_COMPONENTS)
         vectors = _unit_rows(_left_singular_vectors(table, rank))
         self.vectors_ = np.ascontiguousarray(vectors, dtype=np.float32)
 
