@@ -374,3 +374,12 @@ def test_points_are_thousands_where_other_columns_have_decimal_commas(put):
 def test_what_is_called_a_workbook_must_be_one(put):
     with pytest.raises(FormatError, match=r"a\.xlsx: expected a workbook, as its name says"):
         read_table(put("x,label\n1,a\n", "a.xlsx"))
+
+
+def test_telephone_numbers_are_no_text_and_words_for_nothing_are_nothing(put):
+    notes = ["k. A.", "keine Angabe", "#NV", "-"]
+    rows = [f"+49 89 {63580 + 7 * i};{notes[i % 4]};{i % 5};{'ab'[i % 2]}" for i in range(40)]
+    table = read_table(put("\n".join(["Telefon;Notiz;Menge;Art", *rows]) + "\n"), "Art")
+    assert table.kinds["Telefon"] == "nominal"
+    assert left_out(table)["Notiz"] == "it is empty"
+    assert left_out(table)["Telefon"].startswith("it looks like an identifier")

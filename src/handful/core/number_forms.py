@@ -18,6 +18,7 @@ Form: TypeAlias = Literal[
 
 MISSING = frozenset(
     {"", "?", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", ".", "missing", "unknown", "not available"}
+    | {"k.a.", "k. a.", "keine angabe", "n.d.", "n. d.", "#nv", "#value!", "#wert!", "#div/0!", "#ref!"}
 )
 """What stands in a column of numbers where there is none, in lower case."""
 

@@ -149,10 +149,14 @@ def _is_padded(cells: pl.Series) -> bool:
 
 
 def _is_long(filled: pl.Expr) -> pl.Expr:
-    """Three or more words on average, or two where names would be too many to tell apart; more than half of the cells differ."""
+    """Three or more words on average, or two where names would be too many to tell apart; more than half of the cells differ.
+
+    Most cells have letters: numbers of telephones are no text.
+    """
     n_words = filled.str.count_matches(r"\S+").sum()
     wordy = (n_words >= 3 * filled.len()) | ((n_words >= 2 * filled.len()) & (filled.n_unique() > _MANY_NAMES))
-    return wordy & (2 * filled.n_unique() > filled.len())
+    lettered = 2 * filled.str.contains(r"\p{L}").sum() > filled.len()
+    return wordy & lettered & (2 * filled.n_unique() > filled.len())
 
 
 def _where(frame: pl.DataFrame, condition: pl.Expr) -> list[str]:
