@@ -49,9 +49,14 @@ def text(path: Path, size: int) -> None:
 
 def run(*words: object) -> tuple[float, float, int]:
     """Run a command; return its peak of memory in MB, its CPU seconds, and its exit code."""
-    process = subprocess.Popen([*HANDFUL, *map(str, words)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    command = [*HANDFUL, *map(str, words)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    told = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)
-    return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime, os.waitstatus_to_exitcode(status)
+    if code := os.waitstatus_to_exitcode(status):
+        print(f"{words[0]} ended with {code}: {told}", file=sys.stderr)
+    return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime, code
 
 
 def report(
@@ -103,7 +108,7 @@ def main() -> None:
             ),
             ("clusters", text, 1e9, lambda data, out: ["clusters", data, "-o", out, "--n", 50, "--min-count", 5]),
             ("condense", text, 1e9, lambda data, out: ["condense", tagger, tags, data, "-o", out, "--iterations", 10]),
-            ("predict, sentences", text, 4.3e7, lambda data, out: ["predict", tagger, data, "-o", out]),
+            ("predict, sentences", text, 4.7e7, lambda data, out: ["predict", tagger, data, "-o", out]),
             (
                 "compare, 50 columns",
                 partial(table, n_columns=50),

@@ -89,3 +89,19 @@ def test_words_that_never_meet_are_clustered_too():
     # Every loss is zero, so the two most frequent clusters are merged each time.
     assert brown.cluster_of_words(tables).tolist() == [0, 0, 0, 1]
     assert len(brown.join(tables)) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_in_the_millions_give_the_clusters_of_the_same_shares(seed):
+    n_words = 40
+    follows = (1_000 * np.random.default_rng(seed).random((n_words, n_words)) ** 3).astype(np.int64) + 1
+    order = np.argsort(-follows.sum(axis=0), kind="stable")
+    follows = follows[order][:, order]
+    first, second = np.divmod(np.arange(n_words**2), n_words)
+
+    def found(times):
+        occurrences, count = times * follows.sum(axis=0), times * follows.ravel()
+        tables = clustered(occurrences, first, second, count, 8)
+        return brown.cluster_of_words(tables).tolist(), brown.join(tables).tolist()
+
+    assert found(2**24) == found(1)
