@@ -244,7 +244,7 @@ def tell_gains(head: str, figures: dict[str, Any], size: int, choosers: list[str
 
     With several sets also the error of the mean over sets, and the worst set with its error over seeds.
     """
-    held = {name: told for name, told in figures.items() if f"{size} {choosers[-1]}" in told}
+    held = {name: told for name, told in figures.items() if all(f"{size} {one}" in told for one in choosers)}
     if not held:
         return
     base = {name: np.array(told[f"{size} random"]) for name, told in held.items()}
