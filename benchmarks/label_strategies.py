@@ -20,9 +20,9 @@ from labeling import TABLES, TEXTS, Drawn, folder_tables, folder_texts, held_fig
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomTreesEmbedding
 
-from handful.labeling.committee import telling_share
+from handful.labeling.expected import choose_expected
 from handful.labeling.space import as_points
-from handful.labeling.strategies import choose_telling, margins
+from handful.labeling.strategies import choose_telling, margins, nearness
 
 Choose = Callable[["Pool", list[int], int], list[int]]
 _LINE, _NEAR = 1.0, 0.1  # penalties of the two regressions
@@ -158,6 +158,23 @@ def herding(reach: float) -> Choose:
     return choose
 
 
+def telling_share(points: np.ndarray, codes: np.ndarray) -> float:
+    """Tell how well labels can be told from each other: 0 is no better than the largest class, 1 without a mistake.
+
+    Each row is answered without its own label by the sum of two ridge regressions, on the cells and on nearness (Rasmussen &
+    Williams 2006, equation 5.12).
+    """
+    classes, codes = np.unique(codes, return_inverse=True)
+    given = np.eye(len(classes))[codes]
+    usual = given.mean(axis=0)
+    answers = np.zeros_like(given)
+    for kernel, penalty in ((points @ points.T + 1.0, _LINE), (nearness(points), _NEAR)):
+        inverse = np.linalg.inv(kernel + penalty * np.eye(len(codes)))
+        answers += given - (inverse @ (given - usual)) / inverse.diagonal()[:, None]
+    right, largest = float(np.mean(answers.argmax(axis=1) == codes)), float(usual.max())
+    return max(0.0, (right - largest) / (1.0 - largest))
+
+
 def telling(reach: float, power: float = 0.0, trusted: bool = True, trees: float = 0.0) -> Choose:
     """Rows whose labels tell most; weighted by doubt, as far as labels can be told from each other or (not trusted) always.
 
@@ -168,7 +185,7 @@ def telling(reach: float, power: float = 0.0, trusted: bool = True, trees: float
         weights, has_label = np.ones(pool.n), np.zeros(pool.n, dtype=np.int64)
         has_label[got] = 1
         if power and got and pool.has_classes(got):
-            told = telling_share(pool.points[got], pool.y[got], pool.seed) if trusted else 1.0
+            told = telling_share(pool.points[got], pool.y[got]) if trusted else 1.0
             weights = pool.unsure(got) ** (power * told)
         near = pool.near(reach) if not trees else (1 - trees) * pool.near(reach) + trees * pool.near_in_trees
         return choose_telling(near, weights, has_label, 1 - has_label, n)
@@ -176,20 +193,23 @@ def telling(reach: float, power: float = 0.0, trusted: bool = True, trees: float
     return choose
 
 
-def expecting(lines: bool, trusted: bool) -> Choose:
-    """Half of the choice is expected error reduction (Roy & McCallum 2001; with Gaussian fields Zhu et al. 2003).
+def expecting(pool: Pool, got: list[int], n: int) -> list[int]:
+    """Rows whose label is expected to leave the fewest mistakes, and to tell most: what ``auto`` does."""
+    if not got or not pool.has_classes(got):
+        return telling(2.0)(pool, got, n)
+    counts = np.zeros((pool.n, pool.n_classes), dtype=np.int64)
+    counts[got, pool.y[got]] = 1
+    return choose_expected(pool.near(2.0), np.ones(pool.n), counts, 1 - counts.sum(axis=1), n, pool.seed)
 
-    Shares of classes are means of Gaussian processes, on nearness and (`lines`) on the cells, for which an imagined label
-    changes all means at once: what counts is how sure all rows would be of their best class, for each of the three
-    likeliest labels. The other half is the variance that a label takes away, of rows with small margins (`trusted`: as
-    far as labels can be told from each other). Both are compared, in standard deviations, among the 50 best by the second.
-    """
+
+def expecting_more(trusted: bool) -> Choose:
+    """The same, with a second process, on the cells; `trusted`: small margins count as far as labels can be told apart."""
 
     def choose(pool: Pool, got: list[int], n: int) -> list[int]:
         if not got or not pool.has_classes(got):
             return telling(2.0)(pool, got, n)
         on_lines = pool.kernels[0][0][pool.n_test :]
-        views = [pool.near(2.0), *([on_lines / on_lines.diagonal().mean()] if lines else [])]
+        views = [pool.near(2.0), on_lines / on_lines.diagonal().mean()]
         given = np.eye(pool.n_classes)[pool.y[got]]
         usual = (given.sum(axis=0) + 1 / pool.n_classes) / (len(got) + 1)
         means, covers = [], []
@@ -198,7 +218,7 @@ def expecting(lines: bool, trusted: bool) -> Choose:
             means.append(view[:, got] @ solved @ (given - usual) + usual)
             covers.append(view - view[:, got] @ solved @ view[got])
         shares = normed(np.mean(means, axis=0))
-        told = telling_share(pool.points[got], pool.y[got], pool.seed) if trusted else 0.5
+        told = telling_share(pool.points[got], pool.y[got]) if trusted else 0.5
         unsure = (1.0 - margins(shares) + 1e-3) ** (2 * told)
         likely = np.argsort(-shares, axis=1, kind="stable")[:, :3]
         chances = normed(np.take_along_axis(shares, likely, axis=1))
@@ -322,14 +342,14 @@ STRATEGIES: dict[str, Choose] = {
     "telling, reach 2": telling(2.0),
     "telling, reach 4": telling(4.0),
     "telling, reach 2, doubt": telling(2.0, 2.0, trusted=False),
-    "telling, reach 2, trusted doubt (auto)": telling(2.0, 2.0),
-    "auto, one by one": one_by_one(telling(2.0, 2.0)),
-    "auto, nearness in trees": telling(2.0, 2.0, trees=1.0),
-    "auto, nearness in trees and by distance": telling(2.0, 2.0, trees=0.5),
+    "telling, reach 2, trusted doubt": telling(2.0, 2.0),
+    "trusted doubt, one by one": one_by_one(telling(2.0, 2.0)),
+    "trusted doubt, nearness in trees": telling(2.0, 2.0, trees=1.0),
+    "trusted doubt, nearness in trees and by distance": telling(2.0, 2.0, trees=0.5),
     "telling, shares of classes kept": keeping_shares,
-    "expected mistakes, cells and nearness": expecting(lines=True, trusted=False),
-    "expected mistakes, nearness": expecting(lines=False, trusted=False),
-    "expected mistakes, trusted doubt": expecting(lines=True, trusted=True),
+    "expected mistakes (auto)": expecting,
+    "expected mistakes, cells and nearness": expecting_more(trusted=False),
+    "expected mistakes, trusted doubt": expecting_more(trusted=True),
     "peek: shares of the classes": knowing_shares,
     "peek: best of 12 for the pool": peeking,
 }

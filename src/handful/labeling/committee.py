@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from handful.labeling.space import Neighborhood
-from handful.labeling.strategies import nearness
 
 _N_TREES = 50
 _SPREAD = 0.9  # share of a row's answer that its neighbors give
 _N_STEPS = 15
-_MOST_ASKED = 300
-_OPEN = {"line": 1.0, "near": 0.1}  # what a label leaves open about its own row
 
 
 def member_models(random_state: int) -> dict[str, Callable[[], Any]]:
@@ -133,49 +130,3 @@ def committee_shares(
             model = fitted(make(), points[labeled], codes[labeled])
             answers.append(shares(model, points, n_classes))
     return np.asarray(np.mean(answers, axis=0))
-
-
-def telling_share(points: np.ndarray, codes: np.ndarray, random_state: int) -> float:
-    """Tell how well labels can be told from each other: 0 is no better than the largest class, 1 without a mistake.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, n_dimensions)
-        The labeled rows.
-    codes : ndarray of int
-        Their classes, of two at least.
-    random_state : int
-        Seed; of more than 300 rows so many are asked, chosen at random.
-
-    Returns
-    -------
-    float
-        Share of the mistakes of the largest class that are not made, at least 0.
-
-    Notes
-    -----
-    Each row is answered without its own label by the sum of two ridge regressions, on the cells and on nearness, whose
-    answers with one row left out are known without fitting again (Rasmussen & Williams 2006, equation 5.12).
-
-    Examples
-    --------
-    >>> rows = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> telling_share(rows, np.array([0, 0, 0, 1, 1, 1]), 0)
-    1.0
-    >>> telling_share(rows, np.array([0, 1, 0, 1, 0, 1]), 0)
-    0.0
-    """
-    if len(codes) > _MOST_ASKED:
-        asked = np.random.default_rng(random_state).permutation(len(codes))[:_MOST_ASKED]
-        points, codes = points[asked], codes[asked]
-    classes, codes = np.unique(codes, return_inverse=True)
-    if len(classes) < 2:
-        return 0.0
-    given = np.eye(len(classes))[codes]
-    usual = given.mean(axis=0)
-    answers = np.zeros_like(given)
-    for name, kernel in (("line", points @ points.T + 1.0), ("near", nearness(points))):
-        inverse = np.linalg.inv(kernel + _OPEN[name] * np.eye(len(codes)))
-        answers += given - (inverse @ (given - usual)) / inverse.diagonal()[:, None]
-    right, largest = float(np.mean(answers.argmax(axis=1) == codes)), float(usual.max())
-    return max(0.0, (right - largest) / (1.0 - largest))

@@ -12,7 +12,8 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import code_of, encode_labels
 from handful.core.progress import Progress, Step
 from handful.features.frames import as_frame
-from handful.labeling.committee import committee_shares, telling_share
+from handful.labeling.committee import committee_shares
+from handful.labeling.expected import choose_expected
 from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood
 from handful.labeling.strategies import choose_margin, choose_telling, choose_typical, margins, nearness, regions
 
@@ -21,8 +22,6 @@ AUDIT_SHARE = 0.1
 TYPICAL, UNLIKE, AUDIT = "typical of a region without labels", "unlike the others", "audit: chosen at random"
 CONFIRMING = "typical of a region with labels, to confirm them"
 _SMALL_LEAD = 0.4  # of the best class: below it a row lies between two
-_LEAST_UNSURE = 1e-3  # so that rows count a little even where models are sure
-_UNSURE_POWER = 2.0
 _SMALL_CLUSTERS = 1_000
 _UNLIKE_SHARE = 0.05
 _N_STEPS = 4  # of the preparation: cells, points, neighbors, small clusters
@@ -71,9 +70,9 @@ def next_rows(
         How many rows.
     strategy : {"auto", "typical", "margin", "random"}, default="auto"
         *typical* takes the densest row of the largest clusters without a label; *margin* rows between two classes, unlike
-        each other; *random* any. *auto* takes rows whose labels tell most about all others; once there are two classes, a
-        row counts as much as the models are unsure of it, and the more so the better labels can be told from each other.
-        Every tenth row is an audit, chosen at random, so that scores on those stay honest.
+        each other; *random* any. *auto* takes rows whose labels tell most about all others; once there are two classes, also
+        rows whose label, whichever it turns out to be, is expected to leave the fewest mistakes. Every tenth row is an
+        audit, chosen at random, so that scores on those stay honest.
     random_state : int, default=0
         Seed.
     progress : callable, optional
@@ -277,7 +276,7 @@ class LabelLoop:
         elif strategy == "typical":
             chosen, sure = self._typical(labeled, n), 0.0
         else:
-            chosen, sure = self._telling(labeled, self._open(lead), n), _SMALL_LEAD
+            chosen, sure = self._telling(labeled, n), _SMALL_LEAD
         rare = self._typicality < np.quantile(self._typicality, _UNLIKE_SHARE)
         for at in chosen:
             if between is not None and lead[at] < sure:
@@ -287,16 +286,6 @@ class LabelLoop:
             else:
                 told = CONFIRMING if labeled[self._around.near[at]].any() else TYPICAL
             reasons[int(self._pool[at])] = told
-
-    def _open(self, lead: np.ndarray) -> np.ndarray:
-        """Return how much of each row is in question: all without models, or with models that do no better than chance."""
-        known = [(self._place[row], label) for row, label in self.labels.items() if row in self._place]
-        codes_by_label = code_of(self.classes)
-        codes = np.array([codes_by_label[label] for _, label in known], dtype=np.int64)
-        if len(np.unique(codes)) < 2:
-            return np.ones(len(self._pool))
-        told = telling_share(self._points[[at for at, _ in known]], codes, self._seed)
-        return (1.0 - lead + _LEAST_UNSURE) ** (_UNSURE_POWER * told)
 
     def _margins(self) -> tuple[np.ndarray, Callable[[int], str] | None]:
         """Return the lead of the best class for every row, and what tells the two classes; without classes no lead."""
@@ -315,21 +304,32 @@ class LabelLoop:
         clusters = regions(self._centers, self._sizes, n_regions, self._seed)[self._small]
         return choose_typical(clusters, self._typicality, labeled, n)
 
-    def _telling(self, labeled: np.ndarray, unsure: np.ndarray, n: int) -> list[int]:
-        """Choose small clusters that tell most about what is in question, and the most typical row of each."""
+    def _telling(self, labeled: np.ndarray, n: int) -> list[int]:
+        """Choose small clusters whose labels would help most, and the most typical row of each."""
         if self._near is None:
             self._near = nearness(self._centers)
-        n_clusters = len(self._sizes)
-        weights = np.bincount(self._small, weights=unsure, minlength=n_clusters)
-        n_labels = np.bincount(self._small[labeled], minlength=n_clusters)
-        free = np.bincount(self._small[~labeled], minlength=n_clusters)
+        free = np.bincount(self._small[~labeled], minlength=len(self._sizes))
+        counts = self._label_counts()
+        if (counts.sum(axis=0) > 0).sum() > 1:
+            clusters = choose_expected(self._near, self._sizes, counts, free, n, self._seed)
+        else:
+            clusters = choose_telling(self._near, self._sizes, counts.sum(axis=1), free, n)
         chosen: list[int] = []
         taken = labeled.copy()
-        for cluster in choose_telling(self._near, weights, n_labels, free, n):
+        for cluster in clusters:
             members = np.flatnonzero((self._small == cluster) & ~taken)
             chosen.append(int(members[self._typicality[members].argmax()]))
             taken[chosen[-1]] = True
         return chosen
+
+    def _label_counts(self) -> np.ndarray:
+        """Count the labels of each small cluster, by class."""
+        counts = np.zeros((len(self._sizes), len(self.classes)), dtype=np.int64)
+        codes_by_label = code_of(self.classes)
+        for row, label in self.labels.items():
+            if row in self._place:
+                counts[self._small[self._place[row]], codes_by_label[label]] += 1
+        return counts
 
     def _labeled(self) -> np.ndarray:
         """Tell which rows of the pool have a label."""

@@ -6,7 +6,7 @@ import numpy as np
 
 _SMALL = 5  # a cluster of fewer rows is no region
 _REACH = 2.0  # times the median of all squared distances: as far as a label speaks for other rows
-_NOISE = 0.1  # what a label leaves open about its own row
+NOISE = 0.1  # what a label leaves open about its own row
 _POOL = 10  # margin considers so many rows for each one it may choose
 
 
@@ -145,16 +145,16 @@ def choose_telling(near: np.ndarray, weights: np.ndarray, n_labels: np.ndarray, 
     known = np.flatnonzero(n_labels)
     open_ = near.copy()
     if len(known):
-        noise = np.diag(_NOISE / n_labels[known])
+        noise = np.diag(NOISE / n_labels[known])
         open_ -= near[:, known] @ np.linalg.solve(near[np.ix_(known, known)] + noise, near[known])
     chosen: list[int] = []
     while len(chosen) < n and left.any():
-        gains = (weights @ open_**2) / (np.maximum(open_.diagonal(), 0.0) + _NOISE)
+        gains = (weights @ open_**2) / (np.maximum(open_.diagonal(), 0.0) + NOISE)
         point = int(np.where(left > 0, gains, -1.0).argmax())
         chosen.append(point)
         left[point] -= 1
         told = open_[point].copy()
-        open_ -= np.outer(told, told / (max(told[point], 0.0) + _NOISE))
+        open_ -= np.outer(told, told / (max(told[point], 0.0) + NOISE))
     return chosen
 
 
