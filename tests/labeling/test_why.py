@@ -208,6 +208,7 @@ def test_tags_are_those_that_people_wrote_and_observations_are_told_in_words():
     assert all(t.label != t.runner_up for t in told)
     marks = {item.what for t in told for item in t.evidence}
     assert 'the word after is "now"' in marks
+    assert all(len({item.what for item in t.evidence}) == len(t.evidence) for t in told)
     assert not any("[" in mark or mark == "u" for mark in marks)
 
 

@@ -111,4 +111,9 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
 
 
 def _strongest(evidence: list[Evidence]) -> tuple[Evidence, ...]:
-    return tuple(sorted((e for e in evidence if e.weight), key=lambda e: (-abs(e.weight), e.what))[:_MOST])
+    """Return what speaks most; what is one thing in words, though observed in several ways, counts together."""
+    weights: dict[str, float] = {}
+    for item in evidence:
+        weights[item.what] = weights.get(item.what, 0.0) + item.weight
+    told = [Evidence(what, weight) for what, weight in weights.items() if weight]
+    return tuple(sorted(told, key=lambda e: (-abs(e.weight), e.what))[:_MOST])
