@@ -43,7 +43,7 @@ def table(tmp_path):
 
 
 def fill(path, answers):
-    frame = pl.read_csv(path, infer_schema_length=0)
+    frame = pl.read_csv(path, separator=";", infer_schema_length=0)
     frame.with_columns(pl.Series("kind", answers(frame))).write_csv(path)
 
 
@@ -56,7 +56,7 @@ def test_rows_go_out_and_labels_come_home(capsys, table):
     code, out, _ = run(capsys, "next", table, "--target", "kind", "-n", 6, "-o", todo)
     assert code == 0
     assert f"handful merge {table} {todo}" in out
-    frame = pl.read_csv(todo, infer_schema_length=0)
+    frame = pl.read_csv(todo, separator=";", infer_schema_length=0)
     assert frame.columns == ["width", "height", "kind", "next_suggestion", "next_confidence", "next_reason", "next_row"]
     assert frame["kind"].null_count() == 6
     assert frame["next_suggestion"].to_list() == truth(frame)
@@ -254,7 +254,7 @@ def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     assert facts["doubts"][0]["row"] == 7
     assert (facts["doubts"][0]["label"], facts["doubts"][0]["suggestion"]) == ("q", "p")
     assert "logistic regression" in facts["doubts"][0]["models"]
-    frame = pl.read_csv(fix, infer_schema_length=0)
+    frame = pl.read_csv(fix, separator=";", infer_schema_length=0)
     fill(fix, lambda _: ["p", *frame["kind"].to_list()[1:]])
     assert run(capsys, "merge", table, fix, "--prefer-new", "--in-place")[0] == 0
     assert table.read_text().splitlines()[8][-1] == "p"
