@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from _shared import Rows
@@ -34,6 +34,32 @@ PAPER_TOKENS = 3_720_000_000
 LONGEST = 128
 _SHARD = 8_192
 _RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
+
+
+class Setting(NamedTuple):
+    """A way to condense: its resolution, the weight of raw text in labeled texts, and the step of base weights."""
+
+    way: str
+    resolution: float
+    weight: float | None
+    step: float | None
+
+    @classmethod
+    def every(
+        cls, ways: Sequence[str], resolutions: Sequence[float], weights: Sequence[float], steps: Sequence[float]
+    ) -> list[Setting]:
+        """Return all that go together."""
+        return [
+            cls(way, resolution, weight, step)
+            for way in ways
+            for resolution in resolutions
+            for weight in (weights if "weighed" in way else (None,))
+            for step in (steps if "kept" in way else (None,))
+        ]
+
+    def told(self) -> dict[str, Any]:
+        """Return what is not left out."""
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
 
 class Curve:
@@ -98,40 +124,30 @@ class Curve:
                 assert counts is not None
                 counts.save(path)
 
-    def row(
-        self, way: str, n_tokens: int, resolution: float, weight: float | None, *, test: bool = False
-    ) -> dict[str, Any]:
-        """Condense in one way what was counted, raw text weighed as so many labeled texts, and score; keep the row."""
-        kept = (
-            self.folder
-            / f"{self.name}-{self.decisions}-{way}-{resolution:g}-{weight}-{self.every}{'-test' * test}.json"
-        )
+    def row(self, setting: Setting, n_tokens: int, *, test: bool = False) -> dict[str, Any]:
+        """Condense in one way what was counted, and score; keep the row."""
+        told = setting.told() | ({} if self.decisions == "best" else {"decisions": self.decisions})
+        named = "-".join(map(str, [self.name, *told.values(), self.every, *["test"] * test]))
+        kept = self.folder / f"{named}.json"
         if not kept.exists():
-            kept.write_text(json.dumps(self._row(way, n_tokens, resolution, weight, test)))
+            kept.write_text(json.dumps({"tokens": n_tokens} | told | self._measured(setting, n_tokens, test)))
         row: dict[str, Any] = json.loads(kept.read_text())
         return row
 
-    def _row(self, way: str, n_tokens: int, resolution: float, weight: float | None, test: bool) -> dict[str, Any]:
-        settings: dict[str, Any] = {"discount": 0.2, "resolution": resolution}
+    def _measured(self, setting: Setting, n_tokens: int, test: bool) -> dict[str, Any]:
+        bins: dict[str, Any] = {"discount": 0.2, "resolution": setting.resolution}
         learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
-        if way == "rate":
-            settings["discount"] *= max(1.0, n_tokens / _RATE_FROM)
-        if "kept" in way:
-            settings["base_step"] = 0.02
+        if setting.way == "rate":
+            bins["discount"] *= max(1.0, n_tokens / _RATE_FROM)
+        if setting.step is not None:
+            bins["base_step"] = setting.step
             learning |= {"strength": self.strength / 2, "max_iter": 40, "start": None}
         whole, early = (
-            CondensedFeatures(self.models[name], decisions=self.decisions, **settings).fit_counts(
-                self._weighed(name, weight)
-            )
-            for name in ("whole", "early")
+            CondensedFeatures(model, decisions=self.decisions, **bins).fit_counts(self._weighed(name, setting.weight))
+            for name, model in self.models.items()
         )
         model = whole.carry(early.retrain(*self.late, **learning), early)
-        told: dict[str, Any] = {"tokens": n_tokens, "way": way, "resolution": resolution}
-        if weight is not None:
-            told["weight"] = weight
-        if self.decisions != "best":
-            told["decisions"] = self.decisions
-        return told | self._scores(model, test) | {"weights": model.n_active_condensed_}
+        return self._scores(model, test) | {"weights": model.n_active_condensed_}
 
     def base(self, *, test: bool = False) -> dict[str, Any]:
         """Score the base model."""

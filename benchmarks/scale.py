@@ -11,7 +11,7 @@ have in the Brown corpus, which is tagged in another way.
 blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
 40 % of the sentences with a base model of the first 60 % as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
 with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept, weighed"
-(base weights kept, rounded to 0.02). `--near` takes only the third of the sentences whose words are likelier in labeled text than
+(base weights kept, rounded: `--steps`). `--near` takes the third of the sentences whose words are likelier in labeled text than
 in raw text, `--decisions marginals` counts what the base model expects in place of its best outputs. With four amounts or
 more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base models, counts and rows, so
 that a run can be stopped and go on.
@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _curve import WAYS, Curve, Tagged, Text, extrapolated, nearest, raw_sentences
+from _curve import WAYS, Curve, Setting, Tagged, Text, extrapolated, nearest, raw_sentences
 from _shared import Rows, show_rows, usual_options
 
 from handful.core.errors import MissingDataError
@@ -136,14 +136,12 @@ def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]
     text = Text(nearest(task.train[0], sentences) if options.near else sentences)
     name = f"{Path(options.raw).name}{'-near' * options.near}"
     rows: Rows = []
+    settings = Setting.every(options.ways, options.resolutions, options.weights, options.steps)
     for amount in (100_000,) if options.quick else sorted(options.tokens):
         task.count(text.until(amount), f"{name}-{amount}")
-        for way in options.ways:
-            for resolution in options.resolutions:
-                for weight in options.weights if "weighed" in way else (None,):
-                    row = task.row(way, text.n_tokens, resolution, weight, test=options.test)
-                    rows.append({"task": "curve", "text": name} | row)
-                    yield rows[-1]
+        for setting in settings:
+            rows.append({"task": "curve", "text": name} | task.row(setting, text.n_tokens, test=options.test))
+            yield rows[-1]
     yield from extrapolated(rows)
 
 
@@ -158,6 +156,7 @@ def main() -> None:
     parser.add_argument(
         "--weights", nargs="+", type=float, default=(4.0,), help="of weighed raw text, in labeled texts"
     )
+    parser.add_argument("--steps", nargs="+", type=float, default=(0.02,), help="that kept base weights are rounded to")
     parser.add_argument("--decisions", choices=("best", "marginals"), default="best", help="what is counted")
     parser.add_argument("--sentences", type=int, help="training sentences; all by default")
     parser.add_argument(
