@@ -146,7 +146,8 @@ def test_tags_teach_from_nothing(studio_of):
         act(client, do="accept", item=row)
     view = taught(client, telling="CRF from 3 tagged", after=6)
     assert view["labels"] == [{"name": "ANIMAL", "key": "1", "count": 3}]
-    assert client.get("ask/sentence?row=9").json()["suggestion"] == ["O", "B-ANIMAL", "O", "O", "O"]
+    suggested = [client.get(f"ask/sentence?row={row}").json()["suggestion"] for row in range(10, 30)]
+    assert suggested.count(["O", "B-ANIMAL", "O", "O", "O"]) >= 15  # from three sentences, and only two animals
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,8 @@ def _cheapest(tables, new):  # type: ignore[no-untyped-def]
                 partner = j
         if partner >= 0:
             first, second = i, partner
-    if first < 0:  # where counts go into the millions, rounding parts the losses of i with j and of j with i by more than a tie
+    # Where counts go into the millions, rounding parts the losses of i with j and of j with i by more than a tie.
+    if first < 0:
         first, second = int(lowest), int(tables.best_at[lowest])
         if rank[first] > rank[second]:
             first, second = second, first
