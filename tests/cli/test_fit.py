@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -93,6 +94,18 @@ def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
     assert "picked class by class" not in err
     _, out, _ = run(capsys, "predict", tmp_path / "m.handful", data)
     assert sum(row["predicted"] == "high" for row in csv.DictReader(out.splitlines())) < 60
+
+
+def test_answers_keep_the_separator_and_decimal_commas_of_the_data(capsys, tmp_path):
+    rows = [f"{1 + i % 2}.{i:03},5;{'low' if i % 2 == 0 else 'high'}" for i in range(40)]
+    data, model, answers = tmp_path / "rows.csv", tmp_path / "m.handful", tmp_path / "answers.csv"
+    data.write_text("sum;label\n" + "\n".join(rows) + "\n")
+    run(capsys, "fit", data, "--target", "label", "--method", "logistic-regression", "--model", model)
+    assert run(capsys, "predict", model, data, "-o", answers)[0] == 0
+    header, *lines = answers.read_text().splitlines()
+    assert header == "sum;label;predicted;confidence"
+    assert [line.rsplit(";", 2)[0] for line in lines] == rows
+    assert all(re.fullmatch(r"[01],\d+", line.rsplit(";", 1)[1]) for line in lines)
 
 
 def test_the_unsure_are_left_blank(capsys, data, tmp_path):

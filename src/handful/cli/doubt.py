@@ -54,7 +54,7 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
             table.frame.select(list(kinds)), table.labels, n=n_most, random_state=run.seed, progress=progress
         )
     if output is not None:
-        write_cells(output, _corrections(cells, target, told), like=data)
+        write_cells(output, [_corrections(cells, target, told)], like=data)
     if run.as_json:
         emit_json({"data": str(data), "target": target, "output": output, **asdict(told)})
         return

@@ -74,7 +74,7 @@ def command(
     came = _by_name(files, read_cells)
     wanted = target if target is not None else _target(came)
     merged = merge_labels(cells, came, wanted, prefer_new=prefer_new)
-    write_cells(where, merged.frame, like=data)
+    write_cells(where, [merged.frame], like=data)
     if as_json:
         emit_json(_facts(merged, where, wanted))
         return

@@ -80,7 +80,7 @@ def _choose_rows(data: Path, target: str, n_rows: int, strategy: Any, reading: R
         picks = next_rows(table.frame.select(list(kinds)), table.labels, n_rows, strategy, run.seed, progress)
     todo = _todo(data, cells, target, picks)
     if output is not None:
-        write_cells(output, todo, like=data)
+        write_cells(output, [todo], like=data)
     notes = [f"There is no column {target!r} yet: no row has a label."] if added else []
     if len(picks) < n_rows:
         notes.append(_all_chosen(len(picks)))

@@ -35,7 +35,8 @@ def predict_table(
     data : Path
         The table.
     output : Path or None
-        Where to, as the kind of table that its name asks for; None is CSV on stdout.
+        Where to, as the kind of table that its name asks for, CSV with the separator and decimal commas of the
+        table; None is CSV on stdout.
     abstain : float or None
         Answers less sure than this are left blank.
     names : tuple of str
@@ -45,8 +46,9 @@ def predict_table(
     """
     import polars as pl
 
+    from handful.cli.table_files import write_cells
     from handful.corpora.formats import format_for
-    from handful.corpora.tables import table_frames, without_formulas, write_frames
+    from handful.corpora.tables import table_frames, without_formulas
 
     if output is not None:
         format_for(output, "table")  # refuses a name of no kind of table, before any work
@@ -72,7 +74,7 @@ def predict_table(
             yield without_formulas(full) if safe_csv else full
 
     if output is not None:
-        write_frames(output, answered())
+        write_cells(output, answered(), like=data)
     else:
         for number, frame in enumerate(answered()):
             if sys.stdout.isatty():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,33 +81,21 @@ def check_table_name(output: Path) -> None:
         raise click.UsageError(f"{output}: the name of the output must end in .csv, .tsv, .jsonl or .parquet.")
 
 
-def write_cells(output: Path, frame: pl.DataFrame, like: Path | None = None) -> None:
+def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
     """Write a table, whole or not at all; a CSV file gets the separator of the file it is made from, and its decimal commas."""
     import polars as pl
 
-    from handful.corpora.opening import bare_suffix, write_bytes
+    from handful.corpora.formats.delimited import write_delimited
+    from handful.corpora.opening import bare_suffix
+    from handful.corpora.tables import write_frames
 
-    check_table_name(output)
     suffix = bare_suffix(output)
-    with write_bytes(output) as file:
-        if suffix == ".parquet":
-            frame.write_parquet(file)
-        elif suffix in (".jsonl", ".ndjson"):
-            frame.write_ndjson(file)
-        else:
-            separator = "\t" if suffix == ".tsv" else _separator(like)
-            # An empty cell stays empty, without quotes; a table of one column needs them.
-            cells = frame if frame.width == 1 else frame.with_columns(pl.col(pl.String).replace({"": None}))
-            null = '""' if frame.width == 1 else None
-            cells.write_csv(file, separator=separator, null_value=null, decimal_comma=_has_commas(cells, separator))
-
-
-def _has_commas(cells: pl.DataFrame, separator: str) -> bool:
-    """Tell whether numbers are written as in 1,5, as spreadsheets do where semicolons stand between cells."""
-    import polars as pl
-
-    texts = cells.select(pl.col(pl.String))
-    return separator == ";" and any(column.str.contains(r"^\s*-?\d+,\d+\s*$").any() for column in texts)
+    if suffix not in (".csv", ".tsv"):
+        write_frames(output, frames)
+        return
+    # An empty cell stays empty, without quotes.
+    cells = (frame.with_columns(pl.col(pl.String).replace({"": None})) for frame in frames)
+    write_delimited(output, cells, "\t" if suffix == ".tsv" else _separator(like))
 
 
 def _separator(like: Path | None) -> str:

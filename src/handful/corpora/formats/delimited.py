@@ -245,8 +245,8 @@ def is_delimited(head: Head) -> bool:
     return any(equal_width(lines, one) for one in separators)
 
 
-def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as separated columns, commas or (``.tsv``, ``.tab``) tabs between them.
+def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame], separator: str | None = None) -> None:
+    """Write frames as separated columns.
 
     Parameters
     ----------
@@ -254,17 +254,30 @@ def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
         Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
     frames : iterable of polars.DataFrame
         Rows; a missing cell is left empty.
+    separator : str, optional
+        What stands between cells; commas or (``.tsv``, ``.tab``) tabs by default. With semicolons, numbers get decimal
+        commas where texts of the first frame have them.
     """
     from handful.corpora.opening import refuse_mark, write_bytes
 
-    separator = "," if bare_suffix(path) == ".csv" else "\t"
+    between = separator if separator is not None else "," if bare_suffix(path) == ".csv" else "\t"
+    commas = False
     with write_bytes(path) as file:
         for number, frame in enumerate(frames):
             if number == 0:
                 refuse_mark("write_table", frame.columns[0])
+                commas = between == ";" and _has_commas(frame)
             # In a table of one column a bare empty cell would be a blank line.
             empty = '""' if frame.width == 1 else None
-            frame.write_csv(file, include_header=number == 0, separator=separator, null_value=empty)
+            frame.write_csv(file, include_header=number == 0, separator=between, null_value=empty, decimal_comma=commas)
+
+
+def _has_commas(frame: pl.DataFrame) -> bool:
+    """Tell whether numbers in texts are written as in 1,5 or 1.234,5."""
+    import polars as pl
+
+    texts = frame.select(pl.col(pl.String))
+    return any(column.str.contains(r"^\s*-?\d[\d.]*,\d+\s*$").any() for column in texts)
 
 
 FORMAT = Format("delimited", "table", is_delimited, read_delimited, write_delimited, _NAMES)
