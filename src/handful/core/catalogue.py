@@ -123,7 +123,9 @@ def get_card(name: str, takes: Takes | None = None) -> Card:
 
 def _unknown(name: str, takes: Takes | None) -> ParameterError:
     near = difflib.get_close_matches(name, names(takes), n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else " Run 'handful methods' to see all."
+    begun = [known for known in dict.fromkeys(names(takes)) if name and known.startswith(name.lower())]
+    meant = " or ".join(map(repr, begun[:3] or near))
+    hint = f" Did you mean {meant}?" if meant else " Run 'handful methods' to see all."
     kinds = {"table": " for tables", "sentences": " for sentences", "occurrences": " for word senses"}
     return ParameterError(f"methods: there is no method{kinds.get(takes or '', '')} named {name!r}.{hint}")
 
