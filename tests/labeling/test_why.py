@@ -112,9 +112,21 @@ def test_words_inside_vectors_speak_by_what_leaving_them_out_takes_away():
     weights = {item.what: item.weight for item in told.evidence}
     assert weights["text: good"] > 0
     assert weights["stars = 4.0"] > 0
-    linear, without = model.estimator_, row.with_columns(text=pl.lit("film number 0 really"))
-    scores = linear.decision_function(model._encoder.transform(pl.concat([row, without])))
+    others = [row.with_columns(text=pl.lit(text)) for text in ("film number 0 really", "")]
+    scores = model.estimator_.decision_function(model._encoder.transform(pl.concat([row, *others])))
     assert weights["text: good"] == pytest.approx(2 * abs(scores[0] - scores[1]))
+    assert weights["text (whole text)"] == pytest.approx(2 * abs(scores[0] - scores[2]))
+
+
+def test_a_text_of_many_small_hints_speaks_as_a_whole_beside_other_columns():
+    hints = {"+": ["good", "fine", "great", "lovely"], "-": ["bad", "poor", "awful", "dull"]}
+    labels = ["+", "-"] * 20
+    texts = [" ".join(hints[label]) for label in labels]
+    rows = pl.DataFrame({"text": texts, "stars": [float(i % 3) for i in range(40)]})
+    model = TableModel("random-forest", kinds={"text": "text", "stars": "numeric"}).fit(rows, labels)
+    told = model.explain(rows[0])
+    assert (told.label, told.evidence[0].what) == ("+", "text (whole text)")
+    assert told.evidence[0].weight > 0
 
 
 @pytest.mark.filterwarnings("ignore::handful.neighbors.rows.ScalingWarning")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 _MOST = 10
 _MOST_WORDS = 60
 _LEFT_OUT = "change of the answer's probability when it is left out"
-_WEIGHTS = "weight times value, for the answer rather than the runner-up; of a word, what leaving it out takes away"
+_WEIGHTS = (
+    "weight times value, for the answer rather than the runner-up; of a word or text, what leaving it out takes away"
+)
 _SHOWN_WORDS = 6
 _FAINT = 0.25  # words of less than this part of the strongest are noise of the directions
 
@@ -102,18 +104,19 @@ def _named(name: str, encoder: TableEncoder, frame: pl.DataFrame) -> str:
 
 
 def _without_words(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataFrame]]:
-    """Return the row without each word of a text, by the word's name."""
+    """Return the row without each word of a text, by the word's name, and without the whole text if it is not all there is."""
     import polars as pl
 
     words = str(frame[column][0] or "").split()
-    return [
+    whole = [(f"{column} (whole text)", frame.with_columns(pl.lit("").alias(column)))]
+    return (whole if words and frame.width > 1 else []) + [
         (f"{column}: {word}", frame.with_columns(pl.lit(" ".join(w for w in words if w != word)).alias(column)))
         for word in list(dict.fromkeys(words))[:_MOST_WORDS]
     ]
 
 
 def _left_out(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder, label: Any) -> list[Evidence]:
-    """Ask again without each cell, and without each word of a text."""
+    """Ask again without each cell, each text and each word of a text."""
     import polars as pl
 
     others: list[tuple[str, pl.DataFrame]] = []
