@@ -295,7 +295,7 @@ def test_the_winner_is_one_of_the_methods_that_were_named():
     [
         (None, {}, "y must hold labels"),
         (["a"], {}, "X and y must be of one length"),
-        (["a", "b"], {"minutes": 0}, "minutes must be above 0"),
+        (["a", "b"], {"minutes": 0}, "minutes must be a number above 0"),
         (["a", "b"], {"minute": 1}, "there is no limit named 'minute'"),
         (["a", "b"], {"metric": "luck"}, "metric must be one of"),
     ],
@@ -375,7 +375,7 @@ def test_any_classifier_takes_part_here_and_in_workers():
         ({"labels": 15, "metric": "auc"}, ParameterError, "metric must be one of auto"),
         ({"labels": 15, "trials": 0}, ParameterError, "trials must be at least 1"),
         ({"labels": 15, "minuets": 1}, ParameterError, "Did you mean 'minutes'"),
-        ({"labels": 15, "minutes": 0}, ParameterError, "minutes must be above 0"),
+        ({"labels": 15, "minutes": 0}, ParameterError, "minutes must be a number above 0"),
         ({"labels": 15, "columns": {"x9": "text"}}, ParameterError, "there is no column 'x9'"),
         ({"labels": 15, "columns": {"x0": "number"}}, ParameterError, "must be one of numeric, nominal, text, skip"),
         ({"labels": 15, "n_jobs": 0}, ParameterError, "n_jobs must be an integer of at least 1"),
