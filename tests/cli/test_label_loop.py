@@ -144,7 +144,7 @@ def test_next_without_any_label_and_with_all(capsys, table):
         ([], 2, "name the column of labels with --target"),
         (["--target", " "], 2, "must be the name of a column, got an empty one"),
         (["--target", "kind", "--columns", "width=skip,height=skip"], 1, "got none: there is no other column."),
-        (["--target", "kind", "-o", "todo.doc"], 2, "must end in .csv, .tsv, .jsonl or .parquet"),
+        (["--target", "kind", "-o", "todo.doc"], 2, "must end in .csv, .tsv, .jsonl, .parquet or .xlsx"),
         (["--target", "kind", "--columns", "with=skip"], 2, "must name columns of"),
         (["--target", "kind", "-n", "0"], 2, "0 is not in the range"),
     ],
@@ -409,6 +409,25 @@ def test_files_to_fill_in_are_written_as_the_data_is(capsys, tmp_path):
     code, _, err = run(capsys, "merge", data, todo)
     assert code == 0
     assert "The label 'P' is new to the data. If 'p' was meant, correct it." in err
+
+
+def test_labels_are_filled_in_and_merged_in_workbooks(capsys, table, tmp_path):
+    pytest.importorskip("xlsxwriter")
+    data, todo, merged = tmp_path / "rows.xlsx", tmp_path / "todo.xlsx", tmp_path / "merged.xlsx"
+    cells = pl.read_csv(table, separator=";")
+    cells.write_excel(data)
+    code, out, err = run(capsys, "next", data, "--target", "kind", "-n", 3, "-o", todo)
+    assert (code, err) == (0, "")
+    pl.read_excel(todo).with_columns(kind=pl.lit("p")).write_excel(todo)
+    code, out, err = run(capsys, "merge", data, todo, "-o", merged, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["new"] == 3
+    assert pl.read_excel(merged)["kind"].count() == cells["kind"].count() + 3
+    before = data.read_bytes()
+    code, _, err = run(capsys, "merge", data, todo, "--in-place")
+    assert code == 2
+    assert "a workbook may hold more than its table" in err
+    assert data.read_bytes() == before
 
 
 def test_annotated_texts_are_merged_into_columns(capsys, tmp_path):

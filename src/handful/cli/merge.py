@@ -47,6 +47,7 @@ def command(
     """
     from handful.cli.merge_counts import add_counts, are_counts
     from handful.cli.table_files import check_table_name, read_cells, write_cells
+    from handful.corpora.opening import bare_suffix
     from handful.labeling import merge_labels
 
     if are_counts(data):
@@ -70,6 +71,8 @@ def command(
         add_sentences(data, files, where, prefer_new=prefer_new, as_json=as_json)
         return
     check_table_name(where)
+    if in_place and bare_suffix(data) == ".xlsx":
+        raise click.UsageError("--in-place: a workbook may hold more than its table. Name a new file with -o, or none.")
     cells = read_cells(data)
     came = _by_name(files, read_cells)
     wanted = target if target is not None else _target(came)
@@ -109,7 +112,12 @@ def _beside(data: Path, *, annotated: bool) -> Path:
     from handful.corpora.opening import bare_suffix
 
     stem, dot, suffix = data.name.partition(".")
-    if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):  # read here, but not written
+    if bare_suffix(data) in (
+        ".xlsx",
+        ".json",
+        ".arrow",
+        ".feather",
+    ):  # a workbook only if it is asked for, others not at all
         dot, suffix = ".", "csv"
     if annotated:
         dot, suffix = ".", "tsv"

@@ -77,8 +77,8 @@ def check_table_name(output: Path) -> None:
     """Refuse a name that tells no kind of table."""
     from handful.corpora.opening import bare_suffix
 
-    if bare_suffix(output) not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet"):
-        raise click.UsageError(f"{output}: the name of the output must end in .csv, .tsv, .jsonl or .parquet.")
+    if bare_suffix(output) not in (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".xlsx"):
+        raise click.UsageError(f"{output}: the name of the output must end in .csv, .tsv, .jsonl, .parquet or .xlsx.")
 
 
 def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
