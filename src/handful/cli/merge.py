@@ -112,12 +112,8 @@ def _beside(data: Path, *, annotated: bool) -> Path:
     from handful.corpora.opening import bare_suffix
 
     stem, dot, suffix = data.name.partition(".")
-    if bare_suffix(data) in (
-        ".xlsx",
-        ".json",
-        ".arrow",
-        ".feather",
-    ):  # a workbook only if it is asked for, others not at all
+    # A workbook is written only where it is asked for, the others not at all.
+    if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):
         dot, suffix = ".", "csv"
     if annotated:
         dot, suffix = ".", "tsv"
