@@ -18,7 +18,8 @@ TAGGED = "the\tD\ndog\tN\nruns\tV\n\na\tD\ncat\tN\nsees\tV\nthe\tD\nhouse\tN\n\n
 TREE = "1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\trun\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 COMMANDS = [
     ("fit table rows.csv --target label --method k-nn --model rows.handful", {"rows.csv": 1}),
-    ("predict rows.handful rows.csv -o answers.csv", {"rows.csv": 1, "rows.handful": 1}),
+    # Its head is looked at once more, for the separator of the answers.
+    ("predict rows.handful rows.csv -o answers.csv", {"rows.csv": 2, "rows.handful": 1}),
     ("next rows.csv --target label -n 3", {"rows.csv": 1}),
     ("inspect rows.handful", {"rows.handful": 1}),
     ("fit tagger tagged.tsv --dev dev.tsv --model tags.handful --iterations 5", {"tagged.tsv": 1, "dev.tsv": 1}),
