@@ -21,7 +21,6 @@ _POWER = 0.5
 _SUM_ERROR = 0.05  # of shares that were rounded
 _LEAST_ANSWERED = 0.1  # of the even share of a class
 _USUAL = 0.5  # log-odds of the class that stands for the usual state of affairs; chosen on development tables
-_MOST_CODES_FROM_ZERO, _MOST_CODES_FROM_ONE = 5, 3
 _USUAL_WORDS = {
     *("no", "false", "none", "negative", "neg", "-", "absent", "inactive"),
     *("normal", "healthy", "benign", "control", "ham", "ok", "good", "legit", "legitimate"),
@@ -124,22 +123,20 @@ def usual_class(names: Sequence[Any]) -> int | None:
     -------
     int or None
         Position of the class that is called "no", "negative", "normal" or the like, if there is one such class, or else of the
-        lowest number, where labels are up to five whole numbers from 0 (or -1) on, or up to three from 1 on. More numbers are
-        rather ratings or digits.
+        lower number, where labels are two whole numbers from -1, 0 or 1 on. More numbers are rather codes, ratings or digits.
 
     Examples
     --------
     >>> usual_class(["yes", "no"]), usual_class([1, 0]), usual_class(["not spam", "spam"]), usual_class(["cat", "dog"])
     (1, 1, 0, None)
-    >>> usual_class([1, 2, 3, 4, 5]) is None
+    >>> usual_class([0, 1, 2]) is None
     True
     """
     words = [str(name).strip().lower() for name in names]
     numbers = [_whole(word) for word in words]
     if all(number is not None for number in numbers):
         lowest = min(number for number in numbers if number is not None)
-        most = _MOST_CODES_FROM_ZERO if lowest < 1 else _MOST_CODES_FROM_ONE
-        return numbers.index(lowest) if lowest in (-1, 0, 1) and len(numbers) <= most else None
+        return numbers.index(lowest) if lowest in (-1, 0, 1) and len(numbers) <= 2 else None
     usual = [
         place
         for place, word in enumerate(words)
