@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from datetime import date, datetime
 
 import numpy as np
 import polars as pl
@@ -439,3 +440,35 @@ def test_annotated_texts_are_merged_into_columns(capsys, tmp_path):
     assert merged == "Rome\tB-LOC\nfell\tO\n.\tO\n\nBonn\tB-LOC\nrose\tO\n.\tO\n\n"
     code, _, err = run(capsys, "merge", data, todo, "--in-place")
     assert (code, "annotated texts are merged into a new file of columns" in err) == (2, True)
+
+
+def test_numbers_and_dates_of_a_workbook_stay_such(capsys, tmp_path):
+    pytest.importorskip("xlsxwriter")
+    data, todo, merged = tmp_path / "rows.xlsx", tmp_path / "todo.xlsx", tmp_path / "merged.xlsx"
+    cells = pl.DataFrame(
+        {
+            "code": [str(4711 + i) for i in range(30)],
+            "amount": [None if i == 3 else 0.5 + i % 7 for i in range(30)],
+            "day": [date(2026, 2, 1 + i % 20) for i in range(30)],
+            "moment": [datetime(2026, 2, 1 + i % 20, 12, i) for i in range(30)],
+            "size": ["n/a" if i == 5 else str(i) for i in range(30)],
+            "kind": ["pq"[i % 2] if i < 12 else None for i in range(30)],
+        }
+    )
+    cells.write_excel(data, autofit=False)
+    types = [pl.String, pl.Float64, pl.Date, pl.Datetime("ms"), pl.String]
+    assert run(capsys, "next", data, "--target", "kind", "-n", 3, "-o", todo)[0] == 0
+    assert pl.read_excel(todo)["code", "amount", "day", "moment", "size"].dtypes == types
+    pl.read_excel(todo).with_columns(kind=pl.lit("p")).write_excel(todo)
+    code, _, err = run(capsys, "merge", data, todo, "-o", merged)
+    assert (code, err) == (0, "")
+    again = pl.read_excel(merged, infer_schema_length=None).drop("kind")
+    assert again.dtypes == types
+    assert again.equals(cells.drop("kind").cast({"moment": pl.Datetime("ms")}))
+    assert run(capsys, "merge", data, todo)[0] == 0
+    assert (
+        (tmp_path / "rows.merged.csv")
+        .read_text()
+        .splitlines()[1]
+        .startswith("4711,0.5,2026-02-01,2026-02-01 12:00:00,0")
+    )

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from handful.cli.options import Reading
     from handful.core.records import Kind, Table
 
+_LONG_NUMBER = "^[+-]?[0-9]{16,}$"  # spreadsheets keep 15 digits
+
 
 def read_cells(path: Path) -> pl.DataFrame:
     """Read a whole table as raw cells, so that it can be written again as it was."""
@@ -82,7 +84,10 @@ def check_table_name(output: Path) -> None:
 
 
 def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
-    """Write a table, whole or not at all; a CSV file gets the separator of the file it is made from, and its decimal commas."""
+    """Write a table, whole or not at all, in the manner of the file it is made from.
+
+    A CSV file gets its separator and its decimal commas; a workbook has numbers and dates where the file has them.
+    """
     import polars as pl
 
     from handful.corpora.formats.delimited import write_delimited
@@ -90,12 +95,32 @@ def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None 
     from handful.corpora.tables import write_frames
 
     suffix = bare_suffix(output)
-    if suffix not in (".csv", ".tsv"):
-        write_frames(output, frames)
-        return
     # An empty cell stays empty, without quotes.
     cells = (frame.with_columns(pl.col(pl.String).replace({"": None})) for frame in frames)
-    write_delimited(output, cells, "\t" if suffix == ".tsv" else _separator(like))
+    if suffix == ".xlsx":
+        write_frames(output, [_typed(pl.concat(list(cells), how="vertical_relaxed"), like)])
+    elif suffix not in (".csv", ".tsv"):
+        write_frames(output, frames)
+    else:
+        write_delimited(output, cells, "\t" if suffix == ".tsv" else _separator(like))
+
+
+def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
+    """Turn texts into the numbers and dates that they are in a workbook, or look like in another file."""
+    import polars as pl
+
+    from handful.corpora.formats.excel import cell_types, retyped
+    from handful.corpora.opening import bare_suffix
+    from handful.corpora.tables.kinds import judge_columns
+
+    texts = frame.select(pl.col(pl.String))
+    if like is not None and bare_suffix(like) == ".xlsx":
+        types = cell_types(like)
+    else:
+        judged = [column.cells for column in judge_columns("", texts, {}, as_they_stand=True)]
+        exact = {name for name in texts.columns if not texts[name].str.contains(_LONG_NUMBER).any()}
+        types = {cells.name: cells.dtype for cells in judged if cells.dtype.is_numeric() and cells.name in exact}
+    return frame.with_columns(retyped(cells, types[cells.name]) for cells in texts if cells.name in types)
 
 
 def _separator(like: Path | None) -> str:
