@@ -65,6 +65,21 @@ def test_the_better_baseline_is_the_one_to_beat():
     assert judge(ranking, SETTING).use == "b"
 
 
+def test_a_better_method_that_was_not_named_is_pointed_at():
+    named = (
+        entry("near", 0.70, uses_unlabeled=True, twin="plain"),
+        entry("spread", 0.72, uses_unlabeled=True, twin="plain"),
+    )
+    verdict = judged(entry("plain", 0.80, plain=True, candidate=False), *named)
+    assert verdict.use == "spread"
+    assert verdict.best_bet.startswith("Best bet of the 2 that you named: spread, expected at 7")
+    assert ". A better bet: plain, which was not named and ran beside it, is expected at 7" in verdict.best_bet
+    alone = judged(entry("plain", 0.80, plain=True, candidate=False), named[0]).best_bet
+    assert alone.startswith("Best bet: near, ")
+    assert "A better bet: plain, " in alone
+    assert "better" not in judged(entry("plain", 0.60, plain=True, candidate=False), *named).best_bet
+
+
 def test_one_lucky_draw_makes_no_baseline():
     ranking = rank([entry("often", 0.7, plain=True), entry("once", 0.9, n=1, plain=True)], SETTING)
     assert ranking.baseline == "often"

@@ -17,7 +17,7 @@ class Verdict:
     Parameters
     ----------
     use : str
-        The method to use: the best bet among those that were measured.
+        The method to use: the best bet among those that may be recommended.
     best_bet, proven : str
         One sentence each.
     unlabeled_help : bool
@@ -53,9 +53,10 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     Returns
     -------
     Verdict
-        Two sentences. Unlabeled rows *help* if the best bet among the methods that use them is better than the best
-        plain method (p below 0.05, adjusted for the number of methods), its gain over its own twin has an interval
-        above zero, and no other method is expected to score higher from labels alone.
+        Two sentences, and a third where a method that was not named, and ran for others to be held against, is expected
+        to score higher than those that were. Unlabeled rows *help* if the best bet among the methods that use them is
+        better than the best plain method (p below 0.05, adjusted for the number of methods), its gain over its own twin
+        has an interval above zero, and no other method is expected to score higher from labels alone.
 
     Examples
     --------
@@ -76,9 +77,20 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     else:
         given = f"{setting.n_labels} {setting.labels}{', if classes are equally frequent' if setting.even else ''}"
         score = f"expected at {_percent(best.expected)} with {given} ({interval}){chance}"
-    bet = f"Best bet: {best.name}, {score}{f'; {cost}' if cost else ''}."
+    better = _better_unnamed(ranking)
+    among = f" of the {rivals} that you named" if better and rivals > 1 else ""
+    bet = f"Best bet{among}: {best.name}, {score}{f'; {cost}' if cost else ''}.{better}"
     proven, helped = _proven(ranking, setting)
     return Verdict(best.name, bet, proven, helped, _warnings(ranking, setting))
+
+
+def _better_unnamed(ranking: Ranking) -> str:
+    """Point at a method that only ran for others to be held against, where it is expected to score higher than all of them."""
+    first, best = ranking.ranks[0], ranking.best
+    if first.candidate or best.high - best.low > _WIDE or _percent(first.expected) == _percent(best.expected):
+        return ""
+    told = f"{first.name}, which was not named and ran beside it, is expected at {_percent(first.expected)}"
+    return f" A better bet: {told}."
 
 
 def _proven(ranking: Ranking, setting: Setting) -> tuple[str, bool]:
