@@ -383,3 +383,13 @@ def test_telephone_numbers_are_no_text_and_words_for_nothing_are_nothing(put):
     assert table.kinds["Telefon"] == "nominal"
     assert left_out(table)["Notiz"] == "it is empty"
     assert left_out(table)["Telefon"].startswith("it looks like an identifier")
+
+
+def test_infinite_numbers_are_told_and_teach_nothing(put):
+    table = read_table(put("x,z,label\n1,inf,a\ninf,-inf,b\n-Infinity,inf,a\n2.5,inf,b\n", "a.csv"), "label")
+    assert table.kinds == {"x": "numeric", "z": "numeric"}
+    assert table.notes == (
+        "Column 'x' has 2 infinite numbers, which count as missing.",
+        "Column 'z' has 4 infinite numbers, which count as missing.",
+    )
+    assert left_out(table) == {"z": "it is empty"}

@@ -9,6 +9,7 @@ import handful
 from handful.core.catalogue import names
 from handful.core.errors import DataError, ModelFileError, ParameterError
 from handful.features.frames import as_frame
+from handful.features.tables import UnreadableWarning
 from handful.methods.table_model import TableModel
 
 
@@ -119,3 +120,18 @@ def test_a_pipeline_is_not_saved_but_told_the_way_out(tmp_path):
         ModelFileError, match=r"Pipeline is not a method of handful.* TableModel\(NAME\).fit\(X, y\), can be saved"
     ):
         handful.save(make_pipeline("passthrough"), tmp_path / "m.handful")
+
+
+def test_infinite_numbers_count_as_missing_and_are_told():
+    frame, few, _ = rows()
+    endless = frame.with_columns(size=pl.Series([np.inf, -np.inf, *frame["size"][2:]]))
+    empty = frame.with_columns(size=pl.Series([None, None, *frame["size"][2:]]))
+    told = r"count as missing: 'size' \(2 of 60\)\."
+    with pytest.warns(UnreadableWarning, match=told):
+        model = TableModel("k-nn").fit(endless, few)
+    plain = TableModel("k-nn").fit(empty, few)
+    assert np.array_equal(model.predict_proba(empty), plain.predict_proba(empty))
+    with pytest.warns(UnreadableWarning, match=told):
+        assert handful.compare(endless, few, methods=["k-nn"], draws=2).content.notes == (
+            "Column 'size' has 2 infinite numbers, which count as missing.",
+        )

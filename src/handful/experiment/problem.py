@@ -15,6 +15,7 @@ from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
 from handful.corpora.tables import left_out, read_rows, suspicions, table_of
 from handful.features.frames import are_texts, as_frame
+from handful.features.tables import warn_of_unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -207,6 +208,9 @@ def array_problem(
     >>> problem.codes.tolist(), dict(problem.kinds)
     ([0, 1, 0, -1], {'x0': 'numeric'})
     """
+    import polars as pl
+    import polars.selectors as cs
+
     frame = as_frame(X)
     dropped = _skipped(name, frame, columns or {})
     chosen: dict[str, Kind] = {n: k for n, k in (columns or {}).items() if k != "skip"}  # type: ignore[misc]
@@ -214,6 +218,8 @@ def array_problem(
     labels = encode_labels(y, who=who)
     if len(labels.codes) != frame.height:
         raise DataError(f"{who}: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
+    endless = table.frame.select(cs.by_name(list(table.kinds)) & cs.float()).select(pl.all().is_infinite().sum())
+    warn_of_unreadable({column.name: column[0] for column in endless if column[0]}, frame.height)
     return _checked(table, labels.codes, labels.classes, frame.height, [], tuple(chosen), "y", name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, get_args
 
@@ -29,6 +30,27 @@ PARTS = ("vectors", "lsa", "letters")
 TextParts = tuple[dict[str, np.ndarray], Any]  # matrices of a text column by span, and counts of its words
 _FARTHEST = 1e30
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
+
+
+class UnreadableWarning(UserWarning):
+    """Cells of numeric columns are no numbers, or infinite, and count as missing."""
+
+
+def warn_of_unreadable(counts: Mapping[str, int], n_rows: int) -> None:
+    """Warn, in one sentence, of cells that `TableEncoder.unreadable` found.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Columns that have such cells, and how many.
+    n_rows : int
+        Rows of the table.
+    """
+    if counts:
+        worst = sorted(counts.items(), key=lambda pair: -pair[1])
+        told = ", ".join(f"{name!r} ({n:,} of {n_rows:,})" for name, n in worst[:5]) + (", ..." if worst[5:] else "")
+        text = f"X: cells of numeric columns that are no numbers, or infinite, count as missing: {told}."
+        warnings.warn(text, UnreadableWarning, stacklevel=3)
 
 
 class TableEncoder:
@@ -321,27 +343,23 @@ class TableEncoder:
         dict of str to int
             Columns that have such cells, and how many.
         """
-        import polars as pl
+        columns = {
+            name: frame[name] for name, kind in self.kinds.items() if kind == "numeric" and name in frame.columns
+        }
+        counts = {name: _unreadable(cells, self._columns[name].get("form", "plain")) for name, cells in columns.items()}
+        return {name: n for name, n in counts.items() if n}
 
-        examples = {}
-        for name, kind in self.kinds.items():
-            if kind != "numeric" or name not in frame.columns:
-                continue
-            cells = frame[name]
-            if cells.dtype == pl.String:
-                lower = cells.str.strip_chars().str.to_lowercase()
-                cells = cells.set(lower.is_in(list(MISSING)), None)
-            elif cells.dtype.is_float():
-                cells = cells.fill_nan(None)
-            n_bad = int(
-                (
-                    np.isnan(to_numbers(cells, self._columns[name].get("form", "plain")))
-                    & cells.is_not_null().to_numpy()
-                ).sum()
-            )
-            if n_bad:
-                examples[name] = n_bad
-        return examples
+
+def _unreadable(cells: pl.Series, form: Form) -> int:
+    import polars as pl
+
+    if cells.dtype.is_float():
+        return int(cells.is_infinite().sum())
+    if cells.dtype.is_integer() or cells.dtype == pl.Boolean:
+        return 0
+    if cells.dtype == pl.String:
+        cells = cells.set(cells.str.strip_chars().str.to_lowercase().is_in(list(MISSING)), None)
+    return int((np.isnan(to_numbers(cells, form)) & cells.is_not_null().to_numpy()).sum())
 
 
 def _learn_numbers(series: pl.Series) -> dict[str, Any]:

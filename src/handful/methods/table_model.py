@@ -20,7 +20,7 @@ from handful.core.schema import Array, IfThere, Model, Names, Number, Plain, che
 from handful.core.store import Storable
 from handful.corpora.tables import table_of
 from handful.features.frames import are_texts, as_frame, frame_like, one_row
-from handful.features.tables import TableEncoder
+from handful.features.tables import TableEncoder, warn_of_unreadable
 from handful.methods.class_shares import known_shift
 from handful.methods.confidence import Confidence, HeldOut, hold_out, own_shares
 from handful.methods.encoded_table import EncodedTable
@@ -132,12 +132,19 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
+
+        Warns
+        -----
+        UnreadableWarning
+            If cells of numeric columns are infinite, or no numbers: these count as missing.
         """
         labels = encode_labels(y, who="TableModel", min_classes=2)
         frame = as_frame(X)
         if frame.height != len(labels.codes):
             raise DataError(f"TableModel: X and y must be of one length, got {frame.height} and {len(labels.codes)}.")
-        return self.fit_table(EncodedTable.learn(frame, self.kinds or _kinds(X, frame), labels, text=self.text))
+        table = EncodedTable.learn(frame, self.kinds or _kinds(X, frame), labels, text=self.text)
+        warn_of_unreadable(table.encoder.unreadable(frame), frame.height)
+        return self.fit_table(table)
 
     def fit_table(self, table: EncodedTable) -> Self:
         """Learn from a table whose columns have been learned; see `fit`.

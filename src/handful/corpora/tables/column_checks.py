@@ -50,7 +50,7 @@ def left_out(table: Table, chosen: Collection[str] = (), codes: np.ndarray | Non
     reasons = {}
     for name, kind in table.kinds.items():
         cells = table.frame[name]
-        n_filled = len(cells) - cells.null_count() - (int(cells.is_nan().sum()) if cells.dtype.is_float() else 0)
+        n_filled = int(cells.is_finite().sum()) if cells.dtype.is_float() else len(cells) - cells.null_count()
         if n_filled == 0:
             reasons[name] = "it is empty"
         elif name not in chosen:

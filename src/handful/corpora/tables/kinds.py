@@ -61,10 +61,25 @@ def judge_columns(
     columns: list[Column] = []
     for start in range(0, frame.width, _BLOCK):
         block = frame[:, start : start + _BLOCK]
-        columns.extend(_judge_block(path, block, wanted, as_they_stand))
+        columns.extend(_with_infinite(_judge_block(path, block, wanted, as_they_stand)))
     if not any(column.form == "decimal comma" for column in columns):
         return columns
     return [_with_thousands(column, frame[column.cells.name]) for column in columns]
+
+
+def _with_infinite(columns: list[Column]) -> list[Column]:
+    """Note how many numbers are infinite; whoever learns from a column takes them as missing."""
+    import polars as pl
+
+    floats = [column.cells for column in columns if column.kind == "numeric" and column.cells.dtype.is_float()]
+    counts = pl.DataFrame(floats).select(pl.all().is_infinite().sum()).row(0, named=True) if floats else {}
+
+    def noted(column: Column) -> Column:
+        n = counts.get(column.cells.name) or 0
+        told = f"Column {column.cells.name!r} has {n:,} infinite number{'' if n == 1 else 's'}, which count as missing."
+        return column._replace(note=f"{column.note} {told}".strip()) if n else column
+
+    return [noted(column) for column in columns]
 
 
 def _with_thousands(column: Column, raw: pl.Series) -> Column:

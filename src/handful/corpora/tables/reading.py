@@ -69,7 +69,7 @@ def read_table(
     stay as they are, and `Table.forms` tells their form. Numbers with a leading zero are codes, which are names. Another
     column is *text* if its cells have three or more words on average and more than half of them differ; all else is
     *nominal*. There an empty cell, ``?``, ``NA``, ``N/A``, ``NaN`` and ``null`` are missing. Blanks around cells do
-    not count.
+    not count. Infinite numbers stand in the table, count as missing wherever it is learned from, and are told in a note.
 
     Examples
     --------
