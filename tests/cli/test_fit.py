@@ -69,7 +69,7 @@ def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):
     code, out, err = run(capsys, "predict", tmp_path / "rows.handful", other)
     assert code == 0
     assert len(out.splitlines()) == 4
-    assert "cells of numeric columns that are no numbers count as empty: 'size' (1)" in err
+    assert "cells of numeric columns that are no numbers, or infinite, count as missing: 'size' (1 of " in err
 
 
 def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, tmp_path, monkeypatch):

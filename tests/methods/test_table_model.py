@@ -135,3 +135,12 @@ def test_infinite_numbers_count_as_missing_and_are_told():
         assert handful.compare(endless, few, methods=["k-nn"], draws=2).content.notes == (
             "Column 'size' has 2 infinite numbers, which count as missing.",
         )
+
+
+@pytest.mark.parametrize("ask", [TableModel.predict, TableModel.predict_proba])
+def test_strings_for_numbers_are_told(ask):
+    frame, few, _ = rows()
+    model = TableModel("k-nn").fit(frame, few)
+    with pytest.warns(UnreadableWarning, match=r"no numbers, or infinite, count as missing: 'size' \(60 of 60\)\.$"):
+        ask(model, frame.with_columns(size=pl.lit("large")))
+    ask(model, frame.with_columns(size=pl.lit("NA")))  # a missing number is nothing odd

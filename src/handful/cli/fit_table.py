@@ -160,7 +160,7 @@ def _tell_shares(model: TableModel, problem: Problem) -> None:
         return
     if not picked_by_class(problem.codes[problem.labeled], n_classes):
         return
-    answers = model.predict(problem.frame[spare])
+    answers, _ = model.predict_with_confidence(problem.frame[spare])
     spread = {str(name): float((answers == name).mean()) for name in model.classes_.tolist()}
     example = ",".join(f"{name}={max(share, 0.01):.2f}" for name, share in spread.items())
     console(stderr=True).print(

@@ -82,8 +82,9 @@ def predict_table(
             else:
                 frame.write_csv(sys.stdout.buffer, include_header=number == 0)
     if unreadable:
-        columns = ", ".join(f"{name!r} ({n:,})" for name, n in unreadable.most_common(5))
-        note = f"{data}: cells of numeric columns that are no numbers count as empty: {columns}."
+        from handful.features.tables import told_unreadable
+
+        note = f"{data}: {told_unreadable(unreadable, n_rows)}"
         console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
     told = f"{n_rows:,} rows answered"
     if abstain is not None:

@@ -47,10 +47,20 @@ def warn_of_unreadable(counts: Mapping[str, int], n_rows: int) -> None:
         Rows of the table.
     """
     if counts:
-        worst = sorted(counts.items(), key=lambda pair: -pair[1])
-        told = ", ".join(f"{name!r} ({n:,} of {n_rows:,})" for name, n in worst[:5]) + (", ..." if worst[5:] else "")
-        text = f"X: cells of numeric columns that are no numbers, or infinite, count as missing: {told}."
-        warnings.warn(text, UnreadableWarning, stacklevel=3)
+        warnings.warn(f"X: {told_unreadable(counts, n_rows)}", UnreadableWarning, stacklevel=3)
+
+
+def told_unreadable(counts: Mapping[str, int], n_rows: int) -> str:
+    """Return a sentence on cells that `TableEncoder.unreadable` found.
+
+    Examples
+    --------
+    >>> told_unreadable({"age": 3}, 30)
+    "cells of numeric columns that are no numbers, or infinite, count as missing: 'age' (3 of 30)."
+    """
+    worst = sorted(counts.items(), key=lambda pair: -pair[1])
+    told = ", ".join(f"{name!r} ({n:,} of {n_rows:,})" for name, n in worst[:5]) + (", ..." if worst[5:] else "")
+    return f"cells of numeric columns that are no numbers, or infinite, count as missing: {told}."
 
 
 class TableEncoder:

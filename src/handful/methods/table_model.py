@@ -275,20 +275,27 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self._encoder.get_feature_names_out()
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the label of each row."""
-        return self.predict_with_confidence(X)[0]
+        """Return the label of each row; cells of numeric columns that are no numbers count as missing, with a warning."""
+        frame = self._frame(X)
+        warn_of_unreadable(self._encoder.unreadable(frame), frame.height)
+        return self.predict_with_confidence(frame)[0]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the share of each class, in the order of ``classes_``."""
-        return self._by_batches(X, self._shares)
+        """Return the share of each class, in the order of ``classes_``; warns as `predict` does."""
+        frame = self._frame(X)
+        warn_of_unreadable(self._encoder.unreadable(frame), frame.height)
+        return self._by_batches(frame, self._shares)
+
+    def _frame(self, X: Any) -> pl.DataFrame:
+        check_is_fitted(self)
+        return frame_like(X, self.columns_)
 
     def own_proba(self, X: Any) -> np.ndarray:
         """Return the method's own share of each class: before `calibrate`, which makes many of them alike."""
         return self._by_batches(X, self._own_shares)
 
     def _by_batches(self, X: Any, shares: Callable[[Any], np.ndarray]) -> np.ndarray:
-        check_is_fitted(self)
-        frame = frame_like(X, self.columns_)
+        frame = self._frame(X)
         parts = [
             shares(self._encoder.transform(frame[start : start + _BATCH])) for start in range(0, frame.height, _BATCH)
         ]
@@ -309,8 +316,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         confidence : ndarray of float64
             Share of the answer between 0 and 1.
         """
-        check_is_fitted(self)
-        frame = frame_like(X, self.columns_)
+        frame = self._frame(X)
         labels, confidence = [self.classes_[:0]], [np.zeros(0)]
         for start in range(0, frame.height, _BATCH):
             encoded = self._encoder.transform(frame[start : start + _BATCH])
@@ -338,8 +344,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         dict of str to int
             Columns that have such cells, and how many.
         """
-        check_is_fitted(self)
-        return self._encoder.unreadable(frame_like(X, self.columns_))
+        return self._encoder.unreadable(self._frame(X))
 
     def explain(self, row: Any) -> Explanation:
         """Tell why a row gets its label.
