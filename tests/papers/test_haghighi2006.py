@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from handful.core.records import Sentence
 from handful.papers import Settings, load_paper
-from handful.papers.haghighi2006 import plans
+from handful.papers.haghighi2006 import plans, texts
 from handful.papers.haghighi2006.figures import draw_transitions, transition_shares
 from handful.representations import ContextSimilarity
 
@@ -50,3 +51,13 @@ def test_transition_figure(tmp_path):
     gold, found = [["D", "N", "V"], ["D", "N"]], [["D", "N", "N"], ["N", "N"]]
     assert transition_shares(found, ["D", "N", "V"]).tolist() == [[0, 1, 0], [0, 1, 0], [0, 0, 0]]
     assert draw_transitions(tmp_path / "figure.svg", gold, found).stat().st_size > 1000
+
+
+def test_section_2_begins_where_the_list_of_files_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("HANDFUL_DATA", str(tmp_path))
+    monkeypatch.setattr(
+        texts, "load", lambda name: [Sentence((str(n),), {"pos": ("CD",)}) for n in range(4_000)]
+    )
+    assert texts.wsj_sections(2)[0] == [("3914",), ("3915",)]
+    (tmp_path / "ptb-wsj-pos-train.files.txt").write_text("wsj_0001 10\nwsj_0199 20\nwsj_0200 3970\n")
+    assert texts.wsj_sections(2)[0] == [("30",), ("31",)]

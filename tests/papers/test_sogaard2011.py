@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import MissingDataError
+from handful.core.errors import FormatError, MissingDataError
 from handful.core.records import Sentence
 from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
 from handful.papers import Settings, load_paper
@@ -97,6 +97,22 @@ def test_section_19_is_cut_by_its_sentences(monkeypatch):
     assert parts.labeled[0][-1] == ("1843",)
     monkeypatch.setattr(texts, "load", lambda name: made("x-train"))
     with pytest.raises(MissingDataError, match=r"must have 5,527 sentences, .* got 3"):
+        texts.wsj_sections()
+
+
+def test_section_19_is_cut_by_the_list_of_files(monkeypatch, tmp_path):
+    monkeypatch.setenv("HANDFUL_DATA", str(tmp_path))
+    made = [Sentence((str(number),), {"pos": ("CD",)}) for number in range(6)]
+    monkeypatch.setattr(texts, "load", lambda name: made)
+    files = tmp_path / "ptb-wsj-pos-dev.files.txt"
+    files.write_text("wsj_1900 2\nwsj_1998.pos\t1\nwsj_2000 2\nwsj_2172 1\n")
+    assert texts.wsj_sections().labeled[0] == [("0",), ("1",), ("2",)]
+    assert texts.wsj_sections().test[0] == [s.tokens for s in made]
+    files.write_text("wsj_1900 2\nwsj_2000 2\n")
+    with pytest.raises(FormatError, match=r"files\.txt: must list the 6 sentences of ptb-wsj-pos-dev, got 4"):
+        texts.wsj_sections()
+    files.write_text("wsj_1900 2\n1998: 4\n")
+    with pytest.raises(FormatError, match=r"files\.txt:2: must be a file and its sentences, .* got '1998: 4'"):
         texts.wsj_sections()
 
 

@@ -9,6 +9,7 @@ from itertools import accumulate
 from handful.core.errors import MissingDataError
 from handful.core.records import Sentence
 from handful.corpora import load
+from handful.papers.sections import cut_sections
 
 Tagged = tuple[list[tuple[str, ...]], list[tuple[str, ...]]]
 
@@ -39,10 +40,14 @@ def wsj_sample() -> Tagged:
 
 
 def wsj_sections(n_sentences: int) -> Tagged:
-    """Return words and tags from section 2 of the WSJ on, where the user has put the treebank."""
+    """Return words and tags from section 2 of the WSJ on, where the user has put the treebank.
+
+    Where section 2 begins is told by a list of files (see `handful.papers.sections`); without one, after 3,914 sentences,
+    which sections 00 and 01 hold.
+    """
     sentences = list(load("ptb-wsj-pos-train"))
-    # the file starts with sections 00 and 01, which hold 3,914 sentences
-    words, tags = _columns(sentences[3914 : 3914 + n_sentences], "pos")
+    later = cut_sections("ptb-wsj-pos-train", sentences, range(2, 25))
+    words, tags = _columns((sentences[3914:] if later is None else later)[:n_sentences], "pos")
     if len(words) < n_sentences:
         raise MissingDataError(
             f"ptb-wsj-pos-train: {n_sentences} sentences from section 2 on are needed, got {len(words)}."

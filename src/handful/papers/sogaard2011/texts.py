@@ -10,6 +10,7 @@ from handful.core.errors import MissingDataError
 from handful.core.records import Sentence
 from handful.corpora import load
 from handful.papers.haghighi2006.texts import news
+from handful.papers.sections import cut_sections
 
 Words = Sequence[Sequence[str]]
 Tagged = tuple[Words, Words]
@@ -59,16 +60,24 @@ def ewt() -> Parts:
 def wsj_sections() -> Parts:
     """Return sections 0-18, 19 and 22-24 of the WSJ, where the user has put the treebank.
 
-    The file of sections 19-21 does not say where a section ends: 19 is the first 1,844 of its 5,527 sentences.
+    Where a section of sections 19-21 ends is told by a list of files (see `handful.papers.sections`); without one, 19 is the
+    first 1,844 of 5,527 sentences.
     """
-    train, dev, test = (_columns(load(f"ptb-wsj-pos-{p}"), "pos") for p in ("train", "dev", "test"))
+    train, test = (_columns(load(f"ptb-wsj-pos-{p}"), "pos") for p in ("train", "test"))
+    return Parts("ptb", train, _columns(_section_19(list(load("ptb-wsj-pos-dev"))), "pos"), test)
+
+
+def _section_19(sentences: list[Sentence]) -> list[Sentence]:
+    listed = cut_sections("ptb-wsj-pos-dev", sentences, range(19, 20))
+    if listed is not None:
+        return listed
     n, n_all = _SECTION_19
-    if len(dev[0]) != n_all:
+    if len(sentences) != n_all:
         raise MissingDataError(
             f"ptb-wsj-pos-dev: sections 19-21 must have {n_all:,} sentences, so that the first {n:,} are section 19, "
-            f"got {len(dev[0]):,}."
+            f"got {len(sentences):,}. Or list the files that they are from in ptb-wsj-pos-dev.files.txt."
         )
-    return Parts("ptb", train, (dev[0][:n], dev[1][:n]), test)
+    return sentences[:n]
 
 
 def brown_words() -> Words:
