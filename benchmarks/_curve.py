@@ -32,7 +32,7 @@ Tagged = tuple[list[Sentence], list[list[str]]]
 WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
 PAPER_TOKENS = 3_720_000_000
 LONGEST = 128
-_SHARD = 8_192
+_SHARD = 32_768
 _RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
 
 

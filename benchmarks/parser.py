@@ -10,13 +10,13 @@ since only the latter mean much on a busy machine.
 `handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
 `--only pruned` parses the development trees of EWT at order 2 with all pairs and with those of likely arcs, and saves the
 parser with weights rounded more and more, after learning from every third training tree.
-`--only condensed` condenses a parser of order 2, and compares heads and files (development trees of the WSJ sample, or with
-`--test` the test trees).
+`--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of news (`--tokens`), and compares
+heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
 (each tenth of the training trees tagged by a tagger of the others); `wsj`, `ewt` and `ptb` have the tags of people throughout.
 
-    python benchmarks/parser.py [--json] [--jobs 2] [--choose]
+    python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
                                 [--only decode wsj tags ewt pruned condensed clusters cofer kept scale ptb]
 """
 
@@ -25,12 +25,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from _shared import Clock, Rows, usual_options
@@ -62,6 +63,13 @@ GRID: list[dict[str, Any]] = [
     {"algorithm": "fobos", "strength": 0.3, "rate": 0.1},
 ]
 RESOLUTIONS = (10.0, COARSE, FINE)
+
+
+def read_ewt() -> Treebank:
+    return Treebank(*(list(load(f"en_ewt-ud-{part}")) for part in ("train", "dev", "test")))
+
+
+TREEBANKS: dict[str, Callable[[], Treebank]] = {"wsj": read_treebank, "ewt": read_ewt}
 
 
 def decoding(n_sentences: int = 5000, length: int = 24) -> Rows:
@@ -147,15 +155,20 @@ def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
     return rows
 
 
-def condensed(train: list[Tree], test: list[Tree], jobs: int, n_tokens: int) -> Rows:
-    """Condense a parser of order 2 with the usual templates as `handful condense` does, and compare files."""
+def condensed(task: str, train: list[Tree], judged: dict[str, list[Tree]], jobs: int, amounts: list[int]) -> Rows:
+    """Condense a parser of order 2 as `handful condense` does, by more and more text, and compare heads and files."""
     rows: Rows = []
 
-    def add(system: str, parser: DependencyParser) -> None:
-        found = figures(test, *parser.predict(test)) | {"features": parser.n_active_}
-        rows.append({"task": "order 2, condensed", "system": system} | found | size_of(parser))
+    def add(system: str, parser: DependencyParser, **more: Any) -> None:
+        for part, trees in judged.items():
+            parser.predict(trees[:2])
+            with Clock() as clock:
+                found = figures(trees, *parser.predict(trees)) | {"features": parser.n_active_} | more
+            speed = {"parsed a cpu second": len(trees) / clock.cpu}
+            rows.append({"task": f"{task}, {part}, order 2", "system": system} | found | size_of(parser) | speed)
+            show(rows[-1:], sys.stderr)
 
-    options = OPTIONS | {"order": 2, "labeled": False, "n_jobs": jobs}
+    options = OPTIONS | {"order": 2, "labeled": False, "n_jobs": jobs, "tags": "xpos"}
     full = DependencyParser(rounding=0.0, **options).fit(train)
     add("full, weights as they were learned", full)
     weights = rounded(full.weights_, 0.5)
@@ -163,11 +176,15 @@ def condensed(train: list[Tree], test: list[Tree], jobs: int, n_tokens: int) -> 
     condensing = Condensing(
         full, train, None, CondensingSettings(held_out=3, vocabulary="all", min_count=3, max_iter=6)
     )
-    with Clock() as clock:
-        condensing.count(read_tagged_news(train, n_tokens))
-    small = condense(condensing).model
-    add(f"condensed by {condensing.n_counted:,} tokens", small)
-    rows[-1] |= {"weights": small.n_active_condensed_, "counting cpu": clock.cpu}
+    news = read_tagged_news(train, max(amounts))
+    ends = np.cumsum([len(sentence) for sentence in news])
+    for amount in sorted(amounts):
+        condensing.features = [condensing.settings.features(features.base_model) for features in condensing.features]
+        with Clock() as clock:
+            condensing.count(news[: np.searchsorted(ends, amount) + 1])
+        small = condense(condensing).model
+        counted = f"condensed by {condensing.n_counted:,} tokens"
+        add(counted, small, weights=small.n_active_condensed_, **{"counting cpu": clock.cpu})
     return rows
 
 
@@ -361,21 +378,24 @@ def scale(trees: list[Tree], jobs: int, times: int = 11) -> Rows:
     ]
 
 
-def show(rows: Rows) -> None:
+def show(rows: Rows, file: TextIO = sys.stdout) -> None:
     for row in rows:
         told = [
             f"{name} {value:,.2f}" if isinstance(value, float) else f"{name} {value:,}"
             for name, value in row.items()
             if name not in ("task", "system")
         ]
-        print(f"{row['task']}: {row['system']}: {', '.join(told)}", flush=True)
+        print(f"{row['task']}: {row['system']}: {', '.join(told)}", file=file, flush=True)
 
 
 def main() -> None:
     parser = usual_options(__doc__, "decoding, and 300 trees without UDPipe")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--choose", action="store_true", help="try options on development trees, test on nothing")
-    parser.add_argument("--tokens", type=int, help="unlabeled tokens for 'cofer' and 'kept'; all by default")
+    parser.add_argument(
+        "--tokens", nargs="+", type=int, help="unlabeled tokens; all by default, 200,000 for 'condensed'"
+    )
+    parser.add_argument("--treebanks", nargs="+", choices=tuple(TREEBANKS), default=("wsj",), help="for 'condensed'")
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
     tasks = ("decode", "wsj", "tags", "ewt", "pruned", "condensed", "clusters", "cofer", "kept", "scale", "ptb")
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
@@ -390,6 +410,7 @@ def main() -> None:
         print("not run: HANDFUL_DATA must name the data folder.")
         return
     found: Rows = []
+    most = max(options.tokens) if options.tokens else None
 
     def add(rows: Rows) -> None:
         found.extend(rows)
@@ -416,20 +437,20 @@ def main() -> None:
     if "tags" in options.only:
         add(tags(sample[:3500], sample[-414:], options.jobs))
     if "ewt" in options.only:
-        train, dev, test = (list(load(f"en_ewt-ud-{part}")) for part in ("train", "dev", "test"))
-        compare("UD English EWT", train, dev, test)
+        compare("UD English EWT", *read_ewt())
     if "pruned" in options.only:
         add(pruned(list(load("en_ewt-ud-train"))[::3], list(load("en_ewt-ud-dev"))))
-    if "condensed" in options.only:
-        trees = read_treebank()
-        judged = trees.test if options.test else trees.dev
-        add(condensed(trees.train, judged, options.jobs, options.tokens or 200_000))
+    for treebank in options.treebanks if "condensed" in options.only else ():
+        trees = TREEBANKS[treebank]()
+        judged = {"development": trees.dev} | ({"test": trees.test} if options.test else {})
+        amounts = options.tokens or [200_000]
+        add(condensed(treebank.upper(), trees.train[:: options.every], judged, options.jobs, amounts))
     if "clusters" in options.only:
         add(clusters(options.jobs))
     if "cofer" in options.only:
-        add(cofer(options.jobs, options.tokens))
+        add(cofer(options.jobs, most))
     if "kept" in options.only:
-        add(kept(options.jobs, options.tokens))
+        add(kept(options.jobs, most))
     if "scale" in options.only:
         add(scale(sample[:3500], options.jobs))
     if "ptb" in options.only:

@@ -55,9 +55,7 @@ def test_transition_figure(tmp_path):
 
 def test_section_2_begins_where_the_list_of_files_says(monkeypatch, tmp_path):
     monkeypatch.setenv("HANDFUL_DATA", str(tmp_path))
-    monkeypatch.setattr(
-        texts, "load", lambda name: [Sentence((str(n),), {"pos": ("CD",)}) for n in range(4_000)]
-    )
+    monkeypatch.setattr(texts, "load", lambda name: [Sentence((str(n),), {"pos": ("CD",)}) for n in range(4_000)])
     assert texts.wsj_sections(2)[0] == [("3914",), ("3915",)]
     (tmp_path / "ptb-wsj-pos-train.files.txt").write_text("wsj_0001 10\nwsj_0199 20\nwsj_0200 3970\n")
     assert texts.wsj_sections(2)[0] == [("30",), ("31",)]
