@@ -14,7 +14,7 @@ _LINE = re.compile(r"wsj_(\d\d)\d\d\S*\s+(\d+)")
 
 
 def cut_sections(corpus: str, sentences: Sequence[T], wanted: range) -> list[T] | None:
-    """Return the sentences of some sections, where a list beside the corpus tells which files they are from.
+    r"""Return the sentences of some sections, where a list beside the corpus tells which files they are from.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def cut_sections(corpus: str, sentences: Sequence[T], wanted: range) -> list[T] 
     >>> import pathlib, tempfile
     >>> from unittest.mock import patch
     >>> with tempfile.TemporaryDirectory() as folder, patch.dict("os.environ", HANDFUL_DATA=folder):
-    ...     _ = (pathlib.Path(folder) / "mine.files.txt").write_text("wsj_1900 2\\nwsj_2000 1\\n")
+    ...     _ = (pathlib.Path(folder) / "mine.files.txt").write_text("wsj_1900 2\nwsj_2000 1\n")
     ...     cut_sections("mine", ["a", "b", "c"], range(19, 20))
     ['a', 'b']
     """
