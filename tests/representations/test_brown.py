@@ -128,6 +128,17 @@ def test_rare_pairs_are_forgotten_only_beyond_the_bound():
     assert tight.counts_ == exact.counts_
 
 
+def test_forgotten_pairs_leave_no_negative_information():
+    draw = np.random.default_rng(0)
+    noise = [[f"w{number}" for number in draw.integers(0, 60, 12)] for _ in range(400)]
+    parts = [noise[n : n + 50] for n in range(0, 400, 50)]
+    exact = BrownClusters(10).fit_parts(parts)
+    for max_pairs in (20, 500, 3000):
+        tight = BrownClusters(10, max_pairs=max_pairs).fit_parts(parts)
+        assert tight.counts_ == exact.counts_
+        assert tight.mutual_information_ > 0
+
+
 @pytest.mark.parametrize(
     ("sentences", "message"),
     [

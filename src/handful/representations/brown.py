@@ -66,7 +66,8 @@ class BrownClusters(TextModel):
     counts_ : dict of str to int
         How often each word occurs.
     mutual_information_ : float
-        Average mutual information of neighboring clusters in bits; NaN after `load`.
+        Average mutual information of neighboring clusters in bits; NaN after `load`. Pairs that were forgotten count as
+        if they had not been read.
     n_clusters_ : int
         Number of clusters found.
 
@@ -133,10 +134,10 @@ class BrownClusters(TextModel):
         self.max_pairs = max_pairs
 
     def _count(self, stream: TokenStream, words: list[str], counting: Counting) -> _Counted:
-        keys, counts = self._count_pairs(stream, words, counting)
+        keys, counts, n_forgotten = self._count_pairs(stream, words, counting)
         occurrences = stream.counts[[stream.index[word] for word in words]]
         n_gaps = 1 if self.across_sentences else int(stream.counts[SENTENCE_END])
-        return _Counted(words, occurrences, keys, counts, stream.n_tokens, stream.n_tokens - n_gaps)
+        return _Counted(words, occurrences, keys, counts, stream.n_tokens, stream.n_tokens - n_gaps - n_forgotten)
 
     def _learn(self, counted: _Counted, progress: Progress | None) -> None:
         words, occurrences, keys, counts, n_tokens, n_pairs = counted
@@ -227,7 +228,9 @@ class BrownClusters(TextModel):
         model.mutual_information_ = float("nan")
         return model
 
-    def _count_pairs(self, stream: TokenStream, words: list[str], counting: Counting) -> tuple[np.ndarray, np.ndarray]:
+    def _count_pairs(
+        self, stream: TokenStream, words: list[str], counting: Counting
+    ) -> tuple[np.ndarray, np.ndarray, int]:
         blocks = stream.blocks()
         if self.across_sentences:
             blocks = (block[block != SENTENCE_END] for block in blocks)

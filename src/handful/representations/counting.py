@@ -15,7 +15,6 @@ from handful.core.errors import HandfulError, PartError
 from handful.core.progress import Progress
 from handful.kernels.cooccurrence import merge_runs
 
-Run: TypeAlias = tuple[np.ndarray, np.ndarray]
 Counts: TypeAlias = dict[str, np.ndarray]
 _COARSE, _FINE = 2.0**20, 2.0**52
 
@@ -115,7 +114,7 @@ class ExactSums:
 
 def count_blocks(
     summarize: Callable[[Any], Counts], blocks: Iterable[Any], *, max_keys: int, fingerprint: str, counting: Counting
-) -> Run:
+) -> tuple[np.ndarray, np.ndarray, int]:
     """Count keys over blocks.
 
     Parameters
@@ -137,6 +136,8 @@ def count_blocks(
     -------
     keys, counts : ndarray of int64
         Distinct keys in increasing order, and their counts.
+    n_forgotten : int
+        How often keys were counted that were dropped again.
 
     Examples
     --------
@@ -144,18 +145,19 @@ def count_blocks(
     >>> def summarize(block):
     ...     return dict(zip(("keys", "counts"), count_keys(block)))
     >>> blocks = [np.array([3, 1, 3]), np.array([1, 1])]
-    >>> run = count_blocks(summarize, blocks, max_keys=10, fingerprint="numbers", counting=Counting())
-    >>> [part.tolist() for part in run]
-    [[1, 3], [3, 2]]
+    >>> count_blocks(summarize, blocks, max_keys=10, fingerprint="numbers", counting=Counting())
+    (array([1, 3]), array([3, 2]), 0)
     """
     keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    n_forgotten = 0
     with closing(counting.summaries(summarize, blocks, fingerprint)) as runs:
         for more in runs:
             keys, counts = merge_runs(keys, counts, more["keys"], more["counts"])
             if len(keys) > max_keys:
                 kept = counts > rarity_limit(counts, max_keys)
+                n_forgotten += int(counts[~kept].sum())
                 keys, counts = keys[kept], counts[kept]
-    return keys, counts
+    return keys, counts, n_forgotten
 
 
 def rarity_limit(counts: np.ndarray, size: int) -> int:

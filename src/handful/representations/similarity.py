@@ -214,7 +214,7 @@ class ContextSimilarity(TextModel):
         start = np.full(1, SENTENCE_END, dtype=np.int32)
         blocks = stream.blocks(max(_KEYS_PER_BLOCK // (2 * self.window), 1))
         layout = (n_columns, marks[START_MARK], marks[STOP_MARK], self.window)
-        keys, counts = count_blocks(
+        keys, counts, _ = count_blocks(
             partial(_context_counts, *layout, kinds),
             ((first, places[block], context[block]) for first, block in overlapping(blocks, self.window, start)),
             max_keys=self.max_pairs,

@@ -11,7 +11,7 @@ import numpy as np
 from handful.core.optional import require
 from handful.corpora.make import make_two_gaussians, make_two_moons
 from handful.neighbors import OrdinalKNN
-from handful.papers.pictures import save_picture
+from handful.papers.pictures import save_animation, save_picture
 
 _NAMES = {
     "method1": "ordinal order (method 1)",
@@ -105,7 +105,7 @@ class _Growth:
 
     def animation(self, path: Path) -> Path:
         import matplotlib.pyplot as plt
-        from matplotlib.animation import FuncAnimation, PillowWriter
+        from matplotlib.animation import FuncAnimation
 
         figure, axis = plt.subplots(figsize=(5, 4), layout="constrained")
         frames = np.linspace(0, len(self.model.order_), 24).astype(int).tolist()
@@ -114,9 +114,7 @@ class _Growth:
             axis.clear()
             self._draw(axis, step)
 
-        FuncAnimation(figure, frame, frames).save(path, writer=PillowWriter(fps=4))
-        plt.close(figure)
-        return path
+        return save_animation(figure, FuncAnimation(figure, frame, frames), path, frames_per_second=4)
 
     def _draw(self, axis: Any, step: int) -> None:
         labels = self.few.copy()

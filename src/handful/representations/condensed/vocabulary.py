@@ -73,7 +73,7 @@ def widen(
     """
     if isinstance(space, Keyed):
         name = f"keys {space.fingerprint} {reading.fingerprint}"
-        keys, counts = count_blocks(
+        keys, counts, _ = count_blocks(
             _Keys(space, reading), shards(), max_keys=_MAX_KEYS, fingerprint=name, counting=counting
         )
         return space.with_keys(keys[counts >= min_count])
