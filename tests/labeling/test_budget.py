@@ -129,17 +129,29 @@ def test_the_stopping_rule_bounds_the_change():
     base = rng.integers(0, 3, 2000)
     other = base.copy()
     other[:400] = (other[:400] + 1) % 3
-    going = stopping_rule([10, 20, 40], [base, other, base])
+    going = stopping_rule([40, 80, 160], [base, other, base], n_rarest=20)
     assert going.agreement == (0.8, 0.8)
     assert all(0.2 < bound < 0.22 for bound in going.bound)
     assert not going.stop
     assert going.text.startswith("Go on")
-    done = stopping_rule([10, 20, 40], [base, base, base])
+    done = stopping_rule([40, 80, 160], [base, base, base], n_rarest=20)
     assert done.bound[-1] == pytest.approx(1 - 0.05 ** (1 / 2000))
     assert done.stop
-    assert not stopping_rule([10, 20], [base, base]).stop  # once may be chance
-    assert stopping_rule([10, 20], [base, (base + 1) % 3]).bound == (1.0,)
-    assert "too few labels" in stopping_rule([10], [base]).text
+    assert not stopping_rule([40, 80], [base, base], n_rarest=20).stop  # once may be chance
+    assert stopping_rule([10, 20], [base, (base + 1) % 3], n_rarest=5).bound == (1.0,)
+    assert "too few labels" in stopping_rule([10], [base], n_rarest=5).text
+
+
+def test_few_labels_never_advise_to_stop():
+    same = [np.zeros(2000)] * 3
+    few = stopping_rule([6, 12, 25], same, n_rarest=9)
+    assert not few.stop
+    assert few.text == (
+        "Go on: the last models agree on 100% of the rows, but 25 labels, 9 of the rarest class, are too few to trust that. "
+        "It takes 59, and 5 of each class."
+    )
+    assert not stopping_rule([40, 80, 160], same, n_rarest=4).stop
+    assert [stopping_rule([20, 40, n], same, n_rarest=5).stop for n in (58, 59)] == [False, True]
 
 
 def clouds(n: int = 120, n_raw: int = 80) -> tuple[np.ndarray, np.ndarray]:

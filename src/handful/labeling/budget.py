@@ -177,4 +177,4 @@ def _stopping(answer: Answer, sizes: np.ndarray, codes: np.ndarray, asked: np.nd
     order = np.random.default_rng([seed, 1]).permutation(len(codes))
     steps = [*sizes[-3:].tolist(), len(codes)]
     answers = [answer_or_only(answer, order[:n], codes[order[:n]], asked) for n in steps]
-    return stopping_rule(steps, answers)
+    return stopping_rule(steps, answers, n_rarest=int(np.bincount(codes).min()))

@@ -1,7 +1,8 @@
-"""When to stop labeling: successive models that no longer disagree."""
+"""When to stop labeling: successive models that no longer disagree, of labels that are not too few."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +11,7 @@ import numpy as np
 
 _IN_A_ROW = 2
 _ALPHA = 0.05
+_LEAST_OF_A_CLASS = 5
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class Stopping:
     bound : tuple of float
         With 95 % confidence the accuracy of the two differs by no more than this, on all rows.
     stop : bool
-        Whether the last two bounds are within the tolerance.
+        Whether the last two bounds are within the tolerance, and there are labels enough to trust them.
     text : str
         The same in words.
     """
@@ -37,7 +39,9 @@ class Stopping:
     text: str
 
 
-def stopping_rule(n_labels: Sequence[int], answers: Sequence[np.ndarray], *, tolerance: float = 0.05) -> Stopping:
+def stopping_rule(
+    n_labels: Sequence[int], answers: Sequence[np.ndarray], *, n_rarest: int, tolerance: float = 0.05
+) -> Stopping:
     """Tell whether more labels still change the model.
 
     Parameters
@@ -46,6 +50,8 @@ def stopping_rule(n_labels: Sequence[int], answers: Sequence[np.ndarray], *, tol
         Labels of each of the successive models.
     answers : sequence of ndarray
         Their answers for the same rows, drawn at random.
+    n_rarest : int
+        Labels of the class that has fewest.
     tolerance : float, default=0.05
         Change of accuracy that does not matter.
 
@@ -58,13 +64,16 @@ def stopping_rule(n_labels: Sequence[int], answers: Sequence[np.ndarray], *, tol
     -----
     Stopping by stabilized predictions (Bloodgood & Vijay-Shanker 2009). Where two models disagree on a share d of all
     rows, their accuracies differ by at most d. Where they disagree on k of m random rows, d is bounded by the exact
-    binomial limit (Clopper & Pearson 1934), the 0.95 quantile of Beta(k + 1, m - k).
+    binomial limit (Clopper & Pearson 1934), the 0.95 quantile of Beta(k + 1, m - k). Models that agree may be wrong
+    together, on a kind of rows that no label has come from. Where such rows are as frequent as the tolerance, n random
+    labels miss them with probability (1 - tolerance) ** n: below 59 labels (for a tolerance of 0.05) that is more than
+    0.05, and there is no advice to stop; nor is there with fewer than five labels of a class.
 
     Examples
     --------
     >>> same = np.zeros(2000)
-    >>> stopping_rule([10, 20, 40], [same, same, same]).stop
-    True
+    >>> stopping_rule([40, 80, 160], [same, same, same], n_rarest=20).stop, stopping_rule([6, 12, 25], [same] * 3, n_rarest=9).stop
+    (True, False)
     """
     from scipy.stats import beta
 
@@ -74,11 +83,18 @@ def stopping_rule(n_labels: Sequence[int], answers: Sequence[np.ndarray], *, tol
         k = int((np.asarray(before) != np.asarray(after)).sum())
         agreement.append(1 - k / m)
         bound.append(1.0 if k == m else float(beta.ppf(1 - _ALPHA, k + 1, m - k)))
-    stop = len(bound) >= _IN_A_ROW and all(value <= tolerance for value in bound[-_IN_A_ROW:])
+    steady = len(bound) >= _IN_A_ROW and all(value <= tolerance for value in bound[-_IN_A_ROW:])
+    least = math.ceil(math.log(_ALPHA) / math.log1p(-tolerance))
+    stop = steady and n_labels[-1] >= least and n_rarest >= _LEAST_OF_A_CLASS
     if not bound:
         text = "There are too few labels for two models to be held against each other."
     elif stop:
         text = f"You may stop: the last models differ in accuracy by at most {max(bound[-_IN_A_ROW:]):.1%}."
+    elif steady:
+        text = (
+            f"Go on: the last models agree on {agreement[-1]:.0%} of the rows, but {n_labels[-1]:,} labels, {n_rarest:,} of the "
+            f"rarest class, are too few to trust that. It takes {least:,}, and {_LEAST_OF_A_CLASS} of each class."
+        )
     else:
         text = (
             f"Go on: the last two models agree on {agreement[-1]:.0%} of the rows, "
