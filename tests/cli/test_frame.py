@@ -9,7 +9,7 @@ import pytest
 
 from handful import __version__
 from handful.cli import COMMANDS, group, main
-from handful.core.errors import FormatError, ParameterError
+from handful.core.errors import DataError, FormatError, ParameterError
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -51,6 +51,9 @@ def test_wrong_use_ends_with_two(capsys):
     [
         (FormatError("a.tsv", 2, "expected\n2 columns"), 1, "handful: a.tsv:2: expected 2 columns\n"),
         (ParameterError("compare: no such method."), 2, "handful: compare: no such method.\n"),
+        (DataError("next_rows: no row is left."), 1, "handful: no row is left.\n"),
+        (DataError("TableModel: must be fitted."), 1, "handful: must be fitted.\n"),
+        (DataError("CSV: no such thing."), 1, "handful: CSV: no such thing.\n"),
         (KeyboardInterrupt(), 130, "\nhandful: interrupted.\n"),
         (RuntimeError("odd"), 1, "handful: unexpected RuntimeError: odd (run again with --debug for the traceback)\n"),
     ],
@@ -64,6 +67,13 @@ def test_failures_are_one_line_and_a_traceback_only_on_demand(capsys, monkeypatc
     debugged = run(capsys, "methods", "--debug")
     assert debugged[0] == code
     assert "Traceback" in debugged[2]
+
+
+def test_a_file_whose_name_looks_like_one_of_python_is_named(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "inspect", "my_model")
+    assert code == 1
+    assert err.startswith("handful: my_model: ")
 
 
 def test_methods_as_json(capsys):

@@ -134,7 +134,7 @@ def test_next_without_any_label_and_with_all(capsys, table):
     code, _, err = run(capsys, "next", full, "--target", "y")
     assert (code, err) == (
         1,
-        "handful: next_rows: at least one row must be unlabeled, got 2 rows that all have labels.\n",
+        "handful: at least one row must be unlabeled, got 2 rows that all have labels.\n",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -19,6 +20,7 @@ from handful.cli.console import visible
 from handful.core.errors import HandfulError, ParameterError
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_PYTHON_NAME = re.compile(r"([a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*): ")  # of a function, of a class
 _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 
 
@@ -83,7 +85,7 @@ def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return 1, error.format_message()
     if isinstance(error, HandfulError):
-        return 2 if isinstance(error, ParameterError) else 1, str(error)
+        return 2 if isinstance(error, ParameterError) else 1, _for_the_shell(str(error), arguments)
     if isinstance(error, OSError) and error.errno in _UNWRITABLE:
         _forget_output()
         return 1, f"the output cannot be written ({os.strerror(error.errno)}). Make room, or name another place."
@@ -93,6 +95,12 @@ def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
         raise error
     text = f"unexpected {type(error).__name__}: {error}".rstrip()
     return 1, f"{text} (run again with --debug for the traceback)"
+
+
+def _for_the_shell(message: str, arguments: list[str]) -> str:
+    """Leave out the Python name that an error begins with, which nobody typed."""
+    name = _PYTHON_NAME.match(message)
+    return message if name is None or name[1] in arguments else message[name.end() :]
 
 
 def _forget_output() -> None:
