@@ -79,6 +79,8 @@ def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, 
     assert code == 0
     chosen = err.rsplit("Best bet: ", 1)[1].split(",")[0]
     assert out.startswith(chosen)
+    assert re.search(r"and the model \d+\.\d kB of memory\.", err)
+    assert re.search(r"m\.handful \(\d+\.\d kB on disk\)\n", out)
     assert run(capsys, "fit", "--help")[0] == 0
 
 

@@ -141,7 +141,7 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
     out = console()
     out.print(
         f"{model.method_name}{tuned}{read}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
-        f"({words.size(n_bytes)})",
+        f"({words.size(n_bytes)} on disk)",
         markup=False,
         soft_wrap=True,
     )

@@ -138,7 +138,7 @@ class Result:
         if not outcomes:
             return ""
         quickest = min(outcome.fit_seconds for outcome in outcomes)  # others may have compiled kernels
-        return f"a fit takes {words.seconds(quickest)} and the model {words.size(outcomes[-1].n_bytes)}"
+        return f"a fit takes {words.seconds(quickest)} and the model {words.size(outcomes[-1].n_bytes)} of memory"
 
     def _repr_html_(self) -> str:
         from handful.reports.html import render_fragment
