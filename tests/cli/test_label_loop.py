@@ -288,6 +288,39 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     assert corpus.read_text().strip() == text.strip()
 
 
+def test_wrong_spans_are_doubted_and_corrected_in_columns(capsys, corpus):
+    tagged = read_tagged(corpus)
+    docs, fix = corpus.parent / "docs.jsonl", corpus.parent / "fix.tsv"
+    lines = []
+    for sentence, tags in zip(tagged.sentences, tagged.tags, strict=True):
+        starts = np.cumsum([0, *(len(token) + 1 for token in sentence.tokens)]).tolist()
+        spans = [
+            {"start": start, "end": start + len(token), "label": tag[2:]}
+            for start, token, tag in zip(starts, sentence.tokens, tags, strict=False)
+            if tag != "O"
+        ]
+        lines.append({"text": " ".join(sentence.tokens), "spans": spans})
+    wrong = next(line for line in lines if "Oslo" in line["text"])
+    wrong["spans"] = []
+    docs.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    code, _, err = run(capsys, "doubt", docs, "-n", 1, "-o", corpus.parent / "fix.jsonl")
+    assert code == 2
+    assert "fix.jsonl: tags to correct are written as columns of tokens and tags. Name a .tsv file." in err
+    code, out, _ = run(capsys, "doubt", docs, "-n", 1, "-o", fix)
+    assert code == 0
+    assert f"handful merge {docs} {fix} --prefer-new" in out
+    assert '"Oslo": O, models say B-LOC' in fix.read_text()
+    fix.write_text(fix.read_text().replace("Oslo\tO", "Oslo\tB-LOC"))
+    code, out, _ = run(capsys, "merge", docs, fix, "--prefer-new")
+    assert code == 0
+    assert "1 with new tags" in out
+    assert read_tagged(corpus.parent / "docs.merged.tsv").tags == tagged.tags
+    code, _, err = run(capsys, "merge", corpus, docs)
+    assert code == 2
+    told = "must be columns of tokens and tags, got another kind of file (prodigy)."
+    assert err == f"handful: {docs}: {told} Name it first: handful merge {docs} {corpus}\n"
+
+
 def test_the_first_sentences_need_no_tagger(capsys, corpus):
     raw, todo = corpus.parent / "raw.txt", corpus.parent / "todo.tsv"
     raw.write_text("in Rome fell\nin Bonn fell\nBonn was here\nin Lima they slept\n")

@@ -33,8 +33,8 @@ _MOST_ELSEWHERE = 3
 def command(data: Path, target: str | None, n_most: int, reading: Reading, run: Run) -> None:
     """Find labels in DATA that models trained on the rest contradict, the most doubtful first.
 
-    DATA is a table with a --target, or tagged sentences (columns or CoNLL-U). Labels are never changed: look at them, and
-    bring corrections back with 'handful merge --prefer-new'.
+    DATA is a table with a --target, or tagged sentences (columns, CoNLL-U, annotated texts). Labels are never changed: look
+    at them, and bring corrections back with 'handful merge --prefer-new'. Tags to correct are written as columns.
     """
     output = run.output
     check_output(output, data)
@@ -142,12 +142,11 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
     from handful.labeling import doubtful_tags
 
     corpus, output = read_tagged(data), run.output
-    if output is not None and (not corpus.layout or corpus.tag != corpus.layout[-1]):
-        raise click.UsageError("-o writes columns of tokens and tags, and DATA must be such a file, with the tag last.")
+    layout = None if output is None else _layout(data, corpus, output)
     with progress_bar() as progress:
         told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=run.seed, progress=progress)
-    if output is not None:
-        _write_tags(output, corpus, told)
+    if output is not None and layout is not None:
+        _write_tags(output, corpus, told, layout)
     if run.as_json:
         emit_json({"data": str(data), "output": output, **asdict(told)})
         return
@@ -160,7 +159,24 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
         )
 
 
-def _write_tags(output: Path, corpus: Tagged, told: TagDoubts) -> None:
+def _layout(data: Path, corpus: Tagged, output: Path) -> tuple[str, ...]:
+    """Return the columns of a file to be corrected: those of the data, or tokens and tags of annotated texts."""
+    from handful.corpora.annotated import ENDINGS
+    from handful.corpora.formats import format_of
+    from handful.corpora.opening import bare_suffix
+
+    if ENDINGS.get(bare_suffix(output)) != "columns":
+        raise click.UsageError(
+            f"{output}: tags to correct are written as columns of tokens and tags. Name a .tsv file."
+        )
+    if corpus.layout and corpus.tag == corpus.layout[-1]:
+        return corpus.layout
+    if not corpus.layout and format_of(data).yields == "sentences":
+        return ("token", corpus.tag)
+    raise click.UsageError("-o: DATA must be annotated texts, or columns of tokens and tags with the tag last.")
+
+
+def _write_tags(output: Path, corpus: Tagged, told: TagDoubts, layout: tuple[str, ...]) -> None:
     """Write the sentences with their tags, above each what is in doubt."""
     from handful.core.records import Sentence
     from handful.corpora.formats import write_conll
@@ -176,7 +192,7 @@ def _write_tags(output: Path, corpus: Tagged, told: TagDoubts) -> None:
         )
         for number, lines in marks.items()
     ]
-    write_conll(output, filled, corpus.layout)
+    write_conll(output, filled, layout)
 
 
 def _mark(doubt: TagDoubt) -> str:

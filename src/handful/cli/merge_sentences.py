@@ -35,6 +35,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
     layout, there = _read(data)
     came: dict[str, list[Sentence]] = {}
     for file in files:
+        _refuse_annotated(data, file)
         if len(guess_columns(file)) != len(layout):
             raise ParameterError(
                 f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
@@ -65,6 +66,21 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
             style="yellow",
             markup=False,
             soft_wrap=True,
+        )
+
+
+def _refuse_annotated(data: Path, file: Path) -> None:
+    """Raise if a file to be added is not in columns; as the first one it might be."""
+    from handful.corpora.formats import format_of
+    from handful.corpora.opening import Source
+
+    source = Source(file)
+    format = format_of(source)
+    is_json = source.head.lstrip()[:1] in (b"{", b"[")
+    if is_json or format.yields == "trees" or (format.yields == "sentences" and format.name != "conll"):
+        turned = f" Name it first: handful merge {file} {data}" if format.yields == "sentences" else ""
+        raise ParameterError(
+            f"{file}: must be columns of tokens and tags, got another kind of file ({format.name}).{turned}"
         )
 
 
