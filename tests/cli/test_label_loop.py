@@ -505,3 +505,38 @@ def test_numbers_and_dates_of_a_workbook_stay_such(capsys, tmp_path):
         .splitlines()[1]
         .startswith("4711,0.5,2026-02-01,2026-02-01 12:00:00,0")
     )
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_a_merge_changes_nothing_but_labels(capsys, tmp_path, encoding):
+    data, todo = tmp_path / "data.csv", tmp_path / "todo.csv"
+    tastes = ['"a;b"', "süß"]
+    rows = [f"{i % 7},{i % 10};{tastes[i % 2]};{'pq'[i % 2] if i < 12 else ''}" for i in range(40)]
+    lines = ["breite;geschmack;kind", *rows]
+    data.write_bytes(("\r\n".join(lines) + "\r\n").encode(encoding))
+    assert run(capsys, "next", data, "--target", "kind", "-n", 1, "-o", todo)[0] == 0
+    written = todo.read_bytes()
+    assert written.count(b"\r\n") == written.count(b"\n") == 2
+    names, cells = (line.split(";") for line in written.decode("utf-8-sig").replace('"a;b"', "a").splitlines())
+    number = int(cells[names.index("next_row")].split("-")[0])
+    todo.write_text(written.decode("utf-8-sig").replace(";;", ";p;", 1), encoding="utf-8")
+    assert run(capsys, "merge", data, todo, "--in-place")[0] == 0
+    lines[1 + number] += "p"
+    assert data.read_bytes() == ("\r\n".join(lines) + "\r\n").encode(encoding)
+
+
+def test_a_table_in_an_old_encoding_is_merged(capsys, tmp_path):
+    data, new = tmp_path / "data.csv", tmp_path / "new.csv"
+    data.write_bytes("größe;kind\n1;a\n2;\n".encode("cp1252"))
+    new.write_bytes("größe;kind\n2;b\n".encode())
+    code, _, _ = run(capsys, "merge", data, new, "--target", "kind", "-o", tmp_path / "out.csv")
+    assert code == 0
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "größe;kind\n1;a\n2;b\n"
+
+
+def test_a_merge_of_sentences_keeps_line_ends(capsys, tmp_path):
+    data, new = tmp_path / "data.tsv", tmp_path / "new.tsv"
+    data.write_bytes(b"Rome\tLOC\r\nfell\tO\r\n\r\n")
+    new.write_bytes(b"Bonn\tLOC\n\n")
+    assert run(capsys, "merge", data, new, "--in-place")[0] == 0
+    assert data.read_bytes() == b"Rome\tLOC\r\nfell\tO\r\n\r\nBonn\tLOC\r\n\r\n"

@@ -30,6 +30,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
     """
     from handful.corpora.formats import read_conll, write_conll
     from handful.corpora.formats.columns import guess_columns
+    from handful.corpora.opening import Source
     from handful.labeling.tagged_merging import merge_sentences
 
     layout, there = _read(data)
@@ -42,7 +43,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
             )
         came[str(file)] = list(read_conll(file, layout))
     merged = merge_sentences(there, came, layout[-1], prefer_new=prefer_new)
-    write_conll(where, merged.sentences, layout)
+    write_conll(where, merged.sentences, layout, line_end=Source(data).line_end)
     if as_json:
         conflicts = [
             {"file": name, "sentence": number, "tokens": s.tokens, "tags": s[layout[-1]]}

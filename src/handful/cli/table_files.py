@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -86,7 +87,8 @@ def check_table_name(output: Path) -> None:
 def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
     """Write a table, whole or not at all, in the manner of the file it is made from.
 
-    A CSV file gets its separator and its decimal commas; a workbook has numbers and dates where the file has them.
+    A CSV file gets its separator, decimal commas, line ends and byte order mark; a workbook has numbers and dates where the
+    file has them.
     """
     import polars as pl
 
@@ -102,7 +104,9 @@ def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None 
     elif suffix not in (".csv", ".tsv"):
         write_frames(output, frames)
     else:
-        write_delimited(output, cells, "\t" if suffix == ".tsv" else _separator(like))
+        manner = _manner(like)
+        separator = "\t" if suffix == ".tsv" else manner.separator
+        write_delimited(output, cells, separator, line_end=manner.line_end, mark=manner.mark)
 
 
 def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
@@ -123,10 +127,22 @@ def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
     return frame.with_columns(retyped(cells, types[cells.name]) for cells in texts if cells.name in types)
 
 
-def _separator(like: Path | None) -> str:
-    from handful.corpora.opening import bare_suffix, read_lines
+class _Manner(NamedTuple):
+    """How a file of separated cells is written."""
 
-    if like is None or bare_suffix(like) != ".csv":
-        return ","
-    header = next((line for _, line in read_lines(like) if line.strip()), "")
-    return max(",;\t", key=header.count)
+    separator: str = ","
+    line_end: str = "\n"
+    mark: bool = False
+
+
+def _manner(like: Path | None) -> _Manner:
+    """Tell separator, line ends and byte order mark of a file by its start."""
+    from handful.corpora.opening import Source, bare_suffix
+
+    if like is None or bare_suffix(like) not in (".csv", ".tsv") or not like.is_file():
+        return _Manner()
+    source = Source(like)
+    mark = source.head.startswith(codecs.BOM_UTF8)
+    first = next(filter(bytes.strip, source.head.split(b"\n", 99)), b"")
+    separator = max(",;\t", key=lambda one: first.count(one.encode())) if source.suffix == ".csv" else ","
+    return _Manner(separator, source.line_end, mark)

@@ -193,6 +193,7 @@ def write_conll(
     sentences: Iterable[Sentence],
     columns: Sequence[str] = ("token", "pos", "chunk", "ner"),
     separator: str = "\t",
+    line_end: str = "\n",
 ) -> None:
     r"""Write sentences as columns; the file appears only when all of them are written.
 
@@ -207,6 +208,8 @@ def write_conll(
         Name of each column, left to right; ``"token"`` stands for the tokens.
     separator : {"\t", " "}
         What to put between columns.
+    line_end : {"\n", "\r\n"}
+        What ends a line.
 
     Raises
     ------
@@ -229,7 +232,7 @@ def write_conll(
     if separator not in ("\t", " "):
         raise ParameterError(f"write_conll: separator must be a tab or a blank, got {shown(separator)}.")
     n_comments = n_hashes = index = 0
-    with write_text_file(path) as file:
+    with write_text_file(path, line_end) as file:
         for index, sentence in enumerate(sentences, start=1):
             who = f"write_conll: sentence {index}"
             lines = _checked_lines(who, sentence, names, separator)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import re
@@ -245,7 +246,14 @@ def is_delimited(head: Head) -> bool:
     return any(equal_width(lines, one) for one in separators)
 
 
-def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame], separator: str | None = None) -> None:
+def write_delimited(
+    path: FilePath,
+    frames: Iterable[pl.DataFrame],
+    separator: str | None = None,
+    *,
+    line_end: str = "\n",
+    mark: bool = False,
+) -> None:
     """Write frames as separated columns.
 
     Parameters
@@ -257,6 +265,10 @@ def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame], separator: s
     separator : str, optional
         What stands between cells; commas or (``.tsv``, ``.tab``) tabs by default. With semicolons, numbers get decimal
         commas where texts of the first frame have them.
+    line_end : str
+        What ends a line.
+    mark : bool
+        Whether a byte order mark stands first, by which Excel tells UTF-8.
     """
     from handful.corpora.opening import refuse_mark, write_bytes
 
@@ -267,9 +279,17 @@ def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame], separator: s
             if number == 0:
                 refuse_mark("write_table", frame.columns[0])
                 commas = between == ";" and _has_commas(frame)
+                file.write(codecs.BOM_UTF8 if mark else b"")
             # In a table of one column a bare empty cell would be a blank line.
             empty = '""' if frame.width == 1 else None
-            frame.write_csv(file, include_header=number == 0, separator=between, null_value=empty, decimal_comma=commas)
+            frame.write_csv(
+                file,
+                include_header=number == 0,
+                separator=between,
+                null_value=empty,
+                decimal_comma=commas,
+                line_terminator=line_end,
+            )
 
 
 def _has_commas(frame: pl.DataFrame) -> bool:

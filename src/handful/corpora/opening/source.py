@@ -78,6 +78,12 @@ class Source:
         """Ending of the name, before the one that tells how it is packed."""
         return bare_suffix(self._path)
 
+    @property
+    def line_end(self) -> str:
+        """What its first line ends in: carriage return and line feed, or a line feed alone."""
+        first, end, _ = self.head.partition(b"\n")
+        return "\r\n" if end and first.endswith(b"\r") else "\n"
+
     def open(self) -> io.BufferedReader:
         """Return the content from its start on; close it, or use it in a ``with`` block.
 

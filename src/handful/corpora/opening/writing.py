@@ -63,18 +63,20 @@ def write_bytes(path: FilePath) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def write_text_file(path: FilePath) -> Iterator[IO[str]]:
+def write_text_file(path: FilePath, line_end: str = "\n") -> Iterator[IO[str]]:
     r"""Open a UTF-8 text file that replaces `path` when the block ends well; packed as by `write_bytes`.
 
     Parameters
     ----------
     path : path-like
         Where the finished file goes.
+    line_end : str
+        What a ``\n`` becomes.
 
     Yields
     ------
     file
-        A text file to write to; line ends stay ``\n``.
+        A text file to write to.
 
     Examples
     --------
@@ -86,7 +88,7 @@ def write_text_file(path: FilePath) -> Iterator[IO[str]]:
     b'one\n'
     """
     with write_bytes(path) as file:
-        text = io.TextIOWrapper(cast(Any, file), encoding="utf-8", newline="\n", write_through=False)
+        text = io.TextIOWrapper(cast(Any, file), encoding="utf-8", newline=line_end, write_through=False)
         try:
             yield text
             text.flush()
