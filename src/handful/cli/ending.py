@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from handful.core.errors import HandfulError, ParameterError
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PYTHON_NAME = re.compile(r"([a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*): ")  # of a function, of a class
+_AGAIN = 0.05  # seconds until a signal that came at a bad moment is sent again
 _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 
 
@@ -28,11 +30,14 @@ class ReaderLeft(Exception):  # noqa: N818 (no error)
     """Nobody reads our output any more: its reader, such as `head`, has what it wanted."""
 
 
-class Stopped(BaseException):
-    """The process was told to end by a signal; whoever holds a file or a worker lets it go on the way out."""
+class Stopped(SystemExit):
+    """The process was told to end by a signal; whoever holds a file or a worker lets it go on the way out.
+
+    It is a `SystemExit` because event loops hold back every other exception.
+    """
 
     def __init__(self, number: int) -> None:
-        super().__init__(number)
+        super().__init__(128 + number)
         self.number = number
 
 
@@ -116,18 +121,34 @@ def _hint(arguments: list[str]) -> str:
 
 @contextmanager
 def _signals_raise() -> Iterator[None]:
-    """Let the signals that ask a process to end unwind the stack, as an interrupt does."""
+    """Let the signals that ask a process to end unwind the stack, as an interrupt does.
+
+    Python cannot unwind through a function that C has called, such as the end of an object: there it shows the exception to
+    `sys.unraisablehook` and drops it. The signal is then sent once more.
+    """
 
     def stop(number: int, _: Any) -> NoReturn:
         signal.signal(number, signal.SIG_IGN)  # one request is enough; the way out is not to be cut short
         raise Stopped(number)
 
+    def dropped(told: Any) -> None:
+        if not isinstance(told.exc_value, Stopped):
+            show(told)
+            return
+        number = told.exc_value.number
+        signal.signal(number, stop)
+        again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
+        again.daemon = True
+        again.start()
+
+    show, sys.unraisablehook = sys.unraisablehook, dropped
     before = {}
     with suppress(ValueError):  # signals belong to the main thread; elsewhere whoever runs it deals with them
         before = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
         yield
     finally:
+        sys.unraisablehook = show
         for number, handler in before.items():
             if signal.getsignal(number) is stop:
                 signal.signal(number, handler)
