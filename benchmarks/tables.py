@@ -201,6 +201,11 @@ def behind_the_best_elsewhere(ours: list[float], fixed: list[dict[str, float]]) 
     return float(np.mean(gaps))
 
 
+def times_far_below(theirs: dict[str, dict[str, float]], choice: str) -> int:
+    """Return on how many tables a fixed choice is more than three points below the best of them."""
+    return sum(scores[choice] < max(scores.values()) - 0.03 for scores in theirs.values())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
@@ -269,6 +274,7 @@ def main() -> None:
     far = {name: gap for name, gap in below.items() if gap < -3}
     print(json.dumps({"handful minus the best fixed choice": round(mean - means[top], 2), "which": top}))
     print(json.dumps({"tables more than 3 below the best of all": far, "of": len(names)}))
+    print(json.dumps({"as many of each fixed choice": {choice: times_far_below(theirs, choice) for choice in means}}))
     far = {name: round(gap, 1) for name, gap in fair.items() if gap < -3}
     print(json.dumps({"tables more than 3 below the best of the other draws": far, "of": len(names)}))
 
