@@ -11,7 +11,9 @@ from handful.core.records import Sentence
 from handful.core.registry import Card, add_card, forget
 from handful.corpora.formats.columns import guess_columns
 from handful.corpora.tagged import read_tagged, read_untagged
-from handful.evaluation.chunks import score_tags
+from handful.evaluation.chunks import score_tags, sentence_values
+from handful.evaluation.ranking import Entry, rank
+from handful.evaluation.verdict import judge
 from handful.experiment.arena_corpora import CorpusDraws
 from handful.experiment.compare_tagged import TaggedArena, compare_tagged
 from handful.experiment.trial import Task
@@ -85,6 +87,44 @@ def test_spans_are_scored_as_spans():
     gold, found = [["B-X", "I-X", "O"]], [["B-X", "O", "O"]]
     assert score_tags(gold, found, with_spans=True)["f1"] == 0
     assert score_tags(gold, found, with_spans=False) == {"accuracy": 2 / 3}
+
+
+@pytest.mark.parametrize("with_spans", [True, False])
+def test_the_mean_of_the_values_of_sentences_is_the_score(with_spans):
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 9, 30)
+    gold, found = ([rng.choice(["O", "B-X", "I-X"], n).tolist() for n in lengths] for _ in range(2))
+    score = score_tags(gold, found, with_spans)["f1" if with_spans else "accuracy"]
+    assert 0 < score < 1
+    assert sentence_values(gold, found, with_spans).mean() == pytest.approx(score)
+    assert sentence_values(gold, gold, with_spans).tolist() == pytest.approx([1.0] * 30)
+    assert sentence_values([["O"]], [["O"]], with_spans=True).tolist() == [0.0]
+
+
+def test_one_draw_of_ten_sentences_without_an_error_promises_little(corpus):
+    setting = TaggedArena("train", read_tagged(corpus), [], CorpusDraws(40, 32, 0), "pos", 0).setting
+    assert setting.n_test == len(setting.tested(0)) == 8  # sentences, not tokens
+    right = {draw: np.ones(8) for draw in range(5)}
+    few, many = (
+        rank(
+            [Entry("crf", dict.fromkeys(range(n), 1.0), plain=True, right={d: right[d] for d in range(n)})], setting
+        ).best
+        for n in (1, 5)
+    )
+    assert few.low < 0.8
+    assert few.high == 1.0
+    assert 0.8 < few.expected < 0.9
+    assert few.low + 0.05 < many.low < 0.95
+    assert few.expected < many.expected < 0.97
+    told = judge(rank([Entry("crf", {0: 1.0}, plain=True, right={0: right[0]})], setting), setting).best_bet
+    assert "with 32 tagged sentences (95 % interval 7" in told
+
+
+def test_a_trial_tells_what_each_sentence_adds(corpus):
+    arena = TaggedArena("train", read_tagged(corpus), [], CorpusDraws(40, 4, 0), "pos", 0)
+    outcome = arena.run(Task("frequent-tag", False, 0, 4))
+    assert len(outcome.values) == 8
+    assert np.mean(outcome.values) == pytest.approx(outcome.score)
 
 
 def test_draws_of_sentences_are_nested_and_part_the_corpus():

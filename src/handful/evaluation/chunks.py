@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from handful.core.errors import DataError
 from handful.corpora.formats.iob import spans
 
@@ -145,3 +147,35 @@ def score_tags(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
     rows = zip(predicted, gold, strict=True)
     pairs = [pair for answers, right in rows for pair in zip(answers, right, strict=True)]
     return {"accuracy": sum(a == b for a, b in pairs) / max(len(pairs), 1)}
+
+
+def sentence_values(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], with_spans: bool) -> np.ndarray:
+    """Return one number for each sentence, whose mean is the score of all and whose spread tells how far that may be off.
+
+    Parameters
+    ----------
+    gold, predicted : sequence of sequences of str
+        Tags of each sentence.
+    with_spans : bool
+        Whether the score is F1 of spans; otherwise it is the accuracy of tags.
+
+    Returns
+    -------
+    ndarray of float
+        The score, and what the sentence adds to it or takes away (a ratio of sums, linearized): a long sentence counts more.
+
+    Examples
+    --------
+    >>> sentence_values([["A", "B"], ["A"]], [["A", "B"], ["B"]], with_spans=False).round(2).tolist()
+    [1.11, 0.22]
+    """
+    right, there = np.zeros(len(gold)), np.zeros(len(gold))
+    for i, (mine, other) in enumerate(zip(gold, predicted, strict=True)):
+        if with_spans:
+            a, b = set(spans(mine)), set(spans(other))
+            right[i], there[i] = 2 * len(a & b), len(a) + len(b)
+        else:
+            right[i], there[i] = sum(x == y for x, y in zip(mine, other, strict=True)), len(mine)
+    mean = float(there.mean()) or 1.0
+    score = float(right.mean()) / mean
+    return score + (right - score * there) / mean

@@ -23,7 +23,6 @@ LEAST_DRAWS = 3
 """Draws that two methods must share before anything is called proven."""
 
 _MANY = 1_000_000
-_USUAL_SCORE = 0.75  # on data of all kinds
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class Entry:
         False for an entry that is there only as another's twin.
     favorite : bool
         Whether it is the best bet before anything is measured.
-    right : mapping of int to ndarray of bool
-        Draw to which of the tested rows it was right on, where the score is their share.
+    right : mapping of int to ndarray of bool or float
+        Draw to which of the tested rows it was right on, where the score is their share; or numbers whose mean the score is.
     candidate : bool
         Whether it may be recommended; one that is there only to be held against may not.
     """
@@ -83,6 +82,11 @@ class Setting:
         Gives the tested rows of a draw.
     even : bool
         Whether labels were picked class by class, so that scores are those of classes that are equally frequent.
+    fewest_draws : int
+        Draws from which on the rows in them tell how far a score may be off. Where one is enough, no more rows count as tested
+        than a method's own draws had.
+    usual_score, usual_rows : float
+        Score of such methods on data of all kinds, and how many tested rows this guess counts as.
     """
 
     test_share: float
@@ -93,11 +97,19 @@ class Setting:
     overlap: float = 0.75
     tested: Callable[[int], np.ndarray] | None = None
     even: bool = False
+    fewest_draws: int = 2
+    usual_score: float = 0.75
+    usual_rows: float = 2.0
 
     @property
     def bet_share(self) -> float:
         """What `test_share` is worth where draws have few labels in common."""
         return self.test_share * (0.4 + 0.6 * min(self.overlap / 0.75, 1.0))
+
+    def n_tested(self, n_draws: int) -> int:
+        """Return how many rows count as tested after some draws of a method."""
+        n_folds = _n_folds(self.test_share)
+        return self.n_test * (min(n_draws, n_folds) if self.fewest_draws == 1 else n_folds)
 
     @cached_property
     def luck_correlation(self) -> float:
@@ -144,7 +156,7 @@ class Rank:
     score, low, high : float
         Measured mean, with its interval.
     expected : float
-        The measured mean, shrunk toward what was expected beforehand (and, where few rows were tested, toward three quarters);
+        The measured mean, shrunk toward what was expected beforehand (and, where few rows were tested, toward the usual score);
         the ranking is by it.
     p_best : float
         Probability that it is the best.
@@ -300,9 +312,10 @@ def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float
     gain = None
     if entry.uses_unlabeled and entry.twin is not None and entry.twin in by_name:
         gain = difference(entry, by_name[entry.twin], setting)
-    # As if two more rows had come out as rows usually do: all of a few tested rows right does not mean that all ever will be.
-    n_tested = _n_tested(setting.test_share, setting.n_test)
-    expected = (min(max(bet.score, 0.0), 1.0) * n_tested + 2 * _USUAL_SCORE) / (n_tested + 2)
+    # As if some more rows had come out as rows usually do: all of a few tested rows right does not mean that all ever will be.
+    n_tested = setting.n_tested(bet.n_draws)
+    usual = setting.usual_rows
+    expected = (min(max(bet.score, 0.0), 1.0) * n_tested + usual * setting.usual_score) / (n_tested + usual)
     return Rank(
         bet.name,
         min(max(bet.measured, 0.0), 1.0),
@@ -369,7 +382,7 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
     >>> low < 0.95, high
     (True, 1.0)
     """
-    n_tested = _n_tested(test_share, n_test)
+    n_tested = n_test * _n_folds(test_share)
     # Two more rows of each kind (Agresti and Coull 1998): a score of 1 does not mean that errors are impossible.
     share = (float(np.mean(scores)) * n_tested + 2) / (n_tested + 4)
     least = share * (1 - share) / n_test
@@ -421,22 +434,22 @@ def _crossed(one: Entry, other: Entry | None, setting: Setting) -> tuple[float, 
     entries = [one] if other is None else [one, other]
     shared = sorted(set.intersection(*(set(entry.right) for entry in entries)))
     n_draws = len(set.intersection(*(set(entry.scores) for entry in entries)))
-    if setting.tested is None or len(shared) < 2 or len(shared) < n_draws:
+    if setting.tested is None or len(shared) < setting.fewest_draws or len(shared) < n_draws:
         return None
     rows = np.concatenate([setting.tested(draw) for draw in shared])
     draws = np.repeat(np.arange(len(shared)), [len(one.right[draw]) for draw in shared])
     values = np.concatenate([one.right[draw].astype(float) for draw in shared])
     if other is not None:
-        values -= np.concatenate([other.right[draw] for draw in shared])
+        values -= np.concatenate([other.right[draw].astype(float) for draw in shared])
     return crossed_mean(values, rows, draws, setting.luck_correlation)
 
 
-def _n_tested(test_share: float, n_test: int) -> int:
-    return n_test * max(round(1 / test_share) + 1, 1)
+def _n_folds(test_share: float) -> int:
+    return max(round(1 / test_share) + 1, 1)
 
 
 def _least_variance(differences: np.ndarray, test_share: float, n_test: int) -> float:
     # Two classifiers whose accuracies differ by d disagree on a share d of the rows at least; if they never did, they
     # may on the next row.
-    d = max(abs(float(differences.mean())), 1 / (_n_tested(test_share, n_test) + 2))
+    d = max(abs(float(differences.mean())), 1 / (n_test * _n_folds(test_share) + 2))
     return min(d, 1.0) * max(1 - d, 0.0) / n_test

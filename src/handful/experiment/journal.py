@@ -29,6 +29,7 @@ _RECORD = stored(
     n_bytes=IfThere(Number(int, low=0)),
     n_kept=IfThere(Number(int, low=0)),
     error=IfThere(Text()),
+    values=IfThere(ListOf(Number(float))),
 )
 
 

@@ -213,6 +213,8 @@ class Race:
             self._scores[task.entry][task.draw] = outcome.score
             if outcome.right:
                 self._right[task.entry][task.draw] = np.frombuffer(outcome.right.encode(), dtype=np.uint8) == ord("1")
+            elif outcome.values:
+                self._right[task.entry][task.draw] = np.array(outcome.values)
 
     def _task(self, entrant: Entrant, draw: int) -> Task:
         return Task(entrant.method, entrant.labels_only, draw, self.n_labels)

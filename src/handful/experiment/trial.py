@@ -63,6 +63,8 @@ class Outcome:
         Score on the tested rows; None if it failed.
     right : str
         Which of the tested rows it was right on, as zeros and ones, where the score is their share.
+    values : list of float
+        One number for each tested sentence, whose mean is the score; for taggers.
     sure, near : list of float
         What the method says of each tested row, the first 200: its share of the answer, and how near labeled rows are; see
         `handful.methods.confidence.HeldOut`. Empty for taggers.
@@ -101,6 +103,7 @@ class Outcome:
     sure: list[float] = field(default_factory=list)
     near: list[float] = field(default_factory=list)
     hits: str = ""
+    values: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
