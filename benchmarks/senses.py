@@ -4,6 +4,8 @@ Usage: python benchmarks/senses.py [--quick] [--json] [--part NAME ...] [--tagge
 
 Senseval-2 needs the data folder (HANDFUL_DATA). Every choice (features, weights, window, degree, components, neighbors, vote,
 margin, constants of the baselines) was made by cross-validation on the training part; the test key is only scored against.
+``--part few`` learns from 10 and 20 contexts of each of 20 nouns (CoarseWSD-20, HANDFUL_DEVDATA), three draws: neighbors chosen by
+cross-validation, 5 and 25 of them, and the other methods, scored on the nouns' test contexts.
 """
 
 from __future__ import annotations
@@ -227,7 +229,47 @@ def digits(args):
     return {"digits, exact": 100 * exact, "digits, 300 landmarks, 5 seeds": [round(100 * r, 2) for r in rough]}
 
 
-PARTS = {"toy": toy, "eigen": eigen, "large": large, "senseval": senseval, "large-inner": large_inner}
+def few(args):
+    import pandas as pd
+
+    from handful.core.records import Occurrence
+    from handful.senses import SenseClassifier
+
+    table = pd.read_csv(
+        os.path.join(os.environ["HANDFUL_DEVDATA"], "senses", "coarsewsd20.tsv.gz"), sep="\t", quoting=3
+    )
+    parts = {"train": [], "test": []}
+    for number, row in enumerate(table.itertuples()):
+        tokens = tuple(row.sentence.split(" "))
+        parts[row.split].append(Occurrence(f"{row.word}.n", str(number), tokens, row.target_index, (row.sense,)))
+    contenders = {
+        "kernel PCA, neighbors chosen": SenseClassifier(),
+        "kernel PCA, 5 neighbors": SenseClassifier(n_neighbors=5),
+        "kernel PCA, 25 neighbors": SenseClassifier(n_neighbors=25),
+        **{name: SenseClassifier(name) for name in ("linear-svm", "naive-bayes", "most-frequent")},
+    }
+    found = {}
+    for size in (10, 20):
+        shares = {name: [] for name in contenders}
+        for draw in range(1 if args.quick else 3):
+            order = np.random.default_rng([draw, args.first_draw]).permutation(len(parts["train"]))
+            chosen, counts = [], Counter()
+            for context in (parts["train"][i] for i in order):
+                if counts[context.word] < size:
+                    counts[context.word] += 1
+                    chosen.append(context)
+            for name, model in contenders.items():
+                answers = model.fit(chosen).predict(parts["test"])
+                right = [answer in o.senses for answer, o in zip(answers, parts["test"], strict=True)]
+                shares[name].append(100 * np.mean(right))
+        found[f"{size} contexts of each of {len(counts)} nouns, {len(right)} asked"] = {
+            name: f"{np.mean(all_draws):.1f} ({', '.join(f'{x:.1f}' for x in all_draws)})"
+            for name, all_draws in shares.items()
+        }
+    return found
+
+
+PARTS = {"few": few, "toy": toy, "eigen": eigen, "large": large, "senseval": senseval, "large-inner": large_inner}
 
 
 def show(value, indent=0):
@@ -246,6 +288,7 @@ def main():
     parser.add_argument("--part", action="append", choices=PARTS, help="run this part only (may be repeated)")
     parser.add_argument("--tagger", help="model file of the tagger: read if there, else written")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--first-draw", type=int, default=0, help="seed of the draws of --part few")
     args = parser.parse_args()
     chosen = args.part or ["toy", "eigen", "large", *(["senseval"] if os.environ.get("HANDFUL_DATA") else [])]
     found = {"quick": args.quick} | {name: PARTS[name](args) for name in chosen}

@@ -221,6 +221,13 @@ def test_signs_within_words_do_not_cut_them(text, tokens):
     assert [token.text for token in tokenize(text)] == tokens
 
 
+def test_german_days_end_no_sentence_and_contractions_are_cut():
+    parts = [[t.text for t in part] for part in sentences("Wie geht's? Am 3. Oktober 1990, z.B. um 12. Er kam.")]
+    assert parts[0] == ["Wie", "geht", "'s", "?"]
+    assert parts[1][:4] == ["Am", "3", ".", "Oktober"]
+    assert [len(part) for part in parts] == [4, 10, 3]
+
+
 def test_raw_text_is_cut_into_tokens(tmp_path):
     path = tmp_path / "a.txt"
     text = "The mayor, Mr. Low, left. He said: no!\n\nWhy?\nNobody knows, they say.\n"

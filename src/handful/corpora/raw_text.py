@@ -38,6 +38,9 @@ _ABBREVIATION = re.compile(rf"(?:{_ABBREVIATIONS}|no|al|m|e\.g|i\.e|[a-z])", re.
 _ENDS = frozenset(
     {".", "!", "?", "!!", "!!!", "??", "???", "\u2026", "...", "..", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964"}
 )
+_MONTH = re.compile(  # after a German day, "3. Oktober", no sentence ends
+    r"januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember", re.IGNORECASE
+)
 _CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _LONGEST_MEAN = 5
@@ -64,8 +67,8 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
     Parameters
     ----------
     text : str
-        Any text. Words are cut at Unicode word boundaries, keep their hyphens, lose English (``n't``, ``'s``) and French
-        (``l'``) contractions, and common abbreviations keep their point; every other sign is a token of its own.
+        Any text. Words are cut at Unicode word boundaries, keep their hyphens, lose English and German (``n't``, ``'s``) and
+        French (``l'``) contractions, and common abbreviations keep their point; every other sign is a token of its own.
     cuts : iterable of int
         Places at which a token must end, such as the borders of labeled spans.
 
@@ -103,7 +106,7 @@ def sentences(text: str, cuts: Iterable[int] = ()) -> Iterator[list[Token]]:
     ------
     list of Token
         A sentence ends after ``.``, ``!`` or ``?`` and what closes quotes or brackets, unless an abbreviation stands before
-        the point or a small letter follows.
+        the point, a small letter follows, or it stands between a day and a German month.
 
     Examples
     --------
@@ -137,6 +140,8 @@ def _ends(tokens: list[Token], place: int, after: Token) -> bool:
     if token.text != "." or last == 0:
         return True
     before = tokens[last - 1]
+    if before.text.isdigit() and _MONTH.fullmatch(after.text):
+        return False
     return before.end != token.start or _ABBREVIATION.fullmatch(before.text) is None
 
 
