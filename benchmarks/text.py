@@ -42,13 +42,14 @@ from handful.corpora.formats import to_iob2
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tagged import read_tagged
 from handful.evaluation.chunks import score_tags
+from handful.experiment.condensing import slimmed
 from handful.methods import load as load_model
 from handful.methods import save
 from handful.representations import BrownClusters
 from handful.tagging.crf.tuning import has_spans
 from handful.tagging.recipes import TaggerSetup
 
-DROPS = ("0.2", "0.4")  # weights below are left out, until the score is that of an L1 tagger
+DROPS = (0.2, 0.4, 0.6, 0.8)  # weights below are left out, until the score is that of an L1 tagger
 
 
 def features(words, i):
@@ -142,9 +143,10 @@ def condensing(sentences, tags, test, gold, spans, raw):
         )
         save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", packed=True)
         drops = [f"drop-{drop}" for drop in DROPS]
-        for name, drop in zip(drops, DROPS, strict=True):
-            words = ("condense", "base.handful", "train.tsv", "raw.txt", "--way", "rounded", "--drop", drop)
-            handful(*words, "-o", f"{name}.handful", folder=folder)
+        for name, drop in zip(drops, DROPS, strict=True):  # as 'condense --way rounded --drop' does
+            save(
+                slimmed(load_model(Path(folder) / "base.handful"), drop), Path(folder) / f"{name}.handful", packed=True
+            )
         for name in ("base", "l1", "l1-packed", "condensed", *drops):
             path = Path(folder) / f"{name}.handful"
             tagger = load_model(path)
