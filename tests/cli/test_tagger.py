@@ -160,6 +160,22 @@ def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
     assert run(capsys, "fit", "tagger", corpus, "--clusters", clusters, "--iterations", 5)[0] == 0
 
 
+def test_what_stands_beside_a_text_stays_in_json(capsys, corpus, tmp_path):
+    assert run(capsys, "fit", "tagger", corpus, "--iterations", "2")[0] == 0
+    texts, answers = tmp_path / "texts.jsonl", tmp_path / "answers.jsonl"
+    beside = {"id": "a-1", "from": {"page": 3}, "tag": "mine", "long": "x" * 600}
+    texts.write_text(
+        json.dumps({"text": "The dog barks. A bird sleeps.", **beside}) + '\n{"text": "The dog sleeps."}\n'
+    )
+    assert run(capsys, "predict", tmp_path / "train.handful", texts, "-o", answers)[0] == 0
+    first, second, third = map(json.loads, answers.read_text().splitlines())
+    for row in (first, second):
+        assert (row["record"], row["id"], row["from"]) == (0, "a-1", {"page": 3})
+        assert isinstance(row["tag"], list)  # the tagger's own
+        assert "long" not in row
+    assert (third["record"], "id" in third) == (1, False)
+
+
 @pytest.mark.parametrize("name", ["out.ann", "out.xlsx", "out.csv.gz"])
 def test_endings_that_are_not_written_are_refused(capsys, corpus, tmp_path, name):
     assert run(capsys, "fit", "tagger", corpus, "--iterations", "2")[0] == 0

@@ -178,7 +178,11 @@ def test_texts_without_spans_have_no_tags_and_know_their_record(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "Rome fell. Why?", "id": 7}\n{"text": ""}\n{"text": "Oslo stood."}\n')
     found = [sentence for sentence, _ in read_untagged(path, (), "tag")]
-    assert [sentence.comments for sentence in found] == [("# record = 0",), ("# record = 0",), ("# record = 2",)]
+    assert [sentence.comments for sentence in found] == [
+        ("# record = 0", '# beside = {"id": 7}'),
+        ("# record = 0", '# beside = {"id": 7}'),
+        ("# record = 2",),
+    ]
     assert not any("tag" in sentence.columns for sentence in found)
 
 

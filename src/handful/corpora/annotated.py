@@ -12,7 +12,7 @@ from handful.core.records import Sentence, Tree
 from handful.corpora.formats.columns import COLUMNS_HEADER, columns_header
 from handful.corpora.formats.conllu import conllu_text
 from handful.corpora.formats.iob import Span, spans
-from handful.corpora.formats.offsets import RECORD, places_of
+from handful.corpora.formats.offsets import BESIDE, RECORD, places_of
 
 Form: TypeAlias = Literal["columns", "conllu", "jsonl"]
 
@@ -66,7 +66,8 @@ def sentence_text(
         Columns to write; ``token`` stands for the tokens and ``confidence`` for `confidence`. CoNLL-U writes its own.
     filled : sequence of str
         Columns that models filled. Those that CoNLL-U has no place for go to its last column, and so does the place of
-        each token in the text (``TokenRange``). JSON has the spans that they tell of.
+        each token in the text (``TokenRange``). JSON has the spans that they tell of, and what stood beside the text in a
+        file of JSON, such as an ``id``.
     confidence : sequence of float
         How sure a tagger is of each tag, if there is one.
 
@@ -105,6 +106,9 @@ def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidenc
     places = places_of(sentence)
     told = [int(line.removeprefix(RECORD)) for line in sentence.comments if line.startswith(RECORD)]
     row: dict[str, Any] = {"record": told[0]} if told else {}
+    for line in sentence.comments:
+        if line.startswith(BESIDE):
+            row |= json.loads(line.removeprefix(BESIDE))
     row |= {
         "tokens": list(sentence.tokens),
         "start": [a for a, _ in places],

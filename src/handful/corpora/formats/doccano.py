@@ -43,7 +43,7 @@ def read_doccano(path: FilePath) -> Iterator[Sentence]:
     for record, (number, row) in enumerate(json_objects(source)):
         given: list[Any] = next((row[key] for key in _KEYS if isinstance(row.get(key), list)), [])
         stretches = [_stretch(source, number, item) for item in given]
-        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, record=record)
+        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, record=record, row=row)
 
 
 def _stretch(path: FilePath, number: int | None, item: Any) -> Stretch:

@@ -33,7 +33,9 @@ def read_label_studio(path: FilePath) -> Iterator[Sentence]:
         if not texts:
             raise FormatError(source, number, "expected a text under 'data', got none.")
         text = str(data["text"]) if isinstance(data, dict) and "text" in data else max(texts, key=len)
-        yield from tagged_sentences(source, number, text, list(_stretches(source, number, row, text)), record=record)
+        yield from tagged_sentences(
+            source, number, text, list(_stretches(source, number, row, text)), record=record, row=row
+        )
 
 
 def _stretches(path: FilePath, number: int | None, row: dict[str, Any], text: str) -> Iterator[Stretch]:

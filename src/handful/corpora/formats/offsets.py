@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from handful.core.errors import FormatError
 from handful.core.records import Sentence
@@ -15,6 +16,14 @@ from handful.corpora.raw_text import Token, into_sentences, sentences
 
 RECORD = "# record ="
 """How the comment of a sentence starts that tells from which object of its file it is, counted from 0."""
+
+BESIDE = "# beside ="
+"""How the comment starts that tells what stood beside its text in that object."""
+
+_ANNOTATION = frozenset({"text", "tokens", "spans", "label", "labels", "entities", "relations", "answer"}) | frozenset(
+    {"data", "annotations", "completions", "predictions"}
+)
+_SHORT = 500  # characters of a value; a longer one would come again with each sentence of its text
 
 
 class Stretch(NamedTuple):
@@ -63,6 +72,7 @@ def tagged_sentences(
     places: Iterable[tuple[int, int]] = (),
     *,
     record: int | None = None,
+    row: Mapping[str, Any] | None = None,
 ) -> Iterator[Sentence]:
     """Cut a text into sentences and turn its spans into tags.
 
@@ -80,6 +90,8 @@ def tagged_sentences(
         Where the tokens are, if the file tells.
     record : int or None
         Which text of its file it is, counted from 0; sentences then have it as a comment.
+    row : mapping of str to value, optional
+        What stands beside the text, such as an ``id``: sentences have what is short of it as a comment, too.
 
     Yields
     ------
@@ -95,7 +107,7 @@ def tagged_sentences(
     kept = _apart(path, number, text, stretches)
     cuts = [border for stretch in kept for border in stretch[:2]]
     parts = into_sentences(text, _given(path, number, text, places, cuts)) if places else sentences(text, cuts)
-    comments = () if record is None else (f"{RECORD} {record}",)
+    comments = (() if record is None else (f"{RECORD} {record}",)) + _beside(row or {})
     # A span keeps its sentence together: a point inside it ends nothing.
     for part in _joined(list(parts), kept):
         columns = {
@@ -104,6 +116,12 @@ def tagged_sentences(
             "end": tuple(str(token.end) for token in part),
         }
         yield Sentence(tuple(token.text for token in part), columns, comments)
+
+
+def _beside(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a comment with what an object tells beside its text and the annotation of it."""
+    told = {name: value for name, value in row.items() if name not in _ANNOTATION and len(json.dumps(value)) <= _SHORT}
+    return (f"{BESIDE} {json.dumps(told)}",) if told else ()
 
 
 def _whole_spans(part: list[Token], kept: list[Stretch]) -> Iterator[tuple[int, int, str]]:

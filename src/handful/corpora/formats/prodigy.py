@@ -43,7 +43,9 @@ def read_prodigy(path: FilePath) -> Iterator[Sentence]:
         if not all(stretch.label for stretch in stretches):
             raise FormatError(source, number, "expected a label for each of the spans, got one without.")
         places = [_stretch(source, number, token)[:2] for token in row.get("tokens") or []]
-        yield from tagged_sentences(source, number, text_of(source, number, row), stretches, places, record=record)
+        yield from tagged_sentences(
+            source, number, text_of(source, number, row), stretches, places, record=record, row=row
+        )
 
 
 def _stretch(path: FilePath, number: int | None, span: Any) -> Stretch:
