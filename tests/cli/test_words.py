@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from handful.cli import main
+from handful.cli.fit_prototypes import _tell as tell
 from handful.corpora.formats import write_conll, write_prototypes, write_text
 from handful.corpora.make import APARTMENT_PROTOTYPES, make_apartment_ads, make_tagged_sentences
 from handful.methods import load
@@ -186,3 +188,26 @@ def test_where_nothing_is_alike_a_note_says_what_to_try(capsys, tmp_path):
         code, _, err = run(capsys, "prototypes", verb, lists, text, "--similarity", "nearby")
         assert code == 0
         assert "No word is like a prototype. Try --similarity place-roots" in err
+
+
+def test_a_tagger_without_similarity_says_why(capsys):
+    trial = {"threshold": 0.35, "spelling": True, "sticky": 0.0, "n_iter": 20}
+    tried = [
+        {**trial, "similarity": "none", "recovered": 0.97},
+        {**trial, "similarity": "places", "recovered": 0.85},
+        {**trial, "similarity": "nearby", "recovered": 0.5},
+    ]
+    facts = {"labels": ["A", "B"], "sentences": 9, "linked_words": 0, "model": "m.handful", "absent_prototypes": []}
+    tell(facts, SimpleNamespace(trials_=tried, crf_=None))
+    assert capsys.readouterr().out == (
+        "2 labels from 9 sentences. Saved to m.handful\n"
+        "Settings: no similarity of words, spelling counts. Prototypes that were hidden got their label with a probability of "
+        "97%. With words linked to prototypes that they are like (places) it was 85%, so that nothing is linked; --similarity "
+        "places links them all the same.\n"
+    )
+    tell({**facts, "linked_words": 7}, SimpleNamespace(trials_=tried[1:], crf_=None))
+    out = capsys.readouterr().out
+    assert "words linked to prototypes: 7" in out
+    assert "Settings: similarity places, threshold 0.35, spelling counts." in out
+    tell(facts, SimpleNamespace(trials_=[{**tried[0], "recovered": None}], crf_=None))  # the user said so
+    assert capsys.readouterr().out.endswith("Settings: no similarity of words, spelling counts.\n")

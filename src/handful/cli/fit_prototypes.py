@@ -96,10 +96,8 @@ def _facts(
 
 
 def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
-    say(
-        f"{len(facts['labels'])} labels from {facts['sentences']:,} sentences; words linked to prototypes: "
-        f"{facts['linked_words']:,}. Saved to {facts['model']}"
-    )
+    linked = f"; words linked to prototypes: {facts['linked_words']:,}" if _links(team) else ""
+    say(f"{len(facts['labels'])} labels from {facts['sentences']:,} sentences{linked}. Saved to {facts['model']}")
     say(_chosen(team))
     absent = facts["absent_prototypes"]
     if absent:
@@ -111,13 +109,34 @@ def _chosen(team: PrototypeTeam) -> str:
     """Tell which settings were taken, and how good they are by what can be told without labels."""
     best = team.trials_[0]
     told = [
-        f"similarity {best['similarity']}, threshold {best['threshold']:g}",
+        f"similarity {best['similarity']}, threshold {best['threshold']:g}"
+        if _links(team)
+        else "no similarity of words",
         f"spelling {'counts' if best['spelling'] else 'does not count'}",
         *([f"sticky {best['sticky']:g}"] if best["sticky"] else []),
     ]
     lines = f"Settings: {', '.join(told)}."
     if best["recovered"] is not None:
         lines += f" Prototypes that were hidden got their label with a probability of {best['recovered']:.0%}."
+    if not _links(team):
+        lines += _why_no_links(team)
     if team.crf_ is not None:
         lines += f" Tagged sentences count {team.crf_weight_:.0%}, prototypes {1 - team.crf_weight_:.0%}."
     return lines
+
+
+def _links(team: PrototypeTeam) -> bool:
+    """Tell whether words are linked to prototypes that they are like."""
+    return bool(team.trials_[0]["similarity"] != "none")
+
+
+def _why_no_links(team: PrototypeTeam) -> str:
+    """Tell how good the best kind of similarity was, where the best settings have none of it."""
+    linking = next((trial for trial in team.trials_ if trial["similarity"] != "none"), None)
+    if linking is None or linking["recovered"] is None:
+        return ""
+    kind, share = linking["similarity"], linking["recovered"]
+    return (
+        f" With words linked to prototypes that they are like ({kind}) it was {share:.0%}, so that nothing is linked; "
+        f"--similarity {kind} links them all the same."
+    )

@@ -36,14 +36,16 @@ def show_suggestions(suggestions: Suggestions) -> None:
     )
 
 
-def show_coverage(coverage: Coverage) -> None:
-    """Print how far a list reaches and where it is weak."""
+def show_coverage(coverage: Coverage, kind: str) -> None:
+    """Print how far a list reaches and where it is weak; `kind` is that of similarity."""
     out = console()
     n_words = len({word for reach in coverage.labels for word, _ in reach.prototypes})
     out.print(f"{coverage.n_tokens:,} tokens, {len(coverage.labels)} labels, {n_words} prototypes", style="bold")
     rest = max(0.0, 1 - coverage.prototype_share - coverage.linked_share)
     out.print(f"{coverage.prototype_share:6.1%} of the tokens are prototypes")
-    out.print(f"{coverage.linked_share:6.1%} are like one, and linked to it")
+    out.print(
+        f"{coverage.linked_share:6.1%} are like one (similarity {kind}), and linked to it if 'fit prototypes' takes that"
+    )
     out.print(f"{rest:6.1%} are neither: only their neighbors and their spelling speak for a label\n")
     if not coverage.linked_share:
         say(_NOTHING_ALIKE, stderr=True)

@@ -16,6 +16,7 @@ from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from handful.core.records import Sentence
+    from handful.tagging.prototypes.similarities import Kind
 
 _TEXT = click.argument("text", type=click.Path(path_type=Path))
 _LIST = click.argument("prototypes", type=click.Path(path_type=Path))
@@ -45,11 +46,15 @@ class _Likeness:
 
     def learn(self, sentences: list[Sentence]) -> tuple[Any, float]:
         """Learn similarity from sentences and a further file; return it and the least that counts as similar."""
-        from handful.tagging.prototypes.similarities import Kind, learn_similarity, usual_threshold
+        from handful.tagging.prototypes.similarities import learn_similarity, usual_threshold
 
-        chosen: Kind = self.similarity or ("nearby" if self.fields else "places")
         text = [*sentences, *([] if self.similarity_text is None else _read(self.similarity_text))]
-        return learn_similarity(chosen, text, sum(map(len, text))), usual_threshold(chosen)
+        return learn_similarity(self.kind, text, sum(map(len, text))), usual_threshold(self.kind)
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of similarity."""
+        return self.similarity or ("nearby" if self.fields else "places")
 
 
 def _likeness_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -170,7 +175,7 @@ def check(
     if as_json:
         emit_json(facts)
         return
-    show_coverage(coverage)
+    show_coverage(coverage, likeness.kind)
     show_settings(facts["settings"])
     if "accuracy" in facts:
         show_mistakes(facts["accuracy"], facts["confusions"])
