@@ -186,6 +186,20 @@ def test_texts_without_spans_have_no_tags_and_know_their_record(tmp_path):
     assert not any("tag" in sentence.columns for sentence in found)
 
 
+def test_contractions_that_raw_text_would_cut_are_told(tmp_path):
+    path = tmp_path / "a.tsv"
+    whole = "I\tO\ndidn\u2019t\tO\nask\tO\n\n"
+    path.write_text(whole * 4 + "O'Hara\tB-PER\nfell\tO\n\n'\tO\n\n")
+    (note,) = read_tagged(path).notes
+    assert note.startswith(
+        '4 tokens such as "didn\u2019t" are cut in raw text (did n\u2019t), which the tagger has not seen.'
+    )
+    path.write_text(whole * 4 + "did\tO\nn't\tO\n\n" * 5)  # most are cut
+    assert read_tagged(path).notes == ()
+    path.write_text(whole * 2)
+    assert read_tagged(path).notes == ()
+
+
 def test_tags_that_look_wrong_are_told(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"word{i % 9}\t{'B-X' if i % 2 else 'O'}\n" for i in range(200)))

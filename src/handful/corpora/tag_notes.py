@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from handful.corpora.raw_text import tokenize
 
 _LONG = 150
+_FEWEST_WHOLE, _LEAST_WHOLE = 3, 0.001  # contractions that are worth a note: in all, and of all tokens
 
 
 def notes_on_tags(tags: Sequence[Sequence[str]]) -> list[str]:
@@ -26,6 +30,39 @@ def notes_on_tags(tags: Sequence[Sequence[str]]) -> list[str]:
     1 of 4 spans begins with I- (such as I-PER after B-LOC), not with B-; it is read as a span of its own.
     """
     return [*_on_length(tags), *_on_spans(tags)]
+
+
+def notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
+    """Return a note if many contractions, and most of them, are one token, while raw text is cut at their apostrophes.
+
+    Parameters
+    ----------
+    sentences : iterable of iterables of str
+        Tokens.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+
+    Examples
+    --------
+    >>> print(*notes_on_tokens([["it", "didn't"], ["we're", "here"], ["don't"]]))
+    3 tokens such as "didn't" are cut in raw text (did n't), ...
+    """
+    every = Counter(token for sentence in sentences for token in sentence)
+    counts = {token: n for token, n in every.items() if "'" in token or "\u2019" in token}
+    pieces = {token: [piece.text for piece in tokenize(token)] for token in counts}
+    whole = [token for token in counts if len(pieces[token]) > 1 and any(map(str.isalnum, pieces[token]))]
+    n_whole = sum(counts[token] for token in whole)
+    n_cut = sum(n for token, n in counts.items() if len(token) > 1 and token not in whole)
+    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * every.total()) or n_whole <= n_cut:
+        return []
+    example = max(whole, key=lambda token: counts[token])
+    return [
+        f'{n_whole:,} tokens such as "{example}" are cut in raw text ({" ".join(pieces[example])}), which the tagger has not '
+        "seen. Give it texts with blanks between tokens, one sentence a line, or cut such tokens here."
+    ]
 
 
 def _on_length(tags: Sequence[Sequence[str]]) -> list[str]:

@@ -16,7 +16,7 @@ from handful.corpora.formats.json_objects import first_object
 from handful.corpora.formats.prodigy import read_prodigy
 from handful.corpora.formats.raw import is_raw, read_raw
 from handful.corpora.opening import FilePath, Source, as_source
-from handful.corpora.tag_notes import notes_on_tags
+from handful.corpora.tag_notes import notes_on_tags, notes_on_tokens
 
 _KINDS = {
     "table": "a table",
@@ -98,7 +98,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     if bare and not sentences:
         check_columns(path, bare[0], (name,))
     _refuse_words(path, tags)
-    notes = (*source.notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags))
+    notes = (*source.notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags), *notes_on_tokens(sentences))
     return Tagged(tuple(sentences), tuple(tags), layout, name, notes)
 
 
