@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -72,6 +73,46 @@ def test_from_raw_text_to_trees(capsys, folder, tmp_path):
     assert run(capsys, "predict", *models, folder / "raw.txt", "-o", rows)[0] == 0
     told = [json.loads(line) for line in rows.read_text().splitlines()]
     assert [row["head"] for row in told] == [list(tree.heads) for tree in trees]
+
+
+@pytest.mark.corpus
+def test_from_real_raw_text_to_trees_and_spans(capsys, data_folder, tmp_path):
+    def parts(name, end):
+        return gzip.decompress((data_folder / name).read_bytes()).decode().split("\n\n")[:end]
+
+    treebank = parts("en_ewt-ud-dev.conllu.gz", 500)
+    asked = [
+        line.removeprefix("# text = ") for part in treebank[250:] for line in part.splitlines() if "# text = " in line
+    ]
+    files = {name: tmp_path / name for name in ("trees.conllu", "names.tsv", "raw.txt", "parsed.conllu", "spans.jsonl")}
+    files["trees.conllu"].write_text("\n\n".join(treebank[:250]) + "\n\n")
+    files["names.tsv"].write_text("\n\n".join(parts("wikigold.tsv.gz", 150)) + "\n\n")
+    text = "\n\n".join(asked) + "\n"
+    files["raw.txt"].write_text(text)
+    models = {name: tmp_path / f"{name}.handful" for name in ("xpos", "parser", "names")}
+    short = ("--iterations", "15", "--model")
+    assert run(capsys, "fit", "tagger", files["trees.conllu"], "--tag", "xpos", *short, models["xpos"])[0] == 0
+    parser = ("--tag", "xpos", "--order", "1", "--model", models["parser"])
+    assert run(capsys, "fit", "parser", files["trees.conllu"], *parser)[0] == 0
+    assert run(capsys, "fit", "tagger", files["names.tsv"], *short, models["names"])[0] == 0
+    both = models["xpos"], models["parser"]
+    assert run(capsys, "predict", *both, files["raw.txt"], "-o", files["parsed.conllu"])[0] == 0
+    trees = list(read_conllu(files["parsed.conllu"]))
+    assert all(0 in tree.heads for tree in trees)
+    cells = [cell for tree in trees for cell in tree.sentence["misc"]]
+    places = [cell.split("TokenRange=")[1].split("|")[0].split(":") for cell in cells]
+    words = [text[int(start) : int(end)] for start, end in places]
+    assert words == [token for tree in trees for token in tree.sentence.tokens]
+    assert "".join("".join(words).split()) == "".join(text.split()), "nothing is lost"
+    assert run(capsys, "predict", models["names"], files["raw.txt"], "-o", files["spans.jsonl"])[0] == 0
+    rows = [json.loads(line) for line in files["spans.jsonl"].read_text().splitlines()]
+    found = [(row, span) for row in rows for span in row["spans"]]
+    assert len(found) > 20
+    for row, span in found:
+        inside = [
+            token for token, at in zip(row["tokens"], row["start"], strict=True) if span["start"] <= at < span["end"]
+        ]
+        assert "".join(text[span["start"] : span["end"]].split()) == "".join(inside)
 
 
 def test_a_parser_of_two_columns_needs_a_tagger_for_each(capsys, folder):
