@@ -144,3 +144,13 @@ def test_strings_for_numbers_are_told(ask):
     with pytest.warns(UnreadableWarning, match=r"no numbers, or infinite, count as missing: 'size' \(60 of 60\)\.$"):
         ask(model, frame.with_columns(size=pl.lit("large")))
     ask(model, frame.with_columns(size=pl.lit("NA")))  # a missing number is nothing odd
+
+
+def test_an_array_has_no_names_of_columns():
+    frame, few, truth = rows()
+    model = TableModel("k-nn").fit(frame, few)
+    told = r"trained on \('size', 'color'\), got rows without names of columns\. Give a data frame"
+    for ask in (model.predict, model.predict_proba, model.predict_with_confidence, model.unreadable):
+        with pytest.raises(DataError, match=told):
+            ask(frame.to_numpy())
+    assert np.mean(model.predict(frame.to_dict(as_series=False)) == truth) > 0.8

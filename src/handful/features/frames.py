@@ -104,6 +104,11 @@ def frame_like(X: Any, columns: Collection[str]) -> pl.DataFrame:
     polars.DataFrame
         The same rows.
 
+    Raises
+    ------
+    DataError
+        If the rows have no names of columns, but those that a model was trained on had.
+
     Examples
     --------
     >>> frame_like({"width": [1.0], "height": [2.0]}, ["x0", "x1"]).columns
@@ -111,7 +116,15 @@ def frame_like(X: Any, columns: Collection[str]) -> pl.DataFrame:
     """
     frame = as_frame(X)
     places = [int(name[1:]) for name in columns if name[:1] == "x" and name[1:].isdecimal()]
-    if set(columns) <= set(frame.columns) or len(places) < len(columns) or frame.width != max(places) + 1:
+    if set(columns) <= set(frame.columns):
+        return frame
+    if len(places) < len(columns) and not (hasattr(X, "columns") or isinstance(X, Mapping)):
+        told = ", ".join(map(repr, list(columns)[:5])) + (", ..." if len(columns) > 5 else "")
+        raise DataError(
+            f"X: the rows must have the columns that the model was trained on ({told}), got rows without names of columns. "
+            "Give a data frame, or a dict of columns."
+        )
+    if len(places) < len(columns) or frame.width != max(places) + 1:
         return frame
     return frame.rename({name: f"x{place}" for place, name in enumerate(frame.columns)})
 
