@@ -29,7 +29,7 @@ def test_a_clear_gain_is_named():
     assert verdict.unlabeled_help
     assert verdict.use == "semi"
     assert verdict.proven.startswith("Proven: unlabeled rows help, +")
-    assert "over plain, the best supervised model (p < .001)" in verdict.proven
+    assert "over plain, the only plain supervised model (p < .001)" in verdict.proven
     assert "over alone." in verdict.proven
     assert [r.name for r in rank(entries, SETTING).ranks] == ["semi", "plain"]
 
@@ -80,6 +80,13 @@ def test_a_better_method_that_was_not_named_is_pointed_at():
     assert "better" not in judged(entry("plain", 0.60, plain=True, candidate=False), *named).best_bet
 
 
+def test_one_supervised_method_is_not_the_best_of_several():
+    semi = entry("semi", 0.705, uses_unlabeled=True, twin="plain")
+    one, other = entry("plain", 0.70, plain=True), entry("other", 0.6, plain=True)
+    assert "plain, the only plain supervised model" in judged(one, semi).proven
+    assert "plain, the best supervised model" in judged(one, other, semi).proven
+
+
 def test_one_lucky_draw_makes_no_baseline():
     ranking = rank([entry("often", 0.7, plain=True), entry("once", 0.9, n=1, plain=True)], SETTING)
     assert ranking.baseline == "often"
@@ -91,7 +98,7 @@ def test_scores_from_which_nothing_follows_are_not_told_as_numbers():
     semi = Entry("semi", bad, uses_unlabeled=True, twin="plain", favorite=True)
     verdict = judged(semi, Entry("plain", good, plain=True), setting=few)
     assert "with 8 labels tells little (95 % interval 0.0 to 100.0)" in verdict.best_bet
-    assert verdict.proven.endswith("so few tested rows cannot tell it from plain, the best supervised model.")
+    assert verdict.proven.endswith("so few tested rows cannot tell it from plain, the only plain supervised model.")
 
 
 def test_no_word_of_chance_for_a_large_lead_and_none_of_unlabeled_rows_where_none_were_used():

@@ -63,8 +63,9 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     >>> from handful.evaluation.ranking import Entry, rank
     >>> setting = Setting(test_share=0.25, n_test=500, n_labels=20)
     >>> plain = Entry("k-nn", {0: 0.70, 1: 0.72, 2: 0.71}, plain=True)
+    >>> other = Entry("tree", {0: 0.60, 1: 0.61, 2: 0.60}, plain=True)
     >>> more = Entry("ordinal-knn", {0: 0.80, 1: 0.82, 2: 0.80}, uses_unlabeled=True, twin="k-nn")
-    >>> print(judge(rank([plain, more], setting), setting).proven)
+    >>> print(judge(rank([plain, other, more], setting), setting).proven)
     Proven: unlabeled rows help, +9.7 points over k-nn, the best supervised model (p = .011).
     """
     best = ranking.best
@@ -102,7 +103,7 @@ def _proven(ranking: Ranking, setting: Setting) -> tuple[str, bool]:
     if helped is not None and helped.gain is not None:
         which = "" if helped is best else f" ({helped.name})"
         text = f"Proven: {setting.unlabeled} help{which}, {_signed(helped.difference)} points over {base}"
-        return f"{text}, the best supervised model (p {_p(helped.p)}){_over_twin(helped, base)}.", True
+        return f"{text}, {_called(ranking)} (p {_p(helped.p)}){_over_twin(helped, base)}.", True
     if best.better:
         return f"Proven: it is better than {base}{_by(best)}; {_owed(best, semi, setting)}.", False
     return _not_proven(ranking, semi, setting), False
@@ -136,26 +137,33 @@ def _not_proven(ranking: Ranking, semi: list[Rank], setting: Setting) -> str:
         return "Nothing is proven: nothing else was measured."
     if not semi:
         text = f"Whether {setting.unlabeled} help was not tried: no method that uses them was measured"
-        return f"{text}." if best.name == base else f"{text}; {_open(best, base)}."
+        return f"{text}." if best.name == base else f"{text}; {_open(best, ranking)}."
     rank = best if best.uses_unlabeled else semi[0]
     name = "it" if rank is best else rank.name
-    return f"Not proven: that {setting.unlabeled} help; {_open(rank, base, name)}."
+    return f"Not proven: that {setting.unlabeled} help; {_open(rank, ranking, name)}."
 
 
-def _open(rank: Rank, base: str | None, name: str = "it") -> str:
+def _open(rank: Rank, ranking: Ranking, name: str = "it") -> str:
     """Tell of a difference that is not proven, by its size."""
-    if rank.name == base:
-        return f"{name} is itself the best supervised model"
+    base = f"{ranking.baseline}, {_called(ranking)}"
+    if rank.name == ranking.baseline:
+        return f"{name} is itself {_called(ranking)}"
     if rank.against is None:
-        return f"{name} was measured too seldom to be held against {base}, the best supervised model"
+        return f"{name} was measured too seldom to be held against {base}"
     told = _with_interval(rank)
     if rank.difference >= _LARGE:
-        return f"{name} leads {base}, the best supervised model, by {told}, but so few tested rows cannot prove it"
+        return f"{name} leads {base}, by {told}, but so few tested rows cannot prove it"
     if rank.against.high - rank.against.low > 2 * _WIDE:
-        return f"so few tested rows cannot tell {name} from {base}, the best supervised model"
+        return f"so few tested rows cannot tell {name} from {base}"
     if rank.difference > 0:
-        return f"{name} is at {told} to {base}, the best supervised model, which may be chance"
-    return f"{name} is at {told} to {base}, the best supervised model"
+        return f"{name} is at {told} to {base}, which may be chance"
+    return f"{name} is at {told} to {base}"
+
+
+def _called(ranking: Ranking) -> str:
+    """Return what the baseline is; where nothing else learned from labels alone, it is the best of none."""
+    n = sum(not rank.uses_unlabeled for rank in ranking.ranks)
+    return "the best supervised model" if n > 1 else "the only plain supervised model"
 
 
 def _by(rank: Rank) -> str:
