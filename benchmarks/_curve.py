@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,46 +13,53 @@ from scipy import stats
 
 from handful.core.records import Sentence
 from handful.corpora import load
-from handful.corpora.opening import open_bytes
 from handful.evaluation.chunks import chunk_f1
-from handful.features import ready_set
+from handful.experiment.condensing import slimmed
+from handful.features import lookup_templates, ready_set
 from handful.methods import load as load_model
 from handful.methods import save
-from handful.papers.suzuki2011.systems import BASES, EARLY
-from handful.papers.suzuki2011.texts import NEWS, Names, mixed, train_tagger
+from handful.papers.suzuki2011.systems import BASES, EARLY, PREFIXES
+from handful.papers.suzuki2011.texts import Names, read_clusters, train_tagger
 from handful.representations import CondensedFeatures
 from handful.representations.condensed.counts import FeatureCounts, count_features
 from handful.representations.condensed.shards import Reading
+from handful.representations.condensed.vocabulary import widen
 from handful.representations.counting import Counting
 from handful.tagging import CRF, TagColumn
 
 Tagged = tuple[list[Sentence], list[list[str]]]
 WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
 PAPER_TOKENS = 3_720_000_000
-LONGEST = 128
-_SHARD = 32_768
+_OFTEN = 5  # observations of vocabulary "all"
 _RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
 
 
 class Setting(NamedTuple):
-    """A way to condense: its resolution, the weight of raw text in labeled texts, and the step of base weights."""
+    """A way to condense: its resolution, the weight of raw text in labeled texts, the step of base weights, the least weight."""
 
     way: str
     resolution: float
     weight: float | None
     step: float | None
+    drop: float | None
 
     @classmethod
     def every(
-        cls, ways: Sequence[str], resolutions: Sequence[float], weights: Sequence[float], steps: Sequence[float]
+        cls,
+        ways: Sequence[str],
+        resolutions: Sequence[float],
+        weights: Sequence[float],
+        steps: Sequence[float],
+        drops: Sequence[float | None],
     ) -> list[Setting]:
         """Return all that go together."""
         return [
-            cls(way, resolution, weight, step)
+            cls(way, resolution, weight, step, drop)
             for way in ways
             for resolution in resolutions
             for weight in (weights if "weighed" in way else (None,))
             for step in (steps if "kept" in way else (None,))
+            for drop in drops
         ]
 
     def told(self) -> dict[str, Any]:
@@ -75,45 +80,72 @@ class Curve:
         Whether the base model reads a column of parts of speech, which a tagger adds to raw text.
     decisions : {"best", "marginals"}
         What is counted.
+    clusters : bool
+        Whether the base model reads the clusters of the paper's page (iCWR).
     folder : Path
         Where base models and counts are kept; what is there is not made again.
     """
 
     def __init__(
-        self, n_sentences: int | None, *, every: int, tags: bool, decisions: Literal["best", "marginals"], folder: Path
+        self,
+        n_sentences: int | None,
+        *,
+        every: int,
+        tags: bool,
+        decisions: Literal["best", "marginals"],
+        clusters: bool,
+        folder: Path,
     ) -> None:
-        self.folder, self.decisions, self.every = folder, decisions, every
-        folder.mkdir(parents=True, exist_ok=True)
+        self.folder, self.decisions, self.every = folder / "clusters" if clusters else folder, decisions, every
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.train, self.dev, self.test = names("train", n_sentences), names("testa"), names("testb")
         cut = int(EARLY * len(self.train[0]))
         self.late = self.train[0][cut::every], self.train[1][cut::every]
         templates = [t.removeprefix("*:") for t in ready_set("ner") if tags or "pos[" not in t]
+        settings = BASES["icwr-l1" if clusters else "sup-l1"]
+        if clusters:
+            templates += lookup_templates("brown", PREFIXES)
+            settings = settings | {"lookups": {"brown": read_clusters(capitals=True)}}
         self._parts = {"whole": self.train, "early": (self.train[0][:cut], self.train[1][:cut])}
-        self.models = {name: self._base(name, templates) for name in self._parts}
+        self.models = {name: self._base(name, CRF(templates, **settings)) for name in self._parts}
         self.spaces = {
             name: model.feature_space(self._parts[name][0], marginals=decisions == "marginals")
             for name, model in self.models.items()
         }
         self.prepare = [TagColumn(self._tagger())] if tags else []
+        self._count_labeled()
+        self.raw: dict[str, FeatureCounts | None] = dict.fromkeys(self._parts)
+        self._trained: tuple[Setting, CRF] | None = None
+        # as strong for each sentence as in the paper's page, which has 5,616 of them
+        self.strength = 8.0 * len(self.late[0]) / 5_616
+
+    def _count_labeled(self) -> None:
         self.labeled = {
             name: count_features(space, [self._parts[name][0]], Reading(), Counting())
             for name, space in self.spaces.items()
         }
-        self.raw: dict[str, FeatureCounts | None] = dict.fromkeys(self._parts)
-        # as strong for each sentence as in the paper's page, which has 5,616 of them
-        self.strength = 8.0 * len(self.late[0]) / 5_616
+
+    def widen(self, shards: Iterable[list[Any]]) -> None:
+        """Add the observations that raw text has often enough: vocabulary "all"."""
+        text = [self._prepared(shard) for shard in shards]
+        for name, space in self.spaces.items():
+            self.spaces[name] = widen(space, lambda: text, Reading(), _OFTEN, Counting())
+        self._count_labeled()
+
+    def _prepared(self, sentences: list[Any]) -> list[Any]:
+        for prepare in self.prepare:
+            sentences = list(prepare(sentences))
+        return sentences
 
     def count(self, shards: Iterable[list[Any]], name: str) -> None:
         """Count more text, or take the counts that an earlier run kept under this name."""
-        self.name = name
+        self.name, self._trained = name, None
         paths = {which: self.folder / f"{name}-{self.decisions}-{which}.counts" for which in self.spaces}
         known = all(path.exists() for path in paths.values())
         for shard in shards:
             if known:
                 continue
-            sentences: list[Any] = shard
-            for prepare in self.prepare:
-                sentences = list(prepare(sentences))
+            sentences = self._prepared(shard)
             for which, space in self.spaces.items():
                 self.raw[which] = count_features(space, [sentences], Reading(), Counting(), self.raw[which])
         for which, path in paths.items():
@@ -135,6 +167,16 @@ class Curve:
         return row
 
     def _measured(self, setting: Setting, n_tokens: int, test: bool) -> dict[str, Any]:
+        same = setting._replace(drop=None)
+        if self._trained is None or self._trained[0] != same:
+            self._trained = same, self._condensed(same, n_tokens)
+        model = self._trained[1]
+        if setting.drop is None:
+            return self._scores(model, test) | {"weights": model.n_active_condensed_}
+        model = slimmed(model, setting.drop)
+        return self._scores(model, test) | {"weights": model.n_active_condensed_} | self._sizes(model)
+
+    def _condensed(self, setting: Setting, n_tokens: int) -> CRF:
         bins: dict[str, Any] = {"discount": 0.2, "resolution": setting.resolution}
         learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
         if setting.way == "rate":
@@ -146,28 +188,40 @@ class Curve:
             CondensedFeatures(model, decisions=self.decisions, **bins).fit_counts(self._weighed(name, setting.weight))
             for name, model in self.models.items()
         )
-        model = whole.carry(early.retrain(*self.late, **learning), early)
-        return self._scores(model, test) | {"weights": model.n_active_condensed_}
+        model: CRF = whole.carry(early.retrain(*self.late, **learning), early)
+        for name in ("condensed_weights_", "tied_weights_"):  # folded into the weights, as by `handful condense`
+            model.__dict__.pop(name, None)
+        return model
 
     def base(self, *, test: bool = False) -> dict[str, Any]:
         """Score the base model."""
         model = self.models["whole"]
-        return {"task": "curve", "way": "base"} | self._scores(model, test) | {"weights": model.n_active_}
+        scores = self._scores(model, test) | {"weights": model.n_active_}
+        return {"task": "curve", "way": "base"} | scores | self._sizes(model)
 
     def _scores(self, model: CRF, test: bool) -> dict[str, float]:
         parts = {"F1": self.dev} | ({"test F1": self.test} if test else {})
         found = {name: chunk_f1(tags, model.predict(words)).overall.f1 for name, (words, tags) in parts.items()}
         return {name: round(100 * value, 2) for name, value in found.items()}
 
+    def _sizes(self, model: CRF) -> dict[str, float]:
+        """Return features and megabytes of the file, as it is and packed."""
+        sizes: dict[str, float] = {"features": model.n_active_}
+        for name, packed in (("MB", False), ("MB packed", True)):
+            path = self.folder / "size.handful"
+            save(model, path, packed=packed)
+            sizes[name] = round(path.stat().st_size / 1e6, 3)
+        return sizes
+
     def _weighed(self, name: str, weight: float | None) -> list[FeatureCounts]:
         mine, raw = self.labeled[name], self.raw[name]
         assert raw is not None
         return [mine, raw if weight is None else raw.weighted(weight * mine.size / raw.size)]
 
-    def _base(self, name: str, templates: list[str]) -> CRF:
+    def _base(self, name: str, untrained: CRF) -> CRF:
         path = self.folder / f"base-{name}.handful"
         if not path.exists():
-            save(CRF(templates, **BASES["sup-l1"]).fit(*self._parts[name]), path)
+            save(untrained.fit(*self._parts[name]), path)
         model: CRF = load_model(path)
         return model
 
@@ -181,33 +235,6 @@ class Curve:
 def names(part: str, n_sentences: int | None = None) -> Tagged:
     sentences = list(load(f"conll2003-eng-{part}"))[:n_sentences]
     return sentences, [list(s["ner"]) for s in sentences]
-
-
-def raw_sentences(path: str) -> Iterator[list[str]]:
-    """Read raw text, one sentence a line; ``news`` is that of the paper's page."""
-    if path == "news":
-        yield from mixed([[list(s.tokens) for s in load(name) if len(s) <= LONGEST] for name in NEWS])
-        return
-    with open_bytes(path) as file:
-        for line in file:
-            tokens = line.decode().split()
-            if 0 < len(tokens) <= LONGEST:
-                yield tokens
-
-
-def nearest(labeled: Sequence[Sentence], sentences: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Yield the sentences whose words are likelier in the labeled text, by the limit of the nearest third of the first ones."""
-    first = list(islice(sentences, 20_000))
-    inside = Counter(word.lower() for sentence in labeled for word in sentence.tokens)
-    outside = Counter(word.lower() for sentence in first for word in sentence)
-    more = np.log((outside.total() + 1.0) / (inside.total() + 1.0))
-
-    def nearness(sentence: list[str]) -> float:
-        words = [word.lower() for word in sentence]
-        return float(np.mean([np.log((inside[w] + 0.1) / (outside[w] + 0.1)) for w in words]) + more)
-
-    least = np.quantile([nearness(sentence) for sentence in first], 2 / 3)
-    yield from (sentence for sentence in chain(first, sentences) if nearness(sentence) >= least)
 
 
 def extrapolated(rows: Rows) -> Rows:
@@ -229,26 +256,4 @@ def extrapolated(rows: Rows) -> Rows:
 
 def _way(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Return what tells one curve from another."""
-    return tuple((k, v) for k, v in row.items() if k not in ("tokens", "F1", "test F1", "weights"))
-
-
-class Text:
-    """Raw text that is read once, up to one amount of tokens after the other."""
-
-    def __init__(self, sentences: Iterator[list[str]]) -> None:
-        self.n_tokens = 0
-        self._sentences = sentences
-
-    def until(self, n_tokens: int) -> Iterator[list[list[str]]]:
-        """Yield sentences, some thousand at a time, until so many tokens have been read from the beginning on."""
-        shard: list[list[str]] = []
-        for sentence in self._sentences:
-            shard.append(sentence)
-            self.n_tokens += len(sentence)
-            if len(shard) == _SHARD or self.n_tokens >= n_tokens:
-                yield shard
-                shard = []
-            if self.n_tokens >= n_tokens:
-                return
-        if shard:
-            yield shard
+    return tuple((k, v) for k, v in row.items() if k in ("task", "text", *Setting._fields, "decisions"))

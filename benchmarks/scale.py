@@ -12,13 +12,15 @@ blanks, packed or not ("news" is that of the paper's page). The labeled text is 
 40 % of the sentences with a base model of the first 60 % as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
 with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept, weighed"
 (base weights kept, rounded: `--steps`). `--near` takes the third of the sentences whose words are likelier in labeled text than
-in raw text, `--decisions marginals` counts what the base model expects in place of its best outputs. With four amounts or
-more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base models, counts and rows, so
-that a run can be stopped and go on.
+in raw text, `--decisions marginals` counts what the base model expects in place of its best outputs, `--vocabulary all` takes up
+observations that the raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the
+size of the file. With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER`
+keeps base models, counts and rows, so that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt] [--systems words clusters lexicon]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
-                               [--decisions marginals] [--near] [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
+                               [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--near]
+                               [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _curve import WAYS, Curve, Setting, Tagged, Text, extrapolated, nearest, raw_sentences
+from _curve import WAYS, Curve, Setting, Tagged, extrapolated
+from _raw_text import Text, nearest, raw_sentences
 from _shared import Rows, show_rows, usual_options
 
 from handful.core.errors import MissingDataError
@@ -130,14 +133,29 @@ def pos(corpora: list[str], systems: list[str], quick: bool, test: bool) -> Rows
 def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield a row for each amount of text and way."""
     n_sentences = 300 if options.quick else options.sentences
-    task = Curve(n_sentences, every=options.every, tags=not options.words, decisions=options.decisions, folder=folder)
+    task = Curve(
+        n_sentences,
+        every=options.every,
+        tags=not options.words,
+        decisions=options.decisions,
+        clusters=options.clusters,
+        folder=folder,
+    )
     yield task.base(test=options.test)
-    sentences = raw_sentences(options.raw)
-    text = Text(nearest(task.train[0], sentences) if options.near else sentences)
+    amounts = (100_000,) if options.quick else sorted(options.tokens)
+
+    def read() -> Text:
+        sentences = raw_sentences(options.raw)
+        return Text(nearest(task.train[0], sentences) if options.near else sentences)
+
+    text = read()
     name = f"{Path(options.raw).name}{'-near' * options.near}"
+    if options.vocabulary == "all":
+        task.widen(read().until(amounts[-1]))
+        name += f"-all-{amounts[-1]}"
     rows: Rows = []
-    settings = Setting.every(options.ways, options.resolutions, options.weights, options.steps)
-    for amount in (100_000,) if options.quick else sorted(options.tokens):
+    settings = Setting.every(options.ways, options.resolutions, options.weights, options.steps, options.drops)
+    for amount in amounts:
         task.count(text.until(amount), f"{name}-{amount}")
         for setting in settings:
             rows.append({"task": "curve", "text": name} | task.row(setting, text.n_tokens, test=options.test))
@@ -157,6 +175,9 @@ def main() -> None:
         "--weights", nargs="+", type=float, default=(4.0,), help="of weighed raw text, in labeled texts"
     )
     parser.add_argument("--steps", nargs="+", type=float, default=(0.02,), help="that kept base weights are rounded to")
+    parser.add_argument("--drops", nargs="+", type=float, default=(None,), help="leave out weights nearer to 0")
+    parser.add_argument("--vocabulary", choices=("labeled", "all"), default="labeled")
+    parser.add_argument("--clusters", action="store_true", help="a base model that reads ready clusters (iCWR)")
     parser.add_argument("--decisions", choices=("best", "marginals"), default="best", help="what is counted")
     parser.add_argument("--sentences", type=int, help="training sentences; all by default")
     parser.add_argument(

@@ -42,7 +42,7 @@ EARLY = 0.6
 AMOUNTS = (100_000, 300_000, 1_000_000)
 CURVE = {"sup-l1": (0.5, COARSE, 4.0)}
 CURVE_EVERY = 2  # of the sentences one in so many is trained on again, to save time
-_PREFIXES = (4, 6, 10, 20)
+PREFIXES = (4, 6, 10, 20)  # of the paths of clusters
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Task:
         # for the same number of them
         templates = [template.removeprefix("*:") for template in ready_set("ner")]
         if name.startswith("icwr"):
-            templates += lookup_templates("brown", _PREFIXES)
+            templates += lookup_templates("brown", PREFIXES)
             settings = settings | {"lookups": {"brown": self.clusters}}
         stop = self.n_early if early else None
         sentences, tags = self.train.sentences[:stop], self.train.tags[:stop]
