@@ -156,10 +156,11 @@ def spread_rows(
     [5.0, 0.0, 5.0, 0.0]
     """
     for r in range(len(row_offsets) - 1):
-        for z in range(n_targets):
+        first, stop = row_offsets[r], row_offsets[r + 1]
+        for z in range(n_targets if first < stop else 0):
             amount = sums[r * n_targets + z]
             if amount != 0.0:
-                for i in range(row_offsets[r], row_offsets[r + 1]):
+                for i in range(first, stop):
                     rank = ranks[row_ids[i]]
                     if rank >= 0:
                         out[rank * n_targets + z] += amount

@@ -400,18 +400,29 @@ class _Summarize:
     def __init__(self, space: FeatureSpace, read: Reading) -> None:
         self.space = space
         self.read = read
+        self._sums: tuple[np.ndarray, np.ndarray] | None = None  # all 0 between shards
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_sums": None}
 
     def __call__(self, shard: Any) -> dict[str, Any]:
-        chosen, basis, size = np.zeros(self.space.n_features), np.zeros(self.space.n_basis), 0
+        sums, self._sums = self._sums, None  # what an error leaves behind is not used again
+        chosen, basis = (np.zeros(self.space.n_features), np.zeros(self.space.n_basis)) if sums is None else sums
+        size = 0
         for inputs in self.space.batches(self.read(shard)):
             size += self.space.count(inputs, chosen, basis)
+        ids, found = _emptied(chosen)
         if self.space.marginals:
-            chosen = np.rint(chosen * _STEPS) / _STEPS
-        ids, basis_ids = np.flatnonzero(chosen), np.flatnonzero(basis)
-        return {
-            "chosen_ids": ids,
-            "chosen": chosen[ids],
-            "basis_ids": basis_ids,
-            "basis": basis[basis_ids],
-            "size": size,
-        }
+            found = np.rint(found * _STEPS) / _STEPS
+            ids, found = ids[found != 0.0], found[found != 0.0]
+        basis_ids, basis_found = _emptied(basis)
+        self._sums = chosen, basis
+        return {"chosen_ids": ids, "chosen": found, "basis_ids": basis_ids, "basis": basis_found, "size": size}
+
+
+def _emptied(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where sums are not 0 and what they are, and set them to 0."""
+    ids = np.flatnonzero(sums)
+    found = sums[ids]
+    sums[ids] = 0.0
+    return ids, found

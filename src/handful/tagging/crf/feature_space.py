@@ -139,7 +139,7 @@ class ChainSpace:
         ones = np.ones(len(codes))
         _add(observed, codes, ones, self._node_rank, self.n_labels, node)
         if len(edge):
-            _add(observed, pair, ones, self._edge_rank, len(self.legal), edge)
+            _add(observed.only(self.edge_wanted), pair, ones, self._edge_rank, len(self.legal), edge)
         if len(pairs):
             pairs += np.bincount(pair[pair >= 0], minlength=len(pairs))
         if len(triples):
