@@ -1,12 +1,14 @@
-"""Counts that are weighed and added without a file between."""
+"""Counts of one shard after the other, and counts that are weighed and added without a file between."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from handful.core.errors import ParameterError
+from handful.core.errors import DataError, ParameterError
 from handful.representations import CondensedFeatures
+from handful.representations.condensed.counts import _Summarize
+from handful.representations.condensed.shards import Reading
 from handful.tagging import CRF
 
 TEXT = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
@@ -15,6 +17,19 @@ TEXT = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]
 @pytest.fixture
 def tagger():
     return CRF(strength=0.1).fit(TEXT, [["D", "N", "V"]] * 3)
+
+
+@pytest.mark.parametrize("marginals", [False, True])
+def test_the_counts_of_a_shard_do_not_depend_on_those_before(tagger, marginals):
+    space = tagger.feature_space(TEXT, marginals=marginals)
+    used = _Summarize(space, Reading())
+    used(TEXT)
+    with pytest.raises(DataError):
+        used([TEXT[0], [3]])
+    for shard in (TEXT[:1], TEXT[1:]):
+        found, alone = used(shard), _Summarize(space, Reading())(shard)
+        assert found.keys() == alone.keys()
+        assert all(np.array_equal(found[name], alone[name]) for name in found)
 
 
 def test_a_text_of_half_the_weight_twice_is_the_text_once(tagger):
