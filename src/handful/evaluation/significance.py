@@ -177,8 +177,10 @@ def crossed_mean(
     told = n_draws - 1 + _WEIGHT_OF_USUAL
     between = (float(((of_draw - of_draw.mean()) ** 2).sum()) + _WEIGHT_OF_USUAL * (inside + _USUAL_LUCK**2)) / told
     each = (1 + (n_draws - 1) * luck_correlation) / n_draws
-    variance = of_rows + each * max(between - inside, 0.0)
-    freedom = variance**2 / (of_rows**2 / max(n_rows - 1, 1) + (each * between) ** 2 / told)
+    luck = max(between - inside, 0.0)
+    variance = of_rows + each * luck
+    doubt = luck if n_draws == 1 else between  # one draw measures no luck, the guess stands as it is
+    freedom = variance**2 / (of_rows**2 / max(n_rows - 1, 1) + (each * doubt) ** 2 / told)
     return mean, variance, max(freedom, 1.0)
 
 

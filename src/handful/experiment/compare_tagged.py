@@ -24,7 +24,7 @@ from handful.experiment.trial import Outcome, Task
 from handful.tagging.recipes import TaggerSetup
 
 _LEAST = 10
-_USUAL_SCORE, _USUAL_ROWS = 0.6, 5  # of taggers that learned from few sentences: 0.4 to 0.8, as if five had been tested
+_USUAL_SCORE, _USUAL_ROWS = 0.6, 3  # of taggers that learned from few sentences, which counts as three tested ones
 
 
 class TaggedArena(CorpusArena):
