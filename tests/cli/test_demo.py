@@ -31,7 +31,15 @@ def test_the_demo_compares_tags_and_tells_what_is_next(capsys, tmp_path, monkeyp
     assert code == 0
     assert "compiles the kernels" in err
     monkeypatch.setattr("handful.cli.demo._compiled", lambda: True)
-    for piece in ("label-spreading", "Best bet: ", "ten at random", "FEATURES", "[", "handful predict YOURS.handful"):
+    for piece in (
+        "label-spreading",
+        "Best bet: ",
+        "ten at random",
+        " generated apartment ads",
+        "FEATURES",
+        "[",
+        "handful predict YOURS.handful",
+    ):
         assert piece in out
     assert {path.name for path in (tmp_path / "demo").iterdir()} == {
         "report.html",

@@ -55,7 +55,7 @@ def command(folder: Path, trials: int, jobs: int, as_json: bool) -> None:
     """Show what handful does, on data that comes with it.
 
     First two tables of which few rows have a label: digits, where unlabeled rows help, and wines, where they need not. Then the
-    ten digits to label next, and what they bring. Last apartment ads: a tagger learns twelve fields from three typical
+    ten digits to label next, and what they bring. Last generated apartment ads: a tagger learns twelve fields from three typical
     words each, and no labels at all.
     """
     from handful.core.errors import FileError
@@ -237,7 +237,9 @@ def _show_ad(out: Any, ads: dict[str, Any]) -> None:
     facts = ads["facts"]
     fields = [field for field in facts["prototypes"] if field != "BOUNDARY"]
     color = dict(zip(fields, _COLORS, strict=False))
-    out.print(Text(f"4. Text: {facts['ads']} apartment ads, no labels, twelve lines of typical words", style="bold"))
+    out.print(
+        Text(f"4. Text: {facts['ads']} generated apartment ads, no labels, twelve lines of typical words", style="bold")
+    )
     for field, words in facts["prototypes"].items():
         out.print(Text(f"   {field:<13}", style=color.get(field, "dim")).append(" ".join(words), style="dim"))
     out.print("An ad, picked at random, as the tagger reads it:")
