@@ -80,6 +80,14 @@ def test_a_better_method_that_was_not_named_is_pointed_at():
     assert "better" not in judged(entry("plain", 0.60, plain=True, candidate=False), *named).best_bet
 
 
+def test_a_better_method_that_was_not_named_is_pointed_at_without_numbers_that_mean_nothing():
+    few = Setting(test_share=0.25, n_test=4, n_labels=8)
+    named = Entry("near", {0: 0.5})
+    verdict = judged(Entry("plain", {0: 1.0}, plain=True, candidate=False), named, setting=few)
+    assert verdict.use == "near"
+    assert verdict.best_bet.endswith(". A better bet: plain, which was not named and ran beside it, did better so far.")
+
+
 def test_one_supervised_method_is_not_the_best_of_several():
     semi = entry("semi", 0.705, uses_unlabeled=True, twin="plain")
     one, other = entry("plain", 0.70, plain=True), entry("other", 0.6, plain=True)

@@ -56,8 +56,12 @@ class _Lines:
             return
         self._leader, self._last = best.name, now
         told = ", ".join(f"{bet.name} {_percent(bet.measured)}" for bet in standing.bets[:3])
-        text = f"{standing.seconds:.0f} s, {standing.n_trials} trials: {told}; {len(standing.in_question)} in question"
-        self._write(text, style="dim", markup=False)
+        self._write(f"{_so_far(standing)}: {told}", style="dim", markup=False)
+
+
+def _so_far(standing: Standing) -> str:
+    trials = "1 trial" if standing.n_trials == 1 else f"{standing.n_trials} trials"
+    return f"{standing.seconds:.0f} s, {trials}, {len(standing.in_question)} methods may be the best"
 
 
 def _percent(score: float) -> str:
@@ -69,8 +73,7 @@ def _table(standing: Standing) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    title = f"{standing.seconds:.0f} s, {standing.n_trials} trials, {len(standing.in_question)} in question"
-    table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+    table = Table(title=_so_far(standing), box=None, pad_edge=False, title_justify="left")
     table.add_column("method", no_wrap=True)
     for heading in ("measured", "expected", "chance to be best", "draws"):
         table.add_column(heading, justify="right", no_wrap=True)

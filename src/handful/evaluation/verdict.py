@@ -88,10 +88,11 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
 def _better_unnamed(ranking: Ranking) -> str:
     """Point at a method that only ran for others to be held against, where it is expected to score higher than all of them."""
     first, best = ranking.ranks[0], ranking.best
-    if first.candidate or best.high - best.low > _WIDE or _percent(first.expected) == _percent(best.expected):
+    if first.candidate or _percent(first.expected) == _percent(best.expected):
         return ""
-    told = f"{first.name}, which was not named and ran beside it, is expected at {_percent(first.expected)}"
-    return f" A better bet: {told}."
+    tells_little = max(rank.high - rank.low for rank in (first, best)) > _WIDE
+    score = "did better so far" if tells_little else f"is expected at {_percent(first.expected)}"
+    return f" A better bet: {first.name}, which was not named and ran beside it, {score}."
 
 
 def _proven(ranking: Ranking, setting: Setting) -> tuple[str, bool]:

@@ -150,7 +150,8 @@ def _facts(comparison: Result) -> dict[str, Any]:
 def _ending(comparison: Result) -> list[str]:
     if comparison.state == "finished":
         return []
-    return [f"The race ended early ({comparison.state}), after {len(comparison.outcomes)} trials."]
+    n = len(comparison.outcomes)
+    return [f"The race ended early ({comparison.state}), after {n} trial{'' if n == 1 else 's'}."]
 
 
 def _lopsided(metric: str) -> list[str]:
