@@ -129,29 +129,37 @@ def test_the_stopping_rule_bounds_the_change():
     base = rng.integers(0, 3, 2000)
     other = base.copy()
     other[:400] = (other[:400] + 1) % 3
-    going = stopping_rule([40, 80, 160], [base, other, base], n_rarest=20)
+    going = stopping_rule([40, 80, 160], [base, other, base], counts={0: 60, 1: 60, 2: 40})
     assert going.agreement == (0.8, 0.8)
     assert all(0.2 < bound < 0.22 for bound in going.bound)
     assert not going.stop
     assert going.text.startswith("Go on")
-    done = stopping_rule([40, 80, 160], [base, base, base], n_rarest=20)
+    done = stopping_rule([40, 80, 160], [base, base, base], counts={0: 60, 1: 60, 2: 40})
     assert done.bound[-1] == pytest.approx(1 - 0.05 ** (1 / 2000))
     assert done.stop
-    assert not stopping_rule([40, 80], [base, base], n_rarest=20).stop  # once may be chance
-    assert stopping_rule([10, 20], [base, (base + 1) % 3], n_rarest=5).bound == (1.0,)
-    assert "too few labels" in stopping_rule([10], [base], n_rarest=5).text
+    assert not stopping_rule([40, 80], [base, base], counts={0: 60, 1: 60, 2: 40}).stop  # once may be chance
+    assert stopping_rule([10, 20], [base, (base + 1) % 3], counts={0: 5, 1: 5, 2: 10}).bound == (1.0,)
+    assert "too few labels" in stopping_rule([10], [base], counts={0: 3, 1: 3, 2: 4}).text
 
 
 def test_few_labels_never_advise_to_stop():
-    same = [np.zeros(2000)] * 3
-    few = stopping_rule([6, 12, 25], same, n_rarest=9)
+    same = [np.repeat(["no", "yes"], 1000)] * 3
+    few = stopping_rule([6, 12, 25], same, counts={"no": 16, "yes": 9})
     assert not few.stop
     assert few.text == (
-        "Go on: the last models agree on 100% of the rows, but 25 labels, 9 of the rarest class, are too few to trust that. "
-        "It takes 59, and 5 of each class."
+        "Go on: the last models agree on 100% of the rows, but 25 labels, 9 of them yes, are too few to trust that: "
+        "it takes 59, and 5 of each class."
     )
-    assert not stopping_rule([40, 80, 160], same, n_rarest=4).stop
-    assert [stopping_rule([20, 40, n], same, n_rarest=5).stop for n in (58, 59)] == [False, True]
+    assert not stopping_rule([40, 80, 160], same, counts={"no": 156, "yes": 4}).stop
+    stops = [stopping_rule([20, 40, n], same, counts={"no": n - 5, "yes": 5}).stop for n in (58, 59)]
+    assert stops == [False, True]
+
+
+def test_models_that_never_give_a_label_do_not_advise_to_stop():
+    always = [np.repeat(["no"], 1000)] * 3
+    told = stopping_rule([40, 80, 160], always, counts={"no": 150, "yes": 10})
+    assert not told.stop
+    assert told.text.endswith("but none of these gets the label yes, which 10 of the 160 labels are.")
 
 
 def clouds(n: int = 120, n_raw: int = 80) -> tuple[np.ndarray, np.ndarray]:

@@ -136,7 +136,7 @@ def label_budget(
         ahead,
         why_not,
         needed,
-        _stopping(answerers[curves.best], curves.sizes, codes, asked, random_state),
+        _stopping(answerers[curves.best], curves.sizes, codes, labels.classes, asked, random_state),
     )
 
 
@@ -172,9 +172,12 @@ def _winners(curves: LearningCurves) -> tuple[str, ...]:
     return tuple(max(means, key=lambda name: (means[name][at], name)) for at in range(len(curves.sizes)))
 
 
-def _stopping(answer: Answer, sizes: np.ndarray, codes: np.ndarray, asked: np.ndarray, seed: int) -> Stopping:
+def _stopping(
+    answer: Answer, sizes: np.ndarray, codes: np.ndarray, classes: np.ndarray, asked: np.ndarray, seed: int
+) -> Stopping:
     """Hold successive models on growing parts of the labels against each other."""
     order = np.random.default_rng([seed, 1]).permutation(len(codes))
     steps = [*sizes[-3:].tolist(), len(codes)]
-    answers = [answer_or_only(answer, order[:n], codes[order[:n]], asked) for n in steps]
-    return stopping_rule(steps, answers, n_rarest=int(np.bincount(codes).min()))
+    answers = [classes[answer_or_only(answer, order[:n], codes[order[:n]], asked)] for n in steps]
+    counts = zip(classes.tolist(), np.bincount(codes, minlength=len(classes)).tolist(), strict=True)
+    return stopping_rule(steps, answers, counts=dict(counts))

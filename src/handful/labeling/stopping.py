@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Stopping:
 
 
 def stopping_rule(
-    n_labels: Sequence[int], answers: Sequence[np.ndarray], *, n_rarest: int, tolerance: float = 0.05
+    n_labels: Sequence[int], answers: Sequence[np.ndarray], *, counts: Mapping[Any, int], tolerance: float = 0.05
 ) -> Stopping:
     """Tell whether more labels still change the model.
 
@@ -50,8 +51,8 @@ def stopping_rule(
         Labels of each of the successive models.
     answers : sequence of ndarray
         Their answers for the same rows, drawn at random.
-    n_rarest : int
-        Labels of the class that has fewest.
+    counts : mapping of answer to int
+        Labels of each class.
     tolerance : float, default=0.05
         Change of accuracy that does not matter.
 
@@ -67,13 +68,16 @@ def stopping_rule(
     binomial limit (Clopper & Pearson 1934), the 0.95 quantile of Beta(k + 1, m - k). Models that agree may be wrong
     together, on a kind of rows that no label has come from. Where such rows are as frequent as the tolerance, n random
     labels miss them with probability (1 - tolerance) ** n: below 59 labels (for a tolerance of 0.05) that is more than
-    0.05, and there is no advice to stop; nor is there with fewer than five labels of a class.
+    0.05, and there is no advice to stop; nor is there with fewer than five labels of a class, or where the last model
+    never answers with one of the classes.
 
     Examples
     --------
-    >>> same = np.zeros(2000)
-    >>> stopping_rule([40, 80, 160], [same, same, same], n_rarest=20).stop, stopping_rule([6, 12, 25], [same] * 3, n_rarest=9).stop
-    (True, False)
+    >>> same = np.repeat(["a", "b"], 1000)
+    >>> stopping_rule([40, 80, 160], [same, same, same], counts={"a": 90, "b": 70}).stop
+    True
+    >>> stopping_rule([6, 12, 25], [same, same, same], counts={"a": 15, "b": 10}).stop
+    False
     """
     from scipy.stats import beta
 
@@ -84,20 +88,33 @@ def stopping_rule(
         agreement.append(1 - k / m)
         bound.append(1.0 if k == m else float(beta.ppf(1 - _ALPHA, k + 1, m - k)))
     steady = len(bound) >= _IN_A_ROW and all(value <= tolerance for value in bound[-_IN_A_ROW:])
-    least = math.ceil(math.log(_ALPHA) / math.log1p(-tolerance))
-    stop = steady and n_labels[-1] >= least and n_rarest >= _LEAST_OF_A_CLASS
+    too_few = _too_few(n_labels[-1], answers[-1], counts, tolerance)
+    stop = steady and not too_few
     if not bound:
         text = "There are too few labels for two models to be held against each other."
     elif stop:
         text = f"You may stop: the last models differ in accuracy by at most {max(bound[-_IN_A_ROW:]):.1%}."
     elif steady:
-        text = (
-            f"Go on: the last models agree on {agreement[-1]:.0%} of the rows, but {n_labels[-1]:,} labels, {n_rarest:,} of the "
-            f"rarest class, are too few to trust that. It takes {least:,}, and {_LEAST_OF_A_CLASS} of each class."
-        )
+        text = f"Go on: the last models agree on {agreement[-1]:.0%} of the rows, but {too_few}."
     else:
         text = (
             f"Go on: the last two models agree on {agreement[-1]:.0%} of the rows, "
             f"so their accuracy may differ by up to {bound[-1]:.1%}."
         )
     return Stopping(tuple(n_labels[1:]), tuple(agreement), tuple(bound), stop, text)
+
+
+def _too_few(n_labels: int, answers: np.ndarray, counts: Mapping[Any, int], tolerance: float) -> str:
+    """Tell why models that agree are not to be trusted yet, if they are not."""
+    unheard = [label for label in counts if not (np.asarray(answers) == label).any()]
+    if unheard:
+        return (
+            f"none of these gets the label {unheard[0]!s}, which {counts[unheard[0]]:,} of the {n_labels:,} labels are"
+        )
+    least, rarest = math.ceil(math.log(_ALPHA) / math.log1p(-tolerance)), min(counts, key=lambda label: counts[label])
+    if n_labels >= least and counts[rarest] >= _LEAST_OF_A_CLASS:
+        return ""
+    return (
+        f"{n_labels:,} labels, {counts[rarest]:,} of them {rarest!s}, are too few to trust that: it takes {least:,}, and "
+        f"{_LEAST_OF_A_CLASS} of each class"
+    )
