@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.fixes import parse_version
 
 import handful
 from handful.core.catalogue import cards, get_card, names
@@ -29,8 +32,15 @@ def made(name, n_features=3):
 OURS = [made(card.name) for card in cards("table") if card.cls is not None]
 
 
+def expected(estimator):
+    """Return the checks that must fail, and one of the first 1.7 that takes a mean from whole numbers in place."""
+    if get_tags(estimator).input_tags.categorical and parse_version(sklearn.__version__) < parse_version("1.8"):
+        return {**EXPECTED, "check_positive_only_tag_during_fit": "broken for methods that take names, mended later"}
+    return EXPECTED
+
+
 @pytest.mark.filterwarnings("ignore::handful.neighbors.rows.ScalingWarning")
-@parametrize_with_checks(OURS, expected_failed_checks=lambda _: EXPECTED)
+@parametrize_with_checks(OURS, expected_failed_checks=expected)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -180,3 +180,21 @@ def test_a_width_without_a_square_and_a_mark_without_a_label_are_refused():
     team.classes_, team.members_, team.crf_ = np.array(["D", "N"]), [], None
     with pytest.raises(DataError, match="PrototypeTeam: the stored model is damaged"):
         team._check_state()
+
+
+def test_answers_of_two_columns_and_a_most_frequent_class_that_is_none_are_refused():
+    from sklearn.neighbors import KNeighborsClassifier
+
+    from handful.core.errors import DataError
+    from handful.core.estimators import estimator_from, estimator_state
+    from handful.neighbors import CompositeKernelPCA
+
+    neighbors = estimator_state(KNeighborsClassifier(1).fit([[0.0], [1.0]], [0, 1]))
+    assert estimator_from("KNeighborsClassifier", neighbors).predict([[0.9]]) == [1]
+    with pytest.raises(DataError, match="outputs_2d_ must be False"):
+        estimator_from("KNeighborsClassifier", {**neighbors, "outputs_2d_": True})
+    model = CompositeKernelPCA().fit([[0.0, 1.0], [0.1, 1.0], [1.0, 0.0]], ["a", None, "b"])
+    assert CompositeKernelPCA._from_state(model._state()).predict([[0.0, 1.0]]) == ["a"]
+    for other in ([], ["a"], "c", None):
+        with pytest.raises(DataError, match="most_frequent_ must be one of the classes"):
+            CompositeKernelPCA._from_state({**model._state(), "most_frequent_": other})

@@ -127,7 +127,7 @@ ESTIMATORS: dict[str, Foreign] = {
             "effective_metric_": Text(*_METRICS),
             "effective_metric_params_": Record({"p": IfThere(Number(float, low=1))}),
             "p": Number(float, low=1, high=100),
-            "outputs_2d_": Flag(),
+            "outputs_2d_": Flag(only=False),
             "radius": _SHOWN,
         },
         ("_fit_method", "_tree"),

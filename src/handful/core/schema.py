@@ -230,12 +230,16 @@ class Number(Kind):
 
 @dataclass(frozen=True)
 class Flag(Kind):
-    """True or False."""
+    """True or False, or one of them alone."""
+
+    only: bool | None = None
 
     def form(self, where: str, value: Any, sizes: Sizes) -> None:
         """See `Kind.form`."""
         if not isinstance(value, bool | np.bool_):
             raise DataError(f"{where} must be True or False, got {_told(value)}.")
+        if self.only is not None and value != self.only:
+            raise DataError(f"{where} must be {self.only}.")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from handful.core.errors import DataError
 from handful.core.params import Count, Positive, check_params
 from handful.core.registry import method
 from handful.core.schema import Array, Model, Names, Number, Plain, check_member, stored
@@ -229,3 +230,5 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
     def _check_state(self) -> None:
         for model in (self.supervised_, self.semi_supervised_):
             check_member("CompositeKernelPCA", model, self.n_features_in_, len(self.classes_))
+        if np.ndim(self.most_frequent_) or self.most_frequent_ not in self.classes_.tolist():
+            raise DataError("CompositeKernelPCA: most_frequent_ must be one of the classes.")
