@@ -72,6 +72,16 @@ def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):
     assert "cells of numeric columns that are no numbers, or infinite, count as missing: 'size' (1 of " in err
 
 
+def test_empty_rows_are_told(capsys, data, tmp_path):
+    run(capsys, "fit", "table", data, "--target", "label", "--method", "k-nn")
+    other = tmp_path / "other.csv"
+    other.write_text("size,color,note,more\n1.5,red,a,b\n,,,b\n ,,,\n")
+    code, out, err = run(capsys, "predict", tmp_path / "rows.handful", other)
+    assert code == 0
+    assert len(out.splitlines()) == 4
+    assert "2 rows are empty in every column that the model reads; what it answers there means nothing." in err
+
+
 def test_without_a_kind_a_table_is_meant_and_the_winner_is_fitted(capsys, data, tmp_path, monkeypatch):
     monkeypatch.setitem(CATALOGUE, "table", QUICK)
     options = ("--model", tmp_path / "m.handful", "--jobs", "1")

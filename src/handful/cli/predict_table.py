@@ -52,16 +52,17 @@ def predict_table(
 
     if output is not None:
         format_for(output, "table")  # refuses a name of no kind of table, before any work
-    n_rows = n_blank = 0
+    n_rows = n_blank = n_empty = 0
     unreadable: Counter[str] = Counter()
 
     def answered() -> Iterator[pl.DataFrame]:
-        nonlocal n_rows, n_blank
+        nonlocal n_rows, n_blank, n_empty
         for frame in table_frames(data):
             _check_names(data, frame, names)
             _check_columns(data, frame, model.columns_)
             labels, confidence = model.predict_with_confidence(frame)
             unreadable.update(model.unreadable(frame))
+            n_empty += _n_empty(frame, model.columns_)
             answers = pl.Series(names[0], labels.tolist(), strict=False)
             if abstain is not None:
                 blank = ~(confidence >= abstain)
@@ -86,11 +87,28 @@ def predict_table(
 
         note = f"{data}: {told_unreadable(unreadable, n_rows)}"
         console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
+    if n_empty:
+        rows = "1 row is" if n_empty == 1 else f"{n_empty:,} rows are"
+        note = f"{data}: {rows} empty in every column that the model reads; what it answers there means nothing."
+        console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
     told = f"{n_rows:,} rows answered"
     if abstain is not None:
         told = f"{n_rows - n_blank:,} of {told}, {n_blank:,} left blank below a confidence of {abstain:g}"
     where = f" in {output}" if output is not None else ""
     console(stderr=True).print(f"{told}{where}.", style="dim", soft_wrap=True)
+
+
+def _n_empty(frame: pl.DataFrame, columns: Collection[str]) -> int:
+    """Count the rows that hold nothing in some columns."""
+    import polars as pl
+    import polars.selectors as cs
+
+    from handful.features.frames import frame_like
+
+    cells = (
+        frame_like(frame, columns).select(list(columns)).with_columns(cs.string().str.strip_chars().replace({"": None}))
+    )
+    return int(cells.select(pl.all_horizontal(pl.all().is_null()).sum()).item())
 
 
 def _check_columns(data: Path, frame: pl.DataFrame, columns: Collection[str]) -> None:
