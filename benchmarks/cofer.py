@@ -103,9 +103,10 @@ def main() -> None:
         # a few iterations give a model of the usual size, and this is about speed
         model = CRF("ner", **BASES["sup-l1"] | {"max_iter": 15}, n_jobs=2).fit(*train)
         model.set_params(n_jobs=None)
-        news = read_news(tagger, 100_000 if options.quick else 4_000_000)
+        n_tokens = 100_000 if options.quick else 4_000_000
+        news = read_news(tagger, n_tokens if "workers" in options.only else n_tokens // 8)
         if "counting" in options.only:
-            rows += counting(model, train, news[: len(news) // 8])
+            rows += counting(model, train, news[: len(news) // 8] if "workers" in options.only else news)
         if "workers" in options.only:
             rows += workers(model, tagger, train, news)
     if "sources" in options.only:
