@@ -12,12 +12,13 @@ since only the latter mean much on a busy machine.
 parser with weights rounded more and more, after learning from every third training tree.
 `--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of news (`--tokens`), and compares
 heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too.
+`--only morphology` joins the morphological features of EWT to its Penn tags (order 1, every third training tree).
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
 (each tenth of the training trees tagged by a tagger of the others); `wsj`, `ewt` and `ptb` have the tags of people throughout.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
-                                [--only decode wsj tags ewt pruned condensed clusters cofer kept scale ptb]
+                                [--only decode wsj tags ewt pruned morphology condensed clusters cofer kept scale ptb]
 """
 
 from __future__ import annotations
@@ -217,6 +218,24 @@ def retagged(trees: list[Tree], found: list[list[str]]) -> list[Tree]:
     return out
 
 
+def morphology(train: list[Tree], dev: list[Tree], jobs: int) -> Rows:
+    """Parse with morphological features of people joined to the Penn tags, and without."""
+
+    def joined(trees: list[Tree]) -> list[Tree]:
+        out = []
+        for tree in trees:
+            columns = dict(tree.sentence.columns)
+            columns["xpos"] = tuple(map("|".join, zip(columns["xpos"], columns["feats"], strict=True)))
+            out.append(Tree(Sentence(tree.sentence.tokens, columns), tree.heads, tree.labels))
+        return out
+
+    task = f"EWT dev, {len(train):,} trees"
+    return [
+        ours(f"{task}, tags", 1, train, dev, jobs),
+        ours(f"{task}, tags and morphological features", 1, joined(train), joined(dev), jobs),
+    ]
+
+
 def with_universal(trees: list[Tree]) -> list[Tree]:
     """Copy Penn tags to where UDPipe's parser looks for tags, if nothing is there."""
     out = []
@@ -397,7 +416,20 @@ def main() -> None:
     )
     parser.add_argument("--treebanks", nargs="+", choices=tuple(TREEBANKS), default=("wsj",), help="for 'condensed'")
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
-    tasks = ("decode", "wsj", "tags", "ewt", "pruned", "condensed", "clusters", "cofer", "kept", "scale", "ptb")
+    tasks = (
+        "decode",
+        "wsj",
+        "tags",
+        "ewt",
+        "pruned",
+        "morphology",
+        "condensed",
+        "clusters",
+        "cofer",
+        "kept",
+        "scale",
+        "ptb",
+    )
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     parser.add_argument("--udpipe-every", type=int, default=1, help="the same for UDPipe, whose training takes long")
     parser.add_argument("--test", action="store_true", help="score 'condensed' on the test trees")
@@ -440,6 +472,9 @@ def main() -> None:
         compare("UD English EWT", *read_ewt())
     if "pruned" in options.only:
         add(pruned(list(load("en_ewt-ud-train"))[::3], list(load("en_ewt-ud-dev"))))
+    if "morphology" in options.only:
+        ewt = read_ewt()
+        add(morphology(ewt.train[::3], ewt.dev, options.jobs))
     for treebank in options.treebanks if "condensed" in options.only else ():
         trees = TREEBANKS[treebank]()
         judged = {"development": trees.dev} | ({"test": trees.test} if options.test else {})
