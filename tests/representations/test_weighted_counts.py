@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -30,6 +32,15 @@ def test_the_counts_of_a_shard_do_not_depend_on_those_before(tagger, marginals):
         found, alone = used(shard), _Summarize(space, Reading())(shard)
         assert found.keys() == alone.keys()
         assert all(np.array_equal(found[name], alone[name]) for name in found)
+
+
+def test_threads_may_share_what_counts(tagger):
+    space = tagger.feature_space(TEXT)
+    shards, used = [TEXT[:1] * 50, TEXT[1:] * 50] * 20, _Summarize(space, Reading())
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(used, shards))
+    for one, shard in zip(found, shards, strict=True):
+        assert np.array_equal(one["chosen"], _Summarize(space, Reading())(shard)["chosen"])
 
 
 def test_a_text_of_half_the_weight_twice_is_the_text_once(tagger):

@@ -400,14 +400,16 @@ class _Summarize:
     def __init__(self, space: FeatureSpace, read: Reading) -> None:
         self.space = space
         self.read = read
-        self._sums: tuple[np.ndarray, np.ndarray] | None = None  # all 0 between shards
+        self._spare: list[tuple[np.ndarray, np.ndarray]] = []  # sums that are 0 again, one pair for each thread
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_sums": None}
+        return self.__dict__ | {"_spare": []}
 
     def __call__(self, shard: Any) -> dict[str, Any]:
-        sums, self._sums = self._sums, None  # what an error leaves behind is not used again
-        chosen, basis = (np.zeros(self.space.n_features), np.zeros(self.space.n_basis)) if sums is None else sums
+        try:  # in one step, as several threads may count
+            chosen, basis = self._spare.pop()
+        except IndexError:
+            chosen, basis = np.zeros(self.space.n_features), np.zeros(self.space.n_basis)
         size = 0
         for inputs in self.space.batches(self.read(shard)):
             size += self.space.count(inputs, chosen, basis)
@@ -416,7 +418,7 @@ class _Summarize:
             found = np.rint(found * _STEPS) / _STEPS
             ids, found = ids[found != 0.0], found[found != 0.0]
         basis_ids, basis_found = _emptied(basis)
-        self._sums = chosen, basis
+        self._spare.append((chosen, basis))
         return {"chosen_ids": ids, "chosen": found, "basis_ids": basis_ids, "basis": basis_found, "size": size}
 
 
