@@ -534,6 +534,22 @@ def test_a_table_in_an_old_encoding_is_merged(capsys, tmp_path):
     assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "größe;kind\n1;a\n2;b\n"
 
 
+def test_numbers_of_a_text_file_are_numbers_in_a_workbook(capsys, tmp_path):
+    pytest.importorskip("xlsxwriter")
+    data, todo = tmp_path / "data.csv", tmp_path / "todo.xlsx"
+    rows = [
+        f"{i % 9}.{i:03},5;{i};0{i % 10}{i:02};{'?' if i == 3 else i};4{i:016};{'pq'[i % 2] if i < 12 else ''}"
+        for i in range(40)
+    ]
+    data.write_text("\n".join(["amount;n;zip;size;card;kind", *rows]) + "\n")
+    assert run(capsys, "next", data, "--target", "kind", "-n", 28, "-o", todo)[0] == 0
+    found = pl.read_excel(todo)
+    assert found["amount", "n", "zip", "size", "card"].dtypes == [pl.Float64, pl.Int64, pl.String, pl.Int64, pl.String]
+    number = found["n"][0]
+    assert found["amount"][0] == 1000 * (number % 9) + number + 0.5
+    assert found["card"][0] == f"4{number:016}"
+
+
 def test_a_merge_of_sentences_keeps_line_ends(capsys, tmp_path):
     data, new = tmp_path / "data.tsv", tmp_path / "new.tsv"
     data.write_bytes(b"Rome\tLOC\r\nfell\tO\r\n\r\n")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from handful.cli.options import Reading
     from handful.core.records import Kind, Table
 
+_DECIMAL_COMMA = r"^[+-]?[0-9][0-9.]*(,[0-9]+)?$"
 _LONG_NUMBER = "^[+-]?[0-9]{16,}$"  # spreadsheets keep 15 digits
 
 
@@ -120,11 +121,16 @@ def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
     texts = frame.select(pl.col(pl.String))
     if like is not None and bare_suffix(like) == ".xlsx":
         types = cell_types(like)
-    else:
-        judged = [column.cells for column in judge_columns("", texts, {}, as_they_stand=True)]
-        exact = {name for name in texts.columns if not texts[name].str.contains(_LONG_NUMBER).any()}
-        types = {cells.name: cells.dtype for cells in judged if cells.dtype.is_numeric() and cells.name in exact}
-    return frame.with_columns(retyped(cells, types[cells.name]) for cells in texts if cells.name in types)
+        return frame.with_columns(retyped(cells, types[cells.name]) for cells in texts if cells.name in types)
+    typed = []
+    for column in judge_columns("", texts, {}):
+        cells = texts[column.cells.name]
+        if column.form == "decimal comma" and cells.drop_nulls().str.contains(_DECIMAL_COMMA).all():
+            plain = cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
+            typed.append(plain.cast(pl.Float64))
+        elif column.cells.dtype.is_numeric() and not cells.str.contains(_LONG_NUMBER).any():
+            typed.append(retyped(cells, column.cells.dtype))
+    return frame.with_columns(typed)
 
 
 class _Manner(NamedTuple):
