@@ -72,6 +72,15 @@ def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):
     assert "cells of numeric columns that are no numbers, or infinite, count as missing: 'size' (1 of " in err
 
 
+def test_a_column_of_another_name_is_pointed_at(capsys, data, tmp_path):
+    run(capsys, "fit", "table", data, "--target", "label", "--method", "k-nn")
+    other = tmp_path / "other.csv"
+    other.write_text("Size,color,note\n1.5,red,a\n")
+    code, _, err = run(capsys, "predict", tmp_path / "rows.handful", other)
+    assert code == 1
+    assert err.endswith("got none named 'size'. Is 'size' called 'Size' there?\n")
+
+
 def test_empty_rows_are_told(capsys, data, tmp_path):
     run(capsys, "fit", "table", data, "--target", "label", "--method", "k-nn")
     other = tmp_path / "other.csv"

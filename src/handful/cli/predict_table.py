@@ -112,12 +112,19 @@ def _n_empty(frame: pl.DataFrame, columns: Collection[str]) -> int:
 
 
 def _check_columns(data: Path, frame: pl.DataFrame, columns: Collection[str]) -> None:
+    from difflib import get_close_matches
+
     from handful.features.frames import frame_like
 
     missing = [name for name in columns if name not in frame_like(frame, columns).columns]
     if missing:
+        others = {name.casefold(): name for name in frame.columns if name not in columns}
+        near = get_close_matches(missing[0].casefold(), others, n=1)
+        hint = f" Is {missing[0]!r} called {others[near[0]]!r} there?" if near else ""
         told = ", ".join(map(repr, missing[:5]))
-        raise FormatError(data, None, f"expected the columns that the model was trained on, got none named {told}.")
+        raise FormatError(
+            data, None, f"expected the columns that the model was trained on, got none named {told}.{hint}"
+        )
 
 
 def _check_names(data: Path, frame: pl.DataFrame, names: tuple[str, str]) -> None:
