@@ -288,6 +288,20 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     assert corpus.read_text().strip() == text.strip()
 
 
+def test_nothing_in_doubt_is_no_error(capsys, tmp_path):
+    data, fix = tmp_path / "data.tsv", tmp_path / "fix.tsv"
+    data.write_text("in\tO\nRome\tB-LOC\n\nin\tO\nOslo\tB-LOC\n\n" * 6)
+    code, out, err = run(capsys, "doubt", data, "-o", fix)
+    assert (code, err) == (0, "")
+    assert "No place is contradicted." in out
+    assert f"{fix} was not written: there is nothing to correct." in " ".join(out.split())
+    assert not fix.exists()
+    raw = tmp_path / "raw.txt"
+    raw.write_text("In Rome it rained. Why?\nNobody knew.\n")
+    code, _, err = run(capsys, "merge", data, raw)
+    assert (code, err) == (2, f"handful: {raw}: must be columns of tokens and tags, got another kind of file (text).\n")
+
+
 def test_wrong_spans_are_doubted_and_corrected_in_columns(capsys, corpus):
     tagged = read_tagged(corpus)
     docs, fix = corpus.parent / "docs.jsonl", corpus.parent / "fix.tsv"

@@ -53,18 +53,23 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
         told = doubtful_labels(
             table.frame.select(list(kinds)), table.labels, n=n_most, random_state=run.seed, progress=progress
         )
+    output = output if told.doubts else None  # there may be nothing to correct
     if output is not None:
         write_cells(output, [_corrections(cells, target, told)], like=data)
     if run.as_json:
         emit_json({"data": str(data), "target": target, "output": output, **asdict(told)})
         return
     _show(told, cells.select(list(kinds)))
+    _tell_file(data, run.output, output, f"the column {target!r}")
+
+
+def _tell_file(data: Path, wanted: Path | None, output: Path | None, what: str) -> None:
+    """Tell what to do with the file that was written, or that none was."""
     if output is not None:
-        console().print(
-            f"\n{output}: correct the column {target!r}, then: handful merge {data} {output} --prefer-new",
-            markup=False,
-            soft_wrap=True,
-        )
+        told = f"\n{output}: correct {what}, then: handful merge {data} {output} --prefer-new"
+        console().print(told, markup=False, soft_wrap=True)
+    elif wanted is not None:
+        console().print(f"{wanted} was not written: there is nothing to correct.", markup=False, soft_wrap=True)
 
 
 def _corrections(cells: pl.DataFrame, target: str, told: Doubts) -> pl.DataFrame:
@@ -145,18 +150,14 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
     layout = None if output is None else _layout(data, corpus, output)
     with progress_bar() as progress:
         told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=run.seed, progress=progress)
+    output = output if told.doubts else None
     if output is not None and layout is not None:
         _write_tags(output, corpus, told, layout)
     if run.as_json:
         emit_json({"data": str(data), "output": output, **asdict(told)})
         return
     _show_tags(told, len(corpus.sentences))
-    if output is not None:
-        console().print(
-            f"\n{output}: correct the tags, then: handful merge {data} {output} --prefer-new",
-            markup=False,
-            soft_wrap=True,
-        )
+    _tell_file(data, run.output, output, "the tags")
 
 
 def _layout(data: Path, corpus: Tagged, output: Path) -> tuple[str, ...]:
@@ -221,7 +222,8 @@ def _show_tags(told: TagDoubts, n_sentences: int) -> None:
             Text(", ".join(f"{count} {' '.join(tags)}" for tags, count in doubt.elsewhere[:_MOST_ELSEWHERE])),
         )
     out = console()
-    out.print(table)
+    if told.doubts:
+        out.print(table)
     places = f"{told.n_wrong:,} places are" if told.n_wrong > 1 else "1 place is" if told.n_wrong else "No place is"
     sure = ": a tagger trained on the rest is as sure of other tags as it usually is. Look at the first ones."
     out.print(f"\n{places} contradicted{sure if told.n_wrong else '.'}", soft_wrap=True)

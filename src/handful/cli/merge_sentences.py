@@ -78,11 +78,11 @@ def _refuse_annotated(data: Path, file: Path) -> None:
     source = Source(file)
     format = format_of(source)
     is_json = source.head.lstrip()[:1] in (b"{", b"[")
-    if is_json or format.yields == "trees" or (format.yields == "sentences" and format.name != "conll"):
+    is_text = format.yields == "text" and b"\t" not in source.head
+    if is_json or is_text or format.yields == "trees" or (format.yields == "sentences" and format.name != "conll"):
+        kind = "text" if is_text else format.name
         turned = f" Name it first: handful merge {file} {data}" if format.yields == "sentences" else ""
-        raise ParameterError(
-            f"{file}: must be columns of tokens and tags, got another kind of file ({format.name}).{turned}"
-        )
+        raise ParameterError(f"{file}: must be columns of tokens and tags, got another kind of file ({kind}).{turned}")
 
 
 def _read(data: Path) -> tuple[tuple[str, ...], list[Sentence]]:
