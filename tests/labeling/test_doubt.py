@@ -8,7 +8,14 @@ from oracles.confident_learning import confident_joint, thresholds
 
 from handful.core.errors import DataError, ParameterError
 from handful.labeling import doubtful_labels, doubtful_tags
-from handful.labeling.confident import class_thresholds, confident_classes, cross_validated, dealt_folds, label_quality
+from handful.labeling.confident import (
+    class_thresholds,
+    confident_classes,
+    cross_validated,
+    dealt_folds,
+    label_odds,
+    mixture_weights,
+)
 
 
 @given(
@@ -78,7 +85,10 @@ def test_no_label_that_models_agree_with_is_listed(n):
     assert len(told.doubts) == min(n or 200, told.n_doubted)
     assert told.n_wrong <= told.n_doubted < 100
     assert all(doubt.suggested_share > doubt.given_share for doubt in told.doubts)
-    assert [doubt.confident for doubt in told.doubts] == sorted((d.confident for d in told.doubts), reverse=True)
+    times = [
+        (doubt.given_share + 0.01) / (max(doubt.suggested_share, doubt.given_share) + 0.01) for doubt in told.doubts
+    ]
+    assert times == sorted(times)
 
 
 def test_near_duplicates_with_different_labels_are_named():
@@ -115,8 +125,24 @@ def test_folds_hold_every_class_apart_and_each_row_is_asked_once():
     assert sorted(seen) == list(range(18))
 
 
-def test_quality_is_the_lead_over_the_best_other_class():
-    assert label_quality(np.array([[0.5, 0.3, 0.2]] * 2), np.array([0, 2])).round(6).tolist() == [0.2, -0.3]
+def test_odds_are_those_against_the_best_other_class():
+    odds = label_odds(np.array([[0.5, 0.3, 0.2]] * 2), np.array([0, 2]))
+    assert np.exp(odds).round(6).tolist() == [round(0.51 / 0.31, 6), round(0.21 / 0.51, 6)]
+
+
+def test_weights_are_the_likeliest_of_all_mixtures():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 3, 300)
+    answers = []
+    for sure in (2.0, 1.0, 0.2):
+        odds = rng.normal(size=(300, 3)) + sure * np.eye(3)[codes]
+        answers.append(np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True))
+
+    def likelihood(weights):
+        return np.log(np.tensordot(weights, np.array(answers), axes=1)[np.arange(300), codes]).sum()
+
+    grid = [(a / 50, b / 50, (50 - a - b) / 50) for a in range(51) for b in range(51 - a)]
+    assert likelihood(mixture_weights(answers, codes)) > max(likelihood(weights) for weights in grid) - 0.5
 
 
 def tagged() -> tuple[list[list[str]], list[list[str]]]:

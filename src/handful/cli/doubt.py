@@ -121,11 +121,11 @@ def _verdict(told: Doubts) -> str:
         return f"{judged} none is in doubt: each is what models trained on the others would say."
     if not told.n_wrong:
         return f"{judged} none is surely wrong; {doubtful}: models trained on the others lean to another label."
-    verb, which = ("is", "it") if told.n_wrong == 1 else ("are", "these")
+    verb, which = ("is", "it is") if told.n_wrong == 1 else ("are", "they are")
     more = f" {doubtful}: models lean to another label." if less_sure else ""
     return (
         f"{judged} {told.n_wrong:,} {verb} contradicted: models trained on the others are as sure of another label as they "
-        f"usually are where it was given. Look at {which} first.{more}"
+        f"usually are where it was given ({which} bold above).{more}"
     )
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+
+_N_STEPS = 30
+_LEAST = 1e-3  # probability of a label, at least
+_SLACK = 1e-2
 
 
 def class_thresholds(shares: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -59,12 +63,63 @@ def confident_classes(shares: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
     return np.where(reached[np.arange(len(best)), best] >= 0, best, -1)
 
 
-def label_quality(shares: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the lead of the given label over the best other one, between -1 (surely wrong) and 1."""
+def mixture_weights(answers: Sequence[np.ndarray], codes: np.ndarray) -> np.ndarray:
+    """Weigh models so that their weighted mean gives the labels that they did not see the highest likelihood.
+
+    Parameters
+    ----------
+    answers : sequence of ndarray of shape (n, n_classes)
+        Probabilities of each model.
+    codes : ndarray of int
+        The given labels.
+
+    Returns
+    -------
+    ndarray of shape (n_models,)
+        Weights, which add up to 1.
+
+    Notes
+    -----
+    Thirty steps of expectation maximization for the weights of a mixture whose parts are fixed.
+
+    Examples
+    --------
+    >>> good, idle = np.array([[0.9, 0.1], [0.2, 0.8]]), np.array([[0.5, 0.5], [0.5, 0.5]])
+    >>> mixture_weights([good, idle], np.array([0, 1])).round(2).tolist()
+    [1.0, 0.0]
+    """
+    likely = np.array([answer[np.arange(len(codes)), codes] for answer in answers]) + _LEAST
+    weights = np.full(len(likely), 1 / len(likely))
+    for _ in range(_N_STEPS):
+        parts = weights[:, None] * likely
+        weights = (parts / parts.sum(axis=0)).mean(axis=1)
+    return np.asarray(weights)
+
+
+def label_odds(shares: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return how many times likelier the given label is than the best other one, as a logarithm: below 0 is doubt.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n, n_classes)
+        Probabilities.
+    codes : ndarray of int
+        The given labels.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Probabilities count as a hundredth more, so that they do not differ by what is nearly nothing.
+
+    Examples
+    --------
+    >>> label_odds(np.array([[0.8, 0.2], [0.5, 0.5]]), np.array([1, 0])).round(2).tolist()
+    [-1.35, 0.0]
+    """
     rows = np.arange(len(codes))
     others = shares.copy()
     others[rows, codes] = -np.inf
-    return np.asarray(shares[rows, codes] - others.max(axis=1))
+    return np.asarray(np.log(shares[rows, codes] + _SLACK) - np.log(others.max(axis=1) + _SLACK))
 
 
 def dealt_folds(codes: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:

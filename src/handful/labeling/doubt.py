@@ -13,7 +13,14 @@ from handful.core.labels import encode_labels
 from handful.core.progress import Progress, Step
 from handful.labeling.committee import fitted
 from handful.labeling.committee import shares as shares_of
-from handful.labeling.confident import class_thresholds, confident_classes, cross_validated, dealt_folds, label_quality
+from handful.labeling.confident import (
+    class_thresholds,
+    confident_classes,
+    cross_validated,
+    dealt_folds,
+    label_odds,
+    mixture_weights,
+)
 from handful.labeling.space import as_matrix, as_points
 
 _N_FOLDS = 5
@@ -104,15 +111,14 @@ def doubtful_labels(
     Returns
     -------
     Doubts
-        Rows whose given label is not the models' first choice: those that count as wrong first, each part ranked by the lead
-        of the suggestion over the given label. An interruption ends the run with the models that are
-        done, if there is one.
+        Rows whose given label is not the models' first choice, those first whose suggestion is the most times likelier than
+        the given label. An interruption ends the run with the models that are done, if there is one.
 
     Notes
     -----
-    Confident learning (Northcutt, Jiang & Chuang 2021) on the mean of the five-fold cross-validated probabilities of
-    logistic regression, extra trees and nearest neighbors. A label that is the models' first choice is not counted as wrong,
-    however sure they usually are of it.
+    Confident learning (Northcutt, Jiang & Chuang 2021) on the five-fold cross-validated probabilities of logistic
+    regression, extra trees and nearest neighbors, weighed by how likely they make the labels that they did not see. A label
+    that is the models' first choice is not counted as wrong, however sure they usually are of it.
 
     Examples
     --------
@@ -136,13 +142,13 @@ def doubtful_labels(
     matrix, codes = matrix[rows], labels.codes[rows].astype(np.int64)
     points = as_points(matrix, random_state)
     answers = _answers(matrix, points, codes, len(labels.classes), random_state, progress)
-    shares = np.mean(list(answers.values()), axis=0)
+    weights = mixture_weights(list(answers.values()), codes)
+    shares = np.tensordot(weights, np.array(list(answers.values())), axes=1)
     best = confident_classes(shares, class_thresholds(shares, codes))
-    quality = label_quality(shares, codes)
-    doubted = quality < 0
+    odds = label_odds(shares, codes)
+    doubted = odds < 0
     wrong = doubted & (best >= 0) & (best != codes)
-    order = np.lexsort((quality, ~wrong))
-    order = order[doubted[order]][:n]
+    order = np.argsort(odds, kind="stable")[: int(doubted.sum())][:n]
     near, distances = _nearest(points, order)
     doubts = [
         _doubt(at, shares, answers, best, wrong, (rows, codes, labels.classes), (near[i], distances[i]))
