@@ -198,3 +198,16 @@ def test_answers_of_two_columns_and_a_most_frequent_class_that_is_none_are_refus
     for other in ([], ["a"], "c", None):
         with pytest.raises(DataError, match="most_frequent_ must be one of the classes"):
             CompositeKernelPCA._from_state({**model._state(), "most_frequent_": other})
+
+
+def test_shares_of_labels_that_a_file_leaves_open_are_even():
+    import numpy as np
+
+    from handful.methods.text_team import TextTeam
+
+    rows = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]])
+    model = TextTeam(n_neighbors=1).fit(rows, ["pet", None, "sea", None])
+    state = model._state()
+    for body in state["bodies_"]:
+        body.update(lean=None, usual=None)
+    assert TextTeam._from_state(state).predict(rows).tolist() == ["pet", "pet", "sea", "sea"]

@@ -264,8 +264,9 @@ class _Body:
     def from_state(cls, state: dict[str, Any], views: dict[str, np.ndarray]) -> _Body:
         """Bring it back, refusing what no fit could have left; `views` are rows of the right widths."""
         body = cls(state["C"], state["n_neighbors"], state["n_classes"], has_vectors=state["has_vectors"])
+        body.bayes = None
         body.lean, body.usual = 0.0, np.full(body.n_classes, 1 / body.n_classes)  # files of 0.2 have none
-        vars(body).update({name: value for name, value in state.items() if name != "near"})
+        vars(body).update({name: value for name, value in state.items() if name != "near" and value is not None})
         body.near = NearRows.from_state(state["near"])
         parts = body._parts(views) if not body.has_vectors or "vectors" in views else []
         n_members = len(body.linear) + 1 + (body.bayes is not None)
