@@ -403,6 +403,13 @@ def test_text_columns_take_part():
     assert "<svg" in found.to_html()
 
 
+def test_an_empty_list_of_methods_is_refused():
+    X, y = load_iris(return_X_y=True)
+    for run in (compare, handful.fit):
+        with pytest.raises(ParameterError, match="methods: at least one must be named, got none"):
+            run(X, np.where(np.arange(150) % 5, -1, y), methods=[])
+
+
 def test_where_nothing_can_be_fitted_it_says_why(monkeypatch):
     X, y = load_iris(return_X_y=True)
     monkeypatch.setattr(TableArena, "run", lambda arena, task: Outcome(task, None, error="of no use."))

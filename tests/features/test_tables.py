@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from handful.core.errors import DataError
-from handful.features.tables import TableEncoder
+from handful.features.tables import TableEncoder, told_unreadable
 
 
 def test_scales_are_those_of_the_training_rows():
@@ -99,3 +99,10 @@ def test_a_missing_text_counts_as_a_text_without_the_word():
     # log((1 + rows) / (1 + rows with the word)) + 1, the formula of scikit-learn's TfidfTransformer, over all five rows
     assert weight["dog"] == pytest.approx(np.log(6 / 4) + 1)
     assert weight["barks"] == pytest.approx(np.log(6 / 3) + 1)
+
+
+def test_of_many_unreadable_columns_five_are_named():
+    told = told_unreadable({f"c{n}": n for n in range(1, 8)}, 9)
+    assert told.endswith(
+        "missing: 'c7' (7 of 9), 'c6' (6 of 9), 'c5' (5 of 9), 'c4' (4 of 9), 'c3' (3 of 9) and 2 more columns."
+    )

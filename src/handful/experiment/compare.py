@@ -202,6 +202,8 @@ def named_methods(methods: Sequence[Any] | None) -> tuple[list[str] | None, dict
         return None, {}
     if isinstance(methods, str):
         methods = [methods]
+    if not len(methods):
+        raise ParameterError("methods: at least one must be named, got none. Leave it out for all that fit.")
     names: list[str] = []
     cards: dict[str, Card] = {}
     for one in methods:

@@ -59,7 +59,8 @@ def told_unreadable(counts: Mapping[str, int], n_rows: int) -> str:
     "cells of numeric columns that are no numbers, or infinite, count as missing: 'age' (3 of 30)."
     """
     worst = sorted(counts.items(), key=lambda pair: -pair[1])
-    told = ", ".join(f"{name!r} ({n:,} of {n_rows:,})" for name, n in worst[:5]) + (", ..." if worst[5:] else "")
+    told = ", ".join(f"{name!r} ({n:,} of {n_rows:,})" for name, n in worst[:5])
+    told += f" and {len(worst) - 5:,} more columns" if worst[5:] else ""
     return f"cells of numeric columns that are no numbers, or infinite, count as missing: {told}."
 
 
