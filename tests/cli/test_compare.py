@@ -45,7 +45,7 @@ def test_the_main_job(capsys, iris, tmp_path):
     assert code == 0
     assert "self-training" in out
     assert "Best bet: " in out
-    assert re.search(r"\d+ s, (1 trial|\d+ trials), \d+ methods may be the best: ", err)
+    assert re.search(r"\d+ s, (1 trial|\d+ trials), (1 method|\d+ methods) may be the best: ", err)
     assert "4 numeric (a, b, c, d)" in err
     page = reports[0].read_text(encoding="utf-8")
     assert "handful compare" in page

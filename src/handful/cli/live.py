@@ -60,8 +60,9 @@ class _Lines:
 
 
 def _so_far(standing: Standing) -> str:
-    trials = "1 trial" if standing.n_trials == 1 else f"{standing.n_trials} trials"
-    return f"{standing.seconds:.0f} s, {trials}, {len(standing.in_question)} methods may be the best"
+    n_trials, n_left = standing.n_trials, len(standing.in_question)
+    trials = f"{n_trials} trial{'' if n_trials == 1 else 's'}"
+    return f"{standing.seconds:.0f} s, {trials}, {n_left} method{'' if n_left == 1 else 's'} may be the best"
 
 
 def _percent(score: float) -> str:
