@@ -552,13 +552,18 @@ def test_numbers_of_a_text_file_are_numbers_in_a_workbook(capsys, tmp_path):
     pytest.importorskip("xlsxwriter")
     data, todo = tmp_path / "data.csv", tmp_path / "todo.xlsx"
     rows = [
-        f"{i % 9}.{i:03},5;{i};0{i % 10}{i:02};{'?' if i == 3 else i};4{i:016};{'pq'[i % 2] if i < 12 else ''}"
+        f"{i % 9}.{i:03},5;{i};0{i % 10}{i:02};4{i:016};2026-02-{1 + i % 28:02};{1 + i % 28}.2.2026;{'pq'[i % 2] if i < 12 else ''}"
         for i in range(40)
     ]
-    data.write_text("\n".join(["amount;n;zip;size;card;kind", *rows]) + "\n")
+    data.write_text("\n".join(["amount;n;zip;card;day;tag;kind", *rows]) + "\n")
     assert run(capsys, "next", data, "--target", "kind", "-n", 28, "-o", todo)[0] == 0
     found = pl.read_excel(todo)
-    assert found["amount", "n", "zip", "size", "card"].dtypes == [pl.Float64, pl.Int64, pl.String, pl.Int64, pl.String]
+    types = [pl.Float64, pl.Int64, pl.String, pl.String, pl.Date, pl.String]
+    assert found["amount", "n", "zip", "card", "day", "tag"].dtypes == types
+    found.with_columns(kind=pl.lit("p")).write_excel(todo)
+    code, out, err = run(capsys, "merge", data, todo)
+    assert (code, err) == (0, "")
+    assert "28 new labels." in out
     number = found["n"][0]
     assert found["amount"][0] == 1000 * (number % 9) + number + 0.5
     assert found["card"][0] == f"4{number:016}"

@@ -128,6 +128,8 @@ def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
         if column.form == "decimal comma" and cells.drop_nulls().str.contains(_DECIMAL_COMMA).all():
             plain = cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
             typed.append(plain.cast(pl.Float64))
+        elif column.form == "date":
+            typed.append(retyped(cells, pl.Datetime))
         elif column.cells.dtype.is_numeric() and not cells.str.contains(_LONG_NUMBER).any():
             typed.append(retyped(cells, column.cells.dtype))
     return frame.with_columns(typed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROW, REASON, SUGGESTION, CONFIDENCE = "next_row", "next_reason", "next_suggestion", "next_confidence"
+_DECIMAL_COMMA = re.compile(r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
 ADDED = (ROW, REASON, SUGGESTION, CONFIDENCE)
 
 
@@ -112,8 +114,9 @@ def _plain(cell: Any) -> str:
     if cell is None or cell != cell:
         return ""
     text = str(cell).strip()
+    written = text.replace(".", "").replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text
     try:
-        return repr(float(text) + 0.0)
+        return repr(float(written) + 0.0)
     except ValueError:
         return text
 
