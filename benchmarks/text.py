@@ -345,7 +345,7 @@ def main():
     if given.raw:
         raw = [s for s, _ in zip(read_sentences(given.raw), range(given.raw_sentences), strict=False)]
     setup = TaggerSetup(n_jobs=-1, algorithm=given.algorithm)
-    paths = {"brown": setup.clusters(raw).paths_} if raw and not given.condense else None
+    paths = setup.lookups(raw) if raw and not given.condense else None
     if given.clusters:
         paths = {"brown": BrownClusters.load(given.clusters).paths_}
     peers = {name for name in given.peers if name != "spacy" or importlib.util.find_spec("spacy")}
@@ -356,7 +356,7 @@ def main():
         usual = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
         test = shortened(test, given.test_sentences or usual)
         spans = has_spans(train.tags)
-        lookups = {"brown": setup.clusters(train.sentences).paths_} if given.own_text else paths
+        lookups = setup.lookups(train.sentences) if given.own_text else paths
         for size in [n or len(train.sentences) for n in given.sizes if n <= len(train.sentences)]:
             n_draws = given.draws if size < len(train.sentences) else 1
             draws = range(given.first_draw, given.first_draw + n_draws)

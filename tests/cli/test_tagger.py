@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from handful.cli import main
+from handful.methods import load
 
 
 def run(capsys, *arguments):
@@ -146,6 +147,18 @@ def test_every_method_is_fitted_and_predicts(capsys, method, corpus, tmp_path):
     code, out, err = run(capsys, "predict", model, raw)
     assert code == 0, err
     assert [line.split("\t")[1] for line in out.splitlines()[1:4]] == ["D", "N", "V"]
+
+
+def test_too_little_raw_text_is_told_and_not_read(capsys, corpus, tmp_path):
+    raw, alone, both = tmp_path / "raw.txt", tmp_path / "alone.handful", tmp_path / "both.handful"
+    raw.write_text("the bird sleeps\na dog barks\n")
+    options = "--iterations", 5, "--jobs", 1, "--model"
+    assert run(capsys, "fit", "tagger", corpus, *options, alone)[0] == 0
+    code, _, err = run(capsys, "fit", "tagger", corpus, "--unlabeled", raw, *options, both)
+    assert (code, "less than five tokens for each different word" in err) == (0, True)
+    assert load(both).weights_.tolist() == load(alone).weights_.tolist()
+    code, _, err = run(capsys, "fit", "tagger", corpus, "--unlabeled", raw, "--n-clusters", 2, *options, both)
+    assert (code, "five tokens" in err) == (0, False), "clusters that are asked for are made"
 
 
 def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):

@@ -174,7 +174,13 @@ def _lookups(setup: TaggerSetup, clusters: Path | None, raw: list[Sentence]) -> 
 
     if clusters is not None:
         return {"brown": BrownClusters.load(clusters).paths_}
-    return {"brown": setup.clusters(raw).paths_} if raw else None
+    lookups = setup.lookups(raw) if raw else None
+    if raw and lookups is None:
+        say(
+            "The raw text is not read: with less than five tokens for each different word it tells little of them.",
+            stderr=True,
+        )
+    return lookups
 
 
 def _tell(facts: dict[str, Any], tagger: Any) -> None:

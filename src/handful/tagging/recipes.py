@@ -16,6 +16,7 @@ _TOLERANCE = 3e-4  # less takes a third more iterations and makes no difference 
 _PREFIXES = (4, 6, 10, 20)
 _RESOLUTION = 16.0
 _MOST_CLUSTERS = 500
+_FEWEST_TOKENS = 5  # for each different word of raw text; what fewer say of words is chance
 _FEWEST_TUNED, _MOST_TUNED = 6, 3_000
 _FEW = 400
 _TRIED = ("general", "wide")
@@ -46,7 +47,8 @@ class TaggerSetup:
         lbfgs maximizes the likelihood; pa, the averaged passive-aggressive learner, is some times faster on many sentences,
         and its confidence says less.
     n_clusters : int or None, default=None
-        Clusters of the words in raw text; by default one for every ten different words, from 2 to 500.
+        Clusters of the words in raw text; by default one for every ten different words, from 2 to 500, and none where the text
+        has less than five tokens for each different word.
     max_iter : int or None, default=None
         Iterations of training at most.
     columns : sequence of str, default=()
@@ -183,6 +185,19 @@ class TaggerSetup:
             n_clusters = self.n_clusters or max(2, min(_MOST_CLUSTERS, types // 10))
             self._clusters = (sentences, BrownClusters(n_clusters).fit(list(sentences)))
         return self._clusters[1]
+
+    def lookups(self, sentences: Sentences) -> dict[str, Any] | None:
+        """Return the clusters of untagged sentences for `fit_crf`; None where the text is too little to cluster words by.
+
+        Examples
+        --------
+        >>> TaggerSetup().lookups([["every", "word", "once"]]) is None
+        True
+        """
+        types = {token for sentence in sentences for token in sentence}
+        if self.n_clusters is None and sum(map(len, sentences)) < _FEWEST_TOKENS * len(types):
+            return None
+        return {"brown": self.clusters(sentences).paths_}
 
 
 def _wide_strength(n_sentences: int) -> float:
