@@ -211,3 +211,16 @@ def test_shares_of_labels_that_a_file_leaves_open_are_even():
     for body in state["bodies_"]:
         body.update(lean=None, usual=None)
     assert TextTeam._from_state(state).predict(rows).tolist() == ["pet", "pet", "sea", "sea"]
+
+
+def test_what_tags_for_a_model_of_senses_is_a_tagger():
+    import handful
+    from handful.core.errors import DataError
+    from handful.senses import SenseClassifier
+
+    folder = Path(__file__).parents[1] / "models" / "0.1.0"
+    model = handful.load(folder / "senses.with-tagger.handful")
+    state, other = model._state(), handful.load(folder / "table.k-nn.handful")
+    assert SenseClassifier._from_state(state).tagger is not None
+    with pytest.raises(DataError, match="tagger must be a Tagger"):
+        SenseClassifier._from_state({**state, "tagger": other})

@@ -93,7 +93,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     ['river']
     """
 
-    STATE = stored(tagger=IfThere(Model()), models_=DictOf(WordModel.STATE))
+    STATE = stored(tagger=IfThere(Model("Tagger")), models_=DictOf(WordModel.STATE))
 
     def __init__(
         self,

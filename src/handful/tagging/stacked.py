@@ -128,7 +128,7 @@ class StackedTagger(Tagger):
     [['D', 'N', 'V']]
     """
 
-    STATE = stored(classes_=Names("k"), tagger_=IfThere(Model()), classifier_=Model())
+    STATE = stored(classes_=Names("k"), tagger_=IfThere(Model("Tagger")), classifier_=Model())
 
     def __init__(
         self,
