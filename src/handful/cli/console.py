@@ -111,6 +111,10 @@ def progress_bar() -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
+    out = console(stderr=True)
+    if not out.is_terminal:  # a bar that is turned off ends with an empty line in early versions of rich
+        yield lambda step: None
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -118,9 +122,8 @@ def progress_bar() -> Iterator[Progress]:
         TimeRemainingColumn(),
         TextColumn("{task.fields[figures]}"),
     )
-    out = console(stderr=True)
     tasks: dict[str, TaskID] = {}
-    with Bars(*columns, console=out, transient=True, disable=not out.is_terminal) as bars:
+    with Bars(*columns, console=out, transient=True) as bars:
 
         def report(step: Step) -> None:
             if step.stage not in tasks:
