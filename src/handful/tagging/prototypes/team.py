@@ -25,12 +25,15 @@ from handful.tagging.prototypes.checks import check_given, check_lists
 from handful.tagging.prototypes.choosing import Setting, Trial, choose_setting
 from handful.tagging.prototypes.labeled import learn_mixture, mix
 from handful.tagging.prototypes.quality import STEPS
-from handful.tagging.prototypes.similarities import KINDS, Kind, learn_similarity
+from handful.tagging.prototypes.similarities import Kind, learn_similarity
 from handful.tagging.prototypes.tagger import PrototypeTagger
 
 _START_NOISE = 0.03
 _STICKY = (4.0, 2.0, 0.0)
 _FIELD_KINDS: tuple[Kind, ...] = ("nearby-roots", "nearby", "places", "place-roots", "none")
+_MUCH_TEXT = 500_000  # tokens; in less, most of what a decomposition of counts finds is chance
+_MUCH_KINDS: tuple[Kind, ...] = ("places", "nearby", "none")
+_LITTLE_KINDS: tuple[Kind, ...] = ("place-roots", "nearby-roots", "none")
 _FEWEST_TAGGED = 5
 
 Tags = Sequence[Sequence[str | None] | None]
@@ -51,7 +54,8 @@ class PrototypeTeam(ProbabilisticTagger):
         Labels go on for several words, as the fields of ads and references do; otherwise they are like parts of speech.
     similarity : {"auto", "none", "places", "nearby", "place-roots", "nearby-roots"}, default="auto"
         How words are linked to prototypes: by what stands before and after them at which distance (places) or anywhere
-        within three words (nearby); roots are for less text. auto tries all.
+        within three words (nearby); roots are for less text. auto tries all; without `fields`,
+        roots and none in less than half a million tokens, and the others in more.
     threshold : float or "auto", default="auto"
         Words less similar than this are not linked. auto is 0.35, and 0.45 for roots.
     min_count : int or None, default=None
@@ -210,7 +214,7 @@ class PrototypeTeam(ProbabilisticTagger):
         def make(setting: Setting) -> PrototypeTagger:
             return self._member(named, **setting.parameters(similarities))
 
-        trials = self._choose(make, sentences, progress)
+        trials = self._choose(make, sentences, n_tokens, progress)
         best = trials[0]
         self.trials_ = [_facts(trial) for trial in trials]
         n_iter = best.n_iter + STEPS[0] if self.max_iter == "auto" else self.max_iter
@@ -262,9 +266,10 @@ class PrototypeTeam(ProbabilisticTagger):
         """Labels of words that may not carry every label."""
         return self.members_[0].lexicon_
 
-    def _choose(self, make: Any, sentences: Sequence[Tokens], progress: Progress | None) -> list[Trial]:
+    def _choose(self, make: Any, sentences: Sequence[Tokens], n_tokens: int, progress: Progress | None) -> list[Trial]:
+        like_words = _MUCH_KINDS if n_tokens >= _MUCH_TEXT else _LITTLE_KINDS
         kinds: Sequence[Kind] = (
-            (_FIELD_KINDS if self.fields else KINDS) if self.similarity == "auto" else (self.similarity,)
+            (_FIELD_KINDS if self.fields else like_words) if self.similarity == "auto" else (self.similarity,)
         )
         spellings = (True, False) if self.spelling == "auto" else (self.spelling,)
         stickies = (_STICKY if self.fields else (0.0,)) if self.sticky == "auto" else (self.sticky,)
