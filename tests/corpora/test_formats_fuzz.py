@@ -220,3 +220,17 @@ def test_mutated_prototype_lists(tmp_path, suffix):
         path.write_bytes(mutated(sample[suffix], generator))
         outcomes.add(outcome(read_prototypes, path))
     assert outcomes == {"read", "refused"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        ("sense-table", "text,word,sense,start\nA bank,bank,,²\n", "read"),
+        ("arff", "@relation r\n@attribute x numeric\n@attribute y {red}\n@data\n1.\r5,red\n", "refused"),
+        ("jsonl", "\x1f\n\\ud800", "refused"),
+    ],
+)
+def test_what_longer_runs_found_is_read_or_refused(name, content, expected, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(content.encode())
+    assert outcome(READERS[name][1], path) == expected

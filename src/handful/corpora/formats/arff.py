@@ -74,7 +74,10 @@ def _row(path: FilePath, number: int, line: str, width: int) -> list[str]:
     if line.startswith("{"):
         raise FormatError(path, number, "expected a cell for every attribute, got a sparse row. Write it out in full.")
     quote = "'" if "'" in line else '"'
-    cells = next(csv.reader([line], quotechar=quote, escapechar="\\", skipinitialspace=True))
+    try:
+        cells = next(csv.reader([line], quotechar=quote, escapechar="\\", skipinitialspace=True))
+    except csv.Error:  # a return inside a cell
+        cells = []
     if len(cells) != width:
         raise FormatError(path, number, f"expected {width} cells, one for each attribute, got {shown(line)}.")
     return [cell.strip() for cell in cells]

@@ -224,6 +224,8 @@ def _slow(source: Source, lines: Numbered, layout: Layout, *, skip_first: bool) 
         rows = chain(_below_header(source, lines, layout))
     size = max(1, BATCH // max(1, len(names) // 100))
     while batch := list(islice(rows, size)):
+        if not names:
+            raise FormatError(source, 1, "expected the names of columns, got none.")
         cells = zip(*batch, strict=True)
         yield pl.DataFrame([pl.Series(n, c, dtype=pl.String) for n, c in zip(names, cells, strict=True)])
     yield pl.DataFrame(schema=dict.fromkeys(names, pl.String))

@@ -75,7 +75,7 @@ def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple
     from handful.corpora.raw_text import tokenize
 
     cut = tokenize(text)
-    start = int(row["start"]) if row.get("start", "").isdigit() else _find(path, line, cut, _cell(row, _WORD))
+    start = int(row["start"]) if row.get("start", "").isdecimal() else _find(path, line, cut, _cell(row, _WORD))
     target = next((i for i, token in enumerate(cut) if token.start <= start < token.end), -1)
     if target < 0:
         raise FormatError(path, line, f"expected a word at character {start} of the text, got none.")
