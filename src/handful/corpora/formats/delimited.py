@@ -284,14 +284,21 @@ def write_delimited(
                 file.write(codecs.BOM_UTF8 if mark else b"")
             # In a table of one column a bare empty cell would be a blank line.
             empty = '""' if frame.width == 1 else None
-            frame.write_csv(
+            told = _with_commas(frame) if commas else frame
+            told.write_csv(
                 file,
                 include_header=number == 0,
                 separator=between,
                 null_value=empty,
-                decimal_comma=commas,
                 line_terminator=line_end,
             )
+
+
+def _with_commas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return numbers as texts with decimal commas, which early versions of polars do not write."""
+    import polars.selectors as cs
+
+    return frame.with_columns(cs.float().cast(str).str.replace(".", ",", literal=True))
 
 
 def _has_commas(frame: pl.DataFrame) -> bool:
