@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +18,14 @@ from handful.corpora.opening import FilePath, Source, as_source, write_bytes
 
 if TYPE_CHECKING:
     import polars as pl
+
+_READ_ALL = """
+import io, sys, polars
+rows, size = map(int, sys.argv[1:3])
+lazy = polars.scan_parquet(sys.argv[3] if sys.argv[3:] else io.BytesIO(sys.stdin.buffer.read()))
+for start in range(0, rows, size):
+    lazy.slice(start, size).collect()
+"""
 
 
 def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
@@ -59,12 +69,29 @@ def _frames(source: Source, bounded: bool) -> Iterator[pl.DataFrame]:
     if bounded and n_rows * len(schema) > MAX_CELLS:
         refuse_size(source, None, f"{MAX_CELLS:,} cells")
     size = max(n_rows, 1) if bounded else BATCH
+    if not _can_be_outlived(place, n_rows, size):
+        raise ValueError
     for start in range(0, max(n_rows, 1), size):
         with panics_unsaid():
             frame = lazy.slice(start, size).collect()
         if any(len(column) != len(frame) for column in frame.iter_columns()):  # older polars do not look
             raise ValueError
         yield frame
+
+
+def _can_be_outlived(place: Path | io.BytesIO, n_rows: int, size: int) -> bool:
+    """Tell whether a process that reads all rows comes to its end.
+
+    A damaged file can make polars ask for more memory than there is, and then the whole process is aborted. So a process
+    of its own reads the file first; it takes a sixth of a second, and as long as reading does. Errors are not its matter.
+    """
+    name, data = ([str(place)], None) if isinstance(place, Path) else ([], place.getvalue())
+    command = [sys.executable, "-P", "-c", _READ_ALL, str(n_rows), str(size), *name]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, check=False)
+    except OSError:  # there is no process to be had
+        return True
+    return done.returncode in (0, 1)
 
 
 def write_parquet(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
