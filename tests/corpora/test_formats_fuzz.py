@@ -238,9 +238,10 @@ def test_a_file_that_aborts_polars_is_refused(tmp_path):
         ("sense-table", "text,word,sense,start\nA bank,bank,,²\n", "read"),
         ("arff", "@relation r\n@attribute x numeric\n@attribute y {red}\n@data\n1.\r5,red\n", "refused"),
         ("jsonl", "\x1f\n\\ud800", "refused"),
+        ("sense-table", b"\xfe\xfftext\tword\tsense\n\xdc bank\tbank\t\n", "refused"),
     ],
 )
 def test_what_longer_runs_found_is_read_or_refused(name, content, expected, tmp_path):
     path = tmp_path / "file"
-    path.write_bytes(content.encode())
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert outcome(READERS[name][1], path) == expected

@@ -66,9 +66,14 @@ def _chunks(source: Source) -> Generator[bytes]:
 def _wide_chunks(source: Source) -> Generator[bytes]:
     """Yield a file in UTF-16 as UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-16")()
-    with source.open() as file:
-        while chunk := decoder.decode(file.read(BLOCK)).encode("utf-8", errors="replace"):
-            yield chunk
+    try:
+        with source.open() as file:
+            while chunk := decoder.decode(file.read(BLOCK)).encode("utf-8", errors="replace"):
+                yield chunk
+    except UnicodeDecodeError:
+        raise FormatError(
+            source, None, "the file begins as UTF-16, but holds what is no text there. Save it as UTF-8."
+        ) from None
 
 
 class _Decoder:
