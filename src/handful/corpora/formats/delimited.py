@@ -200,7 +200,7 @@ def _fast(block: str, layout: Layout, *, skip_first: bool) -> pl.DataFrame | Non
             skip_rows=0,
             new_columns=names,
         )
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, OSError):  # the latter where text begins as a packed stream does
         return None
     if (frame.height, frame.width) != (len(lines), len(names)):
         return None
