@@ -239,6 +239,7 @@ def test_a_file_that_aborts_polars_is_refused(tmp_path):
         ("arff", "@relation r\n@attribute x numeric\n@attribute y {red}\n@data\n1.\r5,red\n", "refused"),
         ("jsonl", "\x1f\n\\ud800", "refused"),
         ("csv", "x\x01color,y\nred,1\nblue,2\n", "read"),
+        ("sense-table", b"\xfe\xff", "read"),
         ("sense-table", b"\xfe\xfftext\tword\tsense\n\xdc bank\tbank\t\n", "refused"),
     ],
 )

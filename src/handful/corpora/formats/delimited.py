@@ -85,7 +85,7 @@ def read_delimited(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataF
 
 def _pieces(source: Source, blocks: Iterator[tuple[int, str]], limit: int | None) -> Iterator[pl.DataFrame]:
     """Read block by block with polars, and the rest row by row from the first block on that is not plain."""
-    number, text = next(blocks)
+    number, text = next(blocks, (1, ""))
     layout = _layout(source, text)
     n_chars = 0
     for start, block in chain([(number, text)], blocks):
