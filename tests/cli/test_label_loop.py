@@ -288,6 +288,44 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     assert corpus.read_text().strip() == text.strip()
 
 
+def test_wrong_tags_of_a_treebank_are_doubted_and_corrected_in_it(capsys, tmp_path):
+    def word(number, form, upos):
+        return f"{number}\t{form}\t{form}\t{upos}\tX{number}\t_\t{number - 1}\tdep\t_\tId={form}\n"
+
+    def tree(number, verb):
+        words = word(1, "the", "DET") + word(2, "dog", "NOUN") + word(3, verb, "VERB")
+        return f"# sent_id = {number}\n# text = the dog {verb}\n{words}\n"
+
+    verbs = ["barks", "runs", "sleeps", "eats"] * 6
+    right = "".join(tree(number, verb + "s" * (number // 4)) for number, verb in enumerate(verbs))
+    data, fix = tmp_path / "data.conllu", tmp_path / "fix.conllu"
+    wrong = right.replace(word(2, "dog", "NOUN"), word(2, "dog", "VERB"), 1)
+    data.write_text(wrong)
+    code, _, err = run(capsys, "doubt", data, "-n", 1, "-o", tmp_path / "fix.tsv")
+    assert code == 2
+    assert "fix.tsv: tags to correct are written as CoNLL-U. Name a .conllu file." in err
+    code, out, _ = run(capsys, "doubt", data, "-n", 1, "-o", fix)
+    assert code == 0
+    assert f"handful merge {data} {fix} --prefer-new" in " ".join(out.split())
+    first, rest = fix.read_text().split("\n", 1)
+    assert re.fullmatch(r'# in doubt: token 2 "dog": VERB, models say NOUN \(\d+%\)', first)
+    assert rest == wrong[: len(rest)]
+    fix.write_text(fix.read_text().replace(word(2, "dog", "VERB"), word(2, "dog", "NOUN")) + tree(99, "digs"))
+    code, out, err = run(capsys, "merge", data, fix, "-o", tmp_path / "kept.conllu")
+    assert code == 0
+    assert "1 new sentences" in out
+    assert "sentence 1 is tagged differently elsewhere and was left out: the dog barks" in " ".join(err.split())
+    assert (tmp_path / "kept.conllu").read_text() == wrong + tree(99, "digs")
+    code, out, _ = run(capsys, "merge", data, fix, "--prefer-new", "--in-place")
+    assert code == 0
+    assert "1 with new tags" in out
+    assert data.read_text() == right + tree(99, "digs")
+    other = tmp_path / "other.tsv"
+    other.write_text("the\tDET\n\n")
+    code, _, err = run(capsys, "merge", data, other)
+    assert (code, err) == (2, f"handful: {other}: must be CoNLL-U, as {data} is, got another kind of file.\n")
+
+
 def test_nothing_in_doubt_is_no_error(capsys, tmp_path):
     data, fix = tmp_path / "data.tsv", tmp_path / "fix.tsv"
     data.write_text("in\tO\nRome\tB-LOC\n\nin\tO\nOslo\tB-LOC\n\n" * 6)

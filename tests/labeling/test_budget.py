@@ -189,6 +189,19 @@ def test_the_budget_says_everything():
     assert told.stopping.n_labels[-1] == 120
 
 
+def test_without_unlabeled_rows_the_stopping_rule_asks_rows_that_no_model_saw():
+    rng = np.random.default_rng(0)
+    y = np.array(["no", "yes"], dtype=object)[rng.integers(0, 2, 400)]
+    noise = label_budget(rng.normal(size=(400, 5)), y, n_draws=2).stopping
+    assert noise.n_labels[-1] == 300
+    assert noise.agreement[-1] < 0.9  # nearest neighbors and trees agree on every row that they have seen
+    assert not noise.stop
+    assert noise.text.endswith("There are no unlabeled rows: this is of 100 labeled ones that were held back.")
+    clear = label_budget(np.where(y == "yes", 9.0, 0.0)[:, None] + rng.normal(size=(400, 1)), y, n_draws=2).stopping
+    assert clear.stop
+    assert "unlabeled" not in label_budget(*clouds(), n_draws=2).stopping.text
+
+
 def test_too_little_and_wrong_input_are_told():
     X, y = clouds()
     few = y.copy()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.text import Text
 
+    from handful.core.records import Tree
     from handful.corpora.tagged import Tagged
     from handful.labeling.doubt import Doubt, Doubts
     from handful.labeling.tagged_doubt import TagDoubt, TagDoubts
@@ -34,7 +36,8 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
     """Find labels in DATA that models trained on the rest contradict, the most doubtful first.
 
     DATA is a table with a --target, or tagged sentences (columns, CoNLL-U, annotated texts). Labels are never changed: look
-    at them, and bring corrections back with 'handful merge --prefer-new'. Tags to correct are written as columns.
+    at them, and bring corrections back with 'handful merge --prefer-new'. Tags to correct are written as columns, those of
+    CoNLL-U as CoNLL-U.
     """
     output = run.output
     check_output(output, data)
@@ -147,12 +150,12 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
     from handful.labeling import doubtful_tags
 
     corpus, output = read_tagged(data), run.output
-    layout = None if output is None else _layout(data, corpus, output)
+    write = None if output is None else _writer(data, corpus, output)
     with progress_bar() as progress:
         told = doubtful_tags(corpus.sentences, corpus.tags, n=n_most, random_state=run.seed, progress=progress)
     output = output if told.doubts else None
-    if output is not None and layout is not None:
-        _write_tags(output, corpus, told, layout)
+    if output is not None and write is not None:
+        write(told)
     if run.as_json:
         emit_json({"data": str(data), "output": output, **asdict(told)})
         return
@@ -160,21 +163,25 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
     _tell_file(data, run.output, output, "the tags")
 
 
-def _layout(data: Path, corpus: Tagged, output: Path) -> tuple[str, ...]:
-    """Return the columns of a file to be corrected: those of the data, or tokens and tags of annotated texts."""
+def _writer(data: Path, corpus: Tagged, output: Path) -> Callable[[TagDoubts], None]:
+    """Return what writes a file to be corrected: a treebank as such, else columns."""
     from handful.corpora.annotated import ENDINGS
     from handful.corpora.formats import format_of
     from handful.corpora.opening import bare_suffix
 
-    if ENDINGS.get(bare_suffix(output)) != "columns":
-        raise click.UsageError(
-            f"{output}: tags to correct are written as columns of tokens and tags. Name a .tsv file."
-        )
+    is_treebank = format_of(data).yields == "trees"
+    if ENDINGS.get(bare_suffix(output)) != ("conllu" if is_treebank else "columns"):
+        how, name = ("CoNLL-U", ".conllu") if is_treebank else ("columns of tokens and tags", ".tsv")
+        raise click.UsageError(f"{output}: tags to correct are written as {how}. Name a {name} file.")
+    if is_treebank:
+        return lambda told: _write_trees(output, data, told)
     if corpus.layout and corpus.tag == corpus.layout[-1]:
-        return corpus.layout
-    if not corpus.layout and format_of(data).yields == "sentences":
-        return ("token", corpus.tag)
-    raise click.UsageError("-o: DATA must be annotated texts, or columns of tokens and tags with the tag last.")
+        return lambda told: _write_tags(output, corpus, told, corpus.layout)
+    if not corpus.layout:
+        return lambda told: _write_tags(output, corpus, told, ("token", corpus.tag))
+    raise click.UsageError(
+        "-o: DATA must be annotated texts, CoNLL-U, or columns of tokens and tags with the tag last."
+    )
 
 
 def _write_tags(output: Path, corpus: Tagged, told: TagDoubts, layout: tuple[str, ...]) -> None:
@@ -182,18 +189,40 @@ def _write_tags(output: Path, corpus: Tagged, told: TagDoubts, layout: tuple[str
     from handful.core.records import Sentence
     from handful.corpora.formats import write_conll
 
-    marks: dict[int, list[str]] = {}
-    for doubt in told.doubts:
-        marks.setdefault(doubt.sentence, []).append(_mark(doubt))
     filled = [
         Sentence(
             corpus.sentences[number].tokens,
             {**corpus.sentences[number].columns, corpus.tag: corpus.tags[number]},
-            tuple(lines),
+            lines,
         )
-        for number, lines in marks.items()
+        for number, lines in _marks(told).items()
     ]
     write_conll(output, filled, layout)
+
+
+def _write_trees(output: Path, data: Path, told: TagDoubts) -> None:
+    """Write the trees of the sentences, above each what is in doubt."""
+    from handful.corpora.formats import read_conllu, write_conllu
+
+    marks = _marks(told)
+    trees = {number: tree for number, tree in enumerate(read_conllu(data)) if number in marks}
+    marked = (
+        replace(trees[number], sentence=replace(trees[number].sentence, comments=(*lines, *_comments(trees[number]))))
+        for number, lines in marks.items()
+    )
+    write_conllu(output, marked)
+
+
+def _comments(tree: Tree) -> tuple[str, ...]:
+    """Return the comments of a tree, without blank lines that stood before it."""
+    return tuple(line for line in tree.sentence.comments if line)
+
+
+def _marks(told: TagDoubts) -> dict[int, tuple[str, ...]]:
+    marks: dict[int, tuple[str, ...]] = {}
+    for doubt in told.doubts:
+        marks[doubt.sentence] = (*marks.get(doubt.sentence, ()), _mark(doubt))
+    return marks
 
 
 def _mark(doubt: TagDoubt) -> str:

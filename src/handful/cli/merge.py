@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from handful.labeling.merging import Merged
 
 
+_TAGGED = ("conll", "conllu")
+
+
 @click.command("merge")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
@@ -40,10 +43,10 @@ def command(
 
     Or add up the counts that 'handful condense --shard' made: handful merge COUNTS-1 COUNTS-2 ... -o COUNTS.
 
-    DATA is a table, or tagged sentences, to which new ones are added; what becomes of annotated texts (Prodigy, doccano,
-    Label Studio, spaCy) is a file of columns. Rows are found by their number and what
-    they hold. A label that differs from one in DATA, and files that disagree, are told and not merged; DATA stays as it is
-    unless --in-place says otherwise.
+    DATA is a table, or tagged sentences (columns, CoNLL-U), to which new ones are added; what becomes of annotated texts
+    (Prodigy, doccano, Label Studio, spaCy) is a file of columns. Rows are found by their number and what they hold.
+    A label that differs from one in DATA, and files that disagree, are told and not merged; DATA stays as it is unless
+    --in-place says otherwise.
     """
     from handful.cli.merge_counts import add_counts, are_counts
     from handful.cli.table_files import check_table_name, read_cells, write_cells
@@ -93,11 +96,11 @@ def _are_annotated(data: Path) -> bool:
 
 
 def _has_sentences(data: Path) -> bool:
-    """Tell tagged sentences from a table: columns without a header, a blank line after each sentence."""
+    """Tell tagged sentences from a table: CoNLL-U, or columns without a header, a blank line after each sentence."""
     from handful.corpora.formats import detect
     from handful.corpora.opening import bare_suffix
 
-    return bare_suffix(data) not in (".csv", ".jsonl", ".ndjson", ".parquet", ".xlsx") and detect(data) == "conll"
+    return bare_suffix(data) not in (".csv", ".jsonl", ".ndjson", ".parquet", ".xlsx") and detect(data) in _TAGGED
 
 
 def _by_name(files: tuple[Path, ...], read: Any) -> dict[str, pl.DataFrame]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,10 @@ from handful.cli.console import console, emit_json
 from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
-    from handful.core.records import Sentence
+    from handful.core.records import Sentence, Tree
+
+    # The column of tags, the sentences that are there and that came, and what writes the merged ones.
+    _Read = tuple[str, list[Sentence], dict[str, list[Sentence]], Callable[[list[Sentence]], None]]
 
 
 def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_new: bool, as_json: bool) -> None:
@@ -18,9 +23,9 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
     Parameters
     ----------
     data : Path
-        Tagged sentences, in columns or annotated texts.
+        Tagged sentences: columns, annotated texts, or CoNLL-U.
     files : tuple of Path
-        Sentences to add, in the same columns.
+        Sentences to add, in the same columns, or CoNLL-U, too.
     where : Path
         File to write.
     prefer_new : bool
@@ -28,25 +33,16 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
     as_json : bool
         Print JSON.
     """
-    from handful.corpora.formats import read_conll, write_conll
-    from handful.corpora.formats.columns import guess_columns
-    from handful.corpora.opening import Source
+    from handful.corpora.formats import format_of
     from handful.labeling.tagged_merging import merge_sentences
 
-    layout, there = _read(data)
-    came: dict[str, list[Sentence]] = {}
-    for file in files:
-        _refuse_annotated(data, file)
-        if len(guess_columns(file)) != len(layout):
-            raise ParameterError(
-                f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
-            )
-        came[str(file)] = list(read_conll(file, layout))
-    merged = merge_sentences(there, came, layout[-1], prefer_new=prefer_new)
-    write_conll(where, merged.sentences, layout, line_end=Source(data).line_end)
+    read = _treebanks if format_of(data).yields == "trees" else _columns
+    tag, there, came, write = read(data, files, where)
+    merged = merge_sentences(there, came, tag, prefer_new=prefer_new)
+    write(merged.sentences)
     if as_json:
         conflicts = [
-            {"file": name, "sentence": number, "tokens": s.tokens, "tags": s[layout[-1]]}
+            {"file": name, "sentence": number, "tokens": s.tokens, "tags": s[tag]}
             for name, number, s in merged.conflicts
         ]
         counts = {
@@ -68,6 +64,53 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
             markup=False,
             soft_wrap=True,
         )
+
+
+def _columns(data: Path, files: tuple[Path, ...], where: Path) -> _Read:
+    from handful.corpora.formats import read_conll, write_conll
+    from handful.corpora.formats.columns import guess_columns
+    from handful.corpora.opening import Source
+
+    layout, there = _read(data)
+    came: dict[str, list[Sentence]] = {}
+    for file in files:
+        _refuse_annotated(data, file)
+        if len(guess_columns(file)) != len(layout):
+            raise ParameterError(
+                f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
+            )
+        came[str(file)] = list(read_conll(file, layout))
+    line_end = Source(data).line_end
+    return layout[-1], there, came, lambda sentences: write_conll(where, sentences, layout, line_end=line_end)
+
+
+def _treebanks(data: Path, files: tuple[Path, ...], where: Path) -> _Read:
+    """Read CoNLL-U; a tree that is there keeps all but its tags, whatever comes back."""
+    from handful.corpora.formats import format_of, read_conllu, write_conllu
+    from handful.corpora.formats.columns import IN_DOUBT
+
+    other = next((file for file in files if format_of(file).yields != "trees"), None)
+    if other is not None:
+        raise ParameterError(f"{other}: must be CoNLL-U, as {data} is, got another kind of file.")
+    trees = list(read_conllu(data))
+    came = {str(file): list(read_conllu(file)) for file in files}
+    whole = {id(tree.sentence): tree for part in came.values() for tree in part}
+
+    def write(sentences: list[Sentence]) -> None:
+        old = [
+            replace(tree, sentence=replace(tree.sentence, columns={**tree.sentence.columns, "upos": sentence["upos"]}))
+            for tree, sentence in zip(trees, sentences, strict=False)
+        ]
+        new = [whole[id(sentence)] for sentence in sentences[len(trees) :]]
+        write_conllu(where, [*old, *(_without_lines(tree, IN_DOUBT) for tree in new)])
+
+    there = [tree.sentence for tree in trees]
+    return "upos", there, {name: [tree.sentence for tree in part] for name, part in came.items()}, write
+
+
+def _without_lines(tree: Tree, start: str) -> Tree:
+    comments = tuple(line for line in tree.sentence.comments if not line.startswith(start))
+    return replace(tree, sentence=replace(tree.sentence, comments=comments))
 
 
 def _refuse_annotated(data: Path, file: Path) -> None:

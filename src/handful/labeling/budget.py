@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +80,8 @@ def label_budget(
     X : data frame, array, sparse matrix, or list of str
         Rows.
     y : array-like
-        Labels; unlabeled rows teach methods that can use them, and tell whether models still change.
+        Labels; unlabeled rows teach methods that can use them, and tell whether models still change. Where there are none,
+        a quarter of the labeled ones is held back to tell that.
     goal : float, optional
         Accuracy to reach, between 0 and 1.
     n_draws : int, default=10
@@ -127,7 +128,6 @@ def label_budget(
         ahead = forecast(curves.sizes, scores, len(given), random_state)
         if goal is not None:
             needed = labels_needed(curves.sizes, scores, len(given), goal, random_state)
-    asked = np.arange(len(given), len(both)) if len(raw) else np.arange(len(given))
     return Budget(
         len(labels.labeled),
         tuple(curves.sizes.tolist()),
@@ -136,7 +136,7 @@ def label_budget(
         ahead,
         why_not,
         needed,
-        _stopping(answerers[curves.best], curves.sizes, codes, labels.classes, asked, random_state),
+        _stopping(answerers[curves.best], curves.sizes, codes, labels.classes, len(raw), random_state),
     )
 
 
@@ -173,11 +173,22 @@ def _winners(curves: LearningCurves) -> tuple[str, ...]:
 
 
 def _stopping(
-    answer: Answer, sizes: np.ndarray, codes: np.ndarray, classes: np.ndarray, asked: np.ndarray, seed: int
+    answer: Answer, sizes: np.ndarray, codes: np.ndarray, classes: np.ndarray, n_raw: int, seed: int
 ) -> Stopping:
-    """Hold successive models on growing parts of the labels against each other."""
+    """Hold successive models on growing parts of the labels against each other.
+
+    They are asked about rows that none of them has seen: the unlabeled ones or, where there are none, labeled ones that are
+    held back.
+    """
     order = np.random.default_rng([seed, 1]).permutation(len(codes))
-    steps = [*sizes[-3:].tolist(), len(codes)]
+    if n_raw:
+        steps, asked = [*sizes[-3:].tolist(), len(codes)], np.arange(len(codes), len(codes) + n_raw)
+    else:
+        steps, asked = sizes[-4:].tolist(), order[sizes[-1] :]
     answers = [classes[answer_or_only(answer, order[:n], codes[order[:n]], asked)] for n in steps]
-    counts = zip(classes.tolist(), np.bincount(codes, minlength=len(classes)).tolist(), strict=True)
-    return stopping_rule(steps, answers, counts=dict(counts))
+    counts = zip(classes.tolist(), np.bincount(codes[order[: steps[-1]]], minlength=len(classes)).tolist(), strict=True)
+    told = stopping_rule(steps, answers, counts=dict(counts))
+    if n_raw or not told.bound:
+        return told
+    held = f" There are no unlabeled rows: this is of {len(asked):,} labeled ones that were held back."
+    return replace(told, text=told.text + held)
