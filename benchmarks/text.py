@@ -42,7 +42,7 @@ from handful.corpora.formats import to_iob2
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tagged import read_tagged
 from handful.evaluation.chunks import score_tags
-from handful.experiment.condensing import slimmed
+from handful.experiment.tagger_condensing import slimmed
 from handful.methods import load as load_model
 from handful.methods import save
 from handful.representations import BrownClusters

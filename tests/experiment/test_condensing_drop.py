@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from handful.corpora.make import make_tagged_sentences
-from handful.experiment.condensing import _costless, condense, slimmed
+from handful.experiment.condensing import condense
+from handful.experiment.tagger_condensing import _costless, slimmed
 from handful.parsing import DependencyParser
 from handful.representations.condensed.condensing import Condensing
 from handful.representations.condensed.settings import CondensingSettings
@@ -40,7 +41,7 @@ def test_a_drop_that_leaves_nothing_is_not_taken():
     assert _costless(flat, lambda small: (0.0, 0.0)) < 0.1
 
 
-SHARES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)  # of the usual weight, tried one after the other
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)  # of the usual weight, tried one after the other
 
 
 @pytest.mark.parametrize("allowed", [0, 2, 5])
@@ -51,7 +52,7 @@ def test_a_parser_drops_what_held_out_trees_do_not_miss(allowed, monkeypatch):
     condensing.count([tree.sentence for tree in trees[40:]])
     last = condensing.features[1]
     model = last.retrain(*condensing.held, **condensing.settings.training(parser))
-    limit = SHARES[allowed] * np.sqrt((model.weights_**2).mean())
+    usual = np.sqrt((model.weights_**2).mean())
     sizes = []
 
     def right(model, inputs, outputs):
@@ -60,6 +61,52 @@ def test_a_parser_drops_what_held_out_trees_do_not_miss(allowed, monkeypatch):
 
     monkeypatch.setattr("handful.representations.condensed.condensing._right", right)
     small = condense(condensing).model
-    assert len(set(sizes)) == len(SHARES)
+    assert len(set(sizes)) >= len(SHARES) - 1  # to round to a half drops what is below a quarter
     assert sizes == sorted(sizes, reverse=True)
-    assert small.n_active_ == np.count_nonzero(abs(condensing.features[0].carry(model, last).weights_) >= limit)
+    least = max(SHARES[allowed], 0.25) * usual
+    assert small.n_active_ == np.count_nonzero(abs(condensing.features[0].carry(model, last).weights_) >= least)
+    steps = small.weights_ / (0.5 * usual)
+    np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.001])
+def test_what_a_parser_keeps_does_not_depend_on_the_scale_of_its_weights(scale):
+    trees = make_tagged_sentences(60, random_state=0)
+    parser = DependencyParser(order=2, max_iter=2, labeled=False).fit(trees[:40])
+    parser = parser.with_features(parser.features, parser.weights_ * scale)
+    features = CondensingSettings(held_out=3).features(parser).fit([tree.sentence for tree in trees[40:]])
+    usual = np.sqrt((parser.weights_**2).mean())
+    assert features.base_step == pytest.approx(0.5 * usual)
+    assert np.count_nonzero(features.condensed_levels_) > 10
+
+
+WRONG = {(1.0, 1.0): 5, (10.0, 1.0): 3, (50.0, 1.0): 4, (10.0, 4.0): 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen", "tried"),
+    [
+        ({}, (10.0, 4.0), 5),
+        ({"resolution": 1.0}, (10.0, 1.0), 4),
+        ({"discount": 1.0, "resolution": 1.0}, (1.0, 1.0), 2),
+    ],
+)
+def test_discount_and_resolution_are_those_with_the_fewest_errors(given, chosen, tried, monkeypatch):
+    made = [tree.sentence for tree in make_tagged_sentences(60, random_state=0)]
+    sentences, tags = [list(s.tokens) for s in made[:30]], [list(s["pos"]) for s in made[:30]]
+    base = CRF("pos", max_iter=5).fit(sentences, tags)
+    condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3, max_iter=3, **given))
+    condensing.count([list(s.tokens) for s in made[30:]])
+    asked_for = []
+
+    def errors(self, asked, taught, **bins):
+        asked_for.append((bins["discount"], bins.get("resolution", 1.0)))
+        return np.full(len(asked), WRONG[asked_for[-1]])
+
+    monkeypatch.setattr("handful.experiment.tagger_condensing._Training._errors", errors)
+    found = condense(condensing, "kept")
+    assert (found.bins["discount"], found.bins["resolution"]) == chosen
+    assert len(asked_for) == tried
+    assert asked_for[-1] == chosen  # the other half, with what was chosen
+    gold = condensing.held[1]
+    assert found.errors["kept"] == pytest.approx(len(gold) * WRONG[chosen] / sum(map(len, gold)))

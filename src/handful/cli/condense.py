@@ -130,6 +130,7 @@ def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scor
         "model": str(where),
         "way": result.way,
         "errors on held-out sentences": result.errors,
+        "bins": result.bins,
         "tokens": n_tokens,
         "features before": int(base.n_active_),
         "condensed features": small.n_active_condensed_,
@@ -160,7 +161,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     errors = facts["errors on held-out sentences"]
     if len(errors) > 1:
         told = ", ".join(f"{name} {words.percent(value)}" for name, value in errors.items())
-        lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}")
+        bins = ", ".join(f"{name} {value:g}" for name, value in facts["bins"].items())
+        lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}" + (f", {bins}" if bins else ""))
     lines.append(
         f"{facts['features before']:,} features with a weight each became {facts['features that share them']:,} that share "
         f"{facts['condensed features']:,} weights, by {facts['tokens']:,} tokens of raw text."

@@ -164,3 +164,55 @@ def spread_rows(
                     rank = ranks[row_ids[i]]
                     if rank >= 0:
                         out[rank * n_targets + z] += amount
+
+
+@njit(cache=True, nogil=True)
+def merged(
+    ids: np.ndarray, sums: np.ndarray, more_ids: np.ndarray, more_sums: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put sums by number together; the numbers of both rise, and so do those of the result.
+
+    Examples
+    --------
+    >>> both = merged(np.array([1, 3]), np.array([2.0, 0.5]), np.array([3, 4]), np.array([1.0, 1.0]))
+    >>> [part.tolist() for part in both]
+    [[1, 3, 4], [2.0, 1.5, 1.0]]
+    """
+    all_ids, all_sums = np.empty(len(ids) + len(more_ids), dtype=np.int64), np.empty(len(ids) + len(more_ids))
+    i = j = n = 0
+    while i < len(ids) or j < len(more_ids):
+        first = i < len(ids) and (j == len(more_ids) or ids[i] <= more_ids[j])
+        second = j < len(more_ids) and (i == len(ids) or more_ids[j] <= ids[i])
+        all_ids[n] = ids[i] if first else more_ids[j]
+        all_sums[n] = 0.0
+        if first:
+            all_sums[n] += sums[i]
+            i += 1
+        if second:
+            all_sums[n] += more_sums[j]
+            j += 1
+        n += 1
+    return all_ids[:n].copy(), all_sums[:n].copy()
+
+
+@njit(cache=True, nogil=True)
+def emptied(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where sums are not 0 and what they are, and set them to 0.
+
+    Examples
+    --------
+    >>> sums = np.array([0.0, 2.0, 0.0, 0.5])
+    >>> [part.tolist() for part in emptied(sums)], sums.tolist()
+    ([[1, 3], [2.0, 0.5]], [0.0, 0.0, 0.0, 0.0])
+    """
+    n = 0
+    for i in range(len(sums)):
+        n += sums[i] != 0.0
+    ids, found = np.empty(n, dtype=np.int64), np.empty(n)
+    at = 0
+    for i in range(len(sums)):
+        if sums[i] != 0.0:
+            ids[at], found[at] = i, sums[i]
+            sums[i] = 0.0
+            at += 1
+    return ids, found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from handful.kernels.tally import add_amounts
+from handful.kernels.tally import add_amounts, merged
 
 _FIRST = 1 << 12
 
@@ -50,3 +50,35 @@ class Tally:
         numbers, sums = self._table[here], self._sums[here]
         self._table, self._sums, self._n = np.full(size, -1, dtype=np.int64), np.zeros(size), 0
         _, self._n = add_amounts(numbers, sums, 0, 0, self._table, self._sums)
+
+
+class SortedSums:
+    """Sums by number of parts that come with their numbers sorted; they are put together when the next ones are as many.
+
+    Examples
+    --------
+    >>> sums = SortedSums()
+    >>> sums.add(np.array([2, 5]), np.array([1.0, 1.0]))
+    >>> sums.add(np.array([5, 9]), np.array([0.5, 3.0]))
+    >>> [part.tolist() for part in sums.total()]
+    [[2, 5, 9], [1.0, 1.5, 3.0]]
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def add(self, numbers: np.ndarray, amounts: np.ndarray) -> None:
+        """Add amounts; the numbers rise."""
+        self._parts.append((numbers, amounts))
+        while len(self._parts) > 1 and 2 * len(self._parts[-1][0]) > len(self._parts[-2][0]):
+            self._merge_last()
+
+    def total(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the numbers, rising, and their sums."""
+        while len(self._parts) > 1:
+            self._merge_last()
+        return self._parts[0] if self._parts else (np.empty(0, dtype=np.int64), np.empty(0))
+
+    def _merge_last(self) -> None:
+        more, part = self._parts.pop(), self._parts.pop()
+        self._parts.append(merged(*part, *more))

@@ -6,18 +6,18 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
 from handful.representations.condensed.features import CondensedFeatures
-from handful.representations.condensed.settings import CondensingSettings
+from handful.representations.condensed.settings import CondensingSettings, usual_weight
 
 _WHO = "Condensing"
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
-_SHARES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)  # of the root mean square of a parser's weights
-_LOSS = 0.0005  # of the score of held-out inputs
+_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)  # of the root mean square of a parser's weights
+_STEP = 0.5  # of the same, which its weights are rounded to
+_LOSS, _LOSS_OF_HEADS = 0.0005, 0.001  # of the score of held-out inputs
 
 
 class Condensing:
@@ -57,7 +57,7 @@ class Condensing:
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.array([[2.0, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]), np.array(["a", "a", "b", "b"])
     >>> model = LogisticRegression(fit_intercept=False).fit(X, y)
-    >>> from handful.representations.condensed.settings import CondensingSettings
+    >>> from handful.representations.condensed.settings import CondensingSettings, usual_weight
     >>> condensing = Condensing(model, X, y, CondensingSettings(discount=0.5)).count(X)
     >>> condensing.train().predict([[1.0, 0.0, 3.0]]).tolist()
     ['a']
@@ -157,7 +157,7 @@ class Condensing:
             )
         if any(features.n_condensed_ == 0 for features in self.features):
             raise ParameterError(
-                f"{_WHO}: discount={self.settings.discount:g} drops every feature. Lower it, or count more raw text."
+                f"{_WHO}: discount={self.features[0].discount:g} drops every feature. Lower it, or count more raw text."
             )
         first = self.features[0]
         if self.settings.held_out is not None and not first.condensed_levels_.any():
@@ -192,16 +192,23 @@ class Condensing:
         features, last = self.features[0], self.features[-1]
         training = settings.training(features.base_model)
         model = last.retrain(*self.held, progress=progress, **training)
-        drop = self._drop(model, last)
+        step = self._step(model)
+        drop = self._drop(model, last, step)
         if settings.held_out is not None:
             model = features.carry(model, last)
-        if drop > 0.0:
-            model = features.without_small(model, drop)
+        if drop > 0.0 or step > 0.0:
+            model = features.without_small(model, drop, step)
         if model.n_active_condensed_ == 0:
             raise ParameterError(f"{_WHO}: strength={settings.strength:g} sets every weight to 0. Lower it.")
         return model
 
-    def _drop(self, model: Any, features: CondensedFeatures) -> float:
+    def _step(self, model: Any) -> float:
+        """Return what weights are rounded to: those of a parser that keeps its weights, which have no scale of their own."""
+        if self.settings.held_out is None or self.held[1] is not None:
+            return 0.0
+        return _STEP * usual_weight(model)
+
+    def _drop(self, model: Any, features: CondensedFeatures, step: float) -> float:
         """Return how small a weight may be that is dropped."""
         if self.settings.drop != "auto":
             return self.settings.drop
@@ -209,11 +216,10 @@ class Condensing:
         if self.settings.held_out is None:
             return 0.0
         drops: Sequence[float] = _DROPS
-        if outputs is None:  # of a parser, whose weights have no scale of their own
-            usual = float(np.sqrt((model.weights_**2).mean()))
-            drops = [share * usual for share in _SHARES]
-        scores = {drop: _right(features.without_small(model, drop), inputs, outputs) for drop in drops}
-        enough = max(scores.values()) - _LOSS
+        if outputs is None:
+            drops = [share * usual_weight(model) for share in _SHARES]
+        scores = {drop: _right(features.without_small(model, drop, step), inputs, outputs) for drop in drops}
+        enough = max(scores.values()) - (_LOSS_OF_HEADS if outputs is None else _LOSS)
         return max(drop for drop, score in scores.items() if score >= enough)
 
 

@@ -16,7 +16,8 @@ from handful.core.progress import Progress, Step
 from handful.core.registry import method
 from handful.core.schema import Array, IfThere, Names, Number, Plain, Text, check_state, stored
 from handful.core.store import Storable, read_model, write_model
-from handful.linear.tally import Tally
+from handful.kernels.tally import emptied
+from handful.linear.tally import SortedSums
 from handful.representations.condensed.feature_space import FeatureSpace
 from handful.representations.condensed.shards import Reading, digest_of
 from handful.representations.condensed.share import Share
@@ -155,15 +156,15 @@ class FeatureCounts(Storable):
 
     @staticmethod
     def _sum(several: Sequence[FeatureCounts], digests: np.ndarray) -> FeatureCounts:
-        first, tally = several[0], Tally()
+        first, chosen = several[0], SortedSums()
         basis = ExactSums(len(first.basis))
         for counts in several:
-            tally.add(counts.chosen_ids, counts.chosen)
+            chosen.add(counts.chosen_ids, counts.chosen)
             counts.add_basis_to(basis)
         total, rest = basis.total()
         size, n_shards = sum(c.size for c in several), sum(c.n_shards_ for c in several)
         return FeatureCounts(
-            first.fingerprint, first.space, *tally.sorted(), total, size, n_shards, digests, basis_rest=rest
+            first.fingerprint, first.space, *chosen.total(), total, size, n_shards, digests, basis_rest=rest
         )
 
     def add_basis_to(self, sums: ExactSums) -> None:
@@ -311,29 +312,27 @@ def count_features(
     FeatureCounts
         The same to the last bit for the same shards, wherever they were counted, in one run or several.
     """
-    chosen, basis = np.zeros(space.n_features), ExactSums(space.n_basis)
+    chosen, basis = SortedSums(), ExactSums(space.n_basis)
     size = n_shards = 0
     pieces = _Pieces(set() if start is None else set(start.digests.tolist()), again, share or Share())
     if start is not None:
-        chosen[start.chosen_ids] += start.chosen
+        chosen.add(start.chosen_ids, start.chosen)
         start.add_basis_to(basis)
         size, n_shards = start.size, start.n_shards_
     name = f"potency {space.fingerprint} {read.fingerprint}"
     clock = _Clock(counting.progress, None if expected is None else -(-expected // (share or Share()).of), size)
     for summary in replace(counting, progress=None).summaries(_Summarize(space, read), pieces.new(shards), name):
-        chosen[summary["chosen_ids"]] += summary["chosen"]
+        chosen.add(summary["chosen_ids"], summary["chosen"])
         basis.add(summary["basis"], summary["basis_ids"])
         size += int(summary["size"])
         n_shards += 1
         clock.tell(size)
-    ids = np.flatnonzero(chosen)
     before = np.empty(0, dtype="<U32") if start is None else start.digests
     total, rest = basis.total()
     counts = FeatureCounts(
         space.fingerprint,
         space.state(),
-        ids,
-        chosen[ids],
+        *chosen.total(),
         total,
         size,
         n_shards,
@@ -413,18 +412,10 @@ class _Summarize:
         size = 0
         for inputs in self.space.batches(self.read(shard)):
             size += self.space.count(inputs, chosen, basis)
-        ids, found = _emptied(chosen)
+        ids, found = emptied(chosen)
         if self.space.marginals:
             found = np.rint(found * _STEPS) / _STEPS
             ids, found = ids[found != 0.0], found[found != 0.0]
-        basis_ids, basis_found = _emptied(basis)
+        basis_ids, basis_found = emptied(basis)
         self._spare.append((chosen, basis))
         return {"chosen_ids": ids, "chosen": found, "basis_ids": basis_ids, "basis": basis_found, "size": size}
-
-
-def _emptied(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where sums are not 0 and what they are, and set them to 0."""
-    ids = np.flatnonzero(sums)
-    found = sums[ids]
-    sums[ids] = 0.0
-    return ids, found

@@ -538,7 +538,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             return self._built(folded)
         return self._built(folded + self._tying.shares(model.tied_weights_[len(firsts) :]))
 
-    def without_small(self, model: Any, drop: float) -> Any:
+    def without_small(self, model: Any, drop: float, step: float = 0.0) -> Any:
         """Return a model without the features whose weight is nearer to 0 than `drop`.
 
         Parameters
@@ -547,14 +547,16 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             What `retrain`, `fold` or `carry` of these features returned.
         drop : float
             Least weight that is kept.
+        step : float, default=0.0
+            The others are rounded to multiples of this, so that a model file has few different ones; 0 leaves them alone.
 
         Returns
         -------
         model
             See `retrain`.
         """
-        folded = model.condensed_weights_
-        return self._built(np.where(np.abs(folded) < drop, 0.0, folded))
+        folded = np.where(np.abs(model.condensed_weights_) < drop, 0.0, model.condensed_weights_)
+        return self._built(np.round(folded / step) * step + 0.0 if step else folded)
 
     def _first_weights(self, start: str) -> np.ndarray:
         weights, n = np.zeros(self._tying.n_tied), self._tying.n_pairs
