@@ -188,17 +188,26 @@ def _handful(*words: object) -> str:
     return done.stdout
 
 
+def of_the_best_elsewhere(fixed: list[dict[str, float]]) -> float:
+    """Return the mean score of the fixed choice that was the best on the other draws: what a person could know at best."""
+    scores = []
+    for draw, found in enumerate(fixed):
+        others = [one for i, one in enumerate(fixed) if i != draw] or fixed
+        scores.append(found[max(found, key=lambda choice: sum(one[choice] for one in others))])
+    return float(np.mean(scores))
+
+
 def behind_the_best_elsewhere(ours: list[float], fixed: list[dict[str, float]]) -> float:
     """Return how far handful is above the fixed choice that was the best on the other draws of a table, on average.
 
     Which of seven is the best on a few draws is in part luck; which was the best on others is what one could know.
     """
-    gaps = []
-    for draw, score in enumerate(ours):
-        others = [one for i, one in enumerate(fixed) if i != draw] or fixed
-        best = max(fixed[draw], key=lambda choice: sum(one[choice] for one in others))
-        gaps.append(score - fixed[draw][best])
-    return float(np.mean(gaps))
+    return float(np.mean(ours)) - of_the_best_elsewhere(fixed)
+
+
+def mean_of(scores: dict[str, float]) -> float:
+    """Return the mean of scores of tables, in points."""
+    return round(100 * float(np.mean(list(scores.values()))), 2)
 
 
 def times_far_below(theirs: dict[str, dict[str, float]], choice: str) -> int:
@@ -226,6 +235,7 @@ def main() -> None:
     theirs: dict[str, dict[str, float]] = {}
     held: list[dict[str, Any]] = []
     fair: dict[str, float] = {}
+    known: dict[str, float] = {}
     for name in names:
         table = from_file(files[name]) if files else generated(name)
         y = table.labels
@@ -241,6 +251,7 @@ def main() -> None:
         ours[name] = float(np.mean([one["score"] for one in found]))
         theirs[name] = {choice: float(np.mean([one[choice] for one in fixed])) for choice in fixed[0]}
         fair[name] = 100 * behind_the_best_elsewhere([one["score"] for one in found], fixed)
+        known[name] = of_the_best_elsewhere(fixed)
         best = max(theirs[name], key=theirs[name].__getitem__)
         told = {
             "table": name,
@@ -260,8 +271,8 @@ def main() -> None:
         print(json.dumps(told), flush=True)
     means = {choice: 100 * float(np.mean([theirs[name][choice] for name in names])) for choice in theirs[names[0]]}
     top = max(means, key=means.__getitem__)
-    mean = 100 * float(np.mean(list(ours.values())))
-    print(json.dumps({"mean of handful": round(mean, 2), **{k: round(v, 2) for k, v in means.items()}}))
+    mean = mean_of(ours)
+    print(json.dumps({"mean of handful": mean, **{k: round(v, 2) for k, v in means.items()}}))
     if held:
         rights = [one["right"] / one["of"] for one in held if one["of"]]
         sure = {
@@ -275,6 +286,9 @@ def main() -> None:
     print(json.dumps({"handful minus the best fixed choice": round(mean - means[top], 2), "which": top}))
     print(json.dumps({"tables more than 3 below the best of all": far, "of": len(names)}))
     print(json.dumps({"as many of each fixed choice": {choice: times_far_below(theirs, choice) for choice in means}}))
+    lost = sum(known[name] < max(theirs[name].values()) - 0.03 for name in names)
+    told = {"as many of the choice that was the best on the other draws of a table": lost, "its mean": mean_of(known)}
+    print(json.dumps(told))
     far = {name: round(gap, 1) for name, gap in fair.items() if gap < -3}
     print(json.dumps({"tables more than 3 below the best of the other draws": far, "of": len(names)}))
 

@@ -7,6 +7,7 @@ from sklearn.datasets import load_wine
 
 import handful
 from handful.core.errors import DataError, ModelFileError, ParameterError
+from handful.methods.specialists import lowered_voices
 from handful.methods.team import TABLE_TEAM, TREES, Team
 from handful.methods.views import TableViews, find_blocks
 
@@ -196,6 +197,26 @@ def test_no_specialist_has_a_say_of_its_own_without_evidence():
     trees = {weight for text, weight in zip(team.members_, team.weights_, strict=True) if text in TREES}
     others = {weight for text, weight in zip(team.members_, team.weights_, strict=True) if text not in TREES}
     assert max(trees) < 3 * max(others)
+
+
+def test_members_that_are_surer_than_most_are_toned_down():
+    X, few, _ = wine(per_class=5)
+    team = Team(n_trees=20).fit(X, few)
+    assert team.voices_.shape == team.weights_.shape
+    assert team.voices_.max() == 1
+    loudest = {text for text, voice in zip(team.members_, team.voices_, strict=True) if voice == team.voices_.min()}
+    assert loudest <= {text for text in team.members_ if "self-training" in text or "spreading" in text}
+    np.testing.assert_array_equal(Team(["k-nn", "shrunk-bayes"]).fit(X, few).voices_, 1)
+
+
+def test_a_member_that_is_sure_of_everything_does_not_drown_the_others():
+    quiet = np.log(np.tile([0.6, 0.4], (50, 1)))
+    loud = np.log(np.tile([0.02, 0.98], (50, 1)))
+    odds = np.array([quiet, quiet, quiet, loud])
+    assert odds.mean(axis=0)[0].argmax() == 1
+    voices = lowered_voices(odds)
+    assert (voices[:, None, None] * odds).mean(axis=0)[0].argmax() == 0
+    np.testing.assert_array_equal(lowered_voices(np.zeros((3, 4, 2))), 1)  # nobody says anything
 
 
 def test_the_white_view_is_uncorrelated_among_all_rows():

@@ -9,6 +9,8 @@ import numpy as np
 
 N_FOLDS = 5
 _WEIGHT_OF_EVIDENCE = 2.0  # answers that are mixed by their logarithms are less sure than they could be
+_FULL_EVIDENCE = 40  # rows; fewer count the less, since the same few labels taught and judge
+_QUIET = 0.3  # the share of members that speak as loudly as they like
 
 
 @dataclass(frozen=True)
@@ -47,27 +49,61 @@ def say_by_evidence(odds: np.ndarray, codes: np.ndarray, groups: Sequence[Group]
     Notes
     -----
     The answer of a group is the mean of the logarithms of its members' shares. Its say is its trust times the square of
-    the probability that it gave to all labels: a group must be far ahead of the others on ten or twenty rows, or a
-    little on hundreds, to be listened to alone.
+    the probability that it gave to all labels, where there are 40 or more, and a lower power where there are fewer: a group
+    must be far ahead of the others on twenty rows, or a little on hundreds, to be listened to alone.
 
     Examples
     --------
-    >>> odds = np.log([[[0.5, 0.5]] * 6, [[0.9, 0.1]] * 6])
+    >>> odds = np.log([[[0.5, 0.5]] * 20, [[0.9, 0.1]] * 20])
     >>> everyone, one = Group([0, 1], 0.9), Group([1], 0.1)
-    >>> say_by_evidence(odds, np.zeros(6, dtype=int), [everyone, one]).round(2).tolist()
-    [0.25, 0.75]
-    >>> say_by_evidence(odds, np.ones(6, dtype=int), [everyone, one]).round(2).tolist()
+    >>> say_by_evidence(odds, np.zeros(20, dtype=int), [everyone, one]).round(2).tolist()
+    [0.1, 0.9]
+    >>> say_by_evidence(odds, np.ones(20, dtype=int), [everyone, one]).round(2).tolist()
     [0.5, 0.5]
+    >>> say_by_evidence(odds[:, :5], np.zeros(5, dtype=int), [everyone, one]).round(2).tolist()
+    [0.44, 0.56]
     """
     from scipy.special import log_softmax, softmax
 
     at = np.arange(len(codes))
     evidence = [float(log_softmax(odds[list(g.members)].mean(axis=0), axis=1)[at, codes].sum()) for g in groups]
-    say = softmax(_WEIGHT_OF_EVIDENCE * np.array(evidence) + np.log([group.trust for group in groups]))
+    power = _WEIGHT_OF_EVIDENCE * min(1.0, len(codes) / _FULL_EVIDENCE)
+    say = softmax(power * np.array(evidence) + np.log([group.trust for group in groups]))
     weights = np.zeros(len(odds))
     for group, share in zip(groups, say, strict=True):
         weights[list(group.members)] += share / len(group.members)
     return weights
+
+
+def lowered_voices(odds: np.ndarray) -> np.ndarray:
+    """Return by how much the answers of each member should be weakened, so that none drowns the others.
+
+    Parameters
+    ----------
+    odds : ndarray of shape (n_members, n_rows, n_classes)
+        Logarithms of the shares that each member gave to rows that it has no label of.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        Factors of the logarithms, at most 1.
+
+    Notes
+    -----
+    How loud a member is, is the root mean square of its logarithms about their mean in each row. Those above the loudness
+    that three of ten keep below are lowered to it. A method that learns from its own answers grows sure of them, right or
+    wrong; forests of a few labels are never sure.
+
+    Examples
+    --------
+    >>> quiet, loud = np.log([[0.6, 0.4]] * 3), np.log([[0.98, 0.02]] * 3)
+    >>> lowered_voices(np.array([quiet, quiet, loud])).round(2).tolist()
+    [1.0, 1.0, 0.1]
+    """
+    centered = odds - odds.mean(axis=2, keepdims=True)
+    loudness = np.sqrt((centered**2).mean(axis=(1, 2)))
+    allowed = np.quantile(loudness, _QUIET)
+    return np.asarray(np.where(loudness > allowed, allowed / np.maximum(loudness, 1e-12), 1.0))
 
 
 def label_folds(codes: np.ndarray, *, most: int, seed: int) -> Iterator[np.ndarray]:

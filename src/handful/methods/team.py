@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from handful.methods.class_shares import (
     usual_shift,
 )
 from handful.methods.row_classifier import RowClassifier
-from handful.methods.specialists import Group, label_folds, say_by_evidence
+from handful.methods.specialists import Group, label_folds, lowered_voices, say_by_evidence
 from handful.methods.team_columns import columns_without_text, leading_directions, seen_often
 from handful.methods.team_member import Member
 from handful.methods.text_team import TextTeam
@@ -53,10 +53,19 @@ TREES = ("extra-trees", "random-forest", "random-forest max_features=0.5", "rand
 DECORRELATED = ("logistic-regression@white C=0.1 class_weight=null", "logistic-regression@white class_weight=null")
 """More such members, for tables whose columns are strongly correlated; they have no other say."""
 
-_TRUST = {TREES: 0.3, DECORRELATED: 0.1}
+LINES = (
+    "logistic-regression@clip C=0.1 class_weight=null",
+    "self-training@clip",
+    "self-training@clip threshold=0.9",
+    "self-training@rank",
+)
+"""More such members, which draw straight lines."""
+
+_TRUST = {TREES: 0.2, LINES: 0.2, DECORRELATED: 0.1}
 _AGREED = 0.5  # how far answers follow shares of classes that two estimates agree about
 _MOST_JUDGED = 300  # labeled rows
 _FOLD_POOL = 600
+_MOST_HEARD = 600  # rows
 _LEAST_SAY = 0.002
 _EVEN = 0.5
 _TEXTS_AND_OTHERS = (Group([0], 0.25), Group([1], 0.25), Group([0, 1], 0.5))
@@ -69,8 +78,8 @@ class Team(RowClassifier):
     """Ask several methods on several views of the rows, and take the mean of their answers.
 
     Use it when labels are few: which single method is the best can hardly be told then, and a team is good on average. Where
-    trees alone, or linear models of decorrelated columns, answer labeled rows that they did not see far better than the team
-    does, they are listened to instead. Where labels were picked class by class, the shares of the classes among the
+    trees alone, or linear models alone, answer labeled rows that they did not see far better than the team does, they are
+    listened to instead. Where labels were picked class by class, the shares of the classes among the
     unlabeled rows are estimated too.
 
     Parameters
@@ -98,6 +107,8 @@ class Team(RowClassifier):
         The fitted members, whose classes are positions in ``classes_``.
     weights_ : ndarray of shape (n_members,)
         How much say each of them has; the weights add up to 1.
+    voices_ : ndarray of shape (n_members,)
+        By how much the answers of each are weakened, since it is surer of them than most are.
     shift_ : ndarray of shape (n_classes,)
         What is added to the log-share of each class.
     views_ : dict
@@ -112,9 +123,10 @@ class Team(RowClassifier):
     Notes
     -----
     Shares are put together by the mean of their logarithms, each share raised by 0.02 before, so that a member that is
-    sure and wrong does not outvote the others. In the default team all count alike, unless specialists do better on
-    labeled rows in five folds: trees, and linear models that see columns decorrelated, where the columns move in less than
-    half as many directions as there are columns (see `handful.methods.specialists`). Members that were named count alike.
+    sure and wrong does not outvote the others. In the default team members that are surer than most are toned down, and all
+    count alike, unless specialists do better on labeled rows in five folds: trees; linear models; and linear models that see
+    columns decorrelated, where the columns move in less than half as many directions as there are columns (see
+    `handful.methods.specialists`). Members that were named count alike, as they are.
 
     Where labels look picked class by class, the shares of the classes are estimated twice, from the answers to unlabeled
     rows and from the distances between rows. Answers are moved half as far as both agree (see
@@ -140,6 +152,7 @@ class Team(RowClassifier):
         members_=IfThere(ListOf(Text(), "m")),
         estimators_=IfThere(ListOf(Model(can=("predict_proba",)), "m")),
         weights_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
+        voices_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
         text_say_=IfThere(Number(float, low=0.0, high=1.0)),
         shift_=IfThere(Array("f8", "k")),
         views_=IfThere(TableViews.STATE),
@@ -268,13 +281,15 @@ class Team(RowClassifier):
     def _weigh(self, X: Any, rows: np.ndarray, codes: np.ndarray) -> None:
         """Settle how much say each member has, and the texts beside them; members that have hardly any are let go."""
         n_members = len(self.members_)
-        weights, self.text_say_ = np.full(n_members, 1 / n_members), _EVEN
-        groups = [] if self.members is not None else self._groups()
+        weights, self.text_say_, self.voices_ = np.full(n_members, 1 / n_members), _EVEN, np.ones(n_members)
+        groups = []
+        if self.members is None:
+            groups, self.voices_ = self._groups(), self._voices(rows, codes)
         folds = list(label_folds(codes, most=_MOST_JUDGED, seed=self.random_state or 0)) if groups else []
         folds = [fold for fold in folds if _n_classes_without(codes, fold) >= 2]
         if folds:
             judged = codes[np.concatenate(folds)]
-            odds = self._held_out(rows, codes, folds)
+            odds = self.voices_[:, None, None] * self._held_out(rows, codes, folds)
             weights = say_by_evidence(odds, judged, groups)
             if self.text_ is not None:
                 both = np.array([self._held_out_texts(X, codes, folds), np.tensordot(weights, odds, axes=1)])
@@ -282,7 +297,13 @@ class Team(RowClassifier):
         kept = np.flatnonzero(weights >= _LEAST_SAY)
         self.members_ = [self.members_[i] for i in kept]
         self.estimators_ = [self.estimators_[i] for i in kept]
-        self.weights_ = weights[kept] / weights[kept].sum()
+        self.weights_, self.voices_ = weights[kept] / weights[kept].sum(), self.voices_[kept]
+
+    def _voices(self, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Return by how much each member is to be weakened, from its answers to rows without a label (or to all)."""
+        spare = np.flatnonzero(codes < 0) if (codes < 0).any() else np.arange(len(codes))
+        heard = np.random.default_rng(self.random_state).permutation(spare)[:_MOST_HEARD]
+        return lowered_voices(np.array(list(self._each_odds(rows[heard]))))
 
     def _groups(self) -> list[Group]:
         """Return the specialists that are here, and everyone."""
@@ -349,13 +370,18 @@ class Team(RowClassifier):
     def _odds(self, rows: np.ndarray) -> np.ndarray:
         """Return the weighted mean of the logarithms of the members' shares."""
         total = np.zeros((len(rows), len(self.classes_)))
+        for weight, odds in zip(self.weights_ * self.voices_, self._each_odds(rows), strict=True):
+            total += weight * odds
+        return total
+
+    def _each_odds(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the logarithms of each member's shares."""
         seen: dict[str, np.ndarray] = {}
-        for text, estimator, weight in zip(self.members_, self.estimators_, self.weights_, strict=True):
+        for text, estimator in zip(self.members_, self.estimators_, strict=True):
             view = Member.parse(text).view
             if view not in seen:
                 seen[view] = self._views.transform(rows, view)
-            total += weight * np.log(self._shares(estimator, seen[view]) + _FLOOR)
-        return total
+            yield np.log(self._shares(estimator, seen[view]) + _FLOOR)
 
     def _shares(self, estimator: Any, view: Any) -> np.ndarray:
         """Return a member's share of every class, 0 for one that it did not see."""
@@ -379,6 +405,8 @@ class Team(RowClassifier):
         self._views = TableViews(self.views_)
         if not hasattr(self, "weights_"):  # a file of an earlier version
             self.weights_, self.text_say_ = np.full(len(self.members_), 1 / len(self.members_)), _EVEN
+        if not hasattr(self, "voices_"):
+            self.voices_ = np.ones(len(self.members_))
         n_columns = len(self.kept_columns_) if self.projection_ is None else self.projection_.shape[1]
         if not self._views.is_whole() or self.views_["width"] != n_columns or self.shift_ is None:
             raise DataError("Team: the members must agree about rows and classes, but those of the file do not.")
