@@ -9,6 +9,7 @@ from handful.corpora.make import make_tagged_sentences
 from handful.experiment.condensing import condense
 from handful.experiment.tagger_condensing import _costless, slimmed
 from handful.parsing import DependencyParser
+from handful.representations import CondensedFeatures
 from handful.representations.condensed.condensing import Condensing
 from handful.representations.condensed.settings import CondensingSettings
 from handful.tagging import CRF
@@ -41,32 +42,49 @@ def test_a_drop_that_leaves_nothing_is_not_taken():
     assert _costless(flat, lambda small: (0.0, 0.0)) < 0.1
 
 
-SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)  # of the usual weight, tried one after the other
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # of the usual importance, tried one after the other
 
 
-@pytest.mark.parametrize("allowed", [0, 2, 5])
-def test_a_parser_drops_what_held_out_trees_do_not_miss(allowed, monkeypatch):
+@pytest.mark.parametrize(("right", "chosen"), [((9, 9, 9, 8, 7, 6, 5), 4), ((9, 8, 7, 6, 5, 4, 3), 2), ((9,) * 7, 6)])
+def test_a_parser_drops_while_half_of_the_gain_is_left(right, chosen, monkeypatch):
     trees = make_tagged_sentences(60, random_state=0)
     parser = DependencyParser(order=2, max_iter=2, labeled=False).fit(trees[:40])
     condensing = Condensing(parser, trees[:40], None, CondensingSettings(held_out=3, max_iter=2))
     condensing.count([tree.sentence for tree in trees[40:]])
-    last = condensing.features[1]
+    first, last = condensing.features
     model = last.retrain(*condensing.held, **condensing.settings.training(parser))
-    usual = np.sqrt((model.weights_**2).mean())
     sizes = []
 
-    def right(model, inputs, outputs):
+    def score(model, inputs, outputs):
         sizes.append(model.n_active_)
-        return 0.9 if len(sizes) <= allowed + 1 else 0.8
+        return right[len(sizes) - 1] / 10 if len(sizes) <= len(right) else 0.5  # the base model comes last
 
-    monkeypatch.setattr("handful.representations.condensed.condensing._right", right)
+    monkeypatch.setattr("handful.representations.condensed.condensing._right", score)
     small = condense(condensing).model
-    assert len(set(sizes)) >= len(SHARES) - 1  # to round to a half drops what is below a quarter
-    assert sizes == sorted(sizes, reverse=True)
-    least = max(SHARES[allowed], 0.25) * usual
-    assert small.n_active_ == np.count_nonzero(abs(condensing.features[0].carry(model, last).weights_) >= least)
-    steps = small.weights_ / (0.5 * usual)
+    assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
+    assert len(set(sizes[:-1])) > 3
+    assert sizes[-1] == last.base_model.n_active_
+    expected = first.thinned(first.carry(model, last), SHARES[chosen], 0.5)
+    assert small.keys_.tolist() == expected.keys_.tolist()
+    assert small.weights_.tolist() == expected.weights_.tolist()
+
+
+def test_light_and_rare_features_are_thinned_out():
+    trees = make_tagged_sentences(60, random_state=0)
+    parser = DependencyParser(order=2, max_iter=2, labeled=False).fit(trees[:40])
+    features = CondensedFeatures(parser, base_step=0.001).fit([tree.sentence for tree in trees[40:]])
+    whole = features.retrain(trees[:40], None, algorithm="fobos", rate=0.003, max_iter=1)
+    weights = whole.condensed_weights_[features.members_]
+    _, even = features.counts_.of(features._space, features.kept_)
+    importance = abs(weights) * (even + 0.01) ** 0.25
+    least = 0.5 * np.sqrt((importance[weights != 0] ** 2).mean())
+    thin = features.thinned(whole, 0.5, 0.0)
+    assert thin.keys_.tolist() == features._space.features.keys[features.kept_[importance >= least]].tolist()
+    assert thin.weights_.tolist() == weights[importance >= least].tolist()
+    rounded = features.thinned(whole, 0.0, 0.5)
+    steps = rounded.weights_ / (0.5 * np.sqrt((weights[weights != 0] ** 2).mean()))
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
+    assert rounded.n_active_ == np.count_nonzero(abs(weights) > 0.25 * np.sqrt((weights[weights != 0] ** 2).mean()))
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.001])

@@ -11,13 +11,14 @@ from sklearn.base import clone
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
 from handful.representations.condensed.features import CondensedFeatures
-from handful.representations.condensed.settings import CondensingSettings, usual_weight
+from handful.representations.condensed.settings import CondensingSettings
 
 _WHO = "Condensing"
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
-_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5)  # of the root mean square of a parser's weights
-_STEP = 0.5  # of the same, which its weights are rounded to
-_LOSS, _LOSS_OF_HEADS = 0.0005, 0.001  # of the score of held-out inputs
+_LOSS = 0.0005  # of the score of held-out inputs
+# The same for a parser, whose weights have no scale of their own; see `CondensedFeatures.thinned`.
+_SHARES, _STEP, _LOSS_OF_HEADS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0), 0.5, 0.001
+_SPENT = 0.5  # of what raw text has gained may be lost again
 
 
 class Condensing:
@@ -57,7 +58,7 @@ class Condensing:
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = np.array([[2.0, 0, 1], [1, 0, 0], [0, 3, 1], [0, 1, 0]]), np.array(["a", "a", "b", "b"])
     >>> model = LogisticRegression(fit_intercept=False).fit(X, y)
-    >>> from handful.representations.condensed.settings import CondensingSettings, usual_weight
+    >>> from handful.representations.condensed.settings import CondensingSettings
     >>> condensing = Condensing(model, X, y, CondensingSettings(discount=0.5)).count(X)
     >>> condensing.train().predict([[1.0, 0.0, 3.0]]).tolist()
     ['a']
@@ -192,34 +193,35 @@ class Condensing:
         features, last = self.features[0], self.features[-1]
         training = settings.training(features.base_model)
         model = last.retrain(*self.held, progress=progress, **training)
-        step = self._step(model)
-        drop = self._drop(model, last, step)
+        drop = self._drop(model, last)
         if settings.held_out is not None:
             model = features.carry(model, last)
-        if drop > 0.0 or step > 0.0:
-            model = features.without_small(model, drop, step)
+        if self._is_parser:
+            model = features.thinned(model, drop, _STEP)
+        elif drop > 0.0:
+            model = features.without_small(model, drop)
         if model.n_active_condensed_ == 0:
             raise ParameterError(f"{_WHO}: strength={settings.strength:g} sets every weight to 0. Lower it.")
         return model
 
-    def _step(self, model: Any) -> float:
-        """Return what weights are rounded to: those of a parser that keeps its weights, which have no scale of their own."""
-        if self.settings.held_out is None or self.held[1] is not None:
-            return 0.0
-        return _STEP * usual_weight(model)
+    @property
+    def _is_parser(self) -> bool:
+        """Tell whether it is a parser that keeps its weights."""
+        return self.settings.held_out is not None and self.held[1] is None
 
-    def _drop(self, model: Any, features: CondensedFeatures, step: float) -> float:
-        """Return how small a weight may be that is dropped."""
+    def _drop(self, model: Any, features: CondensedFeatures) -> float:
+        """Return how small a weight may be that is dropped; for a parser, how small an importance."""
         if self.settings.drop != "auto":
             return self.settings.drop
-        inputs, outputs = self.held
         if self.settings.held_out is None:
             return 0.0
-        drops: Sequence[float] = _DROPS
-        if outputs is None:
-            drops = [share * usual_weight(model) for share in _SHARES]
-        scores = {drop: _right(features.without_small(model, drop, step), inputs, outputs) for drop in drops}
-        enough = max(scores.values()) - (_LOSS_OF_HEADS if outputs is None else _LOSS)
+        if self._is_parser:
+            scores = {drop: _right(features.thinned(model, drop, _STEP), *self.held) for drop in _SHARES}
+            gain = max(scores.values()) - _right(features.base_model, *self.held)
+            enough = max(scores.values()) - max(_LOSS_OF_HEADS, _SPENT * gain)
+        else:
+            scores = {drop: _right(features.without_small(model, drop), *self.held) for drop in _DROPS}
+            enough = max(scores.values()) - _LOSS
         return max(drop for drop, score in scores.items() if score >= enough)
 
 

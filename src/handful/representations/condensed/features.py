@@ -48,6 +48,7 @@ _MAX_ITERATIONS, _MAX_PASSES = 1000, 15
 # Condensed features depend on each other much; while they are few, remembering more steps costs nothing and saves many.
 _FEW, _LONG_MEMORY, _MEMORY = 10_000, 50, 6
 _FIRST_PHI = 0.1
+_RARE = 0.01  # as much as this is what the unlabeled data lack
 
 
 @method("condensed-features", paper="suzuki2011", takes="model", learns_from=("labels", "unlabeled"))
@@ -538,7 +539,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             return self._built(folded)
         return self._built(folded + self._tying.shares(model.tied_weights_[len(firsts) :]))
 
-    def without_small(self, model: Any, drop: float, step: float = 0.0) -> Any:
+    def without_small(self, model: Any, drop: float) -> Any:
         """Return a model without the features whose weight is nearer to 0 than `drop`.
 
         Parameters
@@ -547,16 +548,44 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             What `retrain`, `fold` or `carry` of these features returned.
         drop : float
             Least weight that is kept.
-        step : float, default=0.0
-            The others are rounded to multiples of this, so that a model file has few different ones; 0 leaves them alone.
 
         Returns
         -------
         model
             See `retrain`.
         """
-        folded = np.where(np.abs(model.condensed_weights_) < drop, 0.0, model.condensed_weights_)
-        return self._built(np.round(folded / step) * step + 0.0 if step else folded)
+        folded = model.condensed_weights_
+        return self._built(np.where(np.abs(folded) < drop, 0.0, folded))
+
+    def thinned(self, model: Any, drop: float, step: float) -> Any:
+        """Return a model without light and rare features, whose weights are rounded.
+
+        Parameters
+        ----------
+        model : model
+            What `retrain`, `fold` or `carry` of these features returned.
+        drop : float
+            Least importance that is kept, in parts of the root mean square of all. The importance of a feature is its weight
+            times the fourth root of how much of it chance would give in the unlabeled data: what is hardly there can
+            hardly be missed.
+        step : float
+            Weights are rounded to multiples of this, in parts of their root mean square; 0 leaves them as they are.
+
+        Returns
+        -------
+        model
+            Of the base model's kind. It has fewer features, not only fewer weights, and so a smaller file.
+        """
+        weights = model.condensed_weights_[self.members_]
+        _, even = self.counts_.of(self._space, self.kept_)
+        importance = np.abs(weights) * (even + _RARE) ** 0.25
+        if step > 0.0:
+            unit = step * _usual(weights)
+            weights = np.round(weights / unit) * unit if unit > 0.0 else weights
+        left = (weights != 0.0) & (importance >= drop * _usual(importance))
+        thin = self._space.build(self.kept_[left], weights[left])
+        thin.n_active_condensed_ = len(np.unique(self.members_[left]))
+        return thin
 
     def _first_weights(self, start: str) -> np.ndarray:
         weights, n = np.zeros(self._tying.n_tied), self._tying.n_pairs
@@ -650,6 +679,11 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
     def _check_state(self) -> None:
         counts = FeatureCounts._from_state(self.counts_)  # type: ignore[arg-type]
         self._bin(self._stored_space(counts), counts)
+
+
+def _usual(values: np.ndarray) -> float:
+    """Return the root mean square of values that are not 0."""
+    return float(np.sqrt((values[values != 0.0] ** 2).mean())) if values.any() else 0.0
 
 
 def _expected(unlabeled: Any, progress: Progress | None) -> int | None:

@@ -47,8 +47,9 @@ class CondensingSettings:
         Where weights are kept: what they are rounded to before bins add to them; by default 0.02, and for a parser, whose
         weights have no scale of their own, half of their root mean square.
     drop : float or "auto", default="auto"
-        Drop features whose weight in the end is nearer to 0. auto: as many as cost nothing on held-out inputs (no more than
-        0.1 % of the heads, for a parser), and none where nothing is held out.
+        Drop features whose weight in the end is nearer to 0. auto: as many as cost nothing on held-out inputs, and none where
+        nothing is held out. For a parser that keeps its weights: see `CondensedFeatures.thinned`; auto: as many as cost
+        no more than half of the heads that raw text has set right.
     vocabulary : {"labeled", "all"}, default="labeled"
         Which observations are known: those of the labeled inputs, or also what only the raw text has, min_count times.
     min_count : int, default=5
@@ -108,18 +109,10 @@ class CondensingSettings:
         return {**online, "penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
 
 
-def usual_weight(model: Any) -> float:
-    """Return the root mean square of a model's weights.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> usual_weight(SimpleNamespace(weights_=np.array([3.0, -3.0])))
-    3.0
-    """
-    return float(np.sqrt((model.weights_**2).mean())) if len(model.weights_) else 0.0
-
-
 def _usual_step(base_model: Any) -> float:
-    share = _SHARE * usual_weight(base_model) if getattr(base_model, "learns_online", False) else 0.0
+    online, weights = (
+        getattr(base_model, "learns_online", False),
+        base_model.weights_ if hasattr(base_model, "weights_") else (),
+    )
+    share = _SHARE * float(np.sqrt(np.mean(np.square(weights)))) if online and len(weights) else 0.0
     return share if share > _LEAST_STEP else _BASE_STEP
