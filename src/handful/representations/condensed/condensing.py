@@ -17,8 +17,8 @@ _WHO = "Condensing"
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 _LOSS = 0.0005  # of the score of held-out inputs
 # The same for a parser, whose weights have no scale of their own; see `CondensedFeatures.thinned`.
-_SHARES, _STEP, _LOSS_OF_HEADS = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0), 0.5, 0.001
-_SPENT = 0.5  # of what raw text has gained may be lost again
+_SHARES, _STEP, _LOSS_OF_HEADS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0), 0.5, 0.001
+_SPENT = 0.2  # of what raw text has gained may be lost again
 
 
 class Condensing:
