@@ -102,9 +102,9 @@ class ArcLabeler:
         root = int(below[0]) if len(below) == 1 and len(names) > 1 and below[0] not in elsewhere else None
         return cls(encoder, templates, names, new.keys[used], weights[used], root)
 
-    def predict(self, sentences: Sequence[Sentence], heads: np.ndarray) -> list[str]:
-        """Return the label of every word."""
-        ids, bounds = find_all(self._table, *self._keys(sentences, heads))
+    def predict(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> list[str]:
+        """Return the label of every word; codes are what `encoder` makes of the sentences."""
+        ids, bounds = find_all(self._table, *self._keys(sentences, heads, codes))
         codes = best_labels(ids, bounds, self._others)
         if self.root is not None:
             codes += codes >= self.root
@@ -142,8 +142,10 @@ class ArcLabeler:
             raise DataError("ArcLabeler: a label of its own for the root needs another one.")
         return cls(encoder, templates, labels, keys, weights, root)
 
-    def _keys(self, sentences: Sequence[Sentence], heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        codes = self.encoder.encode(sentences)
+    def _keys(
+        self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        codes = self.encoder.encode(sentences) if codes is None else codes
         root, word, n_keys = 2, 0, 0
         keys, bounds = [np.empty(0, dtype=np.int64)], [np.zeros(1, dtype=np.int64)]
         for sentence in sentences:

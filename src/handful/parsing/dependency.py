@@ -303,8 +303,10 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             structure = self.structure(self._features, features)
             best = structure.best_by(partial(features.scores, weights=self.weights_, scale=scale, least=_LEAST_LIKELY))
             if self._hanger is not None:
-                best = self._hanger.hang(some, best)
-            named = ["_"] * len(best) if self._labeler is None else self._labeler.predict(some, best)
+                best = self._hanger.hang(some, best, features.codes)
+            named = ["_"] * len(best)
+            if self._labeler is not None:
+                named = self._labeler.predict(some, best, features.codes)
             bounds = structure.offsets.tolist()
             heads += [best[a:b].tolist() for a, b in pairwise(bounds)]
             labels += [named[a:b] for a, b in pairwise(bounds)]

@@ -97,9 +97,9 @@ class MarkHanger:
         used = weights != 0.0
         return cls(encoder, new.templates, new.keys[used], weights[used])
 
-    def hang(self, sentences: Sequence[Sentence], heads: np.ndarray) -> np.ndarray:
-        """Return the heads of all words, those of marks chosen anew."""
-        candidates = self._candidates(sentences, heads)
+    def hang(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
+        """Return the heads of all words, those of marks chosen anew; codes are what `encoder` makes of the sentences."""
+        candidates = self._candidates(sentences, heads, codes)
         ids, bounds = find_all(self._table, candidates.keys, candidates.bounds)
         here = candidates.roots + heads[candidates.words]
         chosen = choose_heads(
@@ -120,8 +120,10 @@ class MarkHanger:
         """Rebuild from a state."""
         return cls(encoder, TemplateSet.from_state(state["templates"]), state["keys"], state["weights"])
 
-    def _candidates(self, sentences: Sequence[Sentence], heads: np.ndarray) -> _Candidates:
-        codes = self.encoder.encode(sentences)
+    def _candidates(
+        self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None
+    ) -> _Candidates:
+        codes = self.encoder.encode(sentences) if codes is None else codes
         root, word, n_candidates, n_keys = 2, 0, 0, 0
         nothing = np.empty(0, dtype=np.int64)
         choices = [
