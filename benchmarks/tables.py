@@ -5,7 +5,8 @@ three tables, one draw and ten seconds each. Accuracy on the rows whose labels w
 with its defaults, and never sees them. ``--method team`` fits that method instead of a race, in this process, so that the
 load does not matter, and tells what its confidence holds: the share of answers of 0.8 or more, and how many are right.
 ``--folder FOLDER`` takes the CSV files there in place of these tables (the column ``label``, or else the last one, is the
-target; rows without a label are left out); ``--seed`` chooses other draws.
+target; rows without a label are left out), with ``--only NAME:TARGET:COLUMN`` another target, and columns that are left out;
+``--seed`` chooses other draws.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,10 +91,13 @@ def generated(name: str) -> Benchmark:
     return Benchmark(frame, StandardScaler().fit_transform(X), np.array([f"class {label}" for label in y]))
 
 
-def from_file(path: Path) -> Benchmark:
+def from_file(path: Path, target: str = "", left_out: Sequence[str] = ()) -> Benchmark:
     """Return the table of a file; plain tools get numbers scaled and names of at most 50 values as indicators."""
-    rows = pl.read_csv(path, infer_schema=False, truncate_ragged_lines=True)
-    target = "label" if "label" in rows.columns else rows.columns[-1]
+    with path.open() as lines:
+        header = lines.readline()
+    separator = max(",;\t", key=header.count)
+    rows = pl.read_csv(path, infer_schema=False, truncate_ragged_lines=True, separator=separator).drop(left_out)
+    target = target or ("label" if "label" in rows.columns else rows.columns[-1])
     rows = rows.filter(~pl.col(target).fill_null("").str.strip_chars().is_in(["", "?", "NA"]))
     blocks = []
     for column in rows.drop(target):
@@ -236,8 +240,9 @@ def main() -> None:
     held: list[dict[str, Any]] = []
     fair: dict[str, float] = {}
     known: dict[str, float] = {}
-    for name in names:
-        table = from_file(files[name]) if files else generated(name)
+    asked = dict(zip(names, (name.split(":") for name in names), strict=True))
+    for name, (stem, *columns) in asked.items():
+        table = from_file(files[stem], *columns[:1], left_out=columns[1:]) if files else generated(name)
         y = table.labels
         found, fixed = [], []
         for seed in range(given.seed, given.seed + draws):
