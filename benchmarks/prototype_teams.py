@@ -1,7 +1,7 @@
 """Prototype taggers that choose their own settings: accuracy over seeds, quality told without labels, labels besides.
 
     python benchmarks/prototype_teams.py [ads citations wsj chinese us-address recipe-ingredients company-names]
-        [--seeds 3]      every set with so many seeds: mean and spread of the accuracy
+        [--seeds 3]      every set with so many seeds (from --first-seed 0 on): mean and spread of the accuracy
         [--settings]     single settings, each fitted alone: accuracy beside the quality told without labels, rank correlation
         [--order 1]      order of the taggers; order 2 is slow where there are many labels
         [--raw-tokens N] no more raw text than this for the similarity of words
@@ -56,7 +56,8 @@ class Task:
         return 100 * tagger.score(list(self.words[first:]), list(self.gold[first:]))
 
     def team(self, seed: int) -> PrototypeTeam:
-        return PrototypeTeam(self.prototypes, self.fields, labels=self.labels, random_state=seed, **self.settings)
+        own = 100 * seed  # the taggers of a team take the numbers that follow; no two teams share one
+        return PrototypeTeam(self.prototypes, self.fields, labels=self.labels, random_state=own, **self.settings)
 
     def fit(self, team: PrototypeTeam, tags: Any = None) -> PrototypeTeam:
         if self.fields:  # raw documents are learned from, too
@@ -114,9 +115,9 @@ def up_to(text: Text, n_tokens: int) -> Text:
     return text[: int(np.searchsorted(np.cumsum([len(sentence) for sentence in text]), n_tokens))]
 
 
-def measure_seeds(name: str, n_seeds: int, order: int | None, raw_tokens: int | None) -> None:
+def measure_seeds(name: str, seeds: range, order: int | None, raw_tokens: int | None) -> None:
     found = []
-    for seed in range(n_seeds):
+    for seed in seeds:
         task = TASKS[name](seed)
         more = task.more if raw_tokens is None else up_to(task.more, raw_tokens)
         task = replace(task, more=more, settings={**task.settings, "order": order})
@@ -126,11 +127,12 @@ def measure_seeds(name: str, n_seeds: int, order: int | None, raw_tokens: int | 
         found.append(task.accuracy(team))
         best = team.trials_[0]
         told = f"{best['similarity']}, spelling {best['spelling']}, sticky {best['sticky']:g}"
+        told += f", {team.members_[0].n_iter_} iterations"
         print(
             f"{name} seed {seed}: {found[-1]:.1f} % ({told}, hidden {best['recovered']:.2f}), {seconds:.0f} CPU s",
             flush=True,
         )
-    if n_seeds > 1:
+    if len(seeds) > 1:
         print(f"{name}: mean {np.mean(found):.1f}, standard deviation {np.std(found, ddof=1):.1f}", flush=True)
 
 
@@ -192,6 +194,7 @@ def main() -> None:
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=", ".join(TASKS))
     parser.add_argument("--quick", action="store_true", help="generated ads, one seed")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--order", type=int, choices=(1, 2))
     parser.add_argument("--raw-tokens", type=int)
     parser.add_argument("--settings", action="store_true")
@@ -206,7 +209,8 @@ def main() -> None:
         for n_tagged in options.labels:
             measure_labels(name, n_tagged)
         if not options.settings and not options.labels:
-            measure_seeds(name, options.seeds, options.order, options.raw_tokens)
+            seeds = range(options.first_seed, options.first_seed + options.seeds)
+            measure_seeds(name, seeds, options.order, options.raw_tokens)
     print(f"load average {os.getloadavg()[0]:.1f}")
 
 

@@ -100,6 +100,17 @@ def test_clusters_of_raw_text_are_read(news):
     tagger = setup.fit_crf(sentences, tags, {"brown": setup.clusters(raw).paths_})
     assert any(t.startswith("u:brown.prefix4[0]") for t in tagger.templates_)
     assert setup.clusters(raw) is setup.clusters(raw)
+    assert setup.clusters(raw, folded=True) is setup.clusters(raw, folded=True) is not setup.clusters(raw)
+
+
+def test_clusters_of_raw_text_leave_case_and_digits_aside(news):
+    sentences, tags = news
+    setup = TaggerSetup(n_clusters=4)
+    raw = [["to", name, "in", year] for name in NAMES for year in ("1996", "2001")] * 3
+    paths = setup.lookups(raw)["brown"]
+    assert {"0000", *map(str.lower, NAMES)} <= paths.keys()
+    tagger = setup.fit_crf(sentences, tags, {"brown": paths})
+    assert tagger.predict([["to", NAMES[0]]])[0][1] == tagger.predict([["to", NAMES[0].upper()]])[0][1] != "O"
 
 
 def test_the_length_of_unknown_words_counts():

@@ -98,7 +98,8 @@ class TaggedArena(CorpusArena):
     def prepare(self) -> None:
         """Learn the clusters of the untagged sentences, which are the same for all draws."""
         if self.unlabeled:
-            self.setup.clusters(self.unlabeled)
+            for folded in (False, True):
+                self.setup.clusters(self.unlabeled, folded=folded)
 
     def _run(self, task: Task) -> Outcome:
         start = time.perf_counter()

@@ -17,6 +17,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.schema import Array, DictOf, ListOf, Maybe, Number, Record, Text, check_state, stored
 from handful.features.batch import AFTER, BEFORE, N_PADS, PAD_NAMES, Batch
 from handful.features.columns import Lookup, Tokens, read_column, sentence_offsets
+from handful.features.folded import as_asked
 from handful.features.language import TOKEN_COLUMN, Atom, Template, parse_templates
 from handful.features.predicates import Predicates
 from handful.features.wording import in_words
@@ -417,7 +418,7 @@ def _as_lookup(name: str, table: Any) -> Lookup:
         raise ParameterError(
             f"lookups: {name!r} must be a mapping from words to strings or fitted clusters, got {type(table).__name__}."
         )
-    return paths
+    return as_asked(paths)
 
 
 def _most_values(table: Lookup) -> int:

@@ -13,10 +13,10 @@ from handful.core.registry import Card, add_card
 
 _ITERATIONS, _PASSES = 300, 10
 _TOLERANCE = 3e-4  # less takes a third more iterations and makes no difference in F1
-_PREFIXES = (4, 6, 10, 20)
+_PREFIXES = (2, 4, 6, 8, 10, 12, 14, 20)
 _RESOLUTION = 16.0
 _MOST_CLUSTERS = 500
-_FEWEST_TOKENS = 5  # for each different word of raw text; what fewer say of words is chance
+_FEWEST_TOKENS = 5  # for each different word of raw text, case and digits aside; what fewer say of words is chance
 _FEWEST_TUNED, _MOST_TUNED = 6, 3_000
 _FEW = 400
 _TRIED = ("general", "wide")
@@ -47,8 +47,8 @@ class TaggerSetup:
         lbfgs maximizes the likelihood; pa, the averaged passive-aggressive learner, is some times faster on many sentences,
         and its confidence says less.
     n_clusters : int or None, default=None
-        Clusters of the words in raw text; by default one for every ten different words, from 2 to 500, and none where the text
-        has less than five tokens for each different word.
+        Clusters of the words in raw text, in lower case and with digits as 0; by default one for every ten different ones, from
+        2 to 500, and none where the text has less than five tokens for each.
     max_iter : int or None, default=None
         Iterations of training at most.
     columns : sequence of str, default=()
@@ -97,7 +97,7 @@ class TaggerSetup:
         self.columns = tuple(columns)
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self._clusters: tuple[Sentences, Any] | None = None
+        self._clusters: dict[bool, tuple[Sentences, Any]] = {}
 
     def crf(self, lookups: Mapping[str, Any] | None = None, templates: str | None = None, n_sentences: int = 0) -> Any:
         """Return a new CRF that leaves tags as they are, with templates that read the lookups."""
@@ -176,15 +176,19 @@ class TaggerSetup:
         tagger = self.tuned_crf(sentences, tags, lookups, progress)
         return tagger.fit(list(sentences), _lists(tags), progress=progress, checkpoint=checkpoint)
 
-    def clusters(self, sentences: Sentences) -> Any:
-        """Return Brown clusters of untagged sentences; those of the last ones are kept."""
+    def clusters(self, sentences: Sentences, *, folded: bool = False) -> Any:
+        """Return Brown clusters of untagged sentences; those of the last ones are kept.
+
+        Folded ones are of words in lower case, digits as 0; a CRF finds them however a word is written.
+        """
         from handful.representations.brown import BrownClusters
 
-        if self._clusters is None or self._clusters[0] is not sentences:
-            types = len({token for sentence in sentences for token in sentence})
-            n_clusters = self.n_clusters or max(2, min(_MOST_CLUSTERS, types // 10))
-            self._clusters = (sentences, BrownClusters(n_clusters).fit(list(sentences)))
-        return self._clusters[1]
+        kept = self._clusters.get(folded)
+        if kept is None or kept[0] is not sentences:
+            text: Any = _folded(sentences) if folded else list(sentences)
+            n_clusters = self.n_clusters or max(2, min(_MOST_CLUSTERS, len(_types(text)) // 10))
+            kept = self._clusters[folded] = (sentences, BrownClusters(n_clusters).fit(text))
+        return kept[1]
 
     def lookups(self, sentences: Sentences) -> dict[str, Any] | None:
         """Return the clusters of untagged sentences for `fit_crf`; None where the text is too little to cluster words by.
@@ -194,10 +198,10 @@ class TaggerSetup:
         >>> TaggerSetup().lookups([["every", "word", "once"]]) is None
         True
         """
-        types = {token for sentence in sentences for token in sentence}
-        if self.n_clusters is None and sum(map(len, sentences)) < _FEWEST_TOKENS * len(types):
+        enough = _FEWEST_TOKENS * len(_types(_folded(sentences)))
+        if self.n_clusters is None and sum(map(len, sentences)) < enough:
             return None
-        return {"brown": self.clusters(sentences).paths_}
+        return {"brown": self.clusters(sentences, folded=True).paths_}
 
 
 def _wide_strength(n_sentences: int) -> float:
@@ -238,7 +242,7 @@ def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlab
 
 def train_crf_with_clusters(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     """Return a CRF that also reads the clusters of words in the untagged sentences."""
-    return setup.fit_crf(sentences, tags, {"brown": setup.clusters(unlabeled).paths_})
+    return setup.fit_crf(sentences, tags, {"brown": setup.clusters(unlabeled, folded=True).paths_})
 
 
 def train_crf_condensed(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
@@ -260,6 +264,16 @@ def train_stacked(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabele
     clusters = setup.clusters(unlabeled)
     tagger = StackedTagger(setup.tuned_crf(sentences, tags), SemiSupervisedCondensedNN(), clusters=clusters)
     return tagger.fit(list(sentences), _lists(tags), unlabeled=list(unlabeled))
+
+
+def _folded(sentences: Sentences) -> list[list[str]]:
+    from handful.features.folded import fold
+
+    return [[fold(token) for token in sentence] for sentence in sentences]
+
+
+def _types(sentences: Sentences | Sequence[list[str]]) -> set[str]:
+    return {token for sentence in sentences for token in sentence}
 
 
 def _lists(tags: Tags) -> list[list[str]]:

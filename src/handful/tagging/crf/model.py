@@ -87,7 +87,8 @@ class CRF(ProbabilisticTagger):
         If given, observations are hashed into 2 to the power of this many buckets per template, and no vocabulary is kept.
     lookups : dict of str to mapping, or None, default=None
         Tables from a word to a string or several strings, such as cluster paths or name lists, that templates read by
-        the name given here: ``brown.prefix4[0]``.
+        the name given here: ``brown.prefix4[0]``. A table whose words have neither capitals nor digits but 0 is asked
+        for words in lower case, digits as 0.
     constraints : {"iob2", "iobes", "seen"} or None, default=None
         Label pairs that are possible at all: by the rules of a span encoding, or those seen in training.
     encoding : {"iob2", "iobes"} or None, default=None
