@@ -240,6 +240,20 @@ def test_a_packed_file_is_smaller_and_reads_the_same(tmp_path):
     np.testing.assert_array_equal(read_model(tmp_path / "packed", find_tiny).rows_, model.rows_)
 
 
+@pytest.mark.parametrize("few", [True, False])
+def test_files_are_packed_in_the_way_that_suits_them(tmp_path, few, monkeypatch):
+    rng = np.random.default_rng(0)
+    model = fitted_tiny()
+    model.rows_ = np.sort(rng.integers(0, 40, 6000)).astype(float) if few else np.cumsum(rng.random(6000))
+    sizes = []
+    for limit in (1 << 22, 0):
+        monkeypatch.setattr("handful.core.store._TRIED_TWICE", limit)
+        write_model(model, tmp_path / "packed", packed=True)
+        sizes.append((tmp_path / "packed").stat().st_size)
+        np.testing.assert_array_equal(read_model(tmp_path / "packed", find_tiny).rows_, model.rows_)
+    assert sizes[0] <= sizes[1]
+
+
 def test_damage_of_a_packed_file_has_its_sentence(tmp_path):
     path = tmp_path / "packed"
     write_model(fitted_tiny(), path, packed=True)

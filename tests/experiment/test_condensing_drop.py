@@ -36,6 +36,20 @@ def test_a_drop_costs_neither_errors_nor_answers(tagger, wrong_beyond, changed_b
     assert _costless(tagger, costs) == expected
 
 
+def test_an_observation_of_light_weights_goes_with_all_of_them(tagger):
+    drop, small = 0.2, slimmed(tagger, 0.2)
+    space = tagger.feature_space()
+    weights = space.base_weights(np.arange(space.n_features))
+    heavy = np.flatnonzero(np.abs(weights) >= drop)
+    rows = space.observations(heavy)
+    norm = {row: np.sqrt((weights[heavy[rows == row]] ** 2).sum()) for row in set(rows.tolist())}
+    light = {row for row in norm if row >= 0 and norm[row] < 2 * drop}
+    assert light  # with weights that alone would be kept
+    names = [space.describe(heavy[rows == row])[0][0] for row in light]
+    assert set(names).isdisjoint(small.extractor.names(range(small.extractor.n_predicates)))
+    assert small.n_active_ == sum(row not in light for row in rows.tolist())
+
+
 def test_a_drop_that_leaves_nothing_is_not_taken():
     flat = CRF(["u", "b"], strength=10.0).fit([["a", "b"], ["a", "c"]], [["X", "Y"], ["X", "Y"]])
     assert 0.02 < abs(flat.weights_).max() < 0.1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 _LEAST_BYTES = 1 << 12  # smaller arrays stay as they are
+FEW_BYTES = 1 << 6  # the same, where all is packed and every byte counts
 _MOST_VALUES = 1 << 16
 _MOST_GROUPS = 9  # of seven bits: 63
 
@@ -51,20 +52,22 @@ def few_values(array: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     return values.view(array.dtype), small.reshape(array.shape)
 
 
-def rising_bytes(array: np.ndarray) -> np.ndarray | None:
+def rising_bytes(array: np.ndarray, least_bytes: int = _LEAST_BYTES) -> np.ndarray | None:
     """Write rising numbers as bytes, if they are such and many.
 
     Parameters
     ----------
     array : ndarray
         Any array.
+    least_bytes : int
+        Smaller arrays are left alone.
 
     Returns
     -------
     ndarray of uint8, or None
         The first number and the differences, seven bits per byte, the lowest first; the eighth bit of a byte tells that
-        the number goes on. None unless the array is one row of at least 512 int64, none negative, each above the one
-        before.
+        the number goes on. None unless the array is one row of int64, 512 of them or what `least_bytes` says, none
+        negative, each above the one before.
 
     Notes
     -----
@@ -78,7 +81,7 @@ def rising_bytes(array: np.ndarray) -> np.ndarray | None:
     >>> rising_bytes(np.array([2, 1])) is None
     True
     """
-    if array.dtype != np.int64 or array.ndim != 1 or array.nbytes < _LEAST_BYTES or array[0] < 0:
+    if array.dtype != np.int64 or array.ndim != 1 or array.nbytes < least_bytes or array[0] < 0:
         return None
     if not (array[1:] > array[:-1]).all():
         return None

@@ -17,7 +17,7 @@ from handful.core.errors import ModelFileError
 from handful.core.ragged import Ragged
 from handful.core.registry import card_of
 from handful.core.schema import is_rising
-from handful.core.small_arrays import few_values, from_rising_bytes, rising_bytes
+from handful.core.small_arrays import FEW_BYTES, few_values, from_rising_bytes, rising_bytes
 
 _TAG = "$"
 _NUMBER_KINDS = "biuf"
@@ -26,6 +26,11 @@ _INDEX_TYPES = (np.int32, np.int64)
 
 class Encoder:
     """Turn state into JSON values, setting arrays aside.
+
+    Parameters
+    ----------
+    packed : bool
+        All will be packed, so that short arrays are written small, too.
 
     Examples
     --------
@@ -36,8 +41,9 @@ class Encoder:
     [0, 1]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, packed: bool = False) -> None:
         self.arrays: dict[str, np.ndarray] = {}
+        self._rising = {"least_bytes": FEW_BYTES} if packed else {}
         self.version = 1  # the earliest version of the format that can tell all that was encoded
 
     def array_block(self) -> bytes:
@@ -87,7 +93,7 @@ class Encoder:
             if (small := few_values(native)) is not None:
                 self.version = max(self.version, 2)
                 return {_TAG: "few values", "values": self._keep(small[0]), "numbers": self._keep(small[1])}
-            if (steps := rising_bytes(native)) is not None:
+            if (steps := rising_bytes(native, **self._rising)) is not None:
                 self.version = max(self.version, 3)
                 return {_TAG: "rising", "name": self._keep(steps)}
             return {_TAG: "array", "name": self._keep(native)}

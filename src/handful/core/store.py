@@ -46,6 +46,8 @@ _CHECKSUM_BYTES = 32
 _JSON_LIMIT = 1 << 30
 DEFAULT_LIMIT = 16 << 30
 _PACKING: Final[list[dict[str, int]]] = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 23}]
+_BYTEWISE: Final = [_PACKING[0] | {"lc": 0, "pb": 0}]  # no byte looked at with those before it; read as the other
+_TRIED_TWICE = 1 << 22  # more content is packed in one way only, for the sake of time
 _MOST_PACKED = 1000  # times smaller: no model is, and a small file must not fill the memory
 
 FindClass = Callable[[str], type | None]
@@ -137,7 +139,7 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, packed: bool =
         )
     if not is_fitted(vars(model)):
         raise ModelFileError(f"save: {type(model).__name__} must be fitted before it is saved. Call fit first.")
-    encoder = Encoder()
+    encoder = Encoder(packed)
     try:
         state = encoder.encode_state(_declared_only(model))
         content = {"kind": card.name, "state": state, "written_by": f"handful {__version__}"}
@@ -149,7 +151,7 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, packed: bool =
     # read by all versions of handful. Version 4 is packed.
     parts, version, reserved = [text, arrays], encoder.version, 0
     if packed:
-        small = lzma.compress(text + arrays, lzma.FORMAT_RAW, filters=_PACKING)
+        small = _packed(text + arrays)
         if len(small) < len(text) + len(arrays) <= _MOST_PACKED * len(small):
             parts, version, reserved = [small], _PACKED_VERSION, 1
     head = _HEAD.pack(MAGIC, version, reserved, len(text), len(arrays))
@@ -268,6 +270,12 @@ def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, 
         content = _unpacked(path, parts[0], n_bytes)
         return content[:text_bytes], content[text_bytes:]
     return parts[0], parts[1]
+
+
+def _packed(content: bytes) -> bytes:
+    """Pack what is written: doubles want one way, single bytes another."""
+    ways = [_PACKING, _BYTEWISE] if len(content) <= _TRIED_TWICE else [_PACKING]
+    return min((lzma.compress(content, lzma.FORMAT_RAW, filters=way) for way in ways), key=len)
 
 
 def _unpacked(path: str | os.PathLike[str], body: bytes, n_bytes: int) -> bytes:

@@ -20,6 +20,7 @@ Way = Literal["bins", "kept", "rounded"]
 _FINER = 4.0  # bins in place of one, where base weights are kept
 _DROPS = (0.0, 0.02, 0.05, 0.1)  # more costs more than held-out sentences can tell
 _COARSEST, _FINEST = 0.1, 0.02
+_WORTH_A_NAME = 2.0  # times the least weight
 _SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
 _CHANGED = 0.05  # of the answers there
@@ -209,7 +210,9 @@ def slimmed(model: Any, drop: float) -> Any:
     model : CRF
         Fitted.
     drop : float
-        Least weight that is kept. Weights are rounded to multiples of it, of 0.1 at most and 0.02 at least.
+        Least weight that is kept. An observation whose weights, together (root of the sum of squares), are less than twice
+        that is dropped with all of them, since its name takes more room than they do. Weights are rounded to multiples of
+        it, of 0.1 at most and 0.02 at least.
 
     Returns
     -------
@@ -225,13 +228,21 @@ def slimmed(model: Any, drop: float) -> Any:
     step = min(_COARSEST, max(_FINEST, drop))
     space = model.feature_space()
     weights = space.base_weights(np.arange(space.n_features))
-    steps = np.where(np.abs(weights) < drop, 0.0, np.rint(weights / step))
-    ids = np.flatnonzero(steps)
+    heavy = np.flatnonzero((np.abs(weights) >= drop) & (np.rint(weights / step) != 0))
+    ids = heavy[_worth_a_name(space.observations(heavy), weights[heavy], drop)]
     if len(ids) == 0:
         raise ParameterError(f"condense: drop={drop:g} drops every feature. Lower it.")
-    small = space.build(ids, steps[ids] * step)
-    small.n_active_condensed_ = len(np.unique(steps[ids]))
+    steps = np.rint(weights[ids] / step)
+    small = space.build(ids, steps * step)
+    small.n_active_condensed_ = len(np.unique(steps))
     return small
+
+
+def _worth_a_name(observations: np.ndarray, weights: np.ndarray, drop: float) -> np.ndarray:
+    """Tell which weights are of observations that weigh enough; pairs of labels (-1) have no name to save."""
+    of, place = np.unique(observations, return_inverse=True)
+    together = np.sqrt(np.bincount(place, weights**2, minlength=len(of)))
+    return np.asarray((together[place] >= _WORTH_A_NAME * drop) | (observations < 0))
 
 
 def _better(tried: dict[str, np.ndarray]) -> Way:
@@ -257,7 +268,7 @@ def _costless(model: Any, costs: Callable[[Any], tuple[float, float]]) -> float:
 
 
 def _is_there(model: Any, drop: float) -> bool:
-    return bool((np.abs(model.weights_) >= drop).any())
+    return bool((np.abs(model.weights_) >= _WORTH_A_NAME * drop).any())
 
 
 def _found(tags: Sequence[str], with_spans: bool) -> set[Any]:

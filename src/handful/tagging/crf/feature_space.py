@@ -200,6 +200,10 @@ class ChainSpace:
                 out.append(("triple", (labels[rest // n], labels[rest % n], labels[c])))
         return out
 
+    def observations(self, ids: np.ndarray) -> np.ndarray:
+        """Return the observation of each feature; -1 for label pairs and triples."""
+        return self._place(ids)[1]
+
     def seen(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> np.ndarray:
         """Tell which observations the sentences have; label pairs and triples count as seen."""
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
