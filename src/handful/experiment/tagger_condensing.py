@@ -221,6 +221,7 @@ def slimmed(model: Any, drop: float) -> Any:
 
     Examples
     --------
+    >>> from handful.tagging import CRF
     >>> tagger = CRF(strength=0.1).fit([["a", "dog"], ["the", "cat"]], [["D", "N"], ["D", "N"]])
     >>> slimmed(tagger, 0.1).n_active_ < tagger.n_active_
     True
