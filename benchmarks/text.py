@@ -49,7 +49,8 @@ from handful.representations import BrownClusters
 from handful.tagging.crf.tuning import has_spans
 from handful.tagging.recipes import TaggerSetup
 
-DROPS = (0.2, 0.25, 0.3, 0.35)  # weights below are left out, until the score is that of an L1 tagger
+DROPS = (0.15, 0.2, 0.25, 0.3)  # weights below are left out, until the score is that of an L1 tagger
+L1_DROP = 0.05
 
 
 def features(words, i):
@@ -127,7 +128,7 @@ def spacy_blank(sentences, tags, test, spans, n_epochs=30):
 
 def condensing(sentences, tags, test, gold, spans, raw):
     """Return score, bytes of the file and microseconds per token of the base, an L1 tagger (its file also packed as that of a
-    condensed one is), the condensed base, and what is left of the base without lighter weights."""
+    condensed one is, and without weights below 0.05), the condensed base, and what is left of the base without lighter weights."""
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
         lines = [
@@ -142,11 +143,10 @@ def condensing(sentences, tags, test, gold, spans, raw):
             "condense", "base.handful", "train.tsv", "raw.txt", "-o", "condensed.handful", "--json", folder=folder
         )
         save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", packed=True)
-        drops = [f"drop-{drop}" for drop in DROPS]
-        for name, drop in zip(drops, DROPS, strict=True):  # as 'condense --way rounded --drop' does
-            save(
-                slimmed(load_model(Path(folder) / "base.handful"), drop), Path(folder) / f"{name}.handful", packed=True
-            )
+        drops = {f"drop-{drop}": ("base", drop) for drop in DROPS} | {f"l1-drop-{L1_DROP}": ("l1", L1_DROP)}
+        for name, (source, drop) in drops.items():  # as 'condense --way rounded --drop' does
+            small = slimmed(load_model(Path(folder) / f"{source}.handful"), drop)
+            save(small, Path(folder) / f"{name}.handful", packed=True)
         for name in ("base", "l1", "l1-packed", "condensed", *drops):
             path = Path(folder) / f"{name}.handful"
             tagger = load_model(path)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from handful.core.catalogue import CATALOGUE, get_card
 from handful.core.errors import DataError, FormatError, ParameterError
@@ -17,6 +19,7 @@ from handful.evaluation.verdict import judge
 from handful.experiment.arena_corpora import CorpusDraws
 from handful.experiment.compare_tagged import TaggedArena, compare_tagged
 from handful.experiment.trial import Task
+from handful.reports.terminal import render_terminal
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["barks", "sleeps"]}
 
@@ -168,6 +171,10 @@ def test_taggers_are_compared(corpus, tmp_path):
     assert by_name["crf"].score > 0.8
     assert found.content.metric == "accuracy of tags"
     assert "with 4 tagged sentences" in found.verdict
+    assert found.content.facts["tagged sentences used for training"] == 4
+    console = Console(width=200, file=StringIO())
+    console.print(*render_terminal(found.content))
+    assert ": accuracy of tags, 4 tagged sentences" in console.file.getvalue()
     assert "crf+clusters" in found.to_html(tmp_path / "r.html")
 
 

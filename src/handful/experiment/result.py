@@ -112,7 +112,7 @@ class Result:
         spans = [[max(r.score - r.low, 0) for r in ranks], [max(r.high - r.score, 0) for r in ranks]]
         ax.errorbar([r.score for r in ranks], range(len(ranks)), xerr=spans, fmt="o", capsize=3)
         ax.set_yticks(range(len(ranks)), [r.name for r in ranks])
-        ax.set_xlabel(f"{self.content.metric}, {self.race.n_labels} labels")
+        ax.set_xlabel(f"{self.content.metric}, {self.race.n_labels} {self.race.setting.labels}")
         return ax
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:

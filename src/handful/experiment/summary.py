@@ -14,7 +14,7 @@ from handful.evaluation.ranking import Gain, Rank, Ranking, score_interval
 from handful.experiment.decisions import decision_map
 from handful.experiment.race import Race
 from handful.experiment.trial import Outcome
-from handful.reports.content import Confusion, Content, Curve, Row
+from handful.reports.content import USED, Confusion, Content, Curve, Row
 
 if TYPE_CHECKING:
     from handful.experiment.compare import Comparison
@@ -53,7 +53,7 @@ def describe_table(comparison: Comparison) -> Content:
         "rows in the data": problem.n_rows_read,
         "rows with a label": len(problem.labeled),
         "classes": len(problem.classes),
-        "labels used for training": race.n_labels,
+        f"{race.setting.labels}{USED}": race.n_labels,
         "tested rows of a draw": arena.draws.n_test,
         **_facts(comparison),
         "seed": arena.seed,
@@ -86,7 +86,7 @@ def describe_corpus(comparison: CorpusComparison) -> Content:
     arena, race = comparison.arena, comparison.race
     facts = {
         **arena.facts,
-        "labels used for training": race.n_labels,
+        f"{race.setting.labels}{USED}": race.n_labels,
         "tested in a draw": race.setting.n_test,
         **_facts(comparison),
         "seed": arena.seed,

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+USED = " used for training"
+"""How the fact ends that tells how many labels, sentences or contexts were learned from."""
+
 
 @dataclass(frozen=True)
 class Row:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from handful.reports import words
-from handful.reports.content import Content, Curve, Row
+from handful.reports.content import USED, Content, Curve, Row
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
@@ -60,7 +60,8 @@ class _Ranking:
         from rich.text import Text
 
         content = self.content
-        title = f"{content.title}: {content.metric}, {content.facts['labels used for training']} labels"
+        used = [f", {n} {what.removesuffix(USED)}" for what, n in content.facts.items() if what.endswith(USED)]
+        title = f"{content.title}: {content.metric}{''.join(used)}"
         table = Table(title=title, box=None, pad_edge=False, title_justify="left")
         table.add_column("method", no_wrap=True)
         lines = [_cells(row, content) for row in content.rows]
