@@ -154,7 +154,7 @@ LABELS = [
     (["a", "a", "b", "b", "None", "None"], ["a", "a", "b", "b", "None", "None"]),
     (["a", "b", "None", "None", "None"], ["a", "b", None, None, None]),
     (["yes", "unknown", "yes"], ["yes", "unknown", "yes"]),
-    (["0", "1", "-1"], [0, 1, -1]),
+    (["0", "1", "-1"], [0, 1, None]),
     (["1", "2", "?"], [1, 2, None]),
 ]
 
@@ -165,6 +165,24 @@ def test_labels_that_mean_none(cells, labels):
     assert judged.cells.to_list() == labels
     n_lost = sum(label is None and cell != "" for cell, label in zip(cells, labels, strict=True))
     assert [note.split(" cells")[0] for note in judged.notes] == ([str(n_lost)] if n_lost else [])
+
+
+@pytest.mark.parametrize("cells", [["0", "1", "-1", ""], ["1", "-1", ""], [-1, 2, None], ["0", "1", "-1", "?"]])
+def test_minus_one_is_a_class_where_other_cells_are_empty(cells, put):
+    judged = judge_labels(pl.Series("y", cells))
+    assert "-1" in judged.cells.to_list()
+    assert "counts as a class" in judged.notes[-1]
+    assert None in judge_labels(pl.Series("y", cells), ["-1"]).cells.to_list()
+    text = "x,y\n" + "".join(f"{i},{'' if cell is None else cell}\n" for i, cell in enumerate(cells))
+    read = read_rows(put(text, "m.csv"), "y", limits=(100, 100)).table
+    assert read.frame["y"].to_list() == judged.cells.to_list()
+
+
+def test_minus_one_without_empty_cells_is_no_label_or_must_be_told():
+    cells = pl.Series("y", ["0", "1", "-1"])
+    assert judge_labels(cells, keep=["-1"]).cells.to_list() == ["0", "1", "-1"]
+    with pytest.raises(DataError, match="Say which with --keep-label -1 or --unlabeled-mark -1"):
+        judge_labels(pl.Series("y", [1, -1]))
 
 
 def test_labels_can_be_kept_and_taken_as_they_stand():

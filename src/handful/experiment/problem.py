@@ -94,8 +94,7 @@ def read_problem(
     path : path-like
         A table of any kind, see `handful.corpora.tables.read_table`.
     target : str
-        The label column; which of its cells are labels, `handful.corpora.tables.judge_labels` tells. Where labels are
-        integers, -1 is none.
+        The label column; which of its cells are labels, `handful.corpora.tables.judge_labels` tells.
     columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
         Kinds that override the rule of `handful.corpora.tables.read_table`.
     unlabeled_marks, keep_labels : sequence of str

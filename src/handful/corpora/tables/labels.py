@@ -51,18 +51,19 @@ def judge_labels(
     Returns
     -------
     Labels
-        Labels that are all whole numbers are integers; others stay as they stand.
+        Labels that are all whole numbers are integers, unless -1 is one of them; others stay as they stand.
 
     Raises
     ------
     DataError
-        If the labels are many different numbers: a quantity, not classes.
+        If the labels are many different numbers: a quantity, not classes. If they are -1 and 1 without any empty cell, so
+        that -1 may mean either.
 
     Notes
     -----
     An empty cell and ``NaN`` are no labels. Other usual marks (``?``, ``NA``, ``unknown``, and -1 beside names) are none
     if at least two classes are left without them; ``None`` and ``-`` only if, besides, they are rarer or more frequent
-    than every class.
+    than every class. Among whole numbers -1 is a class where other cells are empty, and means "no label" where none is.
 
     Examples
     --------
@@ -71,6 +72,8 @@ def judge_labels(
     ['a', 'b', None, None]
     >>> judge_labels(pl.Series("y", ["+", "-", "+", ""])).cells.to_list()
     ['+', '-', '+', None]
+    >>> judge_labels(pl.Series("y", ["-1", "0", "1", ""])).cells.to_list(), judge_labels(pl.Series("y", [-1, 0, 1])).cells.to_list()
+    (['-1', '0', '1', None], [None, 0, 1])
     """
     import polars as pl
 
@@ -85,8 +88,10 @@ def judge_labels(
             counts = {mark: int((texts == mark).sum()) for mark in unlabeled}
             notes.append(note_of_marks(series.name, counts))
             cells = cells.set(texts.is_in(list(unlabeled)), None)
-    cells = _integers(cells)
+    cells = as_integers(cells)
     if not as_they_stand:
+        cells, note = _minus_one(cells, keep)
+        notes.extend(note)
         refuse_quantity(cells)
         notes.extend(_several_labels(cells))
     return Labels(cells, tuple(notes))
@@ -105,7 +110,15 @@ def _plain(series: pl.Series) -> pl.Series:
     return series
 
 
-def _integers(cells: pl.Series) -> pl.Series:
+def as_integers(cells: pl.Series) -> pl.Series:
+    """Return labels that are all whole numbers as integers, and others as they stand.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_integers(pl.Series(["1", None, "-2"])).to_list(), as_integers(pl.Series(["1", "b"])).to_list()
+    ([1, None, -2], ['1', 'b'])
+    """
     import polars as pl
 
     if cells.dtype == pl.String:
@@ -115,6 +128,57 @@ def _integers(cells: pl.Series) -> pl.Series:
     elif cells.dtype.is_float() and ((cells == cells.round()) & (cells.abs() < 2**53)).all():
         return cells.cast(pl.Int64)
     return cells
+
+
+def _minus_one(cells: pl.Series, keep: Collection[str]) -> tuple[pl.Series, list[str]]:
+    """Settle what -1 among whole numbers means, and what to tell about it."""
+    import polars as pl
+
+    n_cells = int((cells == -1).sum()) if cells.dtype.is_integer() else 0
+    if not n_cells:
+        return cells, []
+    if means_no_label(cells, keep, other_marks=cells.null_count() > 0):
+        return cells.set(cells == -1, None), [note_of_marks(cells.name, {"-1": n_cells})]
+    if "-1" in keep:
+        return cells.cast(pl.String), []
+    if cells.null_count():
+        told = (
+            f"-1 ({n_cells:,} cells) of {cells.name!r} counts as a class, since unlabeled cells are empty. If it means "
+            '"no label", say so with --unlabeled-mark -1 (unlabeled_marks=["-1"]).'
+        )
+        return cells.cast(pl.String), [told]
+    raise DataError(
+        f'{cells.name}: labels are -1 and 1, and no cell is empty: -1 may be a class or mean "no label". '
+        "Say which with --keep-label -1 or --unlabeled-mark -1."
+    )
+
+
+def means_no_label(cells: pl.Series, keep: Collection[str], *, other_marks: bool) -> bool:
+    """Tell whether -1 among labels means "no label", as it does in scikit-learn.
+
+    Parameters
+    ----------
+    cells : polars.Series
+        Labels.
+    keep : collection of str
+        Cells that are labels in any case.
+    other_marks : bool
+        Whether there are cells without a label besides.
+
+    Returns
+    -------
+    bool
+        Whether the labels are whole numbers, -1 among them, no cell is without a label otherwise, and the others are not 1 alone.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> means_no_label(pl.Series([0, 1, -1]), (), other_marks=False), means_no_label(pl.Series([0, 1, -1]), (), other_marks=True)
+    (True, False)
+    """
+    if "-1" in keep or other_marks or not cells.dtype.is_integer():
+        return False
+    return bool((cells == -1).any()) and set(cells.unique()) - {None} != {-1, 1}
 
 
 def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:

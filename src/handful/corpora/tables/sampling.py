@@ -11,7 +11,14 @@ import numpy as np
 
 from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
-from handful.corpora.tables.labels import DOUBTFUL_MARKS, SURE_MARKS, note_of_marks, unlabeled_marks
+from handful.corpora.tables.labels import (
+    DOUBTFUL_MARKS,
+    SURE_MARKS,
+    as_integers,
+    means_no_label,
+    note_of_marks,
+    unlabeled_marks,
+)
 from handful.corpora.tables.reading import check_column, table_frames, table_of
 
 if TYPE_CHECKING:
@@ -168,11 +175,15 @@ def _settle(samples: dict[str, _Sample], target: str, keep: Collection[str]) -> 
     parts = [*samples["labeled"].frames, *doubtful.frames]
     cells = pl.concat([part[target].cast(pl.String).str.strip_chars() for part in parts])
     none = unlabeled_marks(cells, keep)
+    numbers = as_integers(cells)
+    if means_no_label(numbers, keep, other_marks=bool(none) or samples["unlabeled"].seen > 0):
+        none.append("-1")
     rows = doubtful.frames[0]
     texts = rows[target].cast(pl.String).str.strip_chars()
-    is_none = texts.is_in([*none, "-1"])
+    is_none = texts.is_in(none)
     samples["unlabeled"].add(rows.filter(is_none))
     samples["labeled"].add(rows.filter(~is_none))
     for sample in samples.values():
         sample.shrink()
-    return none, texts.filter(~is_none).unique().to_list()
+    classes = texts.filter(~is_none).unique().to_list()
+    return none, [cell for cell in classes if cell != "-1" or not numbers.dtype.is_integer()]
