@@ -109,12 +109,21 @@ def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
     assert "Labels look picked class by class" in err
     suggested = err.split("--shares ")[1].split()[0]
     assert suggested.startswith("high=0.")
+    assert sum(float(part.split("=")[1]) for part in suggested.split(",")) == pytest.approx(1)
     assert run(capsys, "fit", data, *options, "--shares", suggested)[0] == 0
     code, _, err = run(capsys, "fit", data, *options, "--shares", "high=0.001,low=0.999")
     assert code == 0
     assert "picked class by class" not in err
     _, out, _ = run(capsys, "predict", tmp_path / "m.handful", data)
     assert sum(row["predicted"] == "high" for row in csv.DictReader(out.splitlines())) < 60
+
+
+def test_a_few_unlabeled_rows_tell_nothing_of_the_shares(capsys, tmp_path):
+    path = tmp_path / "few.csv"
+    path.write_text("x,y\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(12)) + "3,\n")
+    code, _, err = run(capsys, "fit", path, "--target", "y", "--method", "k-nn")
+    assert code == 0
+    assert "--shares" not in err
 
 
 def test_answers_keep_the_separator_and_decimal_commas_of_the_data(capsys, tmp_path):

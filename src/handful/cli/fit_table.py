@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _ASKED = 2_000  # unlabeled rows that are looked at for how answers are spread
 _MOST_TOLD = 8
+_LEAST_SPREAD = 20  # unlabeled rows; fewer tell nothing of how frequent classes are
 
 
 @click.command("table")
@@ -156,13 +157,15 @@ def _tell_shares(model: TableModel, problem: Problem) -> None:
 
     n_classes = len(problem.classes)
     spare = problem.unlabeled[:_ASKED]
-    if model.shift_ is not None or not len(spare) or n_classes > _MOST_TOLD:
+    if model.shift_ is not None or len(spare) < _LEAST_SPREAD or n_classes > _MOST_TOLD:
         return
     if not picked_by_class(problem.codes[problem.labeled], n_classes):
         return
     answers, _ = model.predict_with_confidence(problem.frame[spare])
     spread = {str(name): float((answers == name).mean()) for name in model.classes_.tolist()}
-    example = ",".join(f"{name}={max(share, 0.01):.2f}" for name, share in spread.items())
+    percents = {name: max(round(100 * share), 1) for name, share in spread.items()}
+    percents[max(percents, key=percents.__getitem__)] += 100 - sum(percents.values())
+    example = ",".join(f"{name}={percent / 100:.2f}" for name, percent in percents.items())
     console(stderr=True).print(
         f"Labels look picked class by class, so they do not tell how frequent the classes are. Of the unlabeled rows, "
         f"{', '.join(f'{share:.0%} are answered {name}' for name, share in spread.items())}. If you know it better, say so, in "

@@ -181,6 +181,10 @@ class Draws:
             each = round(share * budget.amount)
             if each < 1 or (share > 1 and left.max() < each):
                 raise DataError("compare: no such size.")
+            if each > left.max():
+                raise DataError(
+                    f"compare: at most {int(left.max())} labels per class can be kept beside those that are tested, got {each}."
+                )
             wanted = int(np.minimum(left, each).sum())
         elif budget.unit == "share":
             wanted = round(share * budget.amount * int((self._codes >= 0).sum()))
