@@ -436,3 +436,14 @@ def test_workers_are_stopped_only_when_all_trials_have_been_passed_on():
 def test_no_more_workers_than_the_memory_allows():
     assert count_jobs(4, memory=2 * WORKER_BYTES) == 2
     assert count_jobs(4, memory=1) == 1
+
+
+def test_a_ranking_that_is_not_in_the_order_of_the_scores_says_why():
+    from handful.evaluation.ranking import Rank, Ranking
+    from handful.experiment.summary import _order
+
+    team = Rank("team", 0.74, 0.5, 0.9, 0.79, 0.2, 1)
+    other = Rank("k-nn", 0.82, 0.6, 1.0, 0.77, 0.1, 1)
+    (told,) = _order(Ranking((team, other), baseline="k-nn", n_draws=1))
+    assert "team: measured 74.0, expected 79.0" in told
+    assert _order(Ranking((other, team), baseline="k-nn", n_draws=1)) == []

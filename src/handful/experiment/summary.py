@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ def describe_table(comparison: Comparison) -> Content:
     shown = [name for name in _shown(ranking) if by_entry[name]]
     return Content(
         metric=_METRICS[arena.metric],
-        notes=(*_ending(comparison), *problem.notes, *_lopsided(arena.metric)),
+        notes=(*_ending(comparison), *_order(ranking), *problem.notes, *_lopsided(arena.metric)),
         facts=facts,
         columns=dict(problem.kinds),
         confusions=tuple(_confusion(name, by_entry[name], problem.classes) for name in shown),
@@ -93,7 +94,7 @@ def describe_corpus(comparison: CorpusComparison) -> Content:
     }
     return Content(
         metric=arena.metric,
-        notes=tuple(_ending(comparison)),
+        notes=(*_ending(comparison), *_order(comparison.ranking)),
         facts=facts,
         columns=arena.columns,
         confusions=(),
@@ -152,6 +153,18 @@ def _ending(comparison: Result) -> list[str]:
         return []
     n = len(comparison.outcomes)
     return [f"The race ended early ({comparison.state}), after {n} trial{'' if n == 1 else 's'}."]
+
+
+def _order(ranking: Ranking) -> list[str]:
+    """Say what the ranking is by, where it is not the order of the scores that were measured."""
+    scores = [rank.score for rank in ranking.ranks]
+    if all(after <= before for before, after in pairwise(scores)):
+        return []
+    first = ranking.ranks[0]
+    return [
+        "The order is that of expected scores: what was measured, drawn toward what methods usually score on other data, the "
+        f"more so the fewer draws there are ({first.name}: measured {100 * first.score:.1f}, expected {100 * first.expected:.1f})."
+    ]
 
 
 def _lopsided(metric: str) -> list[str]:
