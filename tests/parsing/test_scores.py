@@ -7,7 +7,7 @@ import pytest
 
 from handful.core.records import Sentence, Tree
 from handful.kernels.tree_parts import score_parts
-from handful.kernels.tree_scores import likely_arcs
+from handful.kernels.tree_scores import likely_arcs, make_weight_table, sum_of
 from handful.kernels.trees import pair_starts
 from handful.parsing import DependencyParser
 from handful.parsing.features import SentenceFeatures
@@ -85,3 +85,14 @@ def test_what_is_left_out_changes_no_head_of_a_trained_parser(parser, trees):
 
 def test_all_arcs_are_kept_where_their_sums_overflow():
     assert likely_arcs(np.full((3, 3), np.inf), True, 1.0, 0.5).all()
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 1000])
+def test_a_table_of_weights_knows_its_keys_alone(n):
+    rng = np.random.default_rng(n)
+    keys = rng.choice(1 << 40, 2 * n + 5, replace=False)
+    weights = rng.integers(-9, 9, n).astype(float)
+    table = make_weight_table(keys[:n], weights)
+    assert sum_of(table, keys, len(keys)) == weights.sum()
+    assert [sum_of(table, keys[k : k + 1], 1) for k in range(n)] == weights.tolist()
+    assert sum_of(table, keys[n:], n + 5) == 0.0

@@ -102,7 +102,7 @@ def make_table(keys: np.ndarray) -> KeyTable:
     slots = np.full((size, 2), -1, dtype=np.int64)
     sieve = np.zeros(size, dtype=np.uint8)
     for number, key in enumerate(keys):
-        mixed = _mix(key)
+        mixed = mix(key)
         slot = mixed & (size - 1)
         while slots[slot, 0] >= 0:
             slot = (slot + 1) & (size - 1)
@@ -117,7 +117,7 @@ def find(table: KeyTable, key: int) -> int:
     """Return the position of a key, or -1; see `make_table`."""
     slots, sieve = table
     last = len(slots) - 1
-    mixed = _mix(key)
+    mixed = mix(key)
     if not (sieve[(mixed >> 3) & last] >> (mixed & 7)) & 1:
         return -1
     slot = mixed & last
@@ -129,7 +129,8 @@ def find(table: KeyTable, key: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _mix(key: int) -> int:
+def mix(key: int) -> int:
+    """Return a hash of a key, not negative."""
     # Every bit of a key must reach the low bits: keys of different types often agree in all others.
     mixed = np.uint64(key)
     mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)

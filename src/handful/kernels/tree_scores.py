@@ -6,6 +6,8 @@ the arcs are found first; arcs that are unlikely by these alone are set aside, a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from handful.kernels import njit
@@ -16,11 +18,10 @@ from handful.kernels.tree_features import (
     HEAD,
     N_PART,
     N_PLACES,
-    KeyTable,
     Templates,
     add_token,
-    find,
     mark_sums,
+    mix,
     set_part,
     set_sibling,
     template_keys,
@@ -31,6 +32,85 @@ from handful.kernels.trees_inside import tree_marginals
 _NO_PAIRS = np.empty(0)
 _NO_STARTS = np.empty((0, 0), dtype=np.int64)
 _PRUNED = 1e6  # so much less for an arc that was not kept: a tree has one only if there is no other
+
+
+_SLOT = np.dtype([("key", np.int64), ("weight", np.float64)])
+
+
+class WeightTable(NamedTuple):
+    """A hash table from keys to weights, which lie side by side: most of the time of parsing goes into waiting for them.
+
+    Parameters
+    ----------
+    slots : ndarray of keys and weights
+        Key -1 where empty; the size is a power of two.
+    sieve : ndarray of uint8
+        See `handful.kernels.tree_features.KeyTable`.
+    """
+
+    slots: np.ndarray
+    sieve: np.ndarray
+
+
+def make_weight_table(keys: np.ndarray, weights: np.ndarray) -> WeightTable:
+    """Make a hash table from keys to weights.
+
+    Parameters
+    ----------
+    keys : ndarray of int64
+        Distinct keys, none negative.
+    weights : ndarray of float64
+        Weight of each.
+
+    Returns
+    -------
+    WeightTable
+        At most two thirds full.
+
+    Examples
+    --------
+    >>> table = make_weight_table(np.array([7, 9]), np.array([0.5, -2.0]))
+    >>> sum_of(table, np.array([7, 8, 9]), 3)
+    -1.5
+    """
+    size = 2
+    while 2 * size < 3 * len(keys):
+        size *= 2
+    slots = np.empty(size, dtype=_SLOT)
+    slots["key"] = -1
+    sieve = np.zeros(size, dtype=np.uint8)
+    _fill(keys, weights, slots, sieve)
+    return WeightTable(slots, sieve)
+
+
+@njit(cache=True, nogil=True)
+def _fill(keys: np.ndarray, weights: np.ndarray, slots: np.ndarray, sieve: np.ndarray) -> None:
+    last = len(slots) - 1
+    for number in range(len(keys)):
+        mixed = mix(keys[number])
+        slot = mixed & last
+        while slots[slot].key >= 0:
+            slot = (slot + 1) & last
+        slots[slot].key, slots[slot].weight = keys[number], weights[number]
+        sieve[(mixed >> 3) & last] |= np.uint8(1 << (mixed & 7))
+
+
+@njit(cache=True, nogil=True)
+def sum_of(table: WeightTable, keys: np.ndarray, n_keys: int) -> float:
+    """Return the sum of the weights of the first `n_keys` keys; unknown ones weigh nothing."""
+    slots, sieve = table.slots, table.sieve
+    last = len(slots) - 1
+    total = 0.0
+    for k in range(n_keys):
+        mixed = mix(keys[k])
+        if (sieve[(mixed >> 3) & last] >> (mixed & 7)) & 1:
+            slot = mixed & last
+            while slots[slot].key >= 0:
+                if slots[slot].key == keys[k]:
+                    total += slots[slot].weight
+                    break
+                slot = (slot + 1) & last
+    return total
 
 
 @njit(cache=True, nogil=True)
@@ -78,8 +158,7 @@ def part_scores(
     root: int,
     n: int,
     templates: tuple[Templates, Templates, Templates],
-    table: KeyTable,
-    weights: np.ndarray,
+    table: WeightTable,
     starts: np.ndarray,
     n_pairs: int,
     single_root: bool,
@@ -90,12 +169,12 @@ def part_scores(
 
     Parameters
     ----------
-    codes, root, n, table, starts, n_pairs, single_root
+    codes, root, n, starts, n_pairs, single_root
         See `handful.kernels.tree_features.features_of_sentence`; without pairs, `n_pairs` is 0.
     templates : tuple of Templates
         Those of arcs, of pairs, and of pairs without a look at the head.
-    weights : ndarray of float64
-        Weight of each feature.
+    table : WeightTable
+        Weights of the features by their keys.
     scale, least : float
         Which arcs are kept; see `likely_arcs`.
 
@@ -119,7 +198,7 @@ def part_scores(
             while 1 <= m <= n:
                 set_part(root, n, h, m, sums, rows, part)
                 n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
-                scores[h * size + m] = _sum_of(table, weights, buffer, n_keys)
+                scores[h * size + m] = sum_of(table, buffer, n_keys)
                 n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
                 m += step
     if n_pairs == 0:
@@ -140,10 +219,10 @@ def part_scores(
                             continue
                         set_sibling(root, n, s if k > 0 else 0, m, rows, part)
                         n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
-                        total = _sum_of(table, weights, buffer, n_keys)
+                        total = sum_of(table, buffer, n_keys)
                         if np.isnan(headless[m, s]):
                             n_keys = _headless_keys(codes, root, n, near, m, s, buffer)
-                            headless[m, s] = _sum_of(table, weights, buffer, n_keys)
+                            headless[m, s] = sum_of(table, buffer, n_keys)
                         scores[size * size + starts[h, m] + k] = total + headless[m, s]
                 else:
                     scores[h * size + m] -= _PRUNED
@@ -160,13 +239,3 @@ def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int
     rows[HEAD] = -1 if s < m else root + n + 1  # tells the direction alone
     set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
     return int(write_keys(codes, near, rows, part, out))
-
-
-@njit(cache=True, nogil=True)
-def _sum_of(table: KeyTable, weights: np.ndarray, keys: np.ndarray, n_keys: int) -> float:
-    total = 0.0
-    for k in range(n_keys):
-        number = find(table, keys[k])
-        if number >= 0:
-            total += weights[number]
-    return total

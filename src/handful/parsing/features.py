@@ -9,7 +9,7 @@ import numpy as np
 
 from handful.core.records import Sentence
 from handful.kernels.tree_features import TYPE_SHIFT, KeyTable, features_of_sentence, keys_of_tree, make_table
-from handful.kernels.tree_scores import part_scores
+from handful.kernels.tree_scores import WeightTable, make_weight_table, part_scores
 from handful.kernels.trees import pair_starts, siblings_of
 from handful.linear.tree import PartFeatures
 from handful.parsing.encoding import SPECIAL, Encoder
@@ -47,6 +47,7 @@ class TreeFeatures:
         self.order = order
         self.single_root = single_root
         self.spec = templates.compile(encoder.n_codes)
+        self._weighed: tuple[np.ndarray, WeightTable] | None = None
 
     @classmethod
     def learn(
@@ -93,6 +94,12 @@ class TreeFeatures:
         """Hash table of the keys."""
         slots, sieve = make_table(self.keys)
         return KeyTable(slots, sieve)
+
+    def weight_table(self, weights: np.ndarray) -> WeightTable:
+        """Return the hash table from the keys to these weights; that of the last weights is kept."""
+        if self._weighed is None or self._weighed[0] is not weights:
+            self._weighed = weights, make_weight_table(self.keys, weights)
+        return self._weighed[1]
 
     @property
     def n_features(self) -> int:
@@ -146,7 +153,7 @@ class SentenceFeatures:
         root, n, starts, n_pairs = self._place(number)
         pairs = starts, n_pairs, features.single_root
         scores: np.ndarray = part_scores(
-            self.codes, root, n, features.spec, features.table, weights, *pairs, scale, least
+            self.codes, root, n, features.spec, features.weight_table(weights), *pairs, scale, least
         )
         return scores
 
