@@ -1,11 +1,11 @@
 """The label loop held against chance and against scikit-activeml: which rows next, labels in doubt, forecasts, speed.
 
-Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``, ``forecast``, ``sentences``, ``speed``.
-Without ``--tables`` and ``--texts`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads every
-``FILE:TARGET`` of ``--sets`` that the folder has; TARGET is a column or ``last``, and columns to leave out follow after more
-colons. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz`` with the columns text and label. ``sentences`` needs
-``--tagged TRAIN TEST``, or one file, of which 1,000 sentences are held back. ``--seeds 20`` is the full run. Every figure is
-of rows whose labels were hidden.
+Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``, ``forecast``, ``sentences``, ``speed``. Without
+``--tables`` and ``--texts`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads every ``FILE:TARGET`` of
+``--sets`` that the folder has; TARGET is a column or ``last``, and columns to leave out follow after more colons, with ``*``
+for any letters. Every set has at least 15 rows a class. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz`` with the
+columns text and label. ``sentences`` needs ``--tagged TRAIN TEST``, or one file, of which 1,000 sentences are held back.
+``--seeds 20`` is the full run. Every figure is of rows whose labels were hidden.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +54,16 @@ TABLES = (
     "cfpb-complaints.csv:Company response to consumer,credit-a.csv:last,dermatology.csv:last,"
     "ecommerce-churn.xlsx:Churn:CustomerID,eucalyptus.csv:last,german-credit.csv:last,haberman.csv:last,"
     "heart-cleveland.csv:last,hepatitis.csv:last,horse-colic.csv:column23:column24:column25:column26:column27:column28,"
-    "hypothyroid.csv:last,magic.csv:last,mushrooms.csv:edibility,new-thyroid.csv:last,page-blocks.csv:last,"
+    "hypothyroid.csv:last,lending-club-sample.csv:loan_status:id:url:pymnt_plan:out_prncp*:total_pymnt*:total_rec_*:recoveries:"
+    "collection_recovery_fee:last_*:next_pymnt_d:hardship_*:deferral_term:payment_plan_*:orig_projected_*:debt_settlement_*:"
+    "settlement_*,loans-percent.csv:Loan.Purpose,magic.csv:last,mushrooms.csv:edibility,new-thyroid.csv:last,page-blocks.csv:last,"
     "penguins_raw.csv:Species,phoneme.csv:last,pima-diabetes.csv:last,raisin.xlsx:last,soybean.csv:last,"
     "spambase.csv:last,splice.csv:last:Instance_name,steel-plates.csv:last,telco-churn.csv:last:customerID,"
     "titanic.csv:Survived,usps.csv:last,vote.csv:last,waveform.csv:last,wheat-seeds.csv:last,zoo.csv:last:animal"
 )
 TEXTS = (
     "rt-polarity,subj,sentiment-amazon,sentiment-imdb,sentiment-yelp,bbc-news,r8-train,snips-intent-train,10kgnad-test,"
-    "germeval2018-train,cfpb-narratives"
+    "germeval2018-train,cfpb-narratives,banking77-train,clinc150-small-train"
 )
 
 
@@ -71,7 +74,7 @@ def folder_tables(folder: Path, sets: list[str]) -> dict[str, Callable[[], tuple
         def read() -> tuple[pl.DataFrame, str]:
             frame = pl.concat(list(table_frames(folder / file)), how="diagonal_relaxed")
             column = frame.columns[-1] if target == "last" else target
-            frame = frame.drop([name for name in skipped if name in frame.columns])
+            frame = frame.drop([name for name in frame.columns if any(fnmatchcase(name, some) for some in skipped)])
             return frame.filter(~pl.col(column).cast(pl.String).is_in(["?", ""]).fill_null(True)), column
 
         return read
@@ -93,11 +96,15 @@ def folder_texts(folder: Path, names: list[str]) -> dict[str, Callable[[], tuple
     return {name: reader(name) for name in names}
 
 
+_LEAST_OF_A_CLASS = 15  # rows, so that eight of each class can be chosen and others are left to choose from
+
+
 class Drawn:
     """Rows of a table, encoded once as the methods of handful see them (no label is looked at), of which seeds draw some."""
 
     def __init__(self, read: Callable[[], tuple[pl.DataFrame, str]], n_rows: int, trees: bool = True) -> None:
         frame, target = read()
+        n_rows = max(n_rows, _LEAST_OF_A_CLASS * frame[target].n_unique())
         self.n_rows, self.trees = n_rows, trees
         frame = frame[np.random.default_rng(0).permutation(frame.height)[: 3 * n_rows]]
         self.codes = np.unique(frame[target].cast(pl.String).to_numpy(), return_inverse=True)[1]
@@ -190,6 +197,11 @@ def by_activeml(name: str) -> Callable[..., Iterator[list[int]]]:
     return choose
 
 
+def every_row(loop: LabelLoop, y: np.ndarray, step: int, seed: int) -> Iterator[list[int]]:
+    """Yield all rows at once: what is the most that labels can bring, however they are chosen."""
+    yield list(range(len(y)))
+
+
 CHOOSERS = {
     "random": by_chance,
     "auto": by_handful("auto"),
@@ -197,10 +209,13 @@ CHOOSERS = {
     "margin": by_handful("margin"),
     "activeml margin": by_activeml("margin"),
     "activeml typiclust": by_activeml("typiclust"),
+    "every row": every_row,
 }
 
 
-def run_next(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None, choosers: list[str]) -> dict[str, Any]:
+def run_next(
+    sets: dict[str, Any], seeds: range, n_rows: int, store: Path | None, choosers: list[str]
+) -> dict[str, Any]:
     """Choose rows of two thirds of a table, a few at a time, and score plain learners on the other third.
 
     All choosers see the same points: those that `LabelLoop` makes of the cells.
@@ -212,7 +227,7 @@ def run_next(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None, 
         if not missing:
             continue
         drawn = Drawn(read, n_rows)
-        for seed in range(seeds):
+        for seed in seeds:
             chosen = drawn.drawn(seed)
             X, y = drawn.rows(seed)
             n_classes, n_test = len(np.unique(y)), len(y) // 3
@@ -270,7 +285,7 @@ def tell_gains(head: str, figures: dict[str, Any], size: int, choosers: list[str
 # --- labels in doubt ---
 
 
-def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None) -> dict[str, Any]:
+def run_doubt(sets: dict[str, Any], seeds: range, n_rows: int, store: Path | None) -> dict[str, Any]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
@@ -280,7 +295,7 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
             continue
         drawn = Drawn(read, n_rows)
         ours, plain = [], []
-        for seed in range(seeds):
+        for seed in seeds:
             X, y = drawn.rows(seed)
             counts = np.bincount(y)
             kept = np.flatnonzero(counts[y] >= 10)
@@ -310,7 +325,7 @@ def run_doubt(sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None)
 
 
 def run_forecast(
-    sets: dict[str, Any], seeds: int, n_rows: int, store: Path | None, trees: bool = True
+    sets: dict[str, Any], seeds: range, n_rows: int, store: Path | None, trees: bool = True
 ) -> dict[str, Any]:
     """Learn curves of the first labels of a table, and the score with twice as many; then hold the band against it."""
     figures = held_figures(store)
@@ -318,7 +333,7 @@ def run_forecast(
         if name in figures:
             continue
         drawn = Drawn(read, n_rows, trees)
-        figures[name] = [pair for seed in range(seeds) for pair in curves_and_truths(drawn, seed)]
+        figures[name] = [pair for seed in seeds for pair in curves_and_truths(drawn, seed)]
         keep_figures(store, figures)
         print(f"{name:22s} {held_truths(figures[name])}", flush=True)
     names = list(figures)
@@ -382,7 +397,7 @@ def held_truths(pairs: list[dict[str, Any]]) -> str:
 # --- sentences for a tagger ---
 
 
-def run_sentences(files: list[Path], seeds: int, n_sentences: int, store: Path | None) -> dict[str, Any]:
+def run_sentences(files: list[Path], seeds: range, n_sentences: int, store: Path | None) -> dict[str, Any]:
     """Choose sentences of 3,000, twenty at a time behind twenty random ones, and score a CRF on the test part.
 
     The whole of it: a file may be in order, and its beginning of another kind than the rest (that of MIT movie is).
@@ -402,7 +417,7 @@ def run_sentences(files: list[Path], seeds: int, n_sentences: int, store: Path |
         test, test_tags = list(held.sentences), [list(line) for line in held.tags]
     figures = held_figures(store)
     told = figures.setdefault(files[0].name, {"random": [], "auto": []})
-    for seed in range(len(told["auto"]), seeds):
+    for seed in seeds[len(told["auto"]) :]:
         order = np.random.default_rng(seed).permutation(len(sentences))[:3000].tolist()
         for strategy, lines in told.items():
             chosen = order[:20]
@@ -471,6 +486,7 @@ def main() -> None:
     parser.add_argument("--text-sets", default=TEXTS, help="NAME,... of the texts")
     parser.add_argument("--tagged", type=Path, nargs="+", metavar="FILE", help="to choose from, and to score")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0, help="to go on where another run has ended")
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--choosers", default=",".join(CHOOSERS), help="next: NAME,... of those to run, random first")
     parser.add_argument("--no-trees", action="store_true", help="forecast: leave extra trees out, for less time")
@@ -479,6 +495,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.quick:
         given.seeds, given.rows = 2, 400
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
     warnings.simplefilter("ignore")
     sets: dict[str, Any] = {}
     if given.tables:
@@ -491,13 +508,13 @@ def main() -> None:
     elif given.part == "sentences":
         if not given.tagged:
             parser.error("sentences needs --tagged TRAIN [TEST]")
-        figures = run_sentences(given.tagged, given.seeds, 100, given.json)
+        figures = run_sentences(given.tagged, seeds, 100, given.json)
     elif given.part == "forecast":
-        figures = run_forecast(sets, given.seeds, given.rows, given.json, not given.no_trees)
+        figures = run_forecast(sets, seeds, given.rows, given.json, not given.no_trees)
     elif given.part == "next":
-        figures = run_next(sets, given.seeds, given.rows, given.json, given.choosers.split(","))
+        figures = run_next(sets, seeds, given.rows, given.json, given.choosers.split(","))
     else:
-        figures = run_doubt(sets, given.seeds, given.rows, given.json)
+        figures = run_doubt(sets, seeds, given.rows, given.json)
     if given.json:
         given.json.write_text(json.dumps(figures, indent=1))
 
