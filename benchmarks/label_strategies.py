@@ -50,6 +50,21 @@ class Pool:
         return np.asarray(np.exp(-self.apart / (reach * self.unit)))
 
     @cached_property
+    def own_reach(self) -> np.ndarray:
+        """Distance of each row to the twentieth nearest."""
+        far = np.sqrt(np.sort(self.apart, axis=1)[:, min(20, self.n - 1)])
+        return np.maximum(far, 1e-3 * self.unit**0.5)
+
+    @property
+    def density(self) -> np.ndarray:
+        """How near the nearest rows of each row are, in standard deviations."""
+        near = -np.log(self.own_reach)
+        return np.asarray((near - near.mean()) / (near.std() + 1e-12))
+
+    def near_by_rows(self, times: float) -> np.ndarray:
+        return np.asarray(np.exp(-self.apart / (times * np.outer(self.own_reach, self.own_reach))))
+
+    @cached_property
     def near_in_trees(self) -> np.ndarray:
         """Share of random trees, grown without labels, that have two rows in one leaf."""
         trees = RandomTreesEmbedding(200, max_depth=6, random_state=self.seed).fit(self.cells)
@@ -193,13 +208,24 @@ def telling(reach: float, power: float = 0.0, trusted: bool = True, trees: float
     return choose
 
 
-def expecting(pool: Pool, got: list[int], n: int) -> list[int]:
-    """Rows whose label is expected to leave the fewest mistakes, and to tell most: what ``auto`` does."""
-    if not got or not pool.has_classes(got):
-        return telling(2.0)(pool, got, n)
-    counts = np.zeros((pool.n, pool.n_classes), dtype=np.int64)
-    counts[got, pool.y[got]] = 1
-    return choose_expected(pool.near(2.0), np.ones(pool.n), counts, 1 - counts.sum(axis=1), n, pool.seed)
+def expecting(*reaches: float, typical: float = 0.0, own_reach: float = 0.0) -> Choose:
+    """Rows whose label is expected to leave the fewest mistakes, and to tell most: with a reach of 2 what ``auto`` does.
+
+    With several reaches nearness is the mean of them; with `own_reach` each row's reach is so many times the product of its own
+    and the other's distance to the twentieth nearest row (Zelnik-Manor & Perona 2004). `typical` makes dense rows count more.
+    """
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        near = pool.near_by_rows(own_reach) if own_reach else np.mean([pool.near(reach) for reach in reaches], axis=0)
+        weights, has_label = np.exp(typical * pool.density), np.zeros(pool.n, dtype=np.int64)
+        has_label[got] = 1
+        if not got or not pool.has_classes(got):
+            return choose_telling(near, weights, has_label, 1 - has_label, n)
+        counts = np.zeros((pool.n, pool.n_classes), dtype=np.int64)
+        counts[got, pool.y[got]] = 1
+        return choose_expected(near, weights, counts, 1 - has_label, n, pool.seed)
+
+    return choose
 
 
 def expecting_more(trusted: bool) -> Choose:
@@ -276,6 +302,15 @@ def one_by_one(choose: Choose) -> Choose:
     return choose_each
 
 
+def after(start: Choose, n_each: int, then: Choose) -> Choose:
+    """One strategy for some labels of each class, then another."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        return (start if len(got) < n_each * pool.n_classes else then)(pool, got, n)
+
+    return choose
+
+
 def margin_after(start: Choose, n_each: int) -> Choose:
     """Rows of small margin, unlike each other, after some labels for each class by another strategy."""
 
@@ -325,6 +360,11 @@ def peeking(pool: Pool, got: list[int], n: int) -> list[int]:
     return chosen
 
 
+def every_row(pool: Pool, got: list[int], n: int) -> list[int]:
+    """Peeks: the labels of all rows, the most that labels can bring."""
+    return list(range(pool.n))
+
+
 STRATEGIES: dict[str, Choose] = {
     **{f"random {number}": by_chance(number) for number in range(4)},
     "TypiClust": typiclust,
@@ -347,11 +387,20 @@ STRATEGIES: dict[str, Choose] = {
     "trusted doubt, nearness in trees": telling(2.0, 2.0, trees=1.0),
     "trusted doubt, nearness in trees and by distance": telling(2.0, 2.0, trees=0.5),
     "telling, shares of classes kept": keeping_shares,
-    "expected mistakes (auto)": expecting,
+    "expected mistakes (auto)": expecting(2.0),
+    "expected mistakes, reach 0.5": expecting(0.5),
+    "expected mistakes, reach 1": expecting(1.0),
+    "expected mistakes, reach 4": expecting(4.0),
+    "expected mistakes, reaches 0.1, 0.5 and 2": expecting(0.1, 0.5, 2.0),
+    "expected mistakes, a reach for each row": expecting(own_reach=4.0),
+    "expected mistakes, dense rows count more": expecting(2.0, typical=0.5),
+    "expected mistakes, margin after 4 a class": margin_after(expecting(2.0), 4),
+    "expected mistakes after TypiClust for 2 a class": after(typiclust, 2, expecting(2.0)),
     "expected mistakes, cells and nearness": expecting_more(trusted=False),
     "expected mistakes, trusted doubt": expecting_more(trusted=True),
     "peek: shares of the classes": knowing_shares,
     "peek: best of 12 for the pool": peeking,
+    "peek: all rows": every_row,
 }
 
 

@@ -14,7 +14,7 @@ from handful.corpora.tables import table_of
 from handful.labeling import LabelLoop, next_rows
 from handful.labeling.expected import choose_expected
 from handful.labeling.loop import AUDIT, CONFIRMING, TYPICAL
-from handful.labeling.space import as_matrix, as_points, neighborhood, telling_columns
+from handful.labeling.space import as_matrix, as_points, neighborhood, telling_columns, typicality_within
 from handful.labeling.strategies import choose_margin, choose_telling, choose_typical, margins, nearness
 
 CENTERS = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0], [9.0, 9.0]])
@@ -210,6 +210,13 @@ def test_missing_and_endless_cells_become_the_mean():
 def test_typicality_is_one_by_the_mean_distance():
     around = neighborhood(np.array([[0.0], [1.0], [3.0]]), 2)
     assert around.typicality.round(6).tolist() == [0.5, round(2 / 3, 6), 0.4]
+
+
+def test_typical_rows_are_so_within_their_cluster():
+    points = np.array([[0.0], [1.0], [2.0], [2.2], [2.3], [2.4]])
+    clusters = np.array([0, 0, 0, 1, 1, 1])
+    assert typicality_within(points, clusters)[:3].argmax() == 1  # the third is near to the rows of the other cluster
+    assert neighborhood(points, 2).typicality[:3].argmax() == 2
 
 
 def test_margin_choices_are_spread_out():

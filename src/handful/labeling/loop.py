@@ -14,7 +14,7 @@ from handful.core.progress import Progress, Step
 from handful.features.frames import as_frame
 from handful.labeling.committee import committee_shares
 from handful.labeling.expected import choose_expected
-from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood
+from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood, typicality_within
 from handful.labeling.strategies import choose_margin, choose_telling, choose_typical, margins, nearness, regions
 
 Strategy = Literal["auto", "typical", "margin", "random"]
@@ -302,7 +302,7 @@ class LabelLoop:
     def _typical(self, labeled: np.ndarray, n: int) -> list[int]:
         n_regions = min(int(labeled.sum()) + n, max(len(self._sizes) // 2, 1))
         clusters = regions(self._centers, self._sizes, n_regions, self._seed)[self._small]
-        return choose_typical(clusters, self._typicality, labeled, n)
+        return choose_typical(clusters, typicality_within(self._points, clusters), labeled, n)
 
     def _telling(self, labeled: np.ndarray, n: int) -> list[int]:
         """Choose small clusters whose labels would help most, and the most typical row of each."""

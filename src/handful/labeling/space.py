@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_DIMENSIONS = 50
 _MOST_TOPICS = 100
+_MOST_NEIGHBORS = 20
 _CLIP = 3.0  # a few huge cells must not make a cluster each
 
 
@@ -182,9 +183,36 @@ def neighborhood(points: np.ndarray, n_neighbors: int | None = None) -> Neighbor
     """
     from sklearn.neighbors import NearestNeighbors
 
-    wanted = min(max(len(points) // 10, 2), 20) if n_neighbors is None else n_neighbors
+    wanted = min(max(len(points) // 10, 2), _MOST_NEIGHBORS) if n_neighbors is None else n_neighbors
     k = min(wanted, len(points) - 1)
     if k < 1:
         return Neighborhood(np.zeros((len(points), 0), dtype=np.int64), np.zeros((len(points), 0)))
     distances, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors()  # a row is not its own neighbor
     return Neighborhood(near, distances)
+
+
+def typicality_within(points: np.ndarray, clusters: np.ndarray) -> np.ndarray:
+    """Return how typical each row is of its cluster: one by the mean distance of its nearest rows there, at most 20.
+
+    Parameters
+    ----------
+    points : ndarray
+        From `as_points`.
+    clusters : ndarray of int
+        Cluster of each row.
+
+    Returns
+    -------
+    ndarray of float64
+        A row that is alone in its cluster has 1.
+
+    Examples
+    --------
+    >>> typicality_within(np.array([[0.0], [1.0], [3.0], [3.1]]), np.array([0, 0, 0, 1])).round(2).tolist()
+    [0.5, 0.67, 0.4, 1.0]
+    """
+    typicality = np.ones(len(points))
+    for cluster in np.unique(clusters):
+        members = np.flatnonzero(clusters == cluster)
+        typicality[members] = neighborhood(points[members], _MOST_NEIGHBORS).typicality
+    return typicality

@@ -46,7 +46,7 @@ def choose_typical(clusters: np.ndarray, typicality: np.ndarray, labeled: np.nda
     clusters : ndarray of int
         Cluster of each row.
     typicality : ndarray of float
-        How near each row's neighbors are.
+        How near each row's neighbors in its cluster are.
     labeled : ndarray of bool
         Which rows have a label.
     n : int
