@@ -76,7 +76,7 @@ def first_ranking(data: Path, minutes: float) -> dict[str, float]:
     start = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    first = next((time.perf_counter() - start for line in process.stderr if " trials: " in line), float("nan"))
+    first = next((time.perf_counter() - start for line in process.stderr if "may be the best: " in line), float("nan"))
     for _ in process.stderr:
         pass  # until it is done
     _, status, usage = os.wait4(process.pid, 0)

@@ -96,7 +96,8 @@ def test_kinds_can_be_given(put):
 @pytest.mark.parametrize(
     ("labels", "marks", "wanted"),
     [
-        (["1", "-1", ""], (), [1, -1, None]),
+        (["1", "-1", ""], (), ["1", "-1", None]),
+        (["1", "-2", ""], (), [1, -2, None]),
         (["1", "?", "2"], ("?",), [1, None, 2]),
         (["a", "?", "NA"], (), ["a", "?", "NA"]),
         (["a", "b", "?"], (), ["a", "b", None]),
@@ -364,7 +365,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False) | st.none()
 @unhurried
 @given(
     st.lists(
-        st.tuples(numbers, strings.map(lambda text: f"k{text}k") | st.none(), st.sampled_from([3, -1, 0, None])),
+        st.tuples(numbers, strings.map(lambda text: f"k{text}k") | st.none(), st.sampled_from([3, -2, 0, None])),
         min_size=1,
         max_size=5,
     )

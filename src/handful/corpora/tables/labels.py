@@ -148,7 +148,7 @@ def _minus_one(cells: pl.Series, keep: Collection[str]) -> tuple[pl.Series, list
         )
         return cells.cast(pl.String), [told]
     raise DataError(
-        f'{cells.name}: labels are -1 and 1, and no cell is empty: -1 may be a class or mean "no label". '
+        f'column {cells.name!r}: labels are -1 and 1, and no cell is empty: -1 may be a class or mean "no label". '
         "Say which with --keep-label -1 or --unlabeled-mark -1."
     )
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from handful.core.errors import FormatError, ParameterError
+from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Kind, Table
 from handful.corpora.formats import format_named, format_of
 from handful.corpora.formats.shown import shown
@@ -166,7 +166,10 @@ def table_of(
     columns = [column.cells for column in judged]
     notes = [*(path.notes if isinstance(path, Source) else ()), *filter(None, (column.note for column in judged))]
     if target is not None:
-        labels = judge_labels(frame[target], unlabeled_marks, keep_labels, as_they_stand=as_they_stand)
+        try:
+            labels = judge_labels(frame[target], unlabeled_marks, keep_labels, as_they_stand=as_they_stand)
+        except DataError as error:
+            raise FormatError(path, None, str(error)) from None
         columns.append(labels.cells)
         notes.extend(labels.notes)
     return Table(
