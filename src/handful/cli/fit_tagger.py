@@ -99,6 +99,7 @@ def command(
         "layout": list(train.layout),
         "tag": train.tag,
         "sentences": len(train.sentences),
+        "tokens": train.style.as_dict(),
         "command": command_line(ctx),
         "handful": __version__,
         **dev_scores(scores),
@@ -154,9 +155,7 @@ def _fit(
     progress: Any,
 ) -> Any:
     """Return the fitted tagger."""
-    from handful.corpora.sentences import read_sentences
-
-    raw = [] if unlabeled is None else list(read_sentences(unlabeled))
+    raw = [] if unlabeled is None else _raw(unlabeled, train)
     tags = [list(row) for row in train.tags]
     if method == "crf":
         lookups = _lookups(setup, clusters, raw)
@@ -166,6 +165,16 @@ def _fit(
         raise click.UsageError(f"--method {method} learns from raw text too: name some with --unlabeled.")
     assert card.train is not None
     return card.train(setup, train.sentences, tags, raw)
+
+
+def _raw(unlabeled: Path, train: Tagged) -> list[Sentence]:
+    """Read raw text, cut as the training tokens are."""
+    from handful.cli.sentences import cut_of
+    from handful.corpora.opening import Source
+    from handful.corpora.sentences import read_sentences
+
+    source = Source(unlabeled)
+    return list(read_sentences(source, cut_of(source, None, train.style)))
 
 
 def _lookups(setup: TaggerSetup, clusters: Path | None, raw: list[Sentence]) -> dict[str, Any] | None:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Reading, Run, check_output, check_unfilled, reading_options, run_options
+from handful.cli.options import (
+    Reading,
+    Run,
+    check_output,
+    check_unfilled,
+    reading_options,
+    run_options,
+    tokens_option,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How to choose; typical and margin are for tables.",
 )
+@tokens_option
 @reading_options
 @run_options("seed", "as_json", output={"help": "File to fill in labels."})
 def command(
@@ -40,6 +49,7 @@ def command(
     unlabeled: Path | None,
     n_rows: int,
     strategy: Any,
+    tokens: Any,
     reading: Reading,
     run: Run,
 ) -> None:
@@ -56,8 +66,10 @@ def command(
     if unlabeled is not None:
         from handful.cli.next_sentences import choose_sentences
 
-        choose_sentences(data, unlabeled, n_rows, strategy, run)
+        choose_sentences(data, unlabeled, n_rows, strategy, run, tokens)
         return
+    if tokens is not None:
+        raise click.UsageError("--tokens is for raw sentences, which --unlabeled names.")
     if target is None:
         raise click.UsageError(
             "name the column of labels with --target, or raw sentences for a tagger with --unlabeled."

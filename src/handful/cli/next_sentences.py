@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from handful.cli.options import Run
     from handful.core.progress import Progress
     from handful.corpora.tagged import Tagged
+    from handful.corpora.token_style import Cut
     from handful.labeling.sentences import SentencePick
     from handful.tagging import CRF
 
 
-def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, run: Run) -> None:
+def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, run: Run, tokens: Cut | None) -> None:
     """Train a tagger on tagged sentences, if there are any, and choose raw ones.
 
     Parameters
@@ -30,6 +31,8 @@ def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, 
         See `handful.labeling.next_sentences`.
     run : Run
         Column file to write (token and suggested tag), seed, and whether to print JSON.
+    tokens : {"blanks", "words"} or None
+        Where raw text is cut; by default as the tagged sentences are.
     """
     from handful.corpora.tagged import read_tagged
     from handful.labeling import next_sentences
@@ -37,7 +40,7 @@ def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, 
     if strategy not in ("auto", "random"):
         raise click.UsageError(f"--strategy {strategy} is for tables; sentences are chosen by auto or random.")
     train = None if data is None else read_tagged(data)
-    raw = _new_sentences(unlabeled, data, train)
+    raw = _new_sentences(unlabeled, data, train, tokens)
     with progress_bar() as progress:
         tagger = None if train is None else _trained(train, progress)
         picks = next_sentences(raw, tagger, n=n, strategy=strategy, random_state=run.seed, progress=progress)
@@ -56,13 +59,19 @@ def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, 
         console().print(f"\n{output}: {_what_to_do(output, data)}", markup=False, soft_wrap=True)
 
 
-def _new_sentences(unlabeled: Path, data: Path | None, train: Tagged | None) -> list[tuple[str, ...]]:
+def _new_sentences(
+    unlabeled: Path, data: Path | None, train: Tagged | None, tokens: Cut | None
+) -> list[tuple[str, ...]]:
     """Return the raw sentences that are not tagged yet, each once."""
+    from handful.cli.sentences import cut_of
     from handful.core.errors import DataError
+    from handful.corpora.opening import Source
     from handful.corpora.sentences import read_sentences
 
+    source = Source(unlabeled)
+    cut = cut_of(source, tokens, None if train is None else train.style)
     known = set() if train is None else {sentence.tokens for sentence in train.sentences}
-    raw = dict.fromkeys(sentence.tokens for sentence in read_sentences(unlabeled))
+    raw = dict.fromkeys(sentence.tokens for sentence in read_sentences(source, cut))
     fresh = [tokens for tokens in raw if tokens not in known]
     if not fresh:
         such = "none" if data is None else f"only such as {data} has"

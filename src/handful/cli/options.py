@@ -241,6 +241,13 @@ def engine_options(command: Command) -> Command:
 checkpoint_option = run_option("checkpoint")
 
 
+tokens_option = click.option(
+    "--tokens",
+    type=click.Choice(["blanks", "words"]),
+    help="Where raw text is cut: at blanks alone, or into words and marks. By default as the training tokens are.",
+)
+
+
 def check_apart(output: Path | None, *others: Path | None) -> None:
     """Refuse an output that would replace another file of the same command.
 

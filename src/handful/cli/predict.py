@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import answers_to, say
-from handful.cli.options import Run, check_output, run_options
+from handful.cli.options import Run, check_output, run_options, tokens_option
 from handful.core.registry import card_of
 
 # Options that only some kinds of models have a use for.
@@ -19,6 +19,7 @@ _OPTIONS = {
     "safe_csv": ("tables",),
     "jobs": ("sentences", "trees"),
     "engine": ("sentences", "trees"),
+    "tokens": ("sentences",),
 }
 
 
@@ -33,6 +34,7 @@ _OPTIONS = {
 @click.option(
     "--safe-csv", is_flag=True, help="Put an apostrophe before texts that a spreadsheet would run as formulas."
 )
+@tokens_option
 @run_options("output", "jobs", "engine")
 @click.pass_context
 def command(
@@ -43,6 +45,7 @@ def command(
     column: str,
     confidence: str,
     safe_csv: bool,
+    tokens: Any,
     run: Run,
 ) -> None:
     """Answer for every row or sentence of DATA with MODELS, files that 'handful fit' wrote.
@@ -85,7 +88,7 @@ def command(
     else:
         from handful.cli.predict_sentences import predict_sentences
 
-        predict_sentences(fitted, data, run, abstain)
+        predict_sentences(fitted, data, run, abstain, tokens)
 
 
 def _kind(model: Any) -> str:

@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from handful.cli.options import Run
     from handful.core.records import Tree
     from handful.corpora.annotated import Form
+    from handful.corpora.token_style import Cut
     from handful.methods.pipeline import Pipeline
 
 _BATCH = 500
 _Shard = list[tuple[Any, tuple[str, ...]]]
 
 
-def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: float | None) -> None:
+def predict_sentences(
+    models: Sequence[Any], data: Path, run: Run, abstain: float | None, tokens: Cut | None = None
+) -> None:
     """Write sentences with the answers of taggers, and of a parser behind them.
 
     Parameters
@@ -37,6 +40,8 @@ def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: floa
         the name of the file asks for it; CoNLL-U where there are trees, before or after; else columns.
     abstain : float or None
         Tags less sure than this become ``_``.
+    tokens : {"blanks", "words"} or None
+        Where text is cut; by default as the training tokens of the first tagger are.
     """
     from handful.cli.options import check_apart
     from handful.compute import map_parts
@@ -48,7 +53,7 @@ def predict_sentences(models: Sequence[Any], data: Path, run: Run, abstain: floa
     pipeline = Pipeline(models)
     if abstain is not None and pipeline.parser is not None:
         raise ParameterError("--abstain: is for taggers alone, since a parser needs all tags. Leave it out.")
-    sentences = _read(pipeline, data)
+    sentences = _read(pipeline, data, tokens)
     first = next(sentences, None)
     if first is None:
         return
@@ -118,15 +123,20 @@ def _write(output: Path | None, form: str, parts: Iterator[_Answers]) -> None:
             file.write(part.text if number else part.header + part.text)
 
 
-def _read(pipeline: Pipeline, data: Path) -> Iterator[tuple[Tree, tuple[str, ...]]]:
+def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[Tree, tuple[str, ...]]]:
+    from handful.cli.sentences import cut_of
+    from handful.corpora.opening import Source
     from handful.corpora.tagged import read_untagged_trees
+    from handful.corpora.token_style import TokenStyle
     from handful.corpora.treebank import read_tagged_trees
 
     if not pipeline.taggers:
         return ((tree, ("token",)) for tree in read_tagged_trees(data, pipeline.needed))
     training = getattr(pipeline.taggers[0], "training_", {})
     layout, tag = training.get("layout", ("token",)), training.get("tag", "tag")
-    return read_untagged_trees(data, layout, tag, pipeline.needed)
+    source = Source(data)
+    cut = cut_of(source, tokens, TokenStyle.remembered(pipeline.taggers[0]))
+    return read_untagged_trees(source, layout, tag, pipeline.needed, cut)
 
 
 def _has_place(tree: Tree) -> bool:

@@ -1,14 +1,17 @@
-"""Taggers from files, and word models fitted to text."""
+"""Taggers from files, where text is cut, and word models fitted to text."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from handful.cli.console import say
 from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from handful.core.progress import Progress
+    from handful.corpora.opening import Source
+    from handful.corpora.token_style import Cut, TokenStyle
 
 
 def load_tagger(path: Path) -> Any:
@@ -32,6 +35,34 @@ def load_tagger(path: Path) -> Any:
     if card is None or card.takes != "sentences":
         raise ParameterError(f"{path}: must be a tagger, got {card.name if card else 'a table model'}.")
     return model
+
+
+def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut | None:
+    """Return where raw text is cut, and tell if the training tokens say other than its own look.
+
+    Parameters
+    ----------
+    source : Source
+        The text.
+    given : {"blanks", "words"} or None
+        What --tokens says.
+    trained : TokenStyle or None
+        Of the training tokens, if they are known.
+
+    Returns
+    -------
+    {"blanks", "words"} or None
+        None where the look of the text tells.
+    """
+    from handful.corpora.token_style import cut_as_trained
+
+    cut = given or cut_as_trained(source, trained)
+    if cut != given:
+        say(
+            f"{source}: is cut at blanks alone, as the training tokens are (--tokens words cuts marks off).",
+            stderr=True,
+        )
+    return cut
 
 
 def fit_text(

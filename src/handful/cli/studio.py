@@ -105,8 +105,10 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 
 
 def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
+    from handful.cli.sentences import cut_of
     from handful.core.errors import DataError
     from handful.corpora.formats import read_prototypes
+    from handful.corpora.opening import Source
     from handful.corpora.sentences import read_sentences
     from handful.corpora.tagged import read_tagged
     from handful.studio.journal import Journal
@@ -116,11 +118,13 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     if given["prototypes"] is not None and given["tagged"] is not None:
         raise ParameterError("--prototypes and --tagged exclude each other: a model learns from words or from tags.")
     _refuse_reading(given["reading"])
-    sentences = [sentence.tokens for sentence in read_sentences(data)]
+    train = None if given["tagged"] is None else read_tagged(given["tagged"])
+    source = Source(data)
+    cut = cut_of(source, None, None if train is None else train.style)
+    sentences = [sentence.tokens for sentence in read_sentences(source, cut)]
     if not any(sentences):
         raise DataError(f"{data}: at least one sentence is needed, got none.")
     lists = None if given["prototypes"] is None else read_prototypes(given["prototypes"])
-    train = None if given["tagged"] is None else read_tagged(given["tagged"])
     spans = given["spans"] if train is None else train.has_spans
     tagged = [] if train is None else _pairs(train)
     journal = Journal(journal_path(data), f"{'spans' if spans else 'tokens'} {digest(data)}")

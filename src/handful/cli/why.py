@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json
-from handful.cli.options import run_option
+from handful.cli.options import run_option, tokens_option
 from handful.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 @click.option(
     "--row", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Row or sentence, counted from 1."
 )
+@tokens_option
 @run_option("as_json")
-def command(model: Path, data: Path, number: int, as_json: bool) -> None:
+def command(model: Path, data: Path, number: int, tokens: Any, as_json: bool) -> None:
     """Tell why MODEL labels one row (or sentence) of DATA as it does.
 
     Models that vote by nearness show the deciding rows and where their labels come from, linear ones the features that
@@ -34,7 +35,7 @@ def command(model: Path, data: Path, number: int, as_json: bool) -> None:
     taggers the prototypes that words are linked to. Of other taggers and of word senses, the words are told without which
     the answer changes.
     """
-    told = _told(model, data, number)
+    told = _told(model, data, number, tokens)
     if as_json:
         emit_json({"model": str(model), "data": str(data), "row": number, "explanations": [asdict(t) for t in told]})
         return
@@ -42,7 +43,7 @@ def command(model: Path, data: Path, number: int, as_json: bool) -> None:
         _show(explanation)
 
 
-def _told(model: Path, data: Path, number: int) -> list[Explanation]:
+def _told(model: Path, data: Path, number: int, tokens: Any) -> list[Explanation]:
     from handful.methods import load
     from handful.methods.table_model import TableModel
     from handful.senses import SenseClassifier
@@ -56,12 +57,12 @@ def _told(model: Path, data: Path, number: int) -> list[Explanation]:
 
         return [explain_sense(fitted.predict, _occurrence(data, number))]
     if hasattr(fitted, "explain"):
-        told: list[Explanation] = fitted.explain(_sentence(data, number))
+        told: list[Explanation] = fitted.explain(_sentence(fitted, data, number, tokens))
         return told
     if isinstance(fitted, Tagger):
         from handful.labeling.left_out import explain_tags
 
-        return explain_tags(fitted, _sentence(data, number))
+        return explain_tags(fitted, _sentence(fitted, data, number, tokens))
     raise ParameterError(
         f"{model}: a model for tables, a tagger or a model of word senses is needed, got {type(fitted).__name__}."
     )
@@ -78,10 +79,15 @@ def _row(data: Path, number: int) -> pl.DataFrame:
     raise DataError(f"{data}: --row must be one of the {before:,} rows, got {number}.")
 
 
-def _sentence(data: Path, number: int) -> Any:
+def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
+    from handful.cli.sentences import cut_of
+    from handful.corpora.opening import Source
     from handful.corpora.sentences import read_sentences
+    from handful.corpora.token_style import TokenStyle
 
-    sentences = list(islice(read_sentences(data), number))
+    source = Source(data)
+    cut = cut_of(source, tokens, TokenStyle.remembered(model))
+    sentences = list(islice(read_sentences(source, cut), number))
     if len(sentences) < number:
         raise DataError(f"{data}: --row must be one of the {len(sentences):,} sentences, got {number}.")
     return sentences[-1]

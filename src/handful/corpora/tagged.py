@@ -16,14 +16,9 @@ from handful.corpora.formats.json_objects import first_object
 from handful.corpora.formats.prodigy import read_prodigy
 from handful.corpora.formats.raw import is_raw, read_raw
 from handful.corpora.opening import FilePath, Source, as_source
+from handful.corpora.sentences import KINDS
 from handful.corpora.tag_notes import notes_on_tags, notes_on_tokens
-
-_KINDS = {
-    "table": "a table",
-    "occurrences": "words with senses",
-    "prototypes": "lists of prototypes",
-    "clusters": "clusters of words",
-}
+from handful.corpora.token_style import Cut, TokenStyle, refuse_cut
 
 
 @dataclass(frozen=True)
@@ -55,6 +50,11 @@ class Tagged:
         """Whether tags are those of chunks: ``B-X``, ``I-X`` and ``O``."""
         kinds = {tag for tags in self.tags for tag in tags}
         return "O" in kinds and all(tag == "O" or tag[1:2] == "-" for tag in kinds) and len(kinds) > 1
+
+    @property
+    def style(self) -> TokenStyle:
+        """How the tokens were cut."""
+        return TokenStyle.of(token for sentence in self.sentences for token in sentence.tokens)
 
 
 def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = None) -> Tagged:
@@ -205,7 +205,7 @@ def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str], hi
 
 
 def read_untagged(
-    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = ()
+    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = (), cut: Cut | None = None
 ) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
     """Read sentences to be tagged; see `read_untagged_trees`.
 
@@ -216,12 +216,12 @@ def read_untagged(
     names : tuple of str
         Names of all columns of the file, in their order.
     """
-    for tree, names in read_untagged_trees(path, layout, tag, columns):
+    for tree, names in read_untagged_trees(path, layout, tag, columns, cut):
         yield tree.sentence, names
 
 
 def read_untagged_trees(
-    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = ()
+    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = (), cut: Cut | None = None
 ) -> Iterator[tuple[Tree, tuple[str, ...]]]:
     """Read sentences to be tagged, with whatever heads and comments the file has.
 
@@ -237,6 +237,8 @@ def read_untagged_trees(
         Its column of tags.
     columns : sequence of str
         Columns that the tagger reads beside the token; a file without them is refused.
+    cut : {"blanks", "words"}, optional
+        Where text is cut; by default that is told by its marks.
 
     Yields
     ------
@@ -245,7 +247,7 @@ def read_untagged_trees(
     names : tuple of str
         Names of all columns of the file, in their order; for text in running words those of the places too.
     """
-    names, records = _untagged_records(as_source(path), layout, tag, columns)
+    names, records = _untagged_records(as_source(path), layout, tag, columns, cut)
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)
         check_columns(
@@ -255,12 +257,15 @@ def read_untagged_trees(
 
 
 def _untagged_records(
-    source: Source, layout: Sequence[str], tag: str, columns: Sequence[str]
+    source: Source, layout: Sequence[str], tag: str, columns: Sequence[str], cut: Cut | None
 ) -> tuple[tuple[str, ...], Iterator[Any]]:
     """Return the names of the columns, if they are the same in all sentences, and the sentences or trees."""
     format = format_of(source)
+    if cut is not None:
+        refuse_cut(source)
     if _is_text(source, format):
-        return ((), read_raw(source)) if is_raw(Head.of(source)) else (("token",), read_text(source, places=True))
+        into_words = is_raw(Head.of(source)) if cut is None else cut == "words"
+        return ((), read_raw(source)) if into_words else (("token",), read_text(source, places=True))
     if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
         return (), map(_without_tags, read_prodigy(source))
     if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
@@ -268,7 +273,7 @@ def _untagged_records(
         return names, read_conll(source, names)
     if format.yields in ("sentences", "trees"):
         return (), format.read(source)
-    raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {_KINDS[format.yields]}.")
+    raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {KINDS[format.yields]}.")
 
 
 def _without_tags(sentence: Sentence) -> Sentence:

@@ -14,7 +14,9 @@ from typing import Any, cast
 from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.records import Sentence
+from handful.corpora.opening import as_source
 from handful.corpora.tagged import Tagged, read_tagged, read_untagged
+from handful.corpora.token_style import cut_as_trained
 from handful.evaluation.chunks import sentence_values
 from handful.evaluation.ranking import Setting
 from handful.experiment.arena_corpora import CorpusArena, CorpusDraws
@@ -175,5 +177,7 @@ def compare_tagged(
 
 
 def _raw(path: str | os.PathLike[str], data: Tagged, limit: int) -> list[Sentence]:
-    sentences = islice(read_untagged(path, data.layout, data.tag), limit)
+    source = as_source(path)
+    cut = cut_as_trained(source, data.style)
+    sentences = islice(read_untagged(source, data.layout, data.tag, cut=cut), limit)
     return [Sentence(sentence.tokens) for sentence, _ in sentences]

@@ -1,0 +1,127 @@
+"""How tokens were cut, seen by their marks, so that raw text is cut as the training tokens were."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Self, TypeAlias
+
+from handful.core.errors import ParameterError
+from handful.corpora.formats import Head, format_of
+from handful.corpora.formats.raw import is_raw
+from handful.corpora.opening import Source
+from handful.corpora.raw_text import tokenize
+
+Cut: TypeAlias = Literal["blanks", "words"]
+"""Where raw text is cut: at blanks alone, or into words and marks."""
+
+_AT_WORD = re.compile(r"\w{3}[,.;:!?]$")
+_MARK = re.compile(r"[,.;:!?]")
+
+
+@dataclass(frozen=True)
+class TokenStyle:
+    """What marks and cuts tell of tokens, as shares of all tokens.
+
+    Parameters
+    ----------
+    marked : float
+        Tokens that are a word with a mark behind it, such as ``nginx:``.
+    marks : float
+        Tokens that are a mark alone.
+    cut_again : float
+        Tokens that `handful.corpora.raw_text.tokenize` would cut.
+
+    Examples
+    --------
+    >>> TokenStyle.of(["nginx:", "up", "2-3", "."])
+    TokenStyle(marked=0.25, marks=0.25, cut_again=0.5)
+    """
+
+    marked: float
+    marks: float
+    cut_again: float
+
+    @classmethod
+    def of(cls, tokens: Iterable[str]) -> Self:
+        """Look at tokens."""
+        counts = Counter(tokens)
+        total = max(counts.total(), 1)
+        marked = sum(n for token, n in counts.items() if _AT_WORD.search(token))
+        marks = sum(n for token, n in counts.items() if _MARK.fullmatch(token))
+        cut_again = sum(n for token, n in counts.items() if len(tokenize(token)) > 1)
+        return cls(*(round(n / total, 4) for n in (marked, marks, cut_again)))
+
+    @classmethod
+    def remembered(cls, model: Any) -> Self | None:
+        """Return the style of the tokens that a tagger was trained on; None where its file does not tell."""
+        training = getattr(model, "training_", None)
+        shares = training.get("tokens") if isinstance(training, Mapping) else None
+        names = cls.__dataclass_fields__
+        if not isinstance(shares, Mapping) or not all(isinstance(shares.get(name), float) for name in names):
+            return None
+        return cls(**{name: shares[name] for name in names})
+
+    def as_dict(self) -> dict[str, float]:
+        """Return what a model file keeps."""
+        return asdict(self)
+
+    def is_like(self, text: Self) -> bool:
+        """Tell whether the tokens are more like those of a text between its blanks than like its words and marks.
+
+        Parameters
+        ----------
+        text : TokenStyle
+            What stands between the blanks of the text.
+
+        Returns
+        -------
+        bool
+            Marks must be at words mostly, at least half as often as in the text; where the tokens have no marks at all, they
+            must be cut again half as often as those of the text.
+
+        Examples
+        --------
+        >>> text = TokenStyle.of("nginx: up 2-3 C.".split())
+        >>> TokenStyle.of(["nginx:", "down", "4-5"]).is_like(text), TokenStyle.of(["It", "is", "up", "."]).is_like(text)
+        (True, False)
+        """
+        if self.marked or self.marks:
+            return self.marked > self.marks and self.marked >= text.marked / 2
+        return self.cut_again > 0 and self.cut_again >= text.cut_again / 2
+
+
+def cut_as_trained(source: Source, trained: TokenStyle | None) -> Cut | None:
+    """Tell where text must be cut to agree with the training tokens, if that is not what its own look says.
+
+    Parameters
+    ----------
+    source : Source
+        Text in which punctuation stands at the words would be cut into words and marks.
+    trained : TokenStyle or None
+        Of the training tokens, if they are known.
+
+    Returns
+    -------
+    {"blanks"} or None
+        None where its look is enough.
+    """
+    head = Head.of(source)
+    if trained is None or not is_raw(head) or not is_plain(source):
+        return None
+    return "blanks" if trained.is_like(TokenStyle.of(head.text.split())) else None
+
+
+def is_plain(source: Source) -> bool:
+    """Tell plain text, whose lines may happen to have as many words or commas each, from columns and other files."""
+    format, head = format_of(source), Head.of(source)
+    is_even = format.name in ("conll", "delimited") and b"\t" not in head.data and not head.has_blank_inside
+    return format.yields == "text" or (is_even and source.suffix == ".txt")
+
+
+def refuse_cut(source: Source) -> None:
+    """Raise if a file that is no plain text is to be cut."""
+    if not is_plain(source):
+        raise ParameterError(f"{source}: --tokens is for plain text, got another kind of file. Leave it out.")

@@ -1,0 +1,118 @@
+"""Raw text is cut as the training tokens are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from handful.cli import main
+from handful.corpora.token_style import TokenStyle
+
+LOG = [
+    [("nginx:", "PROG"), ("read", "O"), ("/var/log/nginx.log", "PATH"), ("2-3", "NUM"), ("times", "O")],
+    [
+        ("kernel:", "PROG"),
+        ("temperature", "O"),
+        ("of", "O"),
+        ("40-50", "NUM"),
+        ("°C", "UNIT"),
+        ("on", "O"),
+        ("sda1", "O"),
+    ],
+    [("cron:", "PROG"), ("ran", "O"), ("/etc/cron.d/x", "PATH"), ("after", "O"), ("5", "NUM"), ("s", "UNIT")],
+]
+PROSE = [
+    [("The", "D"), ("dog", "N"), ("barks", "V"), (".", "P")],
+    [("Well", "A"), (",", "P"), ("it", "N"), ("sleeps", "V"), (".", "P")],
+]
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as done:
+        main([str(a) for a in arguments])
+    out, err = capsys.readouterr()
+    return done.value.code, out, err
+
+
+def tagged(path, sentences):
+    path.write_text("".join("".join(f"{token}\t{tag}\n" for token, tag in s) + "\n" for s in sentences))
+    return path
+
+
+def tokens(out):
+    return [line.split("\t")[0] for line in out.splitlines() if line and not line.startswith("#")]
+
+
+@pytest.fixture
+def logs(tmp_path):
+    raw = tmp_path / "logjoin.txt"
+    raw.write_text("".join(" ".join(token for token, _ in s) + "\n" for s in LOG * 4))
+    return tagged(tmp_path / "log.tsv", LOG * 8), raw
+
+
+def test_text_of_tokens_between_blanks_is_taken_as_it_is(capsys, logs, tmp_path):
+    train, raw = logs
+    assert run(capsys, "fit", "tagger", train, "--iterations", "10")[0] == 0
+    model = tmp_path / "log.handful"
+    code, out, err = run(capsys, "predict", model, raw)
+    assert code == 0
+    assert tokens(out) == [token for s in LOG * 4 for token, _ in s]
+    assert err.count("is cut at blanks alone, as the training tokens are (--tokens words") == 1
+    forced = run(capsys, "predict", model, raw, "--tokens", "words")
+    assert {"2", "-", "3", "°"} <= set(tokens(forced[1]))
+    assert "cut at blanks" not in forced[2]
+    told = json.loads(run(capsys, "why", model, raw, "--json")[1])
+    assert len(told["explanations"]) == len(LOG[0])
+    told = json.loads(run(capsys, "inspect", model, "--json")[1])
+    assert told["how it was trained"]["tokens"]["cut_again"] > 0.3
+    code, _, err = run(capsys, "predict", model, train, "--tokens", "blanks")
+    assert code == 2
+    assert "--tokens is for plain text, got another kind of file" in err
+
+
+def test_next_writes_tokens_as_training_has_them(capsys, logs, tmp_path):
+    train, raw = logs
+    raw.write_text("nginx: read /var/log/nginx.log 7-9 times\nkernel: temperature of 30-60 °C on sda1\n")
+    todo = tmp_path / "todo.tsv"
+    code, _, err = run(capsys, "next", train, "--unlabeled", raw, "-n", "2", "-o", todo)
+    assert code == 0
+    assert "is cut at blanks alone" in err
+    assert {"7-9", "30-60", "°C", "nginx:"} <= set(tokens(todo.read_text()))
+    other = tmp_path / "other.tsv"
+    assert run(capsys, "next", train, "--unlabeled", raw, "-n", "2", "-o", other, "--tokens", "words")[0] == 0
+    assert "7-9" not in tokens(other.read_text())
+    code, _, err = run(capsys, "next", train, "--target", "x", "--tokens", "words")
+    assert code == 2
+    assert "--tokens is for raw sentences" in err
+
+
+def test_prose_is_still_cut_into_words(capsys, tmp_path):
+    train = tagged(tmp_path / "prose.tsv", PROSE * 5)
+    raw = tmp_path / "prose.txt"
+    raw.write_text("The dog sleeps. Well, it barks.\n")
+    assert run(capsys, "fit", "tagger", train, "--iterations", "10")[0] == 0
+    model = tmp_path / "prose.handful"
+    code, out, err = run(capsys, "predict", model, raw)
+    assert (code, tokens(out)) == (0, ["The", "dog", "sleeps", ".", "Well", ",", "it", "barks", "."])
+    assert "cut at blanks" not in err
+    code, out, _ = run(capsys, "predict", model, raw, "--tokens", "blanks")
+    assert (code, tokens(out)) == (0, ["The", "dog", "sleeps.", "Well,", "it", "barks."])
+
+
+@pytest.mark.parametrize("training", [None, "none", {"tokens": 3}, {"tokens": {"marked": "x"}}])
+def test_models_that_do_not_tell_their_tokens(training):
+    class Model:
+        training_ = training
+
+    assert TokenStyle.remembered(Model()) is None
+
+
+def test_a_table_is_no_sentences_for_any_command(capsys, logs, tmp_path):
+    train, _ = logs
+    table = tmp_path / "rows.csv"
+    table.write_text("a,b\n1,2\n3,4\n")
+    assert run(capsys, "fit", "tagger", train, "--iterations", "5")[0] == 0
+    for command in ("predict", "why"):
+        code, _, err = run(capsys, command, tmp_path / "log.handful", table)
+        assert (code, "got a table" in err) == (1, True)
