@@ -117,3 +117,15 @@ def test_the_length_of_unknown_words_counts():
     sentences = [[letter * n] for letter in "abcdefgh" for n in (2, 5)]
     tagger = CRF("general", strength=0.03).fit(sentences, [["short"], ["long"]] * 8)
     assert tagger.predict([["xy"], ["zuvwq"]]) == [["short"], ["long"]]
+
+
+@pytest.mark.parametrize(
+    ("row", "order"), [(["QTY", "NAME", "NAME"], 2), (["D", "N", "V"], 1), (["O", "B-X", "I-X"], 1)]
+)
+def test_fields_that_go_on_look_at_two_tags_where_clusters_are_read(row, order):
+    setup = TaggerSetup(n_clusters=2)
+    sentences = [["2", "red", "beets"], ["3", "big", "eggs"]] * 4
+    lookups = setup.lookups(sentences)
+    assert setup.tuned_crf(sentences, [row] * 8, lookups).order == order
+    assert setup.tuned_crf(sentences, [row] * 8).order == 1
+    assert TaggerSetup(algorithm="pa").tuned_crf(sentences, [row] * 8, lookups).order == 1

@@ -19,6 +19,8 @@ _MOST_CLUSTERS = 500
 _FEWEST_TOKENS = 5  # for each different word of raw text, case and digits aside; what fewer say of words is chance
 _FEWEST_TUNED, _MOST_TUNED = 6, 3_000
 _FEW = 400
+_FIELD_LENGTH = 1.15  # tokens with one tag in a row: parts of speech have 1.05 to 1.12, fields of texts 1.2 and more
+_MOST_FIELDS = 40
 _TRIED = ("general", "wide")
 _STRENGTH = 0.03
 
@@ -60,7 +62,8 @@ class TaggerSetup:
 
     Notes
     -----
-    Beyond 3,000 sentences nothing is tried: auto is then wide and a bias of 0.
+    Beyond 3,000 sentences nothing is tried: auto is then wide and a bias of 0. Where clusters are read and tags are fields,
+    which go on for several tokens and are no spans, two labels before the present one count (order 2).
 
     Examples
     --------
@@ -143,6 +146,8 @@ class TaggerSetup:
             # Of a handful of sentences, whose bias is not tuned, shared weights make no span likely enough.
             share = self.penalty == "l2" and self.algorithm == "lbfgs" and len(sentences) >= _FEWEST_TUNED
             taggers = [tagger.set_params(encoding=encoding, share_types=share) for tagger in taggers]
+        elif lookups is not None and self.algorithm == "lbfgs" and _are_fields(tags):
+            taggers = [tagger.set_params(order=2) for tagger in taggers]
         biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
         if len(taggers) * len(biases) == 1:
             return taggers[0].set_params(outside_bias=biases[0])
@@ -264,6 +269,13 @@ def train_stacked(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabele
     clusters = setup.clusters(unlabeled)
     tagger = StackedTagger(setup.tuned_crf(sentences, tags), SemiSupervisedCondensedNN(), clusters=clusters)
     return tagger.fit(list(sentences), _lists(tags), unlabeled=list(unlabeled))
+
+
+def _are_fields(tags: Tags) -> bool:
+    """Tell whether tags, which are no spans, go on for several tokens, as the fields of addresses and lists do."""
+    n_runs = sum(1 for row in tags for place, tag in enumerate(row) if place == 0 or tag != row[place - 1])
+    few = len({tag for row in tags for tag in row}) <= _MOST_FIELDS
+    return few and sum(map(len, tags)) >= _FIELD_LENGTH * max(1, n_runs)
 
 
 def _folded(sentences: Sentences) -> list[list[str]]:
