@@ -221,3 +221,44 @@ def test_inspect_writes_days_and_times_as_such(capsys, tmp_path):
     assert columns["seen"] == "date, mean 2024-01-16, spread 9 days"
     assert columns["at"] == "time of day, mean 09:30, spread 0.82 hours"
     assert columns["paid"] == "numeric (amount), mean 15.5, spread 8.655"
+
+
+def test_an_earlier_model_is_told_or_kept(capsys, data, tmp_path):
+    fit = ("fit", data, "--method", "k-nn", "--target")
+    model = tmp_path / "rows.handful"
+    assert "replaced" not in run(capsys, *fit, "label")[2]
+    code, _, err = run(capsys, *fit, "label")
+    assert code == 0
+    assert f"{model}: the earlier model was replaced (k-nn for 'label', from rows.csv)." in err
+    before = model.read_bytes()
+    code, _, err = run(capsys, *fit, "color")
+    assert code == 1
+    assert (
+        "answers 'label', not 'color' (k-nn for 'label', from rows.csv). Name another file with --model, or delete"
+        in err
+    )
+    tags = tmp_path / "tags.tsv"
+    tags.write_text("the\tD\ndog\tN\n\n" * 4)
+    code, _, err = run(capsys, "fit", "tagger", tags, "--model", model)
+    assert code == 1
+    assert "is there already, and is a model of table rows (k-nn for 'label', from rows.csv)." in err
+    assert model.read_bytes() == before
+    code, _, err = run(capsys, *fit, "label", "--model", tags)
+    assert code == 1
+    assert "is no model that can be read" in err
+    model.write_bytes(b"")  # such as mktemp makes
+    assert run(capsys, *fit, "label")[0] == 0
+
+
+def test_fit_counts_the_answers_that_it_tells_of(capsys, data, tmp_path):
+    _, out, _ = run(capsys, "fit", data, "--target", "label", "--method", "k-nn")
+    n_sure, n_held, n_right, of = map(int, re.search(r"\((\d+) of (\d+)\), .* right \((\d+) of (\d+)\)", out).groups())
+    assert (n_held, of) == (30, n_sure)
+    assert n_right <= n_sure <= n_held
+    few = tmp_path / "few.csv"
+    lines = data.read_text().splitlines()
+    few.write_text("\n".join([*lines[:5], *(line.rsplit(",", 1)[0] + "," for line in lines[5:])]) + "\n")
+    _, out, _ = run(capsys, "fit", few, "--target", "label", "--method", "k-nn")
+    assert "Confidence is kept low: at most 0.75" in out
+    _, out, _ = run(capsys, "predict", tmp_path / "few.handful", few, "--abstain", "0.8")
+    assert {row["predicted"] for row in csv.DictReader(out.splitlines())} == {""}

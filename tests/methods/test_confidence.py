@@ -113,3 +113,20 @@ def test_confidence_is_stored_and_damaged_numbers_are_refused(tmp_path):
         handful.load(tmp_path / "bad.handful")
     with pytest.raises(DataError):
         Confidence.from_state({"slope": float("nan"), "offset": 0.0, "near": None, "surest": None}, 2)
+
+
+def test_few_labels_support_little_confidence(tmp_path):
+    X, codes = noisy_rows(40)
+    few = np.full(40, -1)
+    few[[*np.flatnonzero(codes == 0)[:2], *np.flatnonzero(codes == 1)[:2]]] = [0, 0, 1, 1]
+    model = TableModel("k-nn").fit(X, few)
+    answers = model.predict(X)
+    labels, sure = model.calibrate(X, few).predict_with_confidence(X)
+    assert labels.tolist() == answers.tolist()
+    assert sure.max() == pytest.approx(3 / 4)
+    handful.save(model, tmp_path / "few.handful")
+    assert handful.load(tmp_path / "few.handful").predict_with_confidence(X)[1].tolist() == sure.tolist()
+    model.confidence_["few"] = [2]
+    handful.save(model, tmp_path / "wrong.handful")
+    with pytest.raises(ModelFileError):
+        handful.load(tmp_path / "wrong.handful")

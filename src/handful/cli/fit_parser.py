@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import console, emit_json, progress_bar, say
+from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, command_line, dev_scores, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.parsing import DependencyParser
@@ -32,6 +33,7 @@ def command(
 
     target = model_file(run, data)
     check_output(target, data, dev, clusters, run.checkpoint)
+    replaced = check_earlier(target, "trees")
     state = training_state(run)
     trees = read_treebank(data)
     columns = choose_columns([tree.sentence for tree in trees], settings["tags"])
@@ -50,6 +52,8 @@ def command(
         **dev_scores(scores),
     }
     save(parser, target)
+    if replaced:
+        say(replaced, stderr=True)
     _tell_lifted(parser)
     if run.as_json:
         emit_json(

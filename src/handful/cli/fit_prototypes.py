@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from handful.cli.console import emit_json, progress_bar, say
+from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.cli.prototypes import MORE_TEXT
@@ -50,6 +51,7 @@ def command(
 
     target = model_file(run, text)
     check_output(target, prototypes, text, similarity_text, tagged, run.checkpoint)
+    replaced = check_earlier(target, "sentences")
     state = training_state(run)
     lists = read_prototypes(prototypes)
     sentences = list(_tokens(text))
@@ -69,6 +71,8 @@ def command(
     with progress_bar() as progress:
         team.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
     save(team, target)
+    if replaced:
+        say(replaced, stderr=True)
     facts = {"model": str(target), **_facts(team, lists, sentences)}
     if run.as_json:
         emit_json(facts)

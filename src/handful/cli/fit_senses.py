@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from handful.cli.console import emit_json, progress_bar, say
+from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, model_file, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
@@ -54,6 +55,7 @@ def command(
 
     target = model_file(run, sample)
     check_output(target, sample, key, dtd, tagger, *unlabeled)
+    replaced = check_earlier(target, "contexts")
     occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
     tags = None if tagger is None else load_tagger(tagger)
     settings["method"] = settings["method"] or ("composite-kernel-pca" if unlabeled else "kernel-pca")
@@ -70,6 +72,8 @@ def command(
             )
         model.fit(occurrences, harvested, progress=progress)
     save(model, target)
+    if replaced:
+        say(replaced, stderr=True)
     if run.as_json:
         emit_json(
             {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import console, emit_json, say
+from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, command_line, model_file, run_options, table_options
 from handful.cli.race_options import classifier_of, race_options, session_of, with_methods
 
@@ -63,6 +64,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
     where = model_file(run, data)
     check_output(where, data)
+    replaced = check_earlier(where, "tables", given["target"])
     problem = read_table_problem(data, given)
     interrupted = False
     if isinstance(method, str) and method == "auto":
@@ -79,6 +81,8 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
     save(model, where)
+    if replaced:
+        say(replaced, stderr=True)
     _tell_shares(model, problem)
     _tell(model, where, run.as_json)
     if interrupted:
@@ -198,12 +202,19 @@ def _surest(model: TableModel) -> str | None:
 
     if model.confidence_ is None:
         return None
+    if (few := model.confidence_["few"]) is not None:
+        most = (max(few) + 1) / (max(few) + len(few))
+        return (
+            f"Labels are too few to tell how often answers are right. Confidence is kept low: at most {most:.2f}, which is "
+            "(n + 1) / (n + k) for n labels of the class and k classes."
+        )
     share, right = model.confidence_["surest"]
-    if not share:
-        return f"None of its answers to labeled rows that were held out has a confidence of {SURE_ENOUGH:g} or more."
+    n_sure, n_right, n_held = model.confidence_["counts"]
+    if not n_sure:
+        return f"None of its answers to {n_held:,} labeled rows that were held out has a confidence of {SURE_ENOUGH:g} or more."
     return (
         f"Confidence of {SURE_ENOUGH:g} or more (--abstain {SURE_ENOUGH:g}): {share:.0%} of the answers to labeled rows that "
-        f"were held out, {right:.0%} of them right."
+        f"were held out ({n_sure:,} of {n_held:,}), {right:.0%} of them right ({n_right:,} of {n_sure:,})."
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar, say
+from handful.cli.earlier_model import check_earlier
 from handful.cli.options import (
     Names,
     Run,
@@ -84,6 +85,7 @@ def command(
     _check_options(method, run.checkpoint, options["clusters"], options["unlabeled"])
     state = training_state(run)
     train = read_tagged(data, layout or (), tag)
+    replaced = check_earlier(where, "sentences", train.tag)
     for note in train.notes:
         say(note, stderr=True)
     columns = tuple(train.sentences[0].columns)
@@ -105,6 +107,8 @@ def command(
         **dev_scores(scores),
     }
     save(tagger, where)
+    if replaced:
+        say(replaced, stderr=True)
     labels = sorted({tag for row in train.tags for tag in row})
     facts: dict[str, Any] = {
         "model": str(where),

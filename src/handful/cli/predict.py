@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import answers_to, say
+from handful.cli.earlier_model import kind_of
 from handful.cli.options import Run, check_output, run_options, tokens_option
 from handful.core.registry import card_of
 
@@ -67,7 +68,7 @@ def command(
 
     check_output(run.output, *models)
     fitted = [load(model) for model in models]
-    kinds = [_kind(model) for model in fitted]
+    kinds = [kind_of(model) for model in fitted]
     for model, name, kind in zip(fitted, models, kinds, strict=True):
         if kind not in ("tables", "sentences", "contexts", "trees"):
             card = card_of(type(model))
@@ -89,13 +90,6 @@ def command(
         from handful.cli.predict_sentences import predict_sentences
 
         predict_sentences(fitted, data, run, abstain, tokens)
-
-
-def _kind(model: Any) -> str:
-    """Return what a model answers for."""
-    card = card_of(type(model))
-    inner = {"table-model": "tables", "senses": "contexts"}
-    return "others" if card is None else inner.get(card.name, card.takes)
 
 
 def _check_chain(models: tuple[Path, ...], kinds: list[str]) -> None:

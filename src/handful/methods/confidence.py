@@ -10,7 +10,7 @@ import numpy as np
 
 from handful.core.errors import DataError
 from handful.core.labels import UNLABELED
-from handful.core.schema import Array, Maybe, Number, Pair, Record, stored
+from handful.core.schema import Array, IfThere, ListOf, Maybe, Number, Pair, Record, stored
 
 SURE_ENOUGH = 0.8
 """The confidence for which people are told how many answers would be kept."""
@@ -152,6 +152,10 @@ class Confidence:
         Labeled rows and their codes, for a method that says the same of every row.
     surest : tuple of float, optional
         Share of the rows held out that had a confidence of `SURE_ENOUGH` or more, and share of these that were right.
+    counts : list of int, optional
+        How many had it, how many of these were right, and how many were held out.
+    few : list of int, optional
+        Labels of each class, where they were too few to learn anything; see `of_few`.
 
     Notes
     -----
@@ -171,6 +175,8 @@ class Confidence:
             offset=Number(float),
             near=Maybe(Pair(Array("f8 f4", "n", "_", sparse=True), Array("i8 i4", "n", low=0))),
             surest=Maybe(Pair(Number(float, low=0, high=1), Number(float, low=0, high=1))),
+            counts=IfThere(ListOf(Number(int, low=0))),
+            few=IfThere(ListOf(Number(int, low=0))),
         )
     )
 
@@ -180,11 +186,38 @@ class Confidence:
         offset: float,
         near: tuple[Any, np.ndarray] | None = None,
         surest: tuple[float, float] | None = None,
+        counts: Sequence[int] | None = None,
+        few: Sequence[int] | None = None,
     ) -> None:
         self.slope = slope
         self.offset = offset
         self.near = near
         self.surest = surest
+        self.counts = counts
+        self.few = few
+
+    @classmethod
+    def of_few(cls, codes: np.ndarray, n_classes: int) -> Confidence:
+        """Trust shares no more than so few labels can support: that of an answer is at most (n + 1) / (n + k).
+
+        Parameters
+        ----------
+        codes : ndarray of int64
+            Classes of the labeled rows; n of them are of the class of the answer.
+        n_classes : int
+            How many classes there are, k.
+
+        Returns
+        -------
+        Confidence
+            By Laplace's rule of succession.
+
+        Examples
+        --------
+        >>> Confidence.of_few(np.array([0, 0, 1]), 2).shares(np.array([[1.0, 0.0], [0.0, 1.0]])).round(2).tolist()
+        [[0.75, 0.25], [0.33, 0.67]]
+        """
+        return cls(1.0, 0.0, few=np.bincount(codes, minlength=n_classes).tolist())
 
     @classmethod
     def learn(cls, held: HeldOut, rows: Any, codes: np.ndarray, pool: np.ndarray, seed: int = 0) -> Confidence | None:
@@ -215,14 +248,16 @@ class Confidence:
         weights = _weights(held.codes, codes, pool)
         slope, offset = _logistic(z, held.right, weights)
         sure = weights * (slope * z + offset >= _log_odds(np.array(SURE_ENOUGH)))
+        is_sure = sure > 0
+        counts = [int(is_sure.sum()), int(held.right[is_sure].sum()), len(held.right)]
         surest = (
             min(float(sure.sum() / max(weights.sum(), 1e-9)), 1.0),
             min(float(sure @ held.right / max(sure.sum(), 1e-9)), 1.0),
         )
         if not silent:
-            return cls(slope, offset, None, surest)
+            return cls(slope, offset, None, surest, counts)
         kept = np.sort(np.random.default_rng(seed).permutation(len(codes))[:_MOST_NEAR])
-        return cls(slope, offset, (rows[kept], codes[kept]), surest)
+        return cls(slope, offset, (rows[kept], codes[kept]), surest, counts)
 
     def shares(self, own: np.ndarray, rows: Any = None) -> np.ndarray:
         """Return shares that hold what they say; the largest stays the largest.
@@ -242,6 +277,9 @@ class Confidence:
         from scipy.special import expit
 
         at, answers = np.arange(len(own)), own.argmax(axis=1)
+        if self.few is not None:
+            n = np.asarray(self.few, dtype=np.float64)[answers][:, None]
+            return np.asarray((n * own + 1.0) / (n + own.shape[1]))
         z = _log_odds(own[at, answers]) if self.near is None else nearness(rows, answers, *self.near)
         rest = own.copy()
         rest[at, answers] = 0.0
@@ -258,19 +296,26 @@ class Confidence:
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""
-        return {"slope": self.slope, "offset": self.offset, "near": self.near, "surest": self.surest}
+        return {
+            "slope": self.slope,
+            "offset": self.offset,
+            "near": self.near,
+            "surest": self.surest,
+            "counts": self.counts,
+            "few": self.few,
+        }
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], n_classes: int) -> Confidence:
         """Bring it back, refusing what `learn` could not have left."""
-        near = state["near"]
+        near, few = state["near"], state.get("few")
         fine = np.isfinite([state["slope"], state["offset"]]).all() and state["slope"] >= 0
         if near is not None:
             codes = np.asarray(near[1])
             fine = fine and near[0].shape[0] == len(codes) > 0 and 0 <= codes.min() <= codes.max() < n_classes
-        if not fine:
+        if not fine or (few is not None and len(few) != n_classes):
             raise DataError("Confidence: the numbers of the file are none that rows held out could have left.")
-        return cls(float(state["slope"]), float(state["offset"]), near, state["surest"])
+        return cls(float(state["slope"]), float(state["offset"]), near, state["surest"], state.get("counts"), few)
 
 
 def _log_odds(share: np.ndarray) -> np.ndarray:

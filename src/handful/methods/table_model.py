@@ -204,7 +204,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         self
-            A confidence now is the share of such answers that were right; the answers stay.
+            A confidence now is the share of such answers that were right; with fewer than six labels held out, at most what
+            they can support (`Confidence.of_few`). The answers stay.
 
         Examples
         --------
@@ -256,7 +257,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             )
             known = slice(0, len(labels.labeled))
             self._confidence = Confidence.learn(held, rows[known], codes[known], shares, self.random_state)
-        self.confidence_ = None if self._confidence is None else self._confidence.state()
+        if self._confidence is None:
+            self._confidence = Confidence.of_few(labels.codes[labels.labeled], len(self.classes_))
+        self.confidence_ = self._confidence.state()
         return self
 
     @property
