@@ -255,6 +255,9 @@ def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     assert facts["doubts"][0]["row"] == 7
     assert (facts["doubts"][0]["label"], facts["doubts"][0]["suggestion"]) == ("q", "p")
     assert "logistic regression" in facts["doubts"][0]["models"]
+    _, out, _ = run(capsys, "doubt", table, "--target", "kind")  # nothing is bold in a pipe
+    assert "it is marked * above" in out
+    assert re.search(r"^ *8 +q \d+% +p \d+% \* ", out, re.MULTILINE)
     frame = pl.read_csv(fix, separator=";", infer_schema_length=0)
     fill(fix, lambda _: ["p", *frame["kind"].to_list()[1:]])
     assert run(capsys, "merge", table, fix, "--prefer-new", "--in-place")[0] == 0
@@ -313,7 +316,7 @@ def test_wrong_tags_of_a_treebank_are_doubted_and_corrected_in_it(capsys, tmp_pa
     fix.write_text(fix.read_text().replace(word(2, "dog", "VERB"), word(2, "dog", "NOUN")) + tree(99, "digs"))
     code, out, err = run(capsys, "merge", data, fix, "-o", tmp_path / "kept.conllu")
     assert code == 0
-    assert "1 new sentences" in out
+    assert "1 new sentence." in out
     assert "sentence 1 is tagged differently elsewhere and was left out: the dog barks" in " ".join(err.split())
     assert (tmp_path / "kept.conllu").read_text() == wrong + tree(99, "digs")
     code, out, _ = run(capsys, "merge", data, fix, "--prefer-new", "--in-place")
@@ -432,6 +435,19 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, _, err = run(capsys, "budget", table, "--target", "kind")
     assert code == 1
     assert "labels must" in err or "at least" in err
+
+
+def test_why_tells_words_before_the_whole_text(capsys, tmp_path):
+    hints = ("good fine great lovely,{},+", "bad poor awful dull,{},-")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("text,stars,mood\n" + "".join(hints[i % 2].format(i % 3 + 0.5) + "\n" for i in range(40)))
+    fit = ("fit", rows, "--target", "mood", "--method", "random-forest", "--columns", "text=text,stars=numeric")
+    assert run(capsys, *fit)[0] == 0
+    code, out, _ = run(capsys, "why", tmp_path / "rows.handful", rows)
+    told = [line.split(maxsplit=1)[1] for line in out.splitlines() if line.startswith(("  +", "  -"))]
+    assert code == 0
+    assert told[0].startswith("text: ")
+    assert told[-1] == "text (whole text)"
 
 
 def test_why_tells_of_rows_and_tokens(capsys, table, corpus):

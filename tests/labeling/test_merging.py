@@ -107,3 +107,8 @@ def test_labels_that_are_new_to_the_data_are_told_with_what_they_are_written_lik
     assert merge_labels(numbered, {"todo": third}, "y").unheard == {"class 3": None}
     bare = known.with_columns(pl.Series("y", [""] * 5))
     assert merge_labels(bare, {"todo": came}, "y").unheard == {}
+
+
+def test_a_row_that_several_files_leave_empty_is_one_and_none_if_one_fills_it():
+    files = {"ann": todo([1, 2, 4], ["", "", "t"]), "bob": todo([1, 2, 4], ["", "q", ""])}
+    assert merge_labels(data(), files, "y").n_empty == 1

@@ -98,6 +98,7 @@ def test_sentences_that_nobody_tagged_to_the_end_stay_out():
     came = [sentence("a b", "X ?"), sentence("c d", "X X")]
     merged = merge_sentences([], {"ann": came}, "tag")
     assert (merged.sentences, merged.n_empty) == ([came[1]], 1)
+    assert merge_sentences([], {"ann": came, "bob": came[:1]}, "tag").n_empty == 1
     queries = [sentence("why ?", "X ?")]  # here it is a tag like others
     assert merge_sentences(queries, {"ann": came}, "tag").n_new == 2
 

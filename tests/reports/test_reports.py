@@ -135,6 +135,21 @@ def test_every_figure_is_told_in_words(content):
     assert "@media print" in text
 
 
+def test_curves_count_what_was_learned_from_and_tell_their_draws(content):
+    content = replace(content, facts={"sentences used for training": 20, "draws": 5})
+    console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    for part in render_terminal(content):
+        console.print(part)
+    terminal = console.export_text()
+    console.file.close()
+    assert "Learning curve, by number of sentences" in terminal
+    assert "Learning curve, by number of sentences" in render_html(content)
+    assert "Score in percent against the number of sentences" in render_html(content)
+    assert "| sentences | 5 | 20 |" in render_markdown(content)
+    for text in (terminal, render_markdown(content), render_html(content)):
+        assert "the same at every size; scores of the ranking are those of all draws" in text
+
+
 def test_all_reports_say_the_same(content):
     console = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
     for part in render_terminal(content):

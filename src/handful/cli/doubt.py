@@ -128,7 +128,7 @@ def _verdict(told: Doubts) -> str:
     more = f" {doubtful}: models lean to another label." if less_sure else ""
     return (
         f"{judged} {told.n_wrong:,} {verb} contradicted: models trained on the others are as sure of another label as they "
-        f"usually are where it was given ({which} bold above).{more}"
+        f"usually are where it was given ({which} {'bold' if console().is_terminal else 'marked *'} above).{more}"
     )
 
 
@@ -136,10 +136,11 @@ def _evidence(doubt: Doubt) -> list[Text]:
     from rich.text import Text
 
     near = Counter(str(label) for _, label, _ in doubt.neighbors)
+    mark = " *" if doubt.confident and not console().is_terminal else ""  # nothing is bold in a pipe
     return [
         Text(str(doubt.row + 1)),
         Text(f"{doubt.label} {doubt.given_share:.0%}"),
-        Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}", style="bold" if doubt.confident else ""),
+        Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}{mark}", style="bold" if doubt.confident else ""),
         Text(", ".join(doubt.models) or "none alone"),
         Text(", ".join(f"{count} {label}" for label, count in near.most_common())),
     ]

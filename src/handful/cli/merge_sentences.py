@@ -55,8 +55,13 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
         return
     same = f", {merged.n_same:,} that were there already" if merged.n_same else ""
     replaced = f", {merged.n_replaced:,} with new tags" if merged.n_replaced else ""
+    new = f"{merged.n_new:,} new sentence{'s' * (merged.n_new != 1)}"
     empty = f", {merged.n_empty:,} not tagged to the end" if merged.n_empty else ""
-    console().print(f"{where}: {merged.n_new:,} new sentences{same}{replaced}{empty}.", markup=False, soft_wrap=True)
+    console().print(
+        f"{where}: {new}{same}{replaced}{empty}.",
+        markup=False,
+        soft_wrap=True,
+    )
     for name, number, sentence in merged.conflicts:
         console(stderr=True).print(
             f"{name}: sentence {number + 1} is tagged differently elsewhere and was left out: {' '.join(sentence.tokens)}",

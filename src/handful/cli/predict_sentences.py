@@ -216,10 +216,11 @@ def _written(names: Sequence[str], filled: Sequence[str], *, with_confidence: bo
 def _told(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: Path | None) -> str:
     left = f", {tally.n_blank:,} tags left blank below a confidence of {abstain:g}" if abstain is not None else ""
     where = f" in {output}" if output is not None else ""
+    sentences = f"{tally.n_sentences:,} sentence{'s' * (tally.n_sentences != 1)}"
     if pipeline.parser is None:
-        return f"{tally.n_words:,} tokens of {tally.n_sentences:,} sentences tagged{left}{where}."
+        return f"{tally.n_words:,} tokens of {sentences} tagged{left}{where}."
     how = "tagged and parsed" if pipeline.taggers else "parsed"
-    note = f"{tally.n_words:,} words of {tally.n_sentences:,} sentences {how}{where}."
+    note = f"{tally.n_words:,} words of {sentences} {how}{where}."
     return note + _scores(tally) + _unseen(tally, set(pipeline.parser.values_["pos"].tolist()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -12,11 +13,12 @@ import click
 from handful.cli.console import console, emit_json
 from handful.cli.options import run_option, tokens_option
 from handful.core.errors import DataError, ParameterError
+from handful.core.explanation import WHOLE
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from handful.core.explanation import Explanation, NearRow
+    from handful.core.explanation import Evidence, Explanation, NearRow
 
 
 @click.command("why")
@@ -114,7 +116,7 @@ def _show(told: Explanation) -> None:
         out.print(Text(f"  {_near(near)}"))
     if told.links:
         out.print(Text(f"  linked to {', '.join(told.links)}"))
-    for item in told.evidence:
+    for item in _words_first(told.evidence):
         out.print(Text(f"  {item.weight:+.3f}  {item.what}"))
     if not (told.near or told.links or told.evidence):
         out.print(
@@ -122,6 +124,12 @@ def _show(told: Explanation) -> None:
         )
     if told.evidence and not told.subject:
         out.print(Text(f"  ({told.how})", style="dim"))
+
+
+def _words_first(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Put what a whole text does behind its words, which tell more."""
+    columns = {item.what.partition(": ")[0] for item in evidence}
+    return sorted(evidence, key=lambda item: item.what.endswith(WHOLE) and item.what.removesuffix(WHOLE) in columns)
 
 
 def _near(near: NearRow) -> str:

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+WHOLE = " (whole text)"
+"""How evidence ends that tells of a text, not of one of its words."""
+
 
 @dataclass(frozen=True)
 class Evidence:

@@ -164,16 +164,16 @@ def merge_labels(
     place = _Places(row_marks(data, target))
     given: dict[int, list[tuple[str, str]]] = {}
     strangers: list[tuple[str, int]] = []
-    n_empty = n_changed = 0
+    empty: set[Any] = set()
+    n_changed = 0
     for name, frame in files.items():
         rows, changed = _rows_of(name, frame, target, place)
         came = [_label(cell) for cell in frame[target].cast(pl.String).to_list()]
-        n_empty += sum(label is None for label in came)
         n_changed += changed
         for number, (row, label) in enumerate(zip(rows, came, strict=True)):
             if label is None:
-                continue
-            if row is None:
+                empty.add((name, number) if row is None else row)
+            elif row is None:
                 strangers.append((name, number))
             else:
                 given.setdefault(row, []).append((name, label))
@@ -187,7 +187,7 @@ def merge_labels(
         data.with_columns(series),
         n_new,
         n_same,
-        n_empty,
+        len(empty - given.keys()),
         n_changed,
         conflicts,
         strangers,

@@ -71,7 +71,8 @@ def merge_sentences(
         merged = _renewed(data, agreed, tag)
     replaced = [new.tokens for old, new in zip(data, merged, strict=True) if new is not old]
     conflicts, n_same = _add(merged, done, versions, set(replaced), tag)
-    n_new, n_empty = len(merged) - len(data), len(came) - len(done)
+    n_new = len(merged) - len(data)
+    n_empty = len({sentence.tokens for _, _, sentence in came} - versions.keys())
     return MergedSentences(merged, n_new, n_same, conflicts, len(replaced), n_empty)
 
 

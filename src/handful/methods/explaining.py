@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from handful.core.errors import DataError
-from handful.core.explanation import Evidence, Explanation, NearRow
+from handful.core.explanation import WHOLE, Evidence, Explanation, NearRow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,7 +108,7 @@ def _without_words(frame: pl.DataFrame, column: str) -> list[tuple[str, pl.DataF
     import polars as pl
 
     words = str(frame[column][0] or "").split()
-    whole = [(f"{column} (whole text)", frame.with_columns(pl.lit("").alias(column)))]
+    whole = [(f"{column}{WHOLE}", frame.with_columns(pl.lit("").alias(column)))]
     return (whole if words and frame.width > 1 else []) + [
         (f"{column}: {word}", frame.with_columns(pl.lit(" ".join(w for w in words if w != word)).alias(column)))
         for word in list(dict.fromkeys(words))[:_MOST_WORDS]

@@ -187,6 +187,11 @@ class Content:
         return f"{self.best_bet} {self.proven}".strip()
 
     @property
+    def learned_from(self) -> str:
+        """What is counted along a learning curve: labels, sentences or contexts."""
+        return next((what.removesuffix(USED) for what in self.facts if what.endswith(USED)), "labels")
+
+    @property
     def absences(self) -> list[str]:
         """One sentence for all methods that stayed out for the same reason."""
         by_reason: dict[str, list[str]] = {}

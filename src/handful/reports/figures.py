@@ -19,7 +19,7 @@ _WIDTH = 400  # about a phone; a wider screen enlarges it
 _PLOT, _LEFT, _TOP = 240, 42, 12  # height of the curves, and what is free beside and above them
 
 
-def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
+def curves_figure(curves: Sequence[Curve], banded: Collection[str] = (), what: str = "labels") -> str:
     """Return learning curves: score against the number of labels.
 
     Parameters
@@ -28,6 +28,8 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
         At most eight are told apart by color and dashes.
     banded : collection of str
         Names of curves whose interval is drawn as a band.
+    what : str
+        What is counted: labels, sentences or contexts.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
     if not curves:
         return ""
     axes = _Axes.around(curves, banded)
-    parts = [*_grid(axes), *_numbers_of_labels(axes)]
+    parts = [*_grid(axes), *_numbers_of_labels(axes, what)]
     for number, curve in enumerate(curves):
         parts += _curve(axes, number, curve, is_banded=curve.name in banded)
     told = "; ".join(
@@ -46,7 +48,7 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = ()) -> str:
         for c in curves
     )
     height = _PLOT + 55 + 20 * len(curves)
-    return _svg(parts, height, f"Score in percent against the number of labels: {told}.")
+    return _svg(parts, height, f"Score in percent against the number of {what}: {told}.")
 
 
 class _Axes(NamedTuple):
@@ -79,14 +81,14 @@ def _grid(axes: _Axes) -> Iterator[str]:
         yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
 
 
-def _numbers_of_labels(axes: _Axes) -> Iterator[str]:
+def _numbers_of_labels(axes: _Axes, what: str) -> Iterator[str]:
     free = math.inf
     for size in reversed(axes.sizes):  # a number that would touch the next one is left out
         x = axes.x(size)
         if x <= free:
             yield f'<text x="{x:.1f}" y="{_PLOT + 20}" class="tick" text-anchor="middle">{size:,}</text>'
             free = x - 8 * len(f"{size:,}") - 4
-    yield f'<text x="{_WIDTH / 2}" y="{_PLOT + 40}" class="tick" text-anchor="middle">labels</text>'
+    yield f'<text x="{_WIDTH / 2}" y="{_PLOT + 40}" class="tick" text-anchor="middle">{what}</text>'
 
 
 def _curve(axes: _Axes, number: int, curve: Curve, *, is_banded: bool) -> Iterator[str]:

@@ -72,7 +72,7 @@ def _curves(content: Content) -> list[str]:
     if not content.curves:
         return []
     sizes, lines = words.curve_lines(content.curves)
-    return ["## Learning curve", _table(["labels", *map(str, sizes)], lines)]
+    return ["## Learning curve", _table([content.learned_from, *map(str, sizes)], lines), words.CURVE_NOTE]
 
 
 def _confusions(content: Content) -> list[str]:

@@ -34,7 +34,8 @@ def render_terminal(content: Content) -> list[RenderableType]:
 
     parts: list[RenderableType] = [_Ranking(content)]
     if content.curves:
-        parts += ["", _curves(content.curves)]
+        title = f"Learning curve, by number of {content.learned_from}"
+        parts += ["", Text(title, style="italic"), _curves(content.curves), Text(words.CURVE_NOTE, style="dim")]
     parts.append("")
     parts += [Text(absence, style="dim") for absence in content.absences]
     parts += [Text(note, style="dim") for note in content.notes]
@@ -106,7 +107,7 @@ def _curves(curves: tuple[Curve, ...]) -> RenderableType:
     sizes, lines = words.curve_lines(curves)
     scores = [score for curve in curves for score in curve.mean]
     low, high = min(scores), max(scores)
-    table = Table(title="Learning curve, by number of labels", box=None, pad_edge=False, title_justify="left")
+    table = Table(box=None, pad_edge=False)
     table.add_column("method", no_wrap=True)
     for size in sizes:
         table.add_column(f"{size:,}", justify="right")

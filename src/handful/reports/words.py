@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 MINUS = "\N{MINUS SIGN}"
 LEVEL = 0.05
+CURVE_NOTE = "Means over a few draws, the same at every size; scores of the ranking are those of all draws."
+"""Why learning curves end in other scores than the ranking has."""
 
 
 def percent(score: float) -> str:

@@ -223,7 +223,7 @@ def check_column(path: FilePath, frame: pl.DataFrame, name: str) -> None:
     close = get_close_matches(name, frame.columns, n=1) or [
         column for column in frame.columns if column.lower() == name.lower()
     ]
-    names = ", ".join(map(shown, frame.columns[:10])) + (", ..." if frame.width > 10 else "")
+    names = ", ".join(map(shown, frame.columns[:10])) + (f" and {frame.width - 10:,} more" if frame.width > 10 else "")
     hint = f"Did you mean {shown(close[0])}? " if close else ""
     raise FormatError(
         path, None, f"expected a column {shown(name)}, got none of that name. {hint}The columns are: {names}."
