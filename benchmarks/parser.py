@@ -11,7 +11,8 @@ since only the latter mean much on a busy machine.
 `--only pruned` parses the development trees of EWT at order 2 with all pairs and with those of likely arcs, and saves the
 parser with weights rounded more and more, after learning from every third training tree.
 `--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of news (`--tokens`), and compares
-heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too.
+heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too;
+`--drops` says how much is dropped.
 `--only morphology` joins the morphological features of EWT to its Penn tags (order 1, every third training tree).
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
@@ -30,6 +31,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -156,7 +158,9 @@ def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
     return rows
 
 
-def condensed(task: str, train: list[Tree], judged: dict[str, list[Tree]], jobs: int, amounts: list[int]) -> Rows:
+def condensed(
+    task: str, train: list[Tree], judged: dict[str, list[Tree]], jobs: int, amounts: list[int], drops: list[Any]
+) -> Rows:
     """Condense a parser of order 2 as `handful condense` does, by more and more text, and compare heads and files."""
     rows: Rows = []
 
@@ -183,9 +187,11 @@ def condensed(task: str, train: list[Tree], judged: dict[str, list[Tree]], jobs:
         condensing.features = [condensing.settings.features(features.base_model) for features in condensing.features]
         with Clock() as clock:
             condensing.count(news[: np.searchsorted(ends, amount) + 1])
-        small = condense(condensing).model
-        counted = f"condensed by {condensing.n_counted:,} tokens"
-        add(counted, small, weights=small.n_active_condensed_, **{"counting cpu": clock.cpu})
+        for drop in drops:
+            condensing.settings = replace(condensing.settings, drop=drop)
+            small = condense(condensing).model
+            counted = f"condensed by {condensing.n_counted:,} tokens, drop {drop}"
+            add(counted, small, weights=small.n_active_condensed_, **{"counting cpu": clock.cpu})
     return rows
 
 
@@ -433,6 +439,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     parser.add_argument("--udpipe-every", type=int, default=1, help="the same for UDPipe, whose training takes long")
     parser.add_argument("--test", action="store_true", help="score 'condensed' on the test trees")
+    parser.add_argument("--drops", nargs="+", type=float, help="for 'condensed', in place of what held-out trees tell")
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
     options = parser.parse_args()
@@ -479,7 +486,16 @@ def main() -> None:
         trees = TREEBANKS[treebank]()
         judged = {"development": trees.dev} | ({"test": trees.test} if options.test else {})
         amounts = options.tokens or [200_000]
-        add(condensed(treebank.upper(), trees.train[:: options.every], judged, options.jobs, amounts))
+        add(
+            condensed(
+                treebank.upper(),
+                trees.train[:: options.every],
+                judged,
+                options.jobs,
+                amounts,
+                options.drops or ["auto"],
+            )
+        )
     if "clusters" in options.only:
         add(clusters(options.jobs))
     if "cofer" in options.only:
