@@ -143,8 +143,8 @@ def test_words_that_are_not_in_the_text_are_named(capsys, folder, tmp_path):
 def test_a_table_is_no_text(capsys, tmp_path, command):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
     code, _, err = run(capsys, command[0], tmp_path / "t.csv", *command[1:])
-    assert code == 2
-    assert "sentences are needed" in err
+    assert code == 1
+    assert "expected sentences (text, columns or CoNLL-U), got a table." in err
 
 
 def test_a_mistyped_boundary_and_a_list_with_commas_are_refused(capsys, folder, tmp_path):
