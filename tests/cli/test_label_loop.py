@@ -88,6 +88,10 @@ def test_merge_replaces_nothing_that_it_was_not_asked_to(capsys, table):
     code, _, err = run(capsys, "merge", table, todo)
     assert code == 1
     assert "points.merged.csv: is there already. Name another file with -o" in err
+    (table.parent / "mine.csv").write_text("kept\n")
+    code, _, err = run(capsys, "merge", table, todo, "-o", table.parent / "mine.csv")
+    assert (code, (table.parent / "mine.csv").read_text()) == (1, "kept\n")
+    assert "mine.csv: is there already" in err
     code, _, err = run(capsys, "merge", table, todo, "-o", table)
     assert code == 2
     assert "must not replace" in err

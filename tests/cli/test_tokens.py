@@ -71,6 +71,29 @@ def test_text_of_tokens_between_blanks_is_taken_as_it_is(capsys, logs, tmp_path)
     assert "--tokens is for plain text, got another kind of file" in err
 
 
+def test_text_with_marks_at_words_tells_what_it_cuts_more_than_training(capsys, tmp_path):
+    sentences = [
+        [
+            ("web-2", "HOST"),
+            ("reads", "O"),
+            ("/var/x.log", "PATH"),
+            (",", "O"),
+            ("2-3", "NUM"),
+            ("times", "O"),
+            (".", "O"),
+        ]
+    ]
+    train = tagged(tmp_path / "marks.tsv", sentences * 8)
+    assert run(capsys, "fit", "tagger", train, "--iterations", "10")[0] == 0
+    raw = tmp_path / "prose.txt"
+    raw.write_text("web-2 reads /var/x.log, 2-3 times.\nweb-2 reads /var/x.log, then stops.\n")
+    code, out, err = run(capsys, "predict", tmp_path / "marks.handful", raw)
+    assert code == 0
+    assert "2-3" not in tokens(out)
+    assert "of the training tokens would be cut so too, and are whole there (--tokens blanks" in err
+    assert "cut so too" not in run(capsys, "predict", tmp_path / "marks.handful", raw, "--tokens", "words")[2]
+
+
 def test_next_writes_tokens_as_training_has_them(capsys, logs, tmp_path):
     train, raw = logs
     raw.write_text("nginx: read /var/log/nginx.log 7-9 times\nkernel: temperature of 30-60 °C on sda1\n")

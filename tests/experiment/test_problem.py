@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from handful.core.errors import DataError, FormatError, HandfulError
-from handful.experiment.problem import array_problem, read_problem
+from handful.experiment.problem import array_problem, problem_of, read_problem
 
 
 def write(path, text):
@@ -18,7 +18,7 @@ def test_every_mark_of_a_missing_label_means_the_same(tmp_path):
     rows = "".join(f"{i},{label}\n" for i, label in enumerate(["a", "b", "a", "b", *marks]))
     found = read_problem(write(tmp_path / "t.csv", f"x,y\n{rows}"), "y", unlabeled_marks=["?", "NaN"])
     assert found.codes.tolist() == [0, 1, 0, 1, -1, -1, -1]
-    numbers = write(tmp_path / "n.csv", "x,y\n1,0\n2,1\n3,-1\n4,\n5,1\n6,0\n")
+    numbers = write(tmp_path / "n.csv", "x,y\n1,0\n2,1\n3,-1\n4,-1\n5,1\n6,0\n")
     assert read_problem(numbers, "y").codes.tolist() == [0, 1, -1, -1, 1, 0]
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "y": [0.0, 1.0, float("nan"), None]})
     frame.write_parquet(tmp_path / "t.parquet")
@@ -121,3 +121,12 @@ def test_an_empty_column_is_left_out_with_a_note(tmp_path):
     found = read_problem(write(tmp_path / "t.csv", "x,z,y\n1,,a\n2,,b\n"), "y")
     assert list(found.kinds) == ["x"]
     assert found.notes == ("Column 'z' was left out: it is empty.",)
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, lambda cells: pl.DataFrame(cells).to_pandas()])
+def test_minus_one_beside_empty_cells_of_a_data_frame_is_a_class(frame):
+    data = frame({"x": [1.0, 2.0, 3.0, 4.0], "y": [-1, 0, 1, None]})
+    with pytest.warns(UserWarning, match="column 'y': -1 counts as a class, since unlabeled cells are empty"):
+        problem = problem_of(data, "y")
+    assert problem.classes.tolist() == ["-1", "0", "1"]
+    assert problem_of(frame({"x": [1.0, 2.0, 3.0], "y": [-1, 0, 1]}), "y").classes.tolist() == [0, 1]

@@ -64,8 +64,8 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
     where = model_file(run, data)
     check_output(where, data)
-    replaced = check_earlier(where, "tables", given["target"])
     problem = read_table_problem(data, given)
+    replaced = check_earlier(where, "tables", given["target"])
     interrupted = False
     if isinstance(method, str) and method == "auto":
         model, interrupted = _winner(problem, given)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json
-from handful.cli.options import check_output, run_option
+from handful.cli.options import check_output, check_unfilled, run_option
 from handful.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def command(
     where = data if in_place else output if output is not None else _beside(data, annotated=annotated)
     if not in_place:
         check_output(where, data, *files)
+        check_unfilled(where)
     if annotated or _has_sentences(data):
         from handful.cli.merge_sentences import add_sentences
 

@@ -54,12 +54,18 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     {"blanks", "words"} or None
         None where the look of the text tells.
     """
-    from handful.corpora.token_style import cut_as_trained
+    from handful.corpora.token_style import cut_as_trained, cuts_more
 
     cut = given or cut_as_trained(source, trained)
     if cut != given:
         say(
             f"{source}: is cut at blanks alone, as the training tokens are (--tokens words cuts marks off).",
+            stderr=True,
+        )
+    elif cut is None and trained is not None and cuts_more(source, trained):
+        say(
+            f"{source}: is cut into words and marks, as it looks, but {trained.cut_again:.0%} of the training tokens would be "
+            "cut so too, and are whole there (--tokens blanks cuts at blanks alone).",
             stderr=True,
         )
     return cut

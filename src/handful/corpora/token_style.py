@@ -19,6 +19,7 @@ Cut: TypeAlias = Literal["blanks", "words"]
 
 _AT_WORD = re.compile(r"\w{3}[,.;:!?]$")
 _MARK = re.compile(r"[,.;:!?]")
+_MANY = 0.1
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,24 @@ def cut_as_trained(source: Source, trained: TokenStyle | None) -> Cut | None:
     if trained is None or not is_raw(head) or not is_plain(source):
         return None
     return "blanks" if trained.is_like(TokenStyle.of(head.text.split())) else None
+
+
+def cuts_more(source: Source, trained: TokenStyle | None) -> bool:
+    """Tell whether text that is cut into words and marks loses tokens that the training data have whole, such as 2-3.
+
+    Parameters
+    ----------
+    source : Source
+        The text.
+    trained : TokenStyle or None
+        Of the training tokens, if they are known.
+
+    Returns
+    -------
+    bool
+        Whether one of ten training tokens, or more, would be cut again.
+    """
+    return trained is not None and trained.cut_again >= _MANY and is_raw(Head.of(source)) and is_plain(source)
 
 
 def is_plain(source: Source) -> bool:

@@ -1,6 +1,7 @@
 from .column_checks import left_out as left_out
 from .column_checks import suspicions as suspicions
 from .label_checks import rare_classes as rare_classes
+from .labels import as_integers as as_integers
 from .labels import judge_labels as judge_labels
 from .reading import read_table as read_table
 from .reading import table_frames as table_frames
