@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from handful.cli import main
@@ -146,3 +148,22 @@ def test_raw_text_gets_its_tags_from_a_tagger(capsys, folder, monkeypatch, comma
     code, out, err = run(capsys, *command.split())
     assert (code, out) == (2, "")
     assert says in err
+
+
+def test_json_lines_of_answers_go_to_stdout(capsys, folder):
+    assert run(capsys, "fit", "table", folder / "table.csv", "--target", "y", "--method", "k-nn")[0] == 0
+    code, out, _ = run(capsys, "predict", folder / "table.handful", folder / "table.csv", "--json")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert [row["predicted"] for row in rows] == ["a", "b"] * 6
+
+    code, out, _ = run(capsys, "predict", folder / "tags.handful", folder / "raw.txt", "--json")
+    assert code == 0
+    assert [json.loads(line)["tag"] for line in out.splitlines()] == [["D", "N", "V"], ["D", "N"]]
+
+    code, _, err = run(
+        capsys, "predict", folder / "tags.handful", folder / "raw.txt", "--json", "-o", folder / "new.tsv"
+    )
+    assert code == 2
+    assert "--json" in err
+    assert not (folder / "new.tsv").exists()

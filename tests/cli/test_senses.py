@@ -83,6 +83,9 @@ def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
     options = ("--model", model, "--jobs", 1, "--method", "kernel-pca")
     assert run(capsys, "fit", "senses", tmp_path / "train.tsv", *options, "--neighbors", "cv")[0] == 0
     assert run(capsys, "predict", model, tmp_path / "test.tsv", "-o", answers)[0] == 0
+    code, out, _ = run(capsys, "predict", model, tmp_path / "test.tsv", "--json")
+    told = [" ".join(json.loads(line).values()) for line in out.splitlines()]
+    assert (code, told) == (0, answers.read_text().splitlines())
     code, out, _ = run(capsys, "score", answers, tmp_path / "test.tsv", "--json")
     score = json.loads(out)["fine"]
     assert (code, score["answered"]) == (0, len(made[1::4]))

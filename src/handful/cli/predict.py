@@ -36,7 +36,9 @@ _OPTIONS = {
     "--safe-csv", is_flag=True, help="Put an apostrophe before texts that a spreadsheet would run as formulas."
 )
 @tokens_option
-@run_options("output", "jobs", "engine")
+@run_options(
+    "output", "jobs", "engine", as_json={"help": "Print JSON lines on stdout: one object a row, sentence or context."}
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -59,7 +61,7 @@ def command(
     (--jobs, --engine) with the same output. The output of tables is CSV, TSV or JSON lines by the name of the file, and
     CSV on stdout. Sentences are written as columns, which the first line names; as CoNLL-U where DATA is CoNLL-U or a
     parser is among the models; as JSON lines with character offsets, if the name of the file ends in .jsonl; or as
-    documents of spaCy, one a sentence, if it ends in .spacy.
+    documents of spaCy, one a sentence, if it ends in .spacy. With --json, stdout gets JSON lines.
 
     Cells are written as they are, so a text like =HYPERLINK(...) is a formula to a spreadsheet; --safe-csv prevents that.
     """
@@ -67,6 +69,10 @@ def command(
     from handful.methods import load
 
     check_output(run.output, *models)
+    if run.as_json and run.output is not None:
+        raise ParameterError(
+            f"--json: is for stdout, got the file {run.output}. Let its name end in .jsonl, or leave one out."
+        )
     fitted = [load(model) for model in models]
     kinds = [kind_of(model) for model in fitted]
     for model, name, kind in zip(fitted, models, kinds, strict=True):
@@ -83,9 +89,9 @@ def command(
     if kind == "tables":
         from handful.cli.predict_table import predict_table
 
-        predict_table(fitted[0], data, run.output, abstain, (column, confidence), safe_csv=safe_csv)
+        predict_table(fitted[0], data, run, abstain, (column, confidence), safe_csv=safe_csv)
     elif kind == "contexts":
-        _predict_senses(fitted[0], data, run.output)
+        _predict_senses(fitted[0], data, run)
     else:
         from handful.cli.predict_sentences import predict_sentences
 
@@ -118,17 +124,20 @@ def _check_options(ctx: click.Context, kind: str) -> None:
             )
 
 
-def _predict_senses(model: Any, data: Path, output: Path | None) -> None:
-    """Write one line of ``word instance sense`` for every context, as answer keys have it."""
+def _predict_senses(model: Any, data: Path, run: Run) -> None:
+    """Write one line of ``word instance sense`` for every context, as answer keys have it, or an object of the three."""
+    import json
+
     from handful.corpora.occurrences import read_occurrences
 
     occurrences = list(read_occurrences(data))
     senses = model.predict(occurrences)
-    with answers_to(output) as file:
+    with answers_to(run.output) as file:
         for occurrence, sense in zip(occurrences, senses, strict=True):
-            file.write(f"{occurrence.word} {occurrence.id} {sense}\n")
-    if output is not None:
+            answer = {"word": occurrence.word, "id": occurrence.id, "sense": str(sense)}
+            file.write((json.dumps(answer, ensure_ascii=False) if run.as_json else " ".join(answer.values())) + "\n")
+    if run.output is not None:
         say(
-            f"{len(occurrences):,} contexts of {len({o.word for o in occurrences}):,} words answered in {output}.",
+            f"{len(occurrences):,} contexts of {len({o.word for o in occurrences}):,} words answered in {run.output}.",
             stderr=True,
         )

@@ -37,7 +37,7 @@ def predict_sentences(
         Text, columns, CoNLL-U or annotated texts; packed or not, read as a stream.
     run : Run
         Where to (stdout by default), and the workers. The output has the order of the input in any case. JSON lines where
-        the name of the file asks for it; CoNLL-U where there are trees, before or after; else columns.
+        the name of the file or `as_json` asks for it; CoNLL-U where there are trees, before or after; else columns.
     abstain : float or None
         Tags less sure than this become ``_``.
     tokens : {"blanks", "words"} or None
@@ -49,7 +49,7 @@ def predict_sentences(
     from handful.methods.pipeline import Pipeline
 
     check_apart(run.output, data)
-    form = _form(run.output)
+    form: Any = "jsonl" if run.as_json else _form(run.output)
     pipeline = Pipeline(models)
     if abstain is not None and pipeline.parser is not None:
         raise ParameterError("--abstain: is for taggers alone, since a parser needs all tags. Leave it out.")

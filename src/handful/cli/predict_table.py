@@ -14,13 +14,14 @@ from handful.core.errors import FormatError, ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
+    from handful.cli.options import Run
     from handful.methods.table_model import TableModel
 
 
 def predict_table(
     model: TableModel,
     data: Path,
-    output: Path | None,
+    run: Run,
     abstain: float | None,
     names: tuple[str, str],
     *,
@@ -34,9 +35,9 @@ def predict_table(
         The model.
     data : Path
         The table.
-    output : Path or None
-        Where to, as the kind of table that its name asks for, CSV with the separator and decimal commas of the
-        table; None is CSV on stdout.
+    run : Run
+        Where to: a file, as the kind of table that its name asks for, CSV with the separator and decimal commas of the
+        table; or stdout, as CSV or JSON lines.
     abstain : float or None
         Answers less sure than this are left blank.
     names : tuple of str
@@ -50,6 +51,7 @@ def predict_table(
     from handful.corpora.formats import format_for
     from handful.corpora.tables import table_frames, without_formulas
 
+    output = run.output
     if output is not None:
         format_for(output, "table")  # refuses a name of no kind of table, before any work
     n_rows = n_blank = n_empty = 0
@@ -78,10 +80,11 @@ def predict_table(
         write_cells(output, answered(), like=data)
     else:
         for number, frame in enumerate(answered()):
+            text = frame.write_ndjson() if run.as_json else frame.write_csv(include_header=number == 0)
             if sys.stdout.isatty():
-                sys.stdout.write(visible(frame.write_csv(include_header=number == 0)))
+                sys.stdout.write(visible(text))
             else:
-                frame.write_csv(sys.stdout.buffer, include_header=number == 0)
+                sys.stdout.buffer.write(text.encode())
     if unreadable:
         from handful.features.tables import told_unreadable
 
