@@ -13,13 +13,15 @@ parser with weights rounded more and more, after learning from every third train
 `--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of news (`--tokens`), and compares
 heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too;
 `--drops` says how much is dropped.
+`--only grandchildren` learns order 2 with and without grandchildren on the same treebanks (`--every 3`), by a search that climbs;
+see `_grandchildren.py`.
 `--only morphology` joins the morphological features of EWT to its Penn tags (order 1, every third training tree).
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
 (each tenth of the training trees tagged by a tagger of the others); `wsj`, `ewt` and `ptb` have the tags of people throughout.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
-                                [--only decode wsj tags ewt pruned morphology condensed clusters cofer kept scale ptb]
+                                [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer kept scale ptb]
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+from _grandchildren import GrandchildParser
 from _shared import Clock, Rows, usual_options
 from sklearn.base import clone
 
@@ -192,6 +195,47 @@ def condensed(
             small = condense(condensing).model
             counted = f"condensed by {condensing.n_counted:,} tokens, drop {drop}"
             add(counted, small, weights=small.n_active_condensed_, **{"counting cpu": clock.cpu})
+    return rows
+
+
+def grandchildren(task: str, train: list[Tree], dev: list[Tree]) -> Rows:
+    """Compare heads of order 2 with and without grandchildren; see `_grandchildren.py`."""
+    gold = [np.array(tree.heads) for tree in dev]
+    n_words = sum(map(len, gold))
+    with Clock() as fitting:
+        plain = DependencyParser(order=2, labeled=False, rehang=False, rounding=0.0, **OPTIONS).fit(train)
+    structure = plain.structure(
+        plain.features, SentenceFeatures(plain.features, with_columns([t.sentence for t in dev], plain.columns_))
+    )
+    structure.best(plain.weights_)
+    with Clock() as parsing:
+        heads = structure.best(plain.weights_)
+    without = heads == np.concatenate(gold)
+    rows: Rows = [{"task": task, "system": "order 2, all pairs", "uas": 100 * float(without.mean())}]
+    rows[-1] |= {"features": plain.n_active_, "train cpu": fitting.cpu, "parsed a cpu second": len(dev) / parsing.cpu}
+    for outermost in (False, True):
+        with Clock() as fitting:
+            parser = GrandchildParser(outermost=outermost, max_iter=OPTIONS["max_iter"]).fit(train)
+        steps = parser.steps_of(dev)
+        with Clock() as parsing:
+            found = [steps.find(number, parser.weights) for number in range(len(dev))]
+        missed = [
+            steps.score(number, row, parser.weights) < steps.score(number, gold[number], parser.weights) - 1e-6
+            for number, row in enumerate(found)
+        ]
+        better = (np.concatenate(found) == np.concatenate(gold)).astype(int) - without
+        told = "outermost grandchildren" if outermost else "all grandchildren"
+        rows.append(
+            {"task": task, "system": f"order 2 and {told}", "uas": 100 * (better.sum() / n_words + without.mean())}
+        )
+        sums = np.array([part.sum() for part in np.split(better, np.cumsum([len(row) for row in gold])[:-1])])
+        rows[-1] |= {
+            "standard error of the difference": 100 * float(sums.std() * np.sqrt(len(sums)) / n_words),
+            "right trees that score more than those found": 100 * float(np.mean(missed)),
+            "features": int(np.count_nonzero(parser.weights)),
+            "train cpu": fitting.cpu,
+            "parsed a cpu second": len(dev) / parsing.cpu,
+        }
     return rows
 
 
@@ -420,7 +464,9 @@ def main() -> None:
     parser.add_argument(
         "--tokens", nargs="+", type=int, help="unlabeled tokens; all by default, 200,000 for 'condensed'"
     )
-    parser.add_argument("--treebanks", nargs="+", choices=tuple(TREEBANKS), default=("wsj",), help="for 'condensed'")
+    parser.add_argument(
+        "--treebanks", nargs="+", choices=tuple(TREEBANKS), default=("wsj",), help="for 'condensed' and 'grandchildren'"
+    )
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
     tasks = (
         "decode",
@@ -428,6 +474,7 @@ def main() -> None:
         "tags",
         "ewt",
         "pruned",
+        "grandchildren",
         "morphology",
         "condensed",
         "clusters",
@@ -479,6 +526,9 @@ def main() -> None:
         compare("UD English EWT", *read_ewt())
     if "pruned" in options.only:
         add(pruned(list(load("en_ewt-ud-train"))[::3], list(load("en_ewt-ud-dev"))))
+    for treebank in options.treebanks if "grandchildren" in options.only else ():
+        trees = TREEBANKS[treebank]()
+        add(grandchildren(treebank.upper(), trees.train[:: options.every], trees.dev))
     if "morphology" in options.only:
         ewt = read_ewt()
         add(morphology(ewt.train[::3], ewt.dev, options.jobs))

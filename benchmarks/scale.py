@@ -5,7 +5,10 @@ Needs HANDFUL_DATA (see `handful data`).
 `pos`: accuracy, of all words and of those unseen in training, on development sentences (WSJ sample: sentences 3,101 to 3,500, after
 learning from those before; EWT: its dev part) or, with `--test`, on the test part (the last 414; test). "words" are the
 templates `pos`; "clusters" adds ready Brown clusters of Reuters (and of tweets, for EWT), "lexicon" also the tags that words
-have in the Brown corpus, which is tagged in another way.
+have in the Brown corpus, which is tagged in another way. "ewt-upos" has universal tags, "brown" every tenth sentence of the Brown
+corpus (tags without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development
+part). `--peers` names other taggers that learn from the same sentences in the same run; see `_pos_peers.py`. They need
+python-crfsuite, spaCy and NLTK.
 
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
 blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
@@ -17,7 +20,8 @@ observations that the raw text has five times or more. `--drops` leaves out weig
 size of the file. With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER`
 keeps base models, counts and rows, so that a run can be stopped and go on.
 
-    python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt] [--systems words clusters lexicon]
+    python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
+                               [--systems words clusters lexicon] [--peers crfsuite spacy perceptron tnt]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
                                [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--near]
                                [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
@@ -28,15 +32,17 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _curve import WAYS, Curve, Setting, Tagged, extrapolated
+from _pos_peers import PEERS
 from _raw_text import Text, nearest, raw_sentences
-from _shared import Rows, show_rows, usual_options
+from _shared import Clock, Rows, show_rows, usual_options
 
 from handful.core.errors import MissingDataError
 from handful.core.records import Sentence
@@ -46,7 +52,12 @@ from handful.tagging import CRF
 
 PREFIXES = (4, 6, 8, 10, 20)
 # Chosen on the development sentences: which lookups, and the learner; clusters are of news for news, and of both kinds for the web.
-CLUSTERS = {"wsj": ("rcv1-c1000",), "ewt": ("rcv1-c1000", "twitter-6m")}
+CLUSTERS = {
+    "wsj": ("rcv1-c1000",),
+    "ewt": ("rcv1-c1000", "twitter-6m"),
+    "ewt-upos": ("rcv1-c1000", "twitter-6m"),
+    "brown": ("rcv1-c1000",),
+}
 LEARNER: dict[str, Any] = {"algorithm": "pa", "max_iter": 8}
 AMOUNTS = (100_000, 300_000, 1_000_000, 2_400_000)
 
@@ -58,15 +69,33 @@ def wsj(test: bool) -> tuple[Tagged, dict[str, Tagged]]:
     return (words[:a], tags[:a]), {"test" if test else "development": (words[a:b], tags[a:b])}
 
 
-def ewt(test: bool) -> tuple[Tagged, dict[str, Tagged]]:
+def ewt(test: bool, column: str = "xpos") -> tuple[Tagged, dict[str, Tagged]]:
     def part(name: str) -> Tagged:
         trees = list(load(f"en_ewt-ud-{name}"))
-        return [Sentence(t.sentence.tokens) for t in trees], [list(t.sentence["xpos"]) for t in trees]
+        return [Sentence(t.sentence.tokens) for t in trees], [list(t.sentence[column]) for t in trees]
 
     return part("train"), {"development": part("dev")} | ({"test": part("test")} if test else {})
 
 
-CORPORA: dict[str, Callable[[bool], tuple[Tagged, dict[str, Tagged]]]] = {"wsj": wsj, "ewt": ewt}
+def brown(test: bool) -> tuple[Tagged, dict[str, Tagged]]:
+    some = list(load("brown-pos"))[::10]
+    words, tags = [Sentence(s.tokens) for s in some], [list(map(unmarked, s["pos"])) for s in some]
+    others = [number for number in range(len(some)) if number % 10 != 9]
+    train = [words[number] for number in others], [tags[number] for number in others]
+    return train, {"test": (words[9::10], tags[9::10])} if test else {}
+
+
+CORPORA: dict[str, Callable[[bool], tuple[Tagged, dict[str, Tagged]]]] = {
+    "wsj": wsj,
+    "ewt": ewt,
+    "ewt-upos": partial(ewt, column="upos"),
+    "brown": brown,
+}
+
+
+def unmarked(tag: str) -> str:
+    """Cut marks of headlines, titles and contracted words off a tag of the Brown corpus."""
+    return tag.split("-")[0].split("+")[0] or tag
 
 
 def cluster_paths(name: str) -> dict[str, str]:
@@ -82,11 +111,9 @@ def cluster_paths(name: str) -> dict[str, str]:
 
 
 def brown_lexicon() -> dict[str, str]:
-    """Return the tags of each word in the Brown corpus; marks of headlines, titles and contracted words are cut off."""
+    """Return the tags of each word in the Brown corpus."""
     text = list(load("brown-pos"))
-    return ambiguity_classes(
-        [s.tokens for s in text], [[tag.split("-")[0].split("+")[0] for tag in s["pos"]] for s in text]
-    )
+    return ambiguity_classes([s.tokens for s in text], [list(map(unmarked, s["pos"])) for s in text])
 
 
 def observations(corpus: str, system: str) -> tuple[list[str], dict[str, Any]]:
@@ -104,30 +131,44 @@ def observations(corpus: str, system: str) -> tuple[list[str], dict[str, Any]]:
     return templates, lookups
 
 
-def accuracy(tagger: CRF, sentences: list[Sentence], gold: list[list[str]], known: set[str]) -> dict[str, float]:
+def accuracy(
+    found: list[list[str]], sentences: list[Sentence], gold: list[list[str]], known: set[str]
+) -> dict[str, float]:
     unseen = np.array([word not in known for sentence in sentences for word in sentence.tokens])
-    found = tagger.predict(sentences)
     right = np.array([a == b for x, y in zip(gold, found, strict=True) for a, b in zip(x, y, strict=True)])
     shares = {"accuracy": right.mean(), "unseen words": right[unseen].mean(), "share of unseen": unseen.mean()}
     return {name: round(100 * float(share), 2) for name, share in shares.items()}
 
 
-def pos(corpora: list[str], systems: list[str], quick: bool, test: bool) -> Rows:
-    rows: Rows = []
-    for corpus in corpora:
-        train, judged = CORPORA[corpus](test)
-        if quick:
-            train = train[0][:500], train[1][:500]
-        known = {word for sentence in train[0] for word in sentence.tokens}
-        for system in systems:
-            templates, lookups = observations(corpus, system)
-            start = time.process_time()
+def pos(corpus: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield a row for each tagger and part."""
+    train, judged = CORPORA[corpus](options.test)
+    if options.quick:
+        train = train[0][:500], train[1][:500]
+    known = {word for sentence in train[0] for word in sentence.tokens}
+    everything = [sentence for sentences, _ in judged.values() for sentence in sentences]
+
+    def rows(found: list[list[str]], told: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        rest = iter(found)
+        for part, (sentences, gold) in judged.items():
+            some = [next(rest) for _ in sentences]
+            yield {"task": f"{corpus}, {part}", **told, **accuracy(some, sentences, gold, known)}
+
+    for system in options.systems:
+        if corpus == "brown" and system == "lexicon":  # it would be made of the answers
+            continue
+        templates, lookups = observations(corpus, system)
+        with Clock() as clock:
             tagger = CRF(templates, lookups=lookups, **LEARNER).fit(*train)
-            spent = round(time.process_time() - start, 1)
-            for part, (sentences, gold) in judged.items():
-                told = {"task": f"{corpus}, {part}", "system": system, **accuracy(tagger, sentences, gold, known)}
-                rows.append(told | {"training CPU s": spent, "weights": tagger.n_active_})
-    return rows
+        yield from rows(
+            tagger.predict(everything),
+            {"system": system, "training CPU s": round(clock.cpu, 1), "weights": tagger.n_active_},
+        )
+    words, test = ([list(sentence.tokens) for sentence in part] for part in (train[0], everything))
+    for peer in options.peers:
+        with Clock() as clock:
+            found = PEERS[peer](words, train[1], test)
+        yield from rows(found, {"system": peer, "CPU s, training and tagging": round(clock.cpu, 1)})
 
 
 def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
@@ -186,16 +227,19 @@ def main() -> None:
     parser.add_argument("--words", action="store_true", help="a base model that reads no parts of speech")
     parser.add_argument("--keep", type=Path, help="folder for base models and counts, so that a run can go on")
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
-    parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=tuple(CORPORA))
+    parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=("wsj", "ewt"))
+    parser.add_argument("--peers", nargs="+", choices=tuple(PEERS), default=(), help="other taggers")
     systems = ("words", "clusters", "lexicon")
-    parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
+    parser.add_argument("--systems", nargs="*", choices=systems, default=systems)
     options = parser.parse_args()
     if "curve" in options.only and options.raw is None:
         parser.error("'curve' needs --raw FILE.")
     rows: Rows = []
     try:
         if "pos" in options.only:
-            rows += pos(list(options.corpora), list(options.systems), options.quick, options.test)
+            for row in chain.from_iterable(pos(corpus, options) for corpus in options.corpora):
+                rows.append(row)
+                print(row, file=sys.stderr, flush=True)
         if "curve" in options.only:
             with tempfile.TemporaryDirectory() as folder:
                 for row in curve(options, options.keep or Path(folder)):
