@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -157,7 +158,18 @@ def test_the_next_command_knows_a_tag_from_a_confidence(capsys, folder, tmp_path
     ]  # fmt: skip
     assert read_tagged(tagged).tags == (("JJ", "NNS", "VBD", "."),)
     assert run(capsys, "predict", folder / "spans.handful", tagged, "-o", words)[0] == 0
-    assert words.read_text().startswith("# global.columns = TOKEN XPOS CONFIDENCE TAG")
+    assert words.read_text().startswith("# global.columns = TOKEN XPOS TAG CONFIDENCE\n")
+
+
+@pytest.mark.parametrize("ending", ["tsv", "jsonl"])
+def test_answers_may_be_answered_again_and_again(capsys, folder, tmp_path, ending):
+    files = [folder / "raw.txt", *(tmp_path / f"{n}.{ending}" for n in range(3))]
+    for source, target in pairwise(files):
+        assert run(capsys, "predict", folder / "spans.handful", source, "-o", target)[0] == 0
+    assert files[3].read_text() == files[2].read_text()
+    if ending == "tsv":
+        header = files[3].read_text().splitlines()[0]
+        assert header == "# global.columns = TOKEN START END GIVEN TAG CONFIDENCE"
 
 
 def test_json_lines_have_the_places_of_tokens_and_spans(capsys, folder, tmp_path):

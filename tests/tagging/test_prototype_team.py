@@ -14,7 +14,7 @@ from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_ap
 from handful.methods import load, save
 from handful.tagging import PrototypeTeam
 from handful.tagging.prototypes import PrototypeTagger
-from handful.tagging.prototypes.choosing import Setting, choose_setting
+from handful.tagging.prototypes.choosing import Setting, Trial, choose_setting
 from handful.tagging.prototypes.labeled import learn_mixture, mix
 from handful.tagging.prototypes.quality import recovered_shares
 
@@ -64,6 +64,17 @@ def test_settings_that_are_given_are_kept_and_nothing_is_tried():
     member = team.members_[0]
     assert (member.spelling, member.variance, member.threshold, member.order) == (False, 0.2, 0.6, 1)
     assert member.n_iter_ <= 3
+
+
+@pytest.mark.parametrize(("fields", "expected"), [(True, [True, False, True]), (False, [True, True, True])])
+def test_taggers_of_fields_take_turns_with_settings_as_good_as_the_best(monkeypatch, fields, expected):
+    tried = [(True, 20, 0.9), (False, 40, 0.86), (False, 60, 0.84)]
+    trials = [Trial(Setting("none", None, spelling, 0.0), n_iter, share) for spelling, n_iter, share in tried]
+    monkeypatch.setattr("handful.tagging.prototypes.team.choose_setting", lambda *given, **options: trials)
+    text, _ = make_text(30)
+    team = PrototypeTeam(LISTS, fields, order=1).fit(text)
+    assert [member.spelling for member in team.members_] == expected
+    assert [member.max_iter for member in team.members_] == [40 + 20 * (not spelling) for spelling in expected]
 
 
 class Links:

@@ -208,8 +208,14 @@ def _blanked(tree: Tree, column: str, sure: Sequence[float], abstain: float) -> 
 
 
 def _written(names: Sequence[str], filled: Sequence[str], *, with_confidence: bool) -> list[str]:
-    """Return the columns to write: those of the file, a given one of the same name under another, then the new ones."""
-    old = ["given" if filled and name == filled[-1] else name for name in names]
+    """Return the columns to write: those of the file, a given one of the same name under another, then the new ones.
+
+    Of answers that are answered once more, the confidence and what had been given before them make room for the new ones.
+    """
+    again = bool(filled) and filled[-1] in names
+    replaced = {"given"} if again else set()
+    replaced |= {"confidence"} if with_confidence else set()
+    old = ["given" if again and name == filled[-1] else name for name in names if name not in replaced]
     return [*old, *(name for name in filled if name not in old), *(["confidence"] if with_confidence else [])]
 
 

@@ -35,6 +35,7 @@ _MUCH_TEXT = 500_000  # tokens; in less, most of what a decomposition of counts 
 _MUCH_KINDS: tuple[Kind, ...] = ("places", "nearby", "none")
 _LITTLE_KINDS: tuple[Kind, ...] = ("place-roots", "nearby-roots", "none")
 _FEWEST_TAGGED = 5
+_NEAR = 0.05  # of the probability of hidden labels; samples of one text differ by about as much
 _STILL_RISING = 120  # iterations, where the most that were tried did best
 
 Tags = Sequence[Sequence[str | None] | None]
@@ -64,7 +65,7 @@ class PrototypeTeam(ProbabilisticTagger):
     spelling : bool or "auto", default="auto"
         Whether to look at suffixes, capitals, hyphens and digits.
     sticky : float or "auto", default="auto"
-        See `PrototypeTagger`. auto is 0, and with `fields` 4, 2 or 0.
+        How much a label is drawn to go on; auto is 0, and with `fields` 4, 2 or 0.
     order : {1, 2} or None, default=None
         How many labels before the present one count; by default 2, and 1 for `fields`.
     variance : float, default=0.5
@@ -73,9 +74,18 @@ class PrototypeTeam(ProbabilisticTagger):
         Iterations of a tagger; auto is as many as let hidden prototypes get their label, 20 to 60, and 20 more; without
         `fields` 120 where 60 were best, for then more are better still.
     n_starts : int, default=3
-        Taggers that learn from different first weights; the mean of what they think decides.
-    n_links, labels, word_lists, boundary, suffix_length
-        See `PrototypeTagger`.
+        Taggers that learn from different first weights; the mean of what they think decides. With `fields` they take turns with
+        all settings that are as good as the best, as far as hidden prototypes can tell.
+    n_links : int, default=5
+        Most prototypes a word is linked to.
+    labels : list of str or None, default=None
+        Further labels, without prototypes.
+    word_lists : dict of str to list of str, or None, default=None
+        Words that carry only the labels they are listed under, as prototypes do, but that no other word is linked to.
+    boundary : str or None, default=None
+        A label for marks between fields. After decoding such a token takes the label of the token before it.
+    suffix_length : int, default=3
+        Longest suffix that counts as spelling.
     random_state : int, default=0
         Seed of first weights and of the text that settings are tried on.
     n_jobs : int or None, default=None
@@ -99,10 +109,13 @@ class PrototypeTeam(ProbabilisticTagger):
     Notes
     -----
     Haghighi and Klein (2006) train one tagger with fixed settings: `PrototypeTagger`. Beyond them: the choice of settings,
-    several starts, and a CRF of the sentences that are tagged. The CRF and the prototypes are mixed by a weight that
-    cross-validation over the tagged sentences chooses; see `handful.tagging.prototypes.labeled`.
+    several starts and settings, and a CRF of the sentences that are tagged. Hidden prototypes are few, so settings that let
+    their labels become less probable by up to 0.05 may be the better ones: with `fields`, where samples of one text
+    would choose differently, taggers of the best such settings answer together in place of one that chance picks. The CRF
+    and the prototypes are mixed by a weight that cross-validation over the tagged sentences chooses; see
+    `handful.tagging.prototypes.labeled`.
 
-    Cost: six to eight trials, each of three short trainings at order 1 on 6,000 tokens, then `n_starts` trainings.
+    Cost: six to eight trials, each of three short trainings at order 1 on 8,000 tokens, then `n_starts` trainings.
 
     Examples
     --------
@@ -217,14 +230,14 @@ class PrototypeTeam(ProbabilisticTagger):
             return self._member(named, **setting.parameters(similarities))
 
         trials = self._choose(make, sentences, n_tokens, progress)
-        best = trials[0]
         self.trials_ = [_facts(trial) for trial in trials]
-        n_iter = self._iterations(best)
+        near = self._near(trials)
         self.members_ = []
         for number in range(self.n_starts):
-            member = make(best.setting).set_params(
+            trial = near[number % len(near)]
+            member = make(trial.setting).set_params(
                 order=self.order or (1 if self.fields else 2),
-                max_iter=n_iter,
+                max_iter=self._iterations(trial),
                 start_noise=_START_NOISE if self.n_starts > 1 else None,
                 random_state=self.random_state + number,
             )
@@ -282,10 +295,17 @@ class PrototypeTeam(ProbabilisticTagger):
             return [Trial(first, self.max_iter, float("nan"))]
         return choose_setting(first, grid, make, sentences, random_state=self.random_state, progress=progress)
 
-    def _iterations(self, best: Trial) -> int:
+    def _near(self, trials: list[Trial]) -> list[Trial]:
+        """Return the settings that taggers get in turn: the best one, and for fields those that chance may have put below."""
+        best = trials[0]
+        if not self.fields:
+            return [best]
+        return [trial for trial in trials if trial is best or trial.recovered >= best.recovered - _NEAR]
+
+    def _iterations(self, trial: Trial) -> int:
         if self.max_iter != "auto":
             return self.max_iter
-        return _STILL_RISING if best.n_iter == STEPS[-1] and not self.fields else best.n_iter + STEPS[0]
+        return _STILL_RISING if trial.n_iter == STEPS[-1] and not self.fields else trial.n_iter + STEPS[0]
 
     def _member(self, named: set[str], **settings: Any) -> PrototypeTagger:
         return PrototypeTagger(
