@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful.core.errors import DataError, FormatError
+from handful.core.errors import DataError, FileError, FormatError
 from handful.core.records import Occurrence, Sentence
 from handful.corpora.formats import all_formats, format_named, format_of
 from handful.corpora.occurrences import read_occurrences
@@ -110,6 +110,22 @@ def test_brat_has_its_text_beside_it(tmp_path):
     (tmp_path / "a.txt").unlink()
     with pytest.raises(FormatError, match=r"expected the text in a\.txt beside it"):
         read_tagged(path)
+
+
+def test_a_folder_of_brat_is_read_whole(tmp_path):
+    for name, text, spans in (
+        ("b", "Rome fell.", "T1\tLOC 0 4;5 9\tRome fell\n"),
+        ("a", "Old Rome.", "T1\tLOC 4 8\tRome\n"),
+        ("c", "So it was.", ""),
+    ):
+        (tmp_path / f"{name}.txt").write_text(text)
+        (tmp_path / f"{name}.ann").write_text(spans)
+    tagged = read_tagged(tmp_path)
+    assert tagged.tags == (("O", "B-LOC", "O"), ("B-LOC", "I-LOC", "O"), ("O", "O", "O", "O"))
+    assert any(note.startswith("b.ann: Spans in several parts") for note in tagged.notes)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileError, match="is a folder"):
+        read_tagged(tmp_path / "empty")
 
 
 def test_senses_in_a_table(tmp_path):

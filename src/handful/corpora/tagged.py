@@ -11,6 +11,7 @@ from typing import Any
 from handful.core.errors import FormatError, ParameterError
 from handful.core.records import Sentence, Tree
 from handful.corpora.formats import Format, Head, format_of, read_conll, read_text
+from handful.corpora.formats.brat import is_standoff_folder, read_standoff_folder
 from handful.corpora.formats.columns import NOT_TAGS, guess_columns, named_columns
 from handful.corpora.formats.json_objects import first_object
 from handful.corpora.formats.prodigy import read_prodigy
@@ -63,7 +64,8 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     Parameters
     ----------
     path : path-like
-        Columns (one token a line, a blank line after each sentence) or CoNLL-U.
+        Columns (one token a line, a blank line after each sentence), CoNLL-U or another format of tagged sentences; or a
+        folder of BRAT, whose ``.ann`` files are all read.
     columns : sequence of str
         Names of the columns, one of them ``token``. By default the last is the tag, and of four the others are token,
         pos and chunk.
@@ -84,8 +86,14 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> tagged.tags, tagged.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
-    source = as_source(path)
-    layout, name, records = _tagged_records(source, columns, tag)
+    notes: list[str] = []
+    layout: tuple[str, ...] = ()
+    if is_standoff_folder(path):
+        name, records = tag or "tag", read_standoff_folder(path, notes)
+    else:
+        source = as_source(path)
+        notes = source.notes
+        layout, name, records = _tagged_records(source, columns, tag)
     sentences, tags = [], []
     bare: list[Sentence] = []
     for record in records:
@@ -98,8 +106,8 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     if bare and not sentences:
         check_columns(path, bare[0], (name,))
     _refuse_words(path, tags)
-    notes = (*source.notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags), *notes_on_tokens(sentences))
-    return Tagged(tuple(sentences), tuple(tags), layout, name, notes)
+    told = (*notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags), *notes_on_tokens(sentences))
+    return Tagged(tuple(sentences), tuple(tags), layout, name, told)
 
 
 def _on_bare(bare: Sequence[Sentence], n_tagged: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from handful.core.records import Sentence
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.offsets import Stretch, check_covered, tagged_sentences, tell_once
 from handful.corpora.formats.shown import shown
-from handful.corpora.opening import FilePath, as_source, open_bytes, read_lines
+from handful.corpora.opening import FilePath, Source, as_source, open_bytes, read_lines
 
 _SPAN = re.compile(r"T[0-9]+\t(\S+) ([0-9]+) ([0-9;\s]*?)([0-9]+)(\t.*)?")
 _LINE = re.compile(r"([TREAMN][0-9]+|#[0-9]+|\*)\t.*")
@@ -37,7 +38,7 @@ def read_brat(path: FilePath) -> Iterator[Sentence]:
     """
     source = as_source(path)
     spans: list[tuple[int, Stretch, str]] = []
-    for number, line in read_lines(source):
+    for number, line in read_lines(source) if source.head else ():  # empty where a text has no spans
         if line.startswith("T"):
             match = _SPAN.fullmatch(line)
             if match is None:
@@ -56,6 +57,36 @@ def read_brat(path: FilePath) -> Iterator[Sentence]:
         if covered:
             check_covered(source, number, text, stretch, covered)
     yield from tagged_sentences(source, None, text, [stretch for _, stretch, _ in spans])
+
+
+def is_standoff_folder(path: FilePath) -> bool:
+    """Tell whether a path is a folder with ``.ann`` files, as BRAT keeps its documents."""
+    return not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir() and bool(_standoff_files(path))
+
+
+def read_standoff_folder(path: FilePath, notes: list[str]) -> Iterator[Sentence]:
+    """Read all annotated texts of a folder, in the order of their names.
+
+    Parameters
+    ----------
+    path : path-like
+        The folder.
+    notes : list of str
+        Gets what there is to tell about the files, with the name of the file before it.
+
+    Yields
+    ------
+    Sentence
+        With the columns ``tag``, ``start`` and ``end``.
+    """
+    for file in _standoff_files(path):
+        source = Source(file)
+        yield from read_brat(source)
+        notes += [f"{file.name}: {note}" for note in source.notes]
+
+
+def _standoff_files(path: FilePath) -> list[Path]:
+    return sorted(Path(os.fsdecode(path)).glob("*.ann"))
 
 
 def is_brat(head: Head) -> bool:
