@@ -10,18 +10,23 @@ since only the latter mean much on a busy machine.
 `handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
 `--only pruned` parses the development trees of EWT at order 2 with all pairs and with those of likely arcs, and saves the
 parser with weights rounded more and more, after learning from every third training tree.
-`--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of news (`--tokens`), and compares
+`--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of text (`--tokens`), and compares
 heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too;
-`--drops` says how much is dropped.
+`--drops` says how much is dropped, `--raw` which text is read ("news" and files, in equal parts).
 `--only grandchildren` learns order 2 with and without grandchildren on the same treebanks (`--every 3`), by a search that climbs;
 see `_grandchildren.py`.
 `--only morphology` joins the morphological features of EWT to its Penn tags (order 1, every third training tree).
+`--only curve` condenses order 1 by more and more text (`--tokens`) of each `--raw` FILE (one sentence a line; "news" is that of the
+paper's page), on 900 trees after 2,600 others: as the paper does, with base weights kept, and with raw text that weighs as much
+as four times the labeled text, however long it is. With four amounts a straight line over the logarithm tells what 3,720M tokens
+would give.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
 (each tenth of the training trees tagged by a tagger of the others); `wsj`, `ewt` and `ptb` have the tags of people throughout.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
-                                [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer kept scale ptb]
+                                [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer kept
+                                        curve scale ptb]
 """
 
 from __future__ import annotations
@@ -32,14 +37,17 @@ import resource
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
+from _curve import extrapolated
 from _grandchildren import GrandchildParser
+from _raw_text import Text, raw_sentences
 from _shared import Clock, Rows, usual_options
 from sklearn.base import clone
 
@@ -52,14 +60,29 @@ from handful.corpora.formats import read_conllu, write_conllu
 from handful.experiment.condensing import condense
 from handful.kernels.trees import best_tree, pair_starts
 from handful.methods import save
-from handful.papers.suzuki2011.parsing import BASES, COARSE, FINE, Task, Treebank, read_tagged_news, read_treebank
-from handful.papers.suzuki2011.texts import read_clusters
+from handful.papers.suzuki2011.parsing import (
+    BASES,
+    COARSE,
+    COUNTING,
+    FINE,
+    HELD_OUT,
+    Task,
+    Treebank,
+    read_tagged_news,
+    read_treebank,
+)
+from handful.papers.suzuki2011.texts import mixed, read_clusters
 from handful.parsing import DependencyParser, score_trees
 from handful.parsing.arc_labels import rounded
 from handful.parsing.features import SentenceFeatures
 from handful.parsing.inputs import with_columns
+from handful.representations import CondensedFeatures
 from handful.representations.condensed.condensing import Condensing
+from handful.representations.condensed.counts import FeatureCounts, count_features
 from handful.representations.condensed.settings import CondensingSettings
+from handful.representations.condensed.shards import Reading
+from handful.representations.condensed.vocabulary import widen
+from handful.representations.counting import Counting
 from handful.tagging import CRF, jackknife_tags
 
 OPTIONS: dict[str, Any] = {"max_iter": 10, "strength": 1.0}
@@ -69,6 +92,8 @@ GRID: list[dict[str, Any]] = [
     {"algorithm": "fobos", "strength": 0.3, "rate": 0.1},
 ]
 RESOLUTIONS = (10.0, COARSE, FINE)
+WAYS = ("paper", "kept", "kept, weighed")
+AMOUNTS = (100_000, 300_000, 1_000_000, 2_400_000)
 
 
 def read_ewt() -> Treebank:
@@ -161,8 +186,28 @@ def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
     return rows
 
 
+def tagged_text(trees: list[Tree], raw: Sequence[str], n_tokens: int) -> list[Sentence]:
+    """Read raw texts, mixed in equal parts, with tags of a tagger that was trained on the sentences of trees."""
+    sources = [list(chain.from_iterable(Text(raw_sentences(path)).until(n_tokens // len(raw)))) for path in raw]
+    words = list(mixed(sources))
+    tagger = CRF(algorithm="pa", max_iter=8)
+    tagger.fit([t.sentence.tokens for t in trees], [list(t.sentence["xpos"]) for t in trees])
+    found: list[Sentence] = []
+    for some in (words[k : k + 20_000] for k in range(0, len(words), 20_000)):
+        for tokens, row in zip(some, tagger.predict(some), strict=True):
+            # one string a word, not one a token: the text stays in memory
+            found.append(Sentence(tuple(map(sys.intern, tokens)), {"xpos": tuple(map(sys.intern, row))}))
+    return found
+
+
 def condensed(
-    task: str, train: list[Tree], judged: dict[str, list[Tree]], jobs: int, amounts: list[int], drops: list[Any]
+    task: str,
+    train: list[Tree],
+    judged: dict[str, list[Tree]],
+    jobs: int,
+    raw: Sequence[str],
+    amounts: list[int],
+    drops: list[Any],
 ) -> Rows:
     """Condense a parser of order 2 as `handful condense` does, by more and more text, and compare heads and files."""
     rows: Rows = []
@@ -184,12 +229,12 @@ def condensed(
     condensing = Condensing(
         full, train, None, CondensingSettings(held_out=3, vocabulary="all", min_count=3, max_iter=6)
     )
-    news = read_tagged_news(train, max(amounts))
-    ends = np.cumsum([len(sentence) for sentence in news])
+    text = tagged_text(train, raw, max(amounts))
+    ends = np.cumsum([len(sentence) for sentence in text])
     for amount in sorted(amounts):
         condensing.features = [condensing.settings.features(features.base_model) for features in condensing.features]
         with Clock() as clock:
-            condensing.count(news[: np.searchsorted(ends, amount) + 1])
+            condensing.count(text[: np.searchsorted(ends, amount) + 1])
         for drop in drops:
             condensing.settings = replace(condensing.settings, drop=drop)
             small = condense(condensing).model
@@ -421,6 +466,53 @@ def kept(jobs: int, n_tokens: int | None) -> Rows:
     return rows
 
 
+def curve(jobs: int, raw: str, amounts: Sequence[int], ways: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield heads right on 900 trees, after 2,600 others, of order 1 condensed by more and more raw text."""
+    both = read_treebank()
+    known = [*both.train, *both.dev]
+    trees = Treebank(known[:2600], known[2600:3500], [])
+    task = Task(trees, [], {}, n_jobs=jobs)
+    learned_from = {"whole": trees.train, "early": [t for k, t in enumerate(trees.train) if k % HELD_OUT]}
+    models = {name: task.base("sup", some) for name, some in learned_from.items()}
+    text = tagged_text(trees.train, [raw], max(amounts))
+    ends = np.cumsum([len(sentence) for sentence in text])
+    cuts = [0, *(int(np.searchsorted(ends, amount)) + 1 for amount in sorted(amounts))]
+    # what is known is the same for all amounts: features of the right trees, and of the first part of the text
+    first, least = text[: cuts[1]], COUNTING["min_count"]
+    spaces = {
+        name: widen(model.feature_space(learned_from[name]), lambda: [first], Reading(), least, Counting())
+        for name, model in models.items()
+    }
+    labeled = {
+        name: count_features(space, [[t.sentence for t in learned_from[name]]], Reading(), Counting())
+        for name, space in spaces.items()
+    }
+    counted: dict[str, FeatureCounts | None] = dict.fromkeys(spaces)
+    named = {"task": "900 trees", "text": Path(raw).name}
+    yield named | {"way": "base"} | figures(trees.dev, *models["whole"].predict(trees.dev))
+    rows: Rows = []
+    for start, stop in pairwise(cuts):
+        for name, space in spaces.items():
+            counted[name] = count_features(space, [text[start:stop]], Reading(), Counting(), counted[name])
+        for way in ways:
+            features = {}
+            for name, model in models.items():
+                mine, more = labeled[name], counted[name]
+                assert more is not None
+                all_counts = [mine, more.weighted(4.0 * mine.size / more.size)] if "weighed" in way else [more]
+                features[name] = CondensedFeatures(model, **COUNTING).fit_counts(all_counts)
+            if way == "paper":
+                small = task.retrain(features["whole"], "sup", COARSE)
+            else:
+                small = task.keep(features["whole"], features["early"], "sup")
+            row = named | {"way": way, "tokens": int(ends[stop - 1])}
+            rows.append(row | figures(trees.dev, *small.predict(trees.dev)) | {"weights": small.n_active_condensed_})
+            yield rows[-1]
+    score = "uas without punctuation"
+    for row in extrapolated([row | {"F1": row[score]} for row in rows]):
+        yield {score if name == "F1" else name: value for name, value in row.items()}
+
+
 def scale(trees: list[Tree], jobs: int, times: int = 11) -> Rows:
     """Learn from the WSJ sample so many times over, as many sentences as the usual training sections, for one pass."""
     moments: list[tuple[float, float]] = []
@@ -450,9 +542,13 @@ def scale(trees: list[Tree], jobs: int, times: int = 11) -> Rows:
 def show(rows: Rows, file: TextIO = sys.stdout) -> None:
     for row in rows:
         told = [
-            f"{name} {value:,.2f}" if isinstance(value, float) else f"{name} {value:,}"
+            f"{name} {value:,.2f}"
+            if isinstance(value, float)
+            else f"{name} {value}"
+            if name == "text"
+            else f"{name} {value:,}"
             for name, value in row.items()
-            if name not in ("task", "system")
+            if name not in ("task", "system", "way")
         ]
         print(f"{row['task']}: {row['system']}: {', '.join(told)}", file=file, flush=True)
 
@@ -468,6 +564,10 @@ def main() -> None:
         "--treebanks", nargs="+", choices=tuple(TREEBANKS), default=("wsj",), help="for 'condensed' and 'grandchildren'"
     )
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
+    parser.add_argument("--offset", type=int, default=0, help="for 'condensed', begin with this one of them")
+    parser.add_argument(
+        "--raw", nargs="+", default=["news"], help="raw text for 'condensed' (mixed) and 'curve' (apart)"
+    )
     tasks = (
         "decode",
         "wsj",
@@ -480,12 +580,14 @@ def main() -> None:
         "clusters",
         "cofer",
         "kept",
+        "curve",
         "scale",
         "ptb",
     )
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     parser.add_argument("--udpipe-every", type=int, default=1, help="the same for UDPipe, whose training takes long")
     parser.add_argument("--test", action="store_true", help="score 'condensed' on the test trees")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="for 'curve'")
     parser.add_argument("--drops", nargs="+", type=float, help="for 'condensed', in place of what held-out trees tell")
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
@@ -539,9 +641,10 @@ def main() -> None:
         add(
             condensed(
                 treebank.upper(),
-                trees.train[:: options.every],
+                trees.train[options.offset :: options.every],
                 judged,
                 options.jobs,
+                options.raw,
                 amounts,
                 options.drops or ["auto"],
             )
@@ -552,6 +655,9 @@ def main() -> None:
         add(cofer(options.jobs, most))
     if "kept" in options.only:
         add(kept(options.jobs, most))
+    for raw in options.raw if "curve" in options.only else ():
+        for row in curve(options.jobs, raw, options.tokens or AMOUNTS, options.ways):
+            add([row | {"system": row["way"]}])
     if "scale" in options.only:
         add(scale(sample[:3500], options.jobs))
     if "ptb" in options.only:

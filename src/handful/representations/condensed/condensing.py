@@ -6,10 +6,12 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
+from handful.core.records import Tree
 from handful.representations.condensed.features import CondensedFeatures
 from handful.representations.condensed.settings import CondensingSettings
 
@@ -17,8 +19,7 @@ _WHO = "Condensing"
 _DROPS = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
 _LOSS = 0.0005  # of the score of held-out inputs
 # The same for a parser, whose weights have no scale of their own; see `CondensedFeatures.thinned`.
-_SHARES, _STEP, _LOSS_OF_HEADS = (0.0, 0.2, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0), 0.5, 0.001
-_SPENT = 0.2  # of what raw text has gained may be lost again
+_SHARES, _STEP, _LOSS_OF_HEADS = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0), 0.5, 0.001
 
 
 class Condensing:
@@ -216,18 +217,29 @@ class Condensing:
         if self.settings.held_out is None:
             return 0.0
         if self._is_parser:
-            scores = {drop: _right(features.thinned(model, drop, _STEP), *self.held) for drop in _SHARES}
-            gain = max(scores.values()) - _right(features.base_model, *self.held)
-            enough = max(scores.values()) - max(_LOSS_OF_HEADS, _SPENT * gain)
-        else:
-            scores = {drop: _right(features.without_small(model, drop), *self.held) for drop in _DROPS}
-            enough = max(scores.values()) - _LOSS
+            return self._drop_of_parser(model, features)
+        scores = {drop: float(features.without_small(model, drop).score(*self.held)) for drop in _DROPS}
+        enough = max(scores.values()) - _LOSS
         return max(drop for drop, score in scores.items() if score >= enough)
 
+    def _drop_of_parser(self, model: Any, features: CondensedFeatures) -> float:
+        """Return the last drop before heads are lost: by more than the limit, or not surely by less."""
+        trees, chosen = self.held[0], _SHARES[0]
+        first = _right_heads(features.thinned(model, chosen, _STEP), trees)
+        for drop in _SHARES[1:]:
+            lost = first - _right_heads(features.thinned(model, drop, _STEP), trees)
+            error = float(lost.std() * np.sqrt(len(lost)))
+            if lost.sum() + error > _LOSS_OF_HEADS * sum(map(len, trees)):
+                break
+            chosen = drop
+        return chosen
 
-def _right(model: Any, inputs: Any, outputs: Any) -> float:
-    """Return the share of right answers; of trees that of right heads."""
-    return float(model.score(inputs).uas if outputs is None else model.score(inputs, outputs))
+
+def _right_heads(parser: Any, trees: Sequence[Tree]) -> np.ndarray:
+    """Count the right heads of each tree."""
+    heads, _ = parser.predict(trees)
+    pairs = zip(heads, trees, strict=True)
+    return np.array([sum(map(int.__eq__, found, tree.heads)) for found, tree in pairs], dtype=np.float64)
 
 
 def take(items: Any, numbers: Sequence[int]) -> Any:
