@@ -205,6 +205,9 @@ def test_a_tagger_without_similarity_says_why(capsys):
         "97%. With words linked to prototypes that they are like (places) it was 85%, so that nothing is linked; --similarity "
         "places links them all the same.\n"
     )
+    tell(facts, SimpleNamespace(trials_=[tried[0], {**tried[1], "taggers": 1}, tried[2]], crf_=None))
+    out = capsys.readouterr().out
+    assert out.endswith("97%. Taggers of another setting, as good as far as that can tell, answer besides.\n")
     tell({**facts, "linked_words": 7}, SimpleNamespace(trials_=tried[1:], crf_=None))
     out = capsys.readouterr().out
     assert "words linked to prototypes: 7" in out

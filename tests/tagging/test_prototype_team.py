@@ -75,6 +75,7 @@ def test_taggers_of_fields_take_turns_with_settings_as_good_as_the_best(monkeypa
     team = PrototypeTeam(LISTS, fields, order=1).fit(text)
     assert [member.spelling for member in team.members_] == expected
     assert [member.max_iter for member in team.members_] == [40 + 20 * (not spelling) for spelling in expected]
+    assert [trial["taggers"] for trial in team.trials_] == ([2, 1, 0] if fields else [3, 0, 0])
 
 
 class Links:

@@ -122,7 +122,11 @@ def _chosen(team: PrototypeTeam) -> str:
     lines = f"Settings: {', '.join(told)}."
     if best["recovered"] is not None:
         lines += f" Prototypes that were hidden got their label with a probability of {best['recovered']:.0%}."
-    if not _links(team):
+    others = [trial for trial in team.trials_[1:] if trial.get("taggers")]
+    if others:
+        more = "another setting" if len(others) == 1 else f"{len(others)} other settings"
+        lines += f" Taggers of {more}, as good as far as that can tell, answer besides."
+    if not any(trial["similarity"] != "none" for trial in (best, *others)):
         lines += _why_no_links(team)
     if team.crf_ is not None:
         lines += f" Tagged sentences count {team.crf_weight_:.0%}, prototypes {1 - team.crf_weight_:.0%}."

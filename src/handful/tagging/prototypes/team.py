@@ -98,9 +98,10 @@ class PrototypeTeam(ProbabilisticTagger):
     members_ : list of PrototypeTagger
         The taggers.
     trials_ : list of dict
-        Settings that were tried, the best first: ``similarity``, ``threshold``, ``spelling``, ``sticky``, ``n_iter`` and
-        ``recovered``, how probable the labels of hidden prototypes became; None if nothing was or could be tried. It
-        tells, without labels, how good to expect the tagger to be, and puts settings in order.
+        Settings that were tried, the best first: ``similarity``, ``threshold``, ``spelling``, ``sticky``, ``n_iter``,
+        ``recovered``, how probable the labels of hidden prototypes became (None if nothing was or could be tried), and
+        ``taggers``, how many of `members_` have them. What is recovered tells, without labels, how good to expect the tagger
+        to be, and puts settings in order.
     crf_ : CRF or None
         What wholly tagged sentences taught.
     crf_weight_ : float
@@ -230,11 +231,11 @@ class PrototypeTeam(ProbabilisticTagger):
             return self._member(named, **setting.parameters(similarities))
 
         trials = self._choose(make, sentences, n_tokens, progress)
-        self.trials_ = [_facts(trial) for trial in trials]
         near = self._near(trials)
+        turns = [near[number % len(near)] for number in range(self.n_starts)]
+        self.trials_ = [{**_facts(trial), "taggers": turns.count(trial)} for trial in trials]
         self.members_ = []
-        for number in range(self.n_starts):
-            trial = near[number % len(near)]
+        for number, trial in enumerate(turns):
             member = make(trial.setting).set_params(
                 order=self.order or (1 if self.fields else 2),
                 max_iter=self._iterations(trial),
