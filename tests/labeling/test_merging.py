@@ -112,3 +112,23 @@ def test_labels_that_are_new_to_the_data_are_told_with_what_they_are_written_lik
 def test_a_row_that_several_files_leave_empty_is_one_and_none_if_one_fills_it():
     files = {"ann": todo([1, 2, 4], ["", "", "t"]), "bob": todo([1, 2, 4], ["", "q", ""])}
     assert merge_labels(data(), files, "y").n_empty == 1
+
+
+@pytest.mark.parametrize(
+    ("have", "come", "kept"),
+    [
+        (["1", "0", ""], ["1.0"], "1"),
+        (["1.0", "0.0", ""], ["1"], "1.0"),
+        (["1", "01", ""], ["01"], "01"),
+        (["", "", ""], ["1", "1.0"], "1"),
+        (["", "", ""], ["1.0", "1.0"], "1.0"),
+        (["1", "1.0", ""], ["1.0"], "1.0"),
+        (["v1", "v2", ""], ["v1.0"], "v1.0"),
+    ],
+)
+def test_whole_numbers_of_a_spreadsheet_are_the_labels_that_the_data_has(have, come, kept):
+    data = pl.DataFrame({"x": ["1", "2", "3"], "y": have})
+    files = {f"{number}.csv": pl.DataFrame({"x": ["3"], "y": [label]}) for number, label in enumerate(come)}
+    done = merge_labels(data, files, "y")
+    assert done.frame["y"].to_list()[2] == kept
+    assert not done.conflicts

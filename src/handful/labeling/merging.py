@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ROW, REASON, SUGGESTION, CONFIDENCE = "next_row", "next_reason", "next_suggestion", "next_confidence"
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
+_WHOLE = re.compile(r"([+-]?[0-9]+)([.,]0+)?")  # spreadsheets write a whole number with a tail
 ADDED = (ROW, REASON, SUGGESTION, CONFIDENCE)
 
 
@@ -133,6 +134,7 @@ def merge_labels(
     files : mapping of str to polars.DataFrame
         Rows of the table with their labels, by the name of the file. With the column ``next_row`` of `handful next` rows
         are found by number and content; without it by content alone, where rows of equal content are filled in order.
+        The label ``1.0`` of a spreadsheet is the label ``1`` where the table has that one.
     target : str
         The label column.
     prefer_new : bool, default=False
@@ -166,9 +168,14 @@ def merge_labels(
     strangers: list[tuple[str, int]] = []
     empty: set[Any] = set()
     n_changed = 0
-    for name, frame in files.items():
-        rows, changed = _rows_of(name, frame, target, place)
-        came = [_label(cell) for cell in frame[target].cast(pl.String).to_list()]
+    found = {name: _rows_of(name, frame, target, place) for name, frame in files.items()}
+    known = {label for label in labels if label is not None}
+    written = {
+        name: [_label(cell) for cell in frame[target].cast(pl.String).to_list()] for name, frame in files.items()
+    }
+    spelled = known or {label for column in written.values() for label in column if label and label.isdecimal()}
+    for name, (rows, changed) in found.items():
+        came = [_as_spelled(label, spelled) for label in written[name]]
         n_changed += changed
         for number, (row, label) in enumerate(zip(rows, came, strict=True)):
             if label is None:
@@ -177,7 +184,6 @@ def merge_labels(
                 strangers.append((name, number))
             else:
                 given.setdefault(row, []).append((name, label))
-    known = {label for label in labels if label is not None}
     n_new, n_same, conflicts = _settle(labels, given, prefer_new)
     fresh = sorted({label for label in labels if label is not None} - known) if known else []
     series = pl.Series(target, labels, dtype=pl.String)
@@ -193,6 +199,14 @@ def merge_labels(
         strangers,
         {label: _like(label, known) for label in fresh},
     )
+
+
+def _as_spelled(label: str | None, spelled: Collection[str]) -> str | None:
+    """Return a label as others spell it: spreadsheets write the class 1 as 1.0."""
+    whole = _WHOLE.fullmatch(label or "")
+    if whole is None or label in spelled:
+        return label
+    return next((other for other in (whole[1], f"{whole[1]}.0") if other in spelled), label)
 
 
 def _like(label: str, known: Collection[str]) -> str | None:
