@@ -21,7 +21,7 @@ size of the file. With four amounts or more a straight line over the logarithm t
 keeps base models, counts and rows, so that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
-                               [--systems words clusters lexicon] [--peers crfsuite spacy perceptron tnt]
+                               [--systems words clusters lexicon] [--peers crfsuite spacy perceptron tnt] [--slice 3]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
                                [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--near]
                                [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
@@ -145,6 +145,7 @@ def pos(corpus: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     train, judged = CORPORA[corpus](options.test)
     if options.quick:
         train = train[0][:500], train[1][:500]
+    train = train[0][:: options.slice], train[1][:: options.slice]
     known = {word for sentence in train[0] for word in sentence.tokens}
     everything = [sentence for sentences, _ in judged.values() for sentence in sentences]
 
@@ -228,6 +229,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="folder for base models and counts, so that a run can go on")
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
     parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=("wsj", "ewt"))
+    parser.add_argument("--slice", type=int, default=1, help="for 'pos', learn from one sentence in so many")
     parser.add_argument("--peers", nargs="+", choices=tuple(PEERS), default=(), help="other taggers")
     systems = ("words", "clusters", "lexicon")
     parser.add_argument("--systems", nargs="*", choices=systems, default=systems)
