@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from handful.core.errors import ParameterError
 from handful.corpora.make import make_tagged_sentences
 from handful.experiment.condensing import condense
 from handful.experiment.tagger_condensing import _costless, slimmed
@@ -76,7 +77,7 @@ def test_a_parser_drops_while_it_loses_nothing_beyond_chance(changes, chosen, mo
     condensing = Condensing(parser, trees[:40], None, CondensingSettings(held_out=3, max_iter=2))
     condensing.count([tree.sentence for tree in trees[40:]])
     first, last = condensing.features
-    model = last.retrain(*condensing.held, **condensing.settings.training(parser))
+    model = last.damped(last.retrain(*condensing.held, **condensing.settings.training(parser)), 0.5)
     sizes = []
 
     def right_heads(model, trees):
@@ -113,6 +114,19 @@ def test_light_and_rare_features_are_thinned_out():
     steps = rounded.weights_ / (0.5 * np.sqrt((weights[weights != 0] ** 2).mean()))
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
     assert rounded.n_active_ == np.count_nonzero(abs(weights) > 0.25 * np.sqrt((weights[weights != 0] ** 2).mean()))
+
+
+def test_a_damped_model_lies_between_the_base_model_and_the_other():
+    trees = make_tagged_sentences(60, random_state=0)
+    parser = DependencyParser(order=2, max_iter=2, labeled=False).fit(trees[:40])
+    features = CondensedFeatures(parser, base_step=0.001).fit([tree.sentence for tree in trees[40:]])
+    whole = features.retrain(trees[:40], None, algorithm="fobos", rate=0.003, max_iter=1)
+    base = features.condensed_levels_ * features.base_step
+    for share in (0.0, 0.5, 1.0):
+        between = share * whole.condensed_weights_ + (1 - share) * base
+        np.testing.assert_allclose(features.damped(whole, share).condensed_weights_, between, atol=1e-12)
+    with pytest.raises(ParameterError, match="base_step"):
+        CondensedFeatures(parser).fit([tree.sentence for tree in trees[40:]]).damped(whole, 0.5)
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.001])

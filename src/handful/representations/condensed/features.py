@@ -539,6 +539,26 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             return self._built(folded)
         return self._built(folded + self._tying.shares(model.tied_weights_[len(firsts) :]))
 
+    def damped(self, model: Any, share: float) -> Any:
+        """Return a model that has gone only a part of the way from the base model to another one.
+
+        Parameters
+        ----------
+        model : model
+            What `retrain` or `fold` of these features returned; they must have a `base_step`.
+        share : float
+            The part of the way: 0 is the base model with rounded weights, 1 the other model.
+
+        Returns
+        -------
+        model
+            See `retrain`.
+        """
+        if self.base_step is None:
+            raise ParameterError(f"{_WHO}: damped needs a base_step, got none.")
+        first = self._first_weights("base")
+        return self.fold(first + share * (model.tied_weights_ - first))
+
     def without_small(self, model: Any, drop: float) -> Any:
         """Return a model without the features whose weight is nearer to 0 than `drop`.
 
