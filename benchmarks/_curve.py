@@ -28,7 +28,7 @@ from handful.representations.counting import Counting
 from handful.tagging import CRF, TagColumn
 
 Tagged = tuple[list[Sentence], list[list[str]]]
-WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed")
+WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed", "rounded")
 PAPER_TOKENS = 3_720_000_000
 _OFTEN = 5  # observations of vocabulary "all"
 _RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
@@ -38,7 +38,7 @@ class Setting(NamedTuple):
     """A way to condense: its resolution, the weight of raw text in labeled texts, the step of base weights, the least weight."""
 
     way: str
-    resolution: float
+    resolution: float | None
     weight: float | None
     step: float | None
     drop: float | None
@@ -56,10 +56,10 @@ class Setting(NamedTuple):
         return [
             cls(way, resolution, weight, step, drop)
             for way in ways
-            for resolution in resolutions
+            for resolution in (resolutions if way != "rounded" else (None,))
             for weight in (weights if "weighed" in way else (None,))
             for step in (steps if "kept" in way else (None,))
-            for drop in drops
+            for drop in (drops if way != "rounded" else [drop or 0.0 for drop in drops])
         ]
 
     def told(self) -> dict[str, Any]:
@@ -173,10 +173,12 @@ class Curve:
         model = self._trained[1]
         if setting.drop is None:
             return self._scores(model, test) | {"weights": model.n_active_condensed_}
-        model = slimmed(model, setting.drop)
+        model = slimmed(model, setting.drop).with_small_lookups()
         return self._scores(model, test) | {"weights": model.n_active_condensed_} | self._sizes(model)
 
     def _condensed(self, setting: Setting, n_tokens: int) -> CRF:
+        if setting.way == "rounded":
+            return self.models["whole"]
         bins: dict[str, Any] = {"discount": 0.2, "resolution": setting.resolution}
         learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
         if setting.way == "rate":

@@ -13,12 +13,13 @@ python-crfsuite, spaCy and NLTK.
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
 blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
 40 % of the sentences with a base model of the first 60 % as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
-with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept, weighed"
-(base weights kept, rounded: `--steps`). `--near` takes the third of the sentences whose words are likelier in labeled text than
-in raw text, `--decisions marginals` counts what the base model expects in place of its best outputs, `--vocabulary all` takes up
-observations that the raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the
-size of the file. With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER`
-keeps base models, counts and rows, so that a run can be stopped and go on.
+with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept,
+weighed" (base weights kept, rounded: `--steps`); "rounded" (base weights alone, as `handful condense --way rounded`, with
+`--drops`). `--near` takes the third of the sentences whose words are likelier in labeled text than in raw text, `--decisions
+marginals` counts what the base model expects in place of its best outputs, `--vocabulary all` takes up observations that the
+raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the size of the file.
+With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base
+models, counts and rows, so that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
                                [--systems words clusters lexicon] [--peers crfsuite spacy perceptron tnt] [--slice 3]
@@ -211,7 +212,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=("pos", "curve"), default=("pos",))
     parser.add_argument("--raw", help="raw text for 'curve'")
     parser.add_argument("--tokens", nargs="+", type=int, default=AMOUNTS, help="of raw text")
-    parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS)
+    parser.add_argument("--ways", nargs="*", choices=WAYS, default=WAYS[:-1])
     parser.add_argument("--resolutions", nargs="+", type=float, default=(1.0,))
     parser.add_argument(
         "--weights", nargs="+", type=float, default=(4.0,), help="of weighed raw text, in labeled texts"

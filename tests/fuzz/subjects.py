@@ -134,6 +134,7 @@ def others() -> dict[str, tuple[Any, Ask]]:
 
     from handful.methods.classifiers import WithShares
     from handful.neighbors import TriTraining
+    from handful.tagging import CRF
     from handful.tagging.prototypes.team import PrototypeTeam
 
     rng = np.random.default_rng(7)
@@ -148,5 +149,8 @@ def others() -> dict[str, tuple[Any, Ask]]:
     words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]]
     lists = {"D": ["a", "the"], "N": ["dog", "cat"]}
     team = PrototypeTeam(lists, similarity="none", n_starts=1, max_iter=3).fit(words * 5)
+    paths = {"path": {"dog": "01", "DOG": "01", "cat": "01", "CAT": "01", "barks": "10", "BARKS": "10", "a": "11"}}
+    tagger = CRF(["word[0]", "path[0]"], lookups=paths, max_iter=3).fit(words, [["D", "N", "V"]] * 2)
+    found["hashed-table"] = (tagger.with_small_lookups(), lambda model: model.predict(words))
     found["prototype-team"] = (team, lambda model: model.predict(words))
     return found

@@ -69,6 +69,7 @@ CATALOGUE: dict[Takes, dict[str, str]] = {
         "senses": "handful.senses.classifier",
         "table-model": "handful.methods.table_model",
         "with-shares": "handful.methods.classifiers",
+        "hashed-table": "handful.features.hashed_table",
     },
 }
 

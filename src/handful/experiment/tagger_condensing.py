@@ -19,7 +19,7 @@ Way = Literal["bins", "kept", "rounded"]
 
 _FINER = 4.0  # bins in place of one, where base weights are kept
 _DROPS = (0.0, 0.02, 0.05, 0.1)  # more costs more than held-out sentences can tell
-_COARSEST, _FINEST = 0.1, 0.02
+_COARSEST, _USUAL_STEP = 0.1, 0.02
 _WORTH_A_NAME = 2.0  # times the least weight
 _SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
@@ -87,7 +87,8 @@ def condense_tagger(
     one half of these and judged on the other, and the other way round; discount and resolution are the best on the first
     half, and bins alone take that discount too. A way is better than rounded if it has fewer errors
     by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
-    the first, so that it has more to gain. The weights of the result are rounded, to 0.1 at most, so that the file packs well.
+    the first, so that it has more to gain. The weights of the result are rounded, to 0.1 at most, so that the file packs well,
+    and tables that it reads, such as clusters, keep hashes in place of words (`CRF.with_small_lookups`).
     """
     if way != "rounded":
         condensing.check()
@@ -111,7 +112,8 @@ def condense_tagger(
         features = full.rebin(**trained.chosen)
         result, told = features.carry(models["kept"], second.rebin(**trained.chosen)), bins_of(features)
     shares = {"base" if name == "rounded" else name: held.share(wrong) for name, wrong in tried.items()}
-    return Condensed(slimmed(result, drop), chosen, shares, told)
+    small = slimmed(result, drop).with_small_lookups()
+    return Condensed(small, chosen, shares, told)
 
 
 class _HeldOut:
@@ -212,7 +214,7 @@ def slimmed(model: Any, drop: float) -> Any:
     drop : float
         Least weight that is kept. An observation whose weights, together (root of the sum of squares), are less than twice
         that is dropped with all of them, since its name takes more room than they do. Weights are rounded to multiples of
-        it, of 0.1 at most and 0.02 at least.
+        it, of 0.1 at most, and of 0.02 where it is 0.
 
     Returns
     -------
@@ -226,7 +228,7 @@ def slimmed(model: Any, drop: float) -> Any:
     >>> slimmed(tagger, 0.1).n_active_ < tagger.n_active_
     True
     """
-    step = min(_COARSEST, max(_FINEST, drop))
+    step = min(_COARSEST, drop or _USUAL_STEP)
     space = model.feature_space()
     weights = space.base_weights(np.arange(space.n_features))
     heavy = np.flatnonzero((np.abs(weights) >= drop) & (np.rint(weights / step) != 0))

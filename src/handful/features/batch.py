@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from handful.features.columns import Column, Lookup
+from handful.features.hashed_table import HashedTable
 from handful.features.language import TOKEN_COLUMN, Atom
 from handful.features.word_functions import word_function
 from handful.kernels.templates import shift_ids
@@ -27,7 +28,7 @@ class Batch:
         The columns that templates read.
     offsets : ndarray of int64
         Where each sentence starts.
-    lookups : mapping of str to mapping
+    lookups : mapping of str to mapping or HashedTable
         Tables from a word to one or several strings.
     codes : dict
         Codes of values, filled by the extractor.
@@ -35,7 +36,7 @@ class Batch:
 
     columns: dict[str, Column]
     offsets: np.ndarray
-    lookups: Mapping[str, Lookup]
+    lookups: Mapping[str, Lookup | HashedTable]
     codes: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
     _strings: dict[str, list[list[str | None]]] = field(default_factory=dict)
     _places: dict[tuple[str, int], np.ndarray] = field(default_factory=dict)
@@ -53,11 +54,8 @@ class Batch:
         if cached is None:
             values = self.columns[self.column_of(atom)].values
             table = self.lookups.get(atom.column)
-            cached = [list(values)] if table is None else _look_up(table, values)
-            for name in atom.functions:
-                function = word_function(name)
-                cached = [[None if v is None else function(v) for v in row] for row in cached]
-            self._strings[atom.space] = cached
+            rows = [list(values)] if table is None else _look_up(table, values)
+            cached = self._strings[atom.space] = [applied(atom, row) for row in rows]
         return cached
 
     def hashes(self, atom: Atom, place: int) -> np.ndarray:
@@ -78,12 +76,24 @@ class Batch:
         return cached
 
 
+def applied(atom: Atom, strings: Sequence[str | None]) -> list[str | None]:
+    """Return the functions of an atom, one after the other, of each string."""
+    row = list(strings)
+    for name in atom.functions:
+        function = word_function(name)
+        row = [None if v is None else function(v) for v in row]
+    return row
+
+
 def _hash(text: str) -> int:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") | 1
 
 
-def _look_up(table: Lookup, words: list[str]) -> list[list[str | None]]:
-    values = [(v,) if isinstance(v, str) else tuple(v) for v in (table.get(word, ()) for word in words)]
+def _look_up(table: Lookup | HashedTable, words: list[str]) -> Sequence[Sequence[str | None]]:
+    if isinstance(table, HashedTable):
+        values = table.find(words)
+    else:
+        values = [(v,) if isinstance(v, str) else tuple(v) for v in (table.get(word, ()) for word in words)]
     width = max(map(len, values), default=1) or 1
     return [[row[place] if place < len(row) else None for row in values] for place in range(width)]

@@ -15,9 +15,10 @@ import numpy as np
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.schema import Array, DictOf, ListOf, Maybe, Number, Record, Text, check_state, stored
-from handful.features.batch import AFTER, BEFORE, N_PADS, PAD_NAMES, Batch
+from handful.features.batch import AFTER, BEFORE, N_PADS, PAD_NAMES, Batch, applied
 from handful.features.columns import Lookup, Tokens, read_column, sentence_offsets
-from handful.features.folded import as_asked
+from handful.features.folded import FoldedTable, as_asked
+from handful.features.hashed_table import HashedTable, Values
 from handful.features.language import TOKEN_COLUMN, Atom, Template, parse_templates
 from handful.features.predicates import Predicates
 from handful.features.wording import in_words
@@ -37,7 +38,7 @@ class Extractor:
         Drop predicates seen less often than this.
     hash_bits : int or None
         If given, keep no vocabulary: each template has 2 to the power of this many buckets.
-    lookups : mapping of str to mapping, or None
+    lookups : mapping of str to mapping or HashedTable, or None
         Tables from a word to a string or several strings; a template reads them by name.
 
     Attributes
@@ -178,6 +179,37 @@ class Extractor:
         ]
         smaller._set_keys(keys)
         return smaller
+
+    def with_small_lookups(self) -> Extractor:
+        """Return an extractor that says the same of every word that its tables have, with tables that take less room.
+
+        Returns
+        -------
+        Extractor
+            With a `HashedTable` for each table: values in which no known predicate sees a difference are one there, and
+            words of whose values none is known are left out.
+        """
+        small = {name: self._small(name, table) for name, table in self.lookups.items()}
+        return Extractor.from_state(self.state(), small)
+
+    def _small(self, name: str, table: Lookup | HashedTable) -> HashedTable:
+        if isinstance(table, HashedTable):
+            return table
+        if self.hash_bits is not None:
+            return HashedTable().fit(table)
+        values = {word: (v,) if isinstance(v, str) else tuple(v) for word, v in table.items()}
+        distinct = list(dict.fromkeys(values.values()))
+        parts = list(dict.fromkeys(part for value in distinct for part in value))
+        read: dict[str, tuple[int, ...]] = dict.fromkeys(parts, ())
+        for atom in {atom.space: atom for slot in self.slots for atom in slot if atom.column == name}.values():
+            known = self._codes[atom.space]
+            for part, found in zip(parts, applied(atom, parts), strict=True):
+                read[part] += (-1 if found is None else known.get(found, -1),)
+        first: dict[tuple[tuple[int, ...], ...], Values] = {}
+        same = {value: first.setdefault(tuple(read[part] for part in value), value) for value in distinct}
+        dumb = {value for value in distinct if all(code < 0 for part in value for code in read[part])}
+        kept = {word: same[value] for word, value in values.items() if value not in dumb}
+        return HashedTable().fit(FoldedTable(kept) if isinstance(table, FoldedTable) else kept)
 
     def _used(self, decoded: Sequence[Sequence[np.ndarray]]) -> dict[str, np.ndarray]:
         """Tell for each space which of its codes are used; those of pads always are."""
@@ -412,7 +444,9 @@ class Extractor:
         return PAD_NAMES[code] if code < N_PADS else self._strings[space][code - N_PADS]
 
 
-def _as_lookup(name: str, table: Any) -> Lookup:
+def _as_lookup(name: str, table: Any) -> Lookup | HashedTable:
+    if isinstance(table, HashedTable):
+        return table
     paths = getattr(table, "paths_", table)
     if not isinstance(paths, Mapping):
         raise ParameterError(
@@ -421,7 +455,9 @@ def _as_lookup(name: str, table: Any) -> Lookup:
     return as_asked(paths)
 
 
-def _most_values(table: Lookup) -> int:
+def _most_values(table: Lookup | HashedTable) -> int:
+    if isinstance(table, HashedTable):
+        return table.width
     return max((1 if isinstance(v, str) else len(v) for v in table.values()), default=1) or 1
 
 

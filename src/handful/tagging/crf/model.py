@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
@@ -445,6 +446,21 @@ class CRF(ProbabilisticTagger):
         if self.encoding is not None:
             other.scheme_ = self.scheme_
         other._keep(extractor, layout, weights)
+        return other
+
+    def with_small_lookups(self) -> CRF:
+        """Return a tagger that says the same, with tables that take less room.
+
+        Returns
+        -------
+        CRF
+            Itself, if it reads no tables; else one with a `handful.features.hashed_table.HashedTable` in place of each.
+        """
+        if not self.lookups:
+            return self
+        other = copy(self)
+        other._keep(self._extractor.with_small_lookups(), self._layout, self.weights_)
+        other.lookups = other._extractor.lookups
         return other
 
     def _keep(self, extractor: Extractor, layout: ChainLayout, weights: np.ndarray) -> None:
