@@ -80,7 +80,7 @@ def add_pairs(
     amounts : ndarray of float64, shape (n,)
         What to add.
     ranks : ndarray of int64
-        Row of each number; -1 for numbers that do not count.
+        Row of each number; -1 for numbers that do not count. Empty if each number is its own row.
     n_targets : int
         Cells a row.
     out : ndarray of float64
@@ -93,14 +93,17 @@ def add_pairs(
     >>> out.tolist()
     [0.0, 0.0, 1.0, 0.0, 0.0, 2.0]
     """
+    ranked = len(ranks) > 0
     for i in range(len(ids)):
-        if targets[i] < 0:
+        target, amount = targets[i], amounts[i]
+        if target < 0:
             continue
         for k in range(ids.shape[1]):
-            if ids[i, k] >= 0:
-                rank = ranks[ids[i, k]]
-                if rank >= 0:
-                    out[rank * n_targets + targets[i]] += amounts[i]
+            rank = np.int64(ids[i, k])
+            if ranked and rank >= 0:
+                rank = ranks[rank]
+            if rank >= 0:
+                out[rank * n_targets + target] += amount
 
 
 @njit(cache=True, nogil=True)
@@ -155,15 +158,21 @@ def spread_rows(
     >>> out.tolist()
     [5.0, 0.0, 5.0, 0.0]
     """
+    ranked = len(ranks) > 0
+    there = np.empty(n_targets, dtype=np.int64)
     for r in range(len(row_offsets) - 1):
-        first, stop = row_offsets[r], row_offsets[r + 1]
-        for z in range(n_targets if first < stop else 0):
-            amount = sums[r * n_targets + z]
-            if amount != 0.0:
-                for i in range(first, stop):
-                    rank = ranks[row_ids[i]]
-                    if rank >= 0:
-                        out[rank * n_targets + z] += amount
+        n_there = 0
+        for z in range(n_targets):
+            if sums[r * n_targets + z] != 0.0:
+                there[n_there] = z
+                n_there += 1
+        for i in range(row_offsets[r], row_offsets[r + 1] if n_there else row_offsets[r]):
+            rank = np.int64(row_ids[i])
+            if ranked:
+                rank = ranks[rank]
+            if rank >= 0:
+                for j in range(n_there):
+                    out[rank * n_targets + there[j]] += sums[r * n_targets + there[j]]
 
 
 @njit(cache=True, nogil=True)

@@ -21,8 +21,9 @@ from handful.linear.layout import labels_before
 from handful.linear.part_shares import PartShares
 from handful.tagging.base import check_sentences
 
-_BATCH_TOKENS = 100_000
+_BATCH_TOKENS = 200_000
 _MOST_CELLS = 1 << 24
+_OWN = np.empty(0, dtype=np.int64)  # every number is its own rank
 
 
 class ChainSpace:
@@ -124,7 +125,7 @@ class ChainSpace:
         place = self._even.classes(observed.offsets)
         share = np.repeat(self._even.shares(observed.offsets, place), np.diff(observed.offsets))
         width = self._even.n_classes
-        _add(observed, place, share, np.arange(self.extractor.n_predicates), width, basis)
+        _add(observed, place, share, _OWN, width, basis)
         basis[-width:] += np.bincount(place, weights=share, minlength=width)
         return int(observed.offsets[-1])
 
@@ -137,7 +138,7 @@ class ChainSpace:
         node, edge, pairs, triples = (chosen[a:b] for a, b in pairwise(self.starts))
         # R of Suzuki et al., Fig. 2: how often a feature is in the best outputs.
         ones = np.ones(len(codes))
-        _add(observed, codes, ones, self._node_rank, self.n_labels, node)
+        _add(observed, codes, ones, _OWN if self.node_wanted.all() else self._node_rank, self.n_labels, node)
         if len(edge):
             _add(observed.only(self.edge_wanted), pair, ones, self._edge_rank, len(self.legal), edge)
         if len(pairs):
@@ -318,7 +319,7 @@ def _add(
     n_rows = len(observed.row_offsets) - 1
     if n_rows * width <= _MOST_CELLS:
         sums = np.zeros(n_rows * width)
-        add_pairs(observed.rows, targets, amounts, np.arange(n_rows), width, sums)
+        add_pairs(observed.rows, targets, amounts, _OWN, width, sums)
         spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
         add_pairs(observed.direct, targets, amounts, ranks, width, out)
     else:
