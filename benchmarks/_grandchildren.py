@@ -225,10 +225,10 @@ def slots_of(heads: np.ndarray, codes: np.ndarray, root: int, triples: np.ndarra
 
 
 class GrandchildParser:
-    """A parser of order 2 with triples; heads alone, and punctuation is left where it is."""
+    """A parser of order 2 with triples of "all" words, of the "outermost" children, or of "no" words; heads alone."""
 
-    def __init__(self, *, outermost: bool, max_iter: int) -> None:
-        self.outermost, self.max_iter = outermost, max_iter
+    def __init__(self, *, of: str, max_iter: int) -> None:
+        self.of, self.outermost, self.max_iter = of, of == "outermost", max_iter
 
     def fit(self, trees: Sequence[Tree]) -> GrandchildParser:
         known, heads, _ = read_trees(trees, projective=True, single_root=True)
@@ -241,7 +241,7 @@ class GrandchildParser:
         self.features = TreeFeatures.learn(sentences, heads, templates, encoder, min_count=1, **rules)
         of_sentences = SentenceFeatures(self.features, sentences, CACHE_BYTES)
         slots = np.zeros(1 << _BITS, dtype=bool)
-        for number in range(len(sentences)):
+        for number in range(len(sentences) if self.of != "no" else 0):
             root = 2 + int(of_sentences.offsets[number]) + number
             own = heads[of_sentences.offsets[number] : of_sentences.offsets[number + 1]]
             slots[slots_of(own, of_sentences.codes, root, _TRIPLES, self.outermost)] = True
