@@ -134,8 +134,8 @@ class HashedTable(Storable):
                 others = {i: change(words[i]) for i in np.flatnonzero(numbers < 0).tolist()}
                 asked = {i: other for i, other in others.items() if other != words[i] == other.upper()}
                 numbers[list(asked)] = self._numbers(list(asked.values()))
-        for place, word in enumerate(words):
-            numbers[place] = self.spelled_.get(word, numbers[place])
+        for place in [i for i, word in enumerate(words) if word in self.spelled_]:
+            numbers[place] = self.spelled_[words[place]]
         return [self._values[number] if number >= 0 else _NOTHING for number in numbers.tolist()]
 
     def _numbers(self, words: Sequence[str]) -> np.ndarray:
