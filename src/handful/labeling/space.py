@@ -113,7 +113,7 @@ def _scaled(cells: np.ndarray) -> np.ndarray:
 
 
 def as_points(matrix: Any, random_state: int) -> np.ndarray:
-    """Return rows as points: principal components of a wide table, topics (LSA) of texts at length 1.
+    """Return rows as points: principal components of a wide table, directions of texts.
 
     Parameters
     ----------
@@ -125,7 +125,12 @@ def as_points(matrix: Any, random_state: int) -> np.ndarray:
     Returns
     -------
     ndarray of float64, shape (n_rows, n_dimensions)
-        At most 50 dimensions of a table, 100 of texts.
+        At most 50 dimensions of a table, 100 of a sparse matrix; rows of texts alone keep theirs.
+
+    Notes
+    -----
+    Rows of texts alone are directions: what all have in common is taken away, since it hides what they differ in (Mu &
+    Viswanath 2018), and the rest is made of length 1.
     """
     from sklearn.decomposition import PCA, TruncatedSVD
     from sklearn.preprocessing import normalize
@@ -137,10 +142,19 @@ def as_points(matrix: Any, random_state: int) -> np.ndarray:
             return np.asarray(matrix.toarray())
         topics = TruncatedSVD(most, random_state=random_state).fit_transform(matrix)
         return np.asarray(normalize(topics))
+    if _is_text_alone(matrix):
+        directions = np.asarray(matrix)
+        return np.asarray(normalize(directions - directions.mean(axis=0)))
     clipped = np.clip(matrix, -_CLIP, _CLIP)
     if width <= _MOST_DIMENSIONS or n_rows <= _MOST_DIMENSIONS:
         return np.asarray(clipped)
     return np.asarray(PCA(_MOST_DIMENSIONS, random_state=random_state).fit_transform(clipped))
+
+
+def _is_text_alone(matrix: Any) -> bool:
+    """Tell whether all columns of encoded rows come from texts."""
+    spans = getattr(matrix, "spans", {}).values()
+    return matrix.shape[1] > 0 and sum(stop - start for start, stop in spans) == matrix.shape[1]
 
 
 @dataclass(frozen=True, eq=False)
