@@ -11,6 +11,7 @@ from scipy import sparse
 
 from handful.core.errors import DataError, ParameterError
 from handful.corpora.tables import table_of
+from handful.features.rows import Rows
 from handful.labeling import LabelLoop, next_rows
 from handful.labeling.expected import choose_expected
 from handful.labeling.loop import AUDIT, CONFIRMING, TYPICAL
@@ -205,6 +206,14 @@ def test_missing_and_endless_cells_become_the_mean():
     matrix = as_matrix(np.array([[1.0, np.inf], [3.0, 2.0], [np.nan, 4.0]]), who="test")
     assert matrix.tolist() == [[-1.0, 0.0], [1.0, -1.0], [0.0, 1.0]]
     assert as_points(matrix, 0).shape == (3, 2)
+
+
+def test_rows_of_texts_alone_are_directions_without_what_all_have_in_common():
+    parts = np.array([[3.0, 1.0, 0.0], [3.0, -1.0, 0.0], [3.0, 0.0, 2.0], [3.0, 0.0, -2.0]])
+    texts = as_points(Rows.of(parts, {"lsa": (0, 2), "letters": (2, 3)}, None), 0)
+    assert texts.tolist() == [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
+    beside_other_columns = as_points(Rows.of(parts, {"lsa": (0, 2)}, None), 0)
+    assert beside_other_columns.tolist() == parts.tolist()
 
 
 def test_typicality_is_one_by_the_mean_distance():
