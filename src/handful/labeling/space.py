@@ -154,7 +154,7 @@ def as_points(matrix: Any, random_state: int) -> np.ndarray:
 def _is_text_alone(matrix: Any) -> bool:
     """Tell whether all columns of encoded rows come from texts."""
     spans = getattr(matrix, "spans", {}).values()
-    return matrix.shape[1] > 0 and sum(stop - start for start, stop in spans) == matrix.shape[1]
+    return bool(matrix.shape[1] > 0 and sum(stop - start for start, stop in spans) == matrix.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
