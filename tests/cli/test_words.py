@@ -139,6 +139,20 @@ def test_words_that_are_not_in_the_text_are_named(capsys, folder, tmp_path):
     assert "got none of 2, such as 'xyzzy'" in err
 
 
+def test_fields_that_change_at_nearly_every_word_are_told(capsys, tmp_path):
+    write_prototypes(tmp_path / "list.tsv", {"A": ["a"], "B": ["b"]})
+    (tmp_path / "short.txt").write_text("a b a b\n" * 30)
+    (tmp_path / "long.txt").write_text("a a a b b b\n" * 30)
+    usual = ("--fields", "--no-spelling", "--similarity", "none", "--iterations", 2, "--n-starts", 1, "--jobs", 1)
+    told = {}
+    for name in ("short", "long"):
+        fitting = ("fit", "prototypes", tmp_path / "list.tsv", tmp_path / f"{name}.txt", "--model", tmp_path / name)
+        code, _, told[name] = run(capsys, *fitting, *usual, "--sticky", 0)
+        assert code == 0
+    assert told["short"] == "Fields have 1.0 words in the mean. If yours are longer, try --sticky 4.\n"
+    assert told["long"] == ""
+
+
 @pytest.mark.parametrize("command", [["clusters"], ["similar", "--word", "x"]])
 def test_a_table_is_no_text(capsys, tmp_path, command):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")

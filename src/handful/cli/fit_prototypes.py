@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from handful.corpora.sentences import read_sentences
 from handful.tagging import PrototypeTeam
 
 _SHOWN = 20  # words named in a note
+_ASKED = 200  # sentences that are looked at for the length of their fields
+_SHORT = 1.5  # words: fields that are shorter in the mean are hardly fields
 
 
 @click.command("prototypes")
@@ -96,7 +99,14 @@ def _facts(
         "linked_words": len(words & (team.links_.keys() - team.lexicon_.keys())),
         "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
         "weight_of_tagged": team.crf_weight_,
+        "words_a_field": round(_field_length(team.predict(sentences[:_ASKED])), 2) if team.fields else None,
     }
+
+
+def _field_length(tags: Iterable[Sequence[str]]) -> float:
+    """Return the mean number of words that have one label in a row."""
+    runs = [len(list(run)) for sentence in tags for _, run in groupby(sentence)]
+    return sum(runs) / max(len(runs), 1)
 
 
 def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
@@ -107,6 +117,9 @@ def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
     if absent:
         more_words = " ..." if len(absent) > _SHOWN else ""
         say(f"Not in the text: {' '.join(absent[:_SHOWN])}{more_words}", stderr=True)
+    length = facts["words_a_field"]
+    if length is not None and length < _SHORT:
+        say(f"Fields have {length:.1f} words in the mean. If yours are longer, try --sticky 4.", stderr=True)
 
 
 def _chosen(team: PrototypeTeam) -> str:
