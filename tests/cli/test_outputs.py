@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -167,3 +168,66 @@ def test_json_lines_of_answers_go_to_stdout(capsys, folder):
     assert code == 2
     assert "--json" in err
     assert not (folder / "new.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "labeled", "model", "data"),
+    [
+        (
+            "filled.csv",
+            "x,y,next_suggestion,next_confidence,next_reason,next_row\n1,a,a,0.9,audit,3-ab\n",
+            "table",
+            "new.csv",
+        ),
+        ("labeled.csv", "x,y\n1,\n2,b\n", "table", "new.csv"),
+        ("labeled.jsonl", '{"x": 1, "y": "a"}\n', "table", "new.csv"),
+        ("hand.tsv", "a\tD\ncat\tN\n\n" * 3, "table", "new.csv"),
+        ("hand.tsv", "a\tD\ncat\tN\n\n" * 3, "tags", "raw.txt"),
+        ("one.tsv", "a\tD\ncat\tN\n", "tags", "raw.txt"),
+        ("plus.conllup", "# global.columns = FORM TAG\na\tD\ncat\tN\n\n", "tags", "raw.txt"),
+        ("texts.jsonl", '{"text": "a cat", "spans": [{"start": 2, "end": 5, "label": "PET"}]}\n', "tags", "raw.txt"),
+        ("trees.conllu", TREE, "tags", "raw.txt"),
+        ("trees.conllu", TREE, "train", "train.conllu"),
+    ],
+)
+def test_answers_never_replace_labels(capsys, folder, monkeypatch, tmp_path, name, labeled, model, data):
+    monkeypatch.chdir(folder)
+    fit_table(capsys)
+    output = tmp_path / name
+    output.write_text(labeled)
+    code, out, err = run(capsys, "predict", f"{model}.handful", data, "-o", output)
+    assert (code, out) == (1, "")
+    assert f"{name}: is there already, and may hold labels that were not merged. Name another file, or delete it" in err
+    assert output.read_text() == labeled
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "data"),
+    [
+        ("answers.csv", "table", "table.csv"),
+        ("answers.jsonl", "table", "new.csv"),
+        ("answers.tsv", "tags", "raw.txt"),
+        ("again.tsv", "tags", "tags.tsv"),
+        ("answers.jsonl", "tags", "raw.txt"),
+        ("answers.conllu", "tags", "raw.txt"),
+        ("answers.conllu", "train", "train.conllu"),
+    ],
+)
+def test_answers_replace_earlier_answers(capsys, folder, monkeypatch, tmp_path, name, model, data):
+    monkeypatch.chdir(folder)
+    fit_table(capsys)
+    output = tmp_path / name
+    command = ("predict", f"{model}.handful", data, "-o", output)
+    assert run(capsys, *command)[0] == 0
+    first = output.read_bytes()
+    code, _, err = run(capsys, *command)
+    assert (code, output.read_bytes()) == (0, first), err
+    output.write_text("x,y\n1,\n" if model == "table" else "A note of mine, no labels.\n")
+    assert run(capsys, *command)[0] == 0
+    assert output.read_bytes() == first
+
+
+def fit_table(capsys):
+    Path("new.csv").write_text("x\n1\n2\n")
+    if not Path("table.handful").exists():
+        assert run(capsys, "fit", "table.csv", "--target", "y", "--method", "k-nn")[0] == 0

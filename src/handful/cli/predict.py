@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from handful.cli.console import answers_to, say
+from handful.cli.earlier_answers import check_answers
 from handful.cli.earlier_model import kind_of
-from handful.cli.options import Run, check_output, run_options, tokens_option
+from handful.cli.options import Run, check_apart, check_output, run_options, tokens_option
 from handful.core.registry import card_of
 
 # Options that only some kinds of models have a use for.
@@ -86,6 +87,9 @@ def command(
         _check_chain(models, kinds)
     kind = kinds[0]
     _check_options(ctx, kind)
+    if kind != "tables":
+        check_apart(run.output, data)
+    check_answers(run.output, fitted[0], (column, confidence))
     if kind == "tables":
         from handful.cli.predict_table import predict_table
 

@@ -43,12 +43,10 @@ def predict_sentences(
     tokens : {"blanks", "words"} or None
         Where text is cut; by default as the training tokens of the first tagger are.
     """
-    from handful.cli.options import check_apart
     from handful.compute import map_parts
     from handful.core.errors import HandfulError, ParameterError, PartError
     from handful.methods.pipeline import Pipeline
 
-    check_apart(run.output, data)
     form: Any = "jsonl" if run.as_json else _form(run.output)
     pipeline = Pipeline(models)
     if abstain is not None and pipeline.parser is not None:

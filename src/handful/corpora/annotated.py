@@ -25,6 +25,9 @@ ENDINGS: dict[str, Form | Literal["docbin"]] = {
 }
 """What a file of annotated sentences is by the ending of its name."""
 
+GENERATOR = "# generator = handful predict"
+"""First line of CoNLL-U that `handful predict` writes, which tells its answers from trees that a person made."""
+
 _IN_CONLLU = ("token", "lemma", "upos", "xpos", "feats", "deps", "misc")
 
 
@@ -41,13 +44,16 @@ def header_text(form: Form, names: Sequence[str]) -> str:
     Returns
     -------
     str
-        For columns a line that names them, so that whoever reads them knows a tag from a confidence.
+        For columns a line that names them, so that whoever reads them knows a tag from a confidence; for CoNLL-U one that
+        tells who wrote it.
 
     Examples
     --------
     >>> header_text("columns", ["token", "tag", "confidence"])
     '# global.columns = TOKEN TAG CONFIDENCE\n'
     """
+    if form == "conllu":
+        return GENERATOR + "\n"
     return columns_header(names) + "\n" if form == "columns" else ""
 
 
@@ -152,7 +158,7 @@ def _with_misc(tree: Tree, filled: Sequence[str], confidence: Sequence[float]) -
         _misc_cell(cell, {name: cells[place] for name, cells in more.items()}) for place, cell in enumerate(old)
     )
     comments = tuple(
-        line for line in sentence.comments if line[:1] in ("", "#") and not line.startswith(COLUMNS_HEADER)
+        line for line in sentence.comments if line[:1] in ("", "#") and not line.startswith((COLUMNS_HEADER, GENERATOR))
     )
     whole = Sentence(sentence.tokens, {**sentence.columns, "misc": misc}, comments)
     return Tree(whole, tree.heads, tree.labels, tree.extras)
