@@ -262,3 +262,33 @@ def test_fit_counts_the_answers_that_it_tells_of(capsys, data, tmp_path):
     assert "Confidence is kept low: at most 0.75" in out
     _, out, _ = run(capsys, "predict", tmp_path / "few.handful", few, "--abstain", "0.8")
     assert {row["predicted"] for row in csv.DictReader(out.splitlines())} == {""}
+
+
+def test_an_interrupted_race_keeps_the_earlier_model(capsys, data, tmp_path, monkeypatch):
+    from handful.experiment.arena_tables import TableArena
+
+    monkeypatch.setitem(CATALOGUE, "table", QUICK)
+    whole, calls = TableArena.run, []
+
+    def stop(self, task):
+        calls.append(task)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return whole(self, task)
+
+    monkeypatch.setattr(TableArena, "run", stop)
+    model = tmp_path / "rows.handful"
+    race = ("fit", data, "--target", "label", "--jobs", "1")
+    code, _, err = run(capsys, *race)
+    assert (code, model.exists()) == (130, True)
+    assert "Interrupted: the best bet so far was fitted and saved." in err
+    before = model.read_bytes()
+    for name in ("rows.interrupted.handful", "rows.interrupted1.handful"):
+        calls.clear()
+        code, out, err = run(capsys, *race)
+        assert code == 130
+        assert f"fitted and saved in {tmp_path / name}; the earlier model stays in {model}." in err
+        assert "was replaced" not in err
+        assert str(tmp_path / name) in out
+        assert (tmp_path / name).stat().st_size
+        assert model.read_bytes() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,14 +81,24 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         "command": command_line(ctx),
         **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
+    earlier = where
+    if interrupted and replaced:
+        where = _free_name(where)
     save(model, where)
-    if replaced:
+    if replaced and where == earlier:
         say(replaced, stderr=True)
     _tell_shares(model, problem)
     _tell(model, where, run.as_json)
     if interrupted:
-        click.echo("Interrupted: the best bet so far was fitted and saved.", err=True)
+        kept = f" in {where}; the earlier model stays in {earlier}" if where != earlier else ""
+        click.echo(f"Interrupted: the best bet so far was fitted and saved{kept}.", err=True)
         ctx.exit(130)
+
+
+def _free_name(where: Path) -> Path:
+    """Return a name beside that of a model, which no file has, for one that was made in haste."""
+    names = (where.with_name(f"{where.stem}.interrupted{n or ''}{where.suffix}") for n in count())
+    return next(name for name in names if not name.exists())
 
 
 def _winner(problem: Problem, given: dict[str, Any]) -> tuple[TableModel, bool]:
