@@ -272,6 +272,29 @@ def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     assert "models that say so" not in out
 
 
+@pytest.mark.parametrize(
+    ("marks", "n_wrong", "says"),
+    [
+        ((False, True), 1, "1 is contradicted: models trained on the others are as sure of another label as they usually are "
+         "where it was given (it is marked * above)."),
+        ((True, True), 3, "3 are contradicted: models trained on the others are as sure of another label as they usually are "
+         "where it was given (2 are marked * above; -n shows more)."),
+        ((False, False), 1, "1 is contradicted: models trained on the others are as sure of another label as they usually are "
+         "where it was given (not among those above; -n shows more)."),
+    ],
+)  # fmt: skip
+def test_what_is_said_to_be_marked_is_shown(capsys, table, monkeypatch, marks, n_wrong, says):
+    from handful.labeling.doubt import Doubt, Doubts
+
+    shown = [Doubt(row, "p", "q", 0.2, 0.6, mark, ("extra trees",), ()) for row, mark in enumerate(marks)]
+    told = Doubts(shown, n_wrong, 5, [], 12, 0, ("logistic regression", "extra trees", "nearest neighbors"))
+    monkeypatch.setattr("handful.labeling.doubtful_labels", lambda *_, **__: told)
+    code, out, _ = run(capsys, "doubt", table, "--target", "kind", "-n", 2)
+    assert code == 0
+    assert out.count("q 60% *") == sum(marks)
+    assert says in " ".join(out.split())
+
+
 def test_wrong_tags_are_doubted(capsys, corpus):
     text = corpus.read_text()
     corpus.write_text(text.replace("Oslo\tB-LOC", "Oslo\tO", 1))
@@ -282,7 +305,9 @@ def test_wrong_tags_are_doubted(capsys, corpus):
     fix = corpus.parent / "fix.tsv"
     code, out, _ = run(capsys, "doubt", corpus, "-n", 1, "-o", fix)
     assert code == 0
-    assert "Oslo" in out
+    assert re.search(r" Oslo +O \(\d+%\) +B-LOC \(\d+%\) \* ", out)
+    assert "1 place is contradicted: a tagger" in out
+    assert "(it is marked * above)" in " ".join(out.split())
     first = fix.read_text().splitlines()[0]
     assert re.fullmatch(r'# in doubt: token \d "Oslo": O, models say B-LOC \(\d+%\)', first)
     assert not any(token.startswith("#") for sentence in read_tagged(fix).sentences for token in sentence)

@@ -91,6 +91,19 @@ def test_no_label_that_models_agree_with_is_listed(n):
     assert times == sorted(times)
 
 
+def test_a_label_that_is_likelier_than_its_rival_is_not_contradicted(monkeypatch):
+    # Models are never sure of c, so that a quarter is as sure as they usually are; b would have to reach 0.9.
+    lines = {"a": [0.8, 0.1, 0.1], "b": [0.05, 0.9, 0.05], "c": [0.4, 0.35, 0.25]}
+    y = ["a"] * 5 + ["b"] * 5 + ["c"] * 5
+    shares = np.array([lines[label] for label in y])
+    shares[0] = [0.3, 0.45, 0.25]
+    monkeypatch.setattr("handful.labeling.doubt._answers", lambda *_: {"made": shares})
+    told = doubtful_labels(np.arange(15.0)[:, None], y)
+    first = next(doubt for doubt in told.doubts if doubt.row == 0)
+    assert (first.suggestion, first.confident) == ("b", False)
+    assert told.n_wrong == sum(doubt.confident for doubt in told.doubts)
+
+
 def test_near_duplicates_with_different_labels_are_named():
     X, y, _ = flipped(share=0.0)
     X, y = np.vstack([X, X[:1] + 1e-3]), np.append(y, (y[0] + 1) % 3)
@@ -165,6 +178,37 @@ def test_wrong_tags_of_tokens_and_spans_are_found():
     assert (7, 19) in told.duplicates or (7, 31) in told.duplicates
     same_name = sum(sentences[7][1] in sentence for sentence in sentences) - 1
     assert places[7, 1, 2].elsewhere == ((("B-LOC",), same_name),)
+
+
+MADE = {  # of each word the answer, and how likely LOC, PER and PRE are
+    "Ann": ("PER", (0.1, 0.9, 0.0)),
+    "Rome": ("LOC", (0.2, 0.5, 0.3)),
+    "Kim": ("LOC", (0.27, 0.16, 0.57)),
+    "Tom": ("PER", (0.14, 0.76, 0.0)),
+    "Eve": ("LOC", (0.3, 0.6, 0.1)),
+}
+
+
+class MadeTagger:
+    classes_ = ("LOC", "PER", "PRE")
+
+    def fit(self, sentences, tags):
+        return self
+
+    def predict(self, sentences):
+        return [[MADE[word][0] for word in sentence] for sentence in sentences]
+
+    def predict_proba(self, sentences):
+        return [np.array([MADE[word][1] for word in sentence]) for sentence in sentences]
+
+
+def test_the_least_likely_tags_come_first_and_likely_ones_are_not_contradicted():
+    sentences = [["Ann"]] * 8 + [["Rome"]] * 4 + [["Kim"], ["Tom"], ["Eve"]]
+    tags = [["PER"]] * 8 + [["LOC"]] * 4 + [["PER"], ["PRE"], ["PER"]]
+    told = doubtful_tags(sentences, tags, make=MadeTagger)
+    found = [(doubt.tokens[0], round(doubt.given_share, 2), doubt.confident) for doubt in told.doubts]
+    assert found == [("Tom", 0.0, False), ("Kim", 0.16, True), ("Eve", 0.6, False)]
+    assert told.n_wrong == 1
 
 
 def test_sentences_that_differ_in_case_or_digits_are_duplicates():

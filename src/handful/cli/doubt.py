@@ -124,23 +124,40 @@ def _verdict(told: Doubts) -> str:
         return f"{judged} none is in doubt: each is what models trained on the others would say."
     if not told.n_wrong:
         return f"{judged} none is surely wrong; {doubtful}: models trained on the others lean to another label."
-    verb, which = ("is", "it is") if told.n_wrong == 1 else ("are", "they are")
+    verb = "is" if told.n_wrong == 1 else "are"
     more = f" {doubtful}: models lean to another label." if less_sure else ""
     return (
         f"{judged} {told.n_wrong:,} {verb} contradicted: models trained on the others are as sure of another label as they "
-        f"usually are where it was given ({which} {'bold' if console().is_terminal else 'marked *'} above).{more}"
+        f"usually are where it was given ({_where_marked(told)}).{more}"
     )
+
+
+def _where_marked(told: Doubts | TagDoubts) -> str:
+    """Tell how those that are contradicted are known, of which not all need be shown."""
+    n_shown = sum(doubt.confident for doubt in told.doubts)
+    if not n_shown:
+        return "not among those above; -n shows more"
+    how = f"{'bold' if console().is_terminal else 'marked *'} above"
+    if n_shown < told.n_wrong:
+        return f"{n_shown:,} {'is' if n_shown == 1 else 'are'} {how}; -n shows more"
+    return f"{'it is' if n_shown == 1 else 'they are'} {how}"
+
+
+def _rather(doubt: Doubt | TagDoubt, suggestion: str) -> Text:
+    from rich.text import Text
+
+    mark = " *" if doubt.confident and not console().is_terminal else ""  # nothing is bold in a pipe
+    return Text(f"{suggestion}{mark}", style="bold" if doubt.confident else "")
 
 
 def _evidence(doubt: Doubt) -> list[Text]:
     from rich.text import Text
 
     near = Counter(str(label) for _, label, _ in doubt.neighbors)
-    mark = " *" if doubt.confident and not console().is_terminal else ""  # nothing is bold in a pipe
     return [
         Text(str(doubt.row + 1)),
         Text(f"{doubt.label} {doubt.given_share:.0%}"),
-        Text(f"{doubt.suggestion} {doubt.suggested_share:.0%}{mark}", style="bold" if doubt.confident else ""),
+        _rather(doubt, f"{doubt.suggestion} {doubt.suggested_share:.0%}"),
         Text(", ".join(doubt.models) or "none alone"),
         Text(", ".join(f"{count} {label}" for label, count in near.most_common())),
     ]
@@ -246,17 +263,17 @@ def _show_tags(told: TagDoubts, n_sentences: int) -> None:
             str(doubt.sentence + 1),
             Text(" ".join(doubt.tokens)),
             Text(f"{' '.join(doubt.tags)} ({doubt.given_share:.0%})"),
-            Text(
-                f"{' '.join(doubt.suggestion)} ({doubt.suggested_share:.0%})", style="bold" if doubt.confident else ""
-            ),
+            _rather(doubt, f"{' '.join(doubt.suggestion)} ({doubt.suggested_share:.0%})"),
             Text(", ".join(f"{count} {' '.join(tags)}" for tags, count in doubt.elsewhere[:_MOST_ELSEWHERE])),
         )
     out = console()
     if told.doubts:
         out.print(table)
     places = f"{told.n_wrong:,} places are" if told.n_wrong > 1 else "1 place is" if told.n_wrong else "No place is"
-    sure = ": a tagger trained on the rest is as sure of other tags as it usually is. Look at the first ones."
-    out.print(f"\n{places} contradicted{sure if told.n_wrong else '.'}", soft_wrap=True)
+    sure = ""
+    if told.n_wrong:
+        sure = f": a tagger trained on the rest is as sure of other tags as it usually is ({_where_marked(told)})"
+    out.print(f"\n{places} contradicted{sure}.{' Look at the first ones.' if told.doubts else ''}", soft_wrap=True)
     if told.n_judged < n_sentences:
         out.print(f"Interrupted: {told.n_judged:,} of {n_sentences:,} sentences were judged.")
     for first, second in told.duplicates[:10]:

@@ -43,8 +43,8 @@ class Doubt:
     given_share, suggested_share : float
         Probability of both, by models that did not see the label.
     confident : bool
-        Whether the models are as sure of the suggestion as they usually are of that class: with it the label is counted
-        as wrong, without it as doubtful.
+        Whether the models are as sure of the suggestion as they usually are of that class, and surer than of the given
+        label: with it the label is counted as wrong, without it as doubtful.
     models : tuple of str
         Which models would give the suggestion.
     neighbors : tuple of (int, object, float)
@@ -118,7 +118,7 @@ def doubtful_labels(
     -----
     Confident learning (Northcutt, Jiang & Chuang 2021) on the five-fold cross-validated probabilities of logistic
     regression, extra trees and nearest neighbors, weighed by how likely they make the labels that they did not see. A label
-    that is the models' first choice is not counted as wrong, however sure they usually are of it.
+    that they find as likely as the one they are confident of is not counted as wrong, however sure they usually are of it.
 
     Examples
     --------
@@ -147,7 +147,8 @@ def doubtful_labels(
     best = confident_classes(shares, class_thresholds(shares, codes))
     odds = label_odds(shares, codes)
     doubted = odds < 0
-    wrong = doubted & (best >= 0) & (best != codes)
+    every = np.arange(len(codes))
+    wrong = (best >= 0) & (shares[every, best] > shares[every, codes])
     order = np.argsort(odds, kind="stable")[: int(doubted.sum())][:n]
     near, distances = _nearest(points, order)
     doubts = [

@@ -35,7 +35,8 @@ class TagDoubt:
     given_share, suggested_share : float
         Mean probability of both.
     confident : bool
-        Whether the tagger is as sure as it usually is of that tag, for one token at least.
+        Whether the tagger is as sure as it usually is of another tag, and surer than of the given one, for one token at least
+        and over all of them.
     elsewhere : tuple of (tuple of str, int)
         How the same words are tagged in other places, the most frequent first, with counts.
     """
@@ -103,8 +104,8 @@ def doubtful_tags(
     Returns
     -------
     TagDoubts
-        Tokens whose tags differ from a held-out tagger's; of span tags (``B-X``, ``I-X``) the whole spans that differ. An
-        interruption ends the run with the folds that are done, if there is one.
+        Tokens whose tags differ from a held-out tagger's; of span tags (``B-X``, ``I-X``) the whole spans that differ; those
+        first whose given tags it finds least likely. An interruption ends the run with the folds that are done, if there is one.
 
     Examples
     --------
@@ -122,13 +123,17 @@ def doubtful_tags(
     codes = np.array([codes_by_label[tag] for number in judged for tag in tags[number]])
     sure = confident_classes(flat, class_thresholds(flat, codes))
     offsets = np.cumsum([0, *(len(tags[number]) for number in judged)])
-    surely_other = (sure >= 0) & (sure != codes)
+    every = np.arange(len(codes))
+    surely_other = (sure >= 0) & (flat[every, sure] > flat[every, codes])
     doubts = []
     for at, number in enumerate(judged):
         given = codes[offsets[at] : offsets[at + 1]]
         other = np.array([codes_by_label[tag] for tag in answers[number]])
         places = np.arange(len(given))
         for start, stop in _differing(tags[number], answers[number]):
+            given_share = float(shares[number][places, given][start:stop].mean())
+            suggested_share = float(shares[number][places, other][start:stop].mean())
+            is_sure = bool(surely_other[offsets[at] :][start:stop].any()) and suggested_share > given_share
             doubts.append(
                 TagDoubt(
                     number,
@@ -137,12 +142,12 @@ def doubtful_tags(
                     tuple(list(sentences[number])[start:stop]),
                     tuple(tags[number][start:stop]),
                     tuple(answers[number][start:stop]),
-                    float(shares[number][places, given][start:stop].mean()),
-                    float(shares[number][places, other][start:stop].mean()),
-                    bool(surely_other[offsets[at] :][start:stop].any()),
+                    given_share,
+                    suggested_share,
+                    is_sure,
                 )
             )
-    doubts.sort(key=lambda d: (not d.confident, d.given_share - d.suggested_share, d.sentence, d.start))
+    doubts.sort(key=lambda d: (d.given_share, -d.suggested_share, d.sentence, d.start))
     n_wrong = sum(doubt.confident for doubt in doubts)
     shown = [replace(doubt, elsewhere=_elsewhere(doubt, sentences, tags)) for doubt in doubts[:n]]
     return TagDoubts(shown, n_wrong, _duplicates(sentences, tags), len(judged))
