@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING
 
 from handful.cli.console import console, visible
 from handful.core.errors import FormatError, ParameterError
+from handful.core.number_forms import MISSING
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from handful.cli.new_tables import NewTable
     from handful.cli.options import Run
     from handful.methods.table_model import TableModel
+
+_ENOUGH_CELLS = 10  # a few odd cells are told, a whole table of them is refused
 
 
 def predict_table(
@@ -47,6 +51,7 @@ def predict_table(
     """
     import polars as pl
 
+    from handful.cli.new_tables import open_table
     from handful.cli.table_files import write_cells
     from handful.corpora.formats import format_for
     from handful.corpora.tables import table_frames, without_formulas
@@ -57,13 +62,21 @@ def predict_table(
     n_rows = n_blank = n_empty = 0
     unreadable: Counter[str] = Counter()
 
-    def answered() -> Iterator[pl.DataFrame]:
-        nonlocal n_rows, n_blank, n_empty
+    def checked() -> Iterator[pl.DataFrame]:
         for frame in table_frames(data):
             _check_names(data, frame, names)
             _check_columns(data, frame, model.columns_)
-            labels, confidence = model.predict_with_confidence(frame)
-            unreadable.update(model.unreadable(frame))
+            yield frame
+
+    table = open_table(model, data, checked())
+    for note in [*_told_mostly_unreadable(data, table), *table.notes]:
+        _tell(f"{data}: {note}")
+
+    def answered() -> Iterator[pl.DataFrame]:
+        nonlocal n_rows, n_blank, n_empty
+        for frame, cells in table.frames:
+            labels, confidence = table.model.predict_with_confidence(cells)
+            unreadable.update(table.model.unreadable(cells))
             n_empty += _n_empty(frame, model.columns_)
             answers = pl.Series(names[0], labels.tolist(), strict=False)
             if abstain is not None:
@@ -88,17 +101,39 @@ def predict_table(
     if unreadable:
         from handful.features.tables import told_unreadable
 
-        note = f"{data}: {told_unreadable(unreadable, n_rows)}"
-        console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
+        _tell(f"{data}: {told_unreadable(unreadable, n_rows)}")
     if n_empty:
         rows = "1 row is" if n_empty == 1 else f"{n_empty:,} rows are"
-        note = f"{data}: {rows} empty in every column that the model reads; what it answers there means nothing."
-        console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
+        _tell(f"{data}: {rows} empty in every column that the model reads; what it answers there means nothing.")
     told = f"{n_rows:,} rows answered"
     if abstain is not None:
         told = f"{n_rows - n_blank:,} of {told}, {n_blank:,} left blank below a confidence of {abstain:g}"
     where = f" in {output}" if output is not None else ""
     console(stderr=True).print(f"{told}{where}.", style="dim", soft_wrap=True)
+
+
+def _tell(note: str) -> None:
+    console(stderr=True).print(note, style="yellow", soft_wrap=True, markup=False)
+
+
+def _told_mostly_unreadable(data: Path, table: NewTable) -> list[str]:
+    """Tell of columns that are hardly numbers, before any answer; raise if no cell of any numeric column can be read."""
+    from handful.features.tables import told_mostly_unreadable
+
+    counts, filled = table.model.unreadable(table.first), table.model.filled(table.first)
+    if sum(filled.values()) >= _ENOUGH_CELLS and counts == {name: n for name, n in filled.items() if n}:
+        name = max(counts, key=lambda name: counts[name])
+        raise FormatError(
+            data,
+            None,
+            f"expected numbers in {', '.join(map(repr, list(counts)[:5]))}, got no cell that can be read as one, such as "
+            f"{_first_filled(table.first[name])!r}. Is this the kind of table that the model was trained on?",
+        )
+    return told_mostly_unreadable(counts, filled)
+
+
+def _first_filled(cells: pl.Series) -> str:
+    return next(str(cell) for cell in cells if cell is not None and str(cell).strip().lower() not in MISSING)
 
 
 def _n_empty(frame: pl.DataFrame, columns: Collection[str]) -> int:

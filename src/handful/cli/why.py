@@ -16,9 +16,8 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.explanation import WHOLE
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from handful.core.explanation import Evidence, Explanation, NearRow
+    from handful.methods.table_model import TableModel
 
 
 @click.command("why")
@@ -53,7 +52,7 @@ def _told(model: Path, data: Path, number: int, tokens: Any) -> list[Explanation
 
     fitted = load(model)
     if isinstance(fitted, TableModel):
-        return [fitted.explain(_row(data, number))]
+        return [_explained(fitted, data, number)]
     if isinstance(fitted, SenseClassifier):
         from handful.labeling.left_out import explain_sense
 
@@ -70,13 +69,16 @@ def _told(model: Path, data: Path, number: int, tokens: Any) -> list[Explanation
     )
 
 
-def _row(data: Path, number: int) -> pl.DataFrame:
+def _explained(model: TableModel, data: Path, number: int) -> Explanation:
+    """Explain a row of a table, with numbers read as `predict` reads those of the whole table."""
+    from handful.cli.new_tables import open_table
     from handful.corpora.tables import table_frames
 
+    table = open_table(model, data, table_frames(data))
     before = 0
-    for frame in table_frames(data):
+    for _, frame in table.frames:
         if number <= before + frame.height:
-            return frame[number - 1 - before : number - before]
+            return table.model.explain(frame[number - 1 - before : number - before])
         before += frame.height
     raise DataError(f"{data}: --row must be one of the {before:,} rows, got {number}.")
 

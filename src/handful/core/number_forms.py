@@ -71,6 +71,9 @@ _DATES = (
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?\s*([AaPp][Mm])?")
 _EPOCH = date(1970, 1, 1).toordinal()
 _PIVOT = 30  # two-digit years above it belong to the last century
+_DATE_FORMS: tuple[Form, ...] = ("date", "day first")
+_AMOUNT_FORMS: tuple[Form, ...] = ("plain", "amount", "decimal comma")
+_MOST = 0.8  # of the cells that one way of writing reads: the others are slips of the pen
 
 
 def guess_form(cells: Iterable[str]) -> Form | None:
@@ -131,6 +134,56 @@ def _is_apt(form: Form, values: list[str]) -> bool:
         return len(units) <= 1
     # Dots are the way of countries that write the day first.
     return form != "date" or not any(map(_DAY_FIRST.match, values))
+
+
+def form_of_new(cells: Iterable[str], learned: Form) -> tuple[Form, Form | None]:
+    """Tell in which form new cells of a column are numbers, given the form that it had before.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        The different values of the column; those in `MISSING` are passed over.
+    learned : str
+        What `guess_form` told of other rows of the column.
+
+    Returns
+    -------
+    form : str
+        Of dates the order, of other numbers the way of writing that reads most values; the learned one, where it reads as many.
+    other : str or None
+        A form that reads as many values, but as other numbers: the cells leave it open. None where they tell.
+
+    Examples
+    --------
+    >>> form_of_new(["29.07.2019", "08.04.2023"], "date"), form_of_new(["03/04/2023"], "date")
+    (('day first', None), ('date', 'day first'))
+    >>> form_of_new(["55.125", "2.5"], "decimal comma"), form_of_new(["55.125"], "decimal comma")
+    (('plain', None), ('decimal comma', 'plain'))
+    """
+    values = [cell.strip() for cell in cells]
+    values = [cell for cell in values if cell.lower() not in MISSING]
+    forms = _DATE_FORMS if learned in _DATE_FORMS else _AMOUNT_FORMS
+    if learned in ("quantity", "range"):
+        forms = (*forms, learned)
+    if learned == "time" or not values:
+        return learned, None
+    read = {form: [cell for cell in values if _PARSERS[form](cell) is not None] for form in forms}
+    counts = {form: len(found) for form, found in read.items() if _is_apt(form, found)}
+    most = max(counts.values(), default=0)
+    if forms is not _DATE_FORMS and (learned == "mixed amount" or most < _MOST * len(values)):
+        n_mixed = sum(_mixed(cell) is not None for cell in values)
+        if n_mixed > most:
+            return "mixed amount", None
+    if not most:
+        return learned, None
+    able = [form for form in forms if counts.get(form) == most]
+    form = learned if learned in able else able[0]
+    other = next((other for other in able if _differ(form, other, values)), None)
+    return (learned if learned == "mixed amount" and other else form), other
+
+
+def _differ(form: Form, other: Form, values: list[str]) -> bool:
+    return any(_PARSERS[form](cell) != _PARSERS[other](cell) for cell in values)
 
 
 def _unit(cell: str) -> str:

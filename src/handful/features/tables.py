@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from handful.core.schema import Array, DictOf, Either, IfThere, ListOf, Names, N
 if TYPE_CHECKING:
     import polars as pl
 
+    from handful.features.new_forms import NewForms
     from handful.features.rows import Rows
 
 _MOST_WORDS = 2**14
@@ -36,8 +38,8 @@ class UnreadableWarning(UserWarning):
     """Cells of numeric columns are no numbers, or infinite, and count as missing."""
 
 
-def warn_of_unreadable(counts: Mapping[str, int], n_rows: int) -> None:
-    """Warn, in one sentence, of cells that `TableEncoder.unreadable` found.
+def warn_of_unreadable(counts: Mapping[str, int], n_rows: int, filled: Mapping[str, int] | None = None) -> None:
+    """Warn of cells that `TableEncoder.unreadable` found.
 
     Parameters
     ----------
@@ -45,9 +47,30 @@ def warn_of_unreadable(counts: Mapping[str, int], n_rows: int) -> None:
         Columns that have such cells, and how many.
     n_rows : int
         Rows of the table.
+    filled : mapping of str to int, optional
+        What `TableEncoder.filled` tells, so that columns with more such cells than others are told first.
     """
     if counts:
-        warnings.warn(f"X: {told_unreadable(counts, n_rows)}", UnreadableWarning, stacklevel=3)
+        told = " ".join([*told_mostly_unreadable(counts, filled or {}), told_unreadable(counts, n_rows)])
+        warnings.warn(f"X: {told}", UnreadableWarning, stacklevel=3)
+
+
+def told_mostly_unreadable(counts: Mapping[str, int], filled: Mapping[str, int]) -> list[str]:
+    """Return a sentence on columns in which more than half of the filled cells cannot be read, if there are any.
+
+    Examples
+    --------
+    >>> told_mostly_unreadable({"age": 3}, {"age": 4})
+    ["most cells of 'age' (3 of 4 filled) cannot be read as numbers, so the answers mean little."]
+    >>> told_mostly_unreadable({"age": 3}, {"age": 6})
+    []
+    """
+    worst = sorted(((-n, name) for name, n in counts.items() if 2 * n > filled.get(name, 2 * n)))
+    if not worst:
+        return []
+    told = ", ".join(f"{name!r} ({-n:,} of {filled[name]:,} filled)" for n, name in worst[:5])
+    told += f" and {len(worst) - 5:,} more columns" if worst[5:] else ""
+    return [f"most cells of {told} cannot be read as numbers, so the answers mean little."]
 
 
 def told_unreadable(counts: Mapping[str, int], n_rows: int) -> str:
@@ -341,6 +364,57 @@ class TableEncoder:
                 start += len(column["words"])
         return rows
 
+    def forms_of_new(self, frame: pl.DataFrame) -> NewForms:
+        """Tell how the numbers of new rows are written; see `handful.features.new_forms`.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame
+            Rows.
+
+        Returns
+        -------
+        NewForms
+            For `reading`.
+        """
+        from handful.features.new_forms import forms_of_new
+
+        learned: dict[str, Form] = {
+            name: column.get("form", "plain")
+            for name, column in self._columns.items()
+            if column["kind"] == "numeric" and name in frame.columns
+        }
+        return forms_of_new(frame, learned)
+
+    def reading(self, forms: Mapping[str, Form]) -> TableEncoder:
+        """Return an encoder that reads numeric columns in other forms, and is the same in all else.
+
+        Parameters
+        ----------
+        forms : mapping of str to str
+            Form of some columns, as `forms_of_new` tells.
+
+        Returns
+        -------
+        TableEncoder
+            This one, where nothing changes.
+        """
+        changed = {name: form for name, form in forms.items() if form != self._columns[name].get("form", "plain")}
+        if not changed:
+            return self
+        other = copy.copy(self)
+        other._columns = self._columns | {name: {**self._columns[name], "form": form} for name, form in changed.items()}
+        other._fresh = None
+        return other
+
+    def filled(self, frame: pl.DataFrame) -> dict[str, int]:
+        """Count the cells of numeric columns that are not empty, ``?`` or the like."""
+        return {
+            name: int(_without_missing(frame[name]).is_not_null().sum())
+            for name, kind in self.kinds.items()
+            if kind == "numeric" and name in frame.columns
+        }
+
     def unreadable(self, frame: pl.DataFrame) -> dict[str, int]:
         """Count the cells of numeric columns that are neither empty nor a finite number; `transform` takes the mean.
 
@@ -368,9 +442,16 @@ def _unreadable(cells: pl.Series, form: Form) -> int:
         return int(cells.is_infinite().sum())
     if cells.dtype.is_integer() or cells.dtype == pl.Boolean:
         return 0
-    if cells.dtype == pl.String:
-        cells = cells.set(cells.str.strip_chars().str.to_lowercase().is_in(list(MISSING)), None)
+    cells = _without_missing(cells)
     return int((np.isnan(to_numbers(cells, form)) & cells.is_not_null().to_numpy()).sum())
+
+
+def _without_missing(cells: pl.Series) -> pl.Series:
+    import polars as pl
+
+    if cells.dtype != pl.String:
+        return cells
+    return cells.set(cells.str.strip_chars().str.to_lowercase().is_in(list(MISSING)), None)
 
 
 def _learn_numbers(series: pl.Series) -> dict[str, Any]:

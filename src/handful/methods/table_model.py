@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from handful.core.explanation import Explanation
+    from handful.core.number_forms import Form
+    from handful.features.new_forms import NewForms
 
 _BATCH = 8_192
 _POOL = 1_000  # unlabeled rows that are asked how frequent the classes are
@@ -279,29 +282,78 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the label of each row; cells of numeric columns that are no numbers count as missing, with a warning."""
-        frame = self._frame(X)
-        warn_of_unreadable(self._encoder.unreadable(frame), frame.height)
+        frame, encoder = self._read(X)
+        warn_of_unreadable(encoder.unreadable(frame), frame.height, encoder.filled(frame))
         return self.predict_with_confidence(frame)[0]
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the share of each class, in the order of ``classes_``; warns as `predict` does."""
-        frame = self._frame(X)
-        warn_of_unreadable(self._encoder.unreadable(frame), frame.height)
+        frame, encoder = self._read(X)
+        warn_of_unreadable(encoder.unreadable(frame), frame.height, encoder.filled(frame))
         return self._by_batches(frame, self._shares)
 
     def _frame(self, X: Any) -> pl.DataFrame:
         check_is_fitted(self)
         return frame_like(X, self.columns_)
 
+    def _read(self, X: Any) -> tuple[pl.DataFrame, TableEncoder]:
+        """Return rows as a frame, and the encoder that reads numbers as they are written there."""
+        frame = self._frame(X)
+        if getattr(self, "_is_settled", False):
+            return frame, self._encoder
+        return frame, self._encoder.reading(self._encoder.forms_of_new(frame).forms)
+
+    def forms_of_new(self, X: Any) -> NewForms:
+        """Tell how numbers of new rows are written: with decimal commas or points, dates day or month first.
+
+        Parameters
+        ----------
+        X : data frame or array of shape (n_rows, n_columns)
+            Rows.
+
+        Returns
+        -------
+        NewForms
+            For `reading`.
+        """
+        return self._encoder.forms_of_new(self._frame(X))
+
+    def reading(self, forms: Mapping[str, Form]) -> TableModel:
+        """Return this model for rows whose numbers are written in known forms, as for a file that comes piece by piece.
+
+        Parameters
+        ----------
+        forms : mapping of str to str
+            Form of numeric columns; others are read as they were in training. Without this, each call of `predict` and
+            the like takes the forms from its own rows.
+
+        Returns
+        -------
+        TableModel
+            It shares all with this one but how it reads.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> rows = pl.DataFrame({"size": [1.25, 9.5, 2.25, 8.5]})
+        >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
+        >>> new = pl.DataFrame({"size": ["8,125", "1,5"]})
+        >>> forms = model.forms_of_new(new).forms
+        >>> forms, model.reading(forms).predict(new[:1]).tolist()
+        ({'size': 'decimal comma'}, ['large'])
+        """
+        other = copy.copy(self)
+        other._encoder = self._encoder.reading(forms)
+        other._is_settled = True
+        return other
+
     def own_proba(self, X: Any) -> np.ndarray:
         """Return the method's own share of each class: before `calibrate`, which makes many of them alike."""
         return self._by_batches(X, self._own_shares)
 
     def _by_batches(self, X: Any, shares: Callable[[Any], np.ndarray]) -> np.ndarray:
-        frame = self._frame(X)
-        parts = [
-            shares(self._encoder.transform(frame[start : start + _BATCH])) for start in range(0, frame.height, _BATCH)
-        ]
+        frame, encoder = self._read(X)
+        parts = [shares(encoder.transform(frame[start : start + _BATCH])) for start in range(0, frame.height, _BATCH)]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes_)))
 
     def predict_with_confidence(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -319,10 +371,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         confidence : ndarray of float64
             Share of the answer between 0 and 1.
         """
-        frame = self._frame(X)
+        frame, encoder = self._read(X)
         labels, confidence = [self.classes_[:0]], [np.zeros(0)]
         for start in range(0, frame.height, _BATCH):
-            encoded = self._encoder.transform(frame[start : start + _BATCH])
+            encoded = encoder.transform(frame[start : start + _BATCH])
             codes = self._codes(encoded)
             labels.append(self.classes_[codes])
             confidence.append(self._shares(encoded)[np.arange(len(codes)), codes])
@@ -347,7 +399,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         dict of str to int
             Columns that have such cells, and how many.
         """
-        return self._encoder.unreadable(self._frame(X))
+        frame, encoder = self._read(X)
+        return encoder.unreadable(frame)
+
+    def filled(self, X: Any) -> dict[str, int]:
+        """Count the cells of numeric columns that are not empty, by column; see `unreadable`."""
+        return self._encoder.filled(self._frame(X))
 
     def explain(self, row: Any) -> Explanation:
         """Tell why a row gets its label.
@@ -374,7 +431,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         from handful.methods.explaining import explain_row
 
         check_is_fitted(self)
-        return explain_row(self, one_row(row, list(self.columns_)), self._encoder)
+        frame, encoder = self._read(one_row(row, list(self.columns_)))
+        return explain_row(self, frame, encoder)
 
     def table_row(self, row: int) -> int | None:
         """Return the row of the table that a row of the method's training was; None in files that do not tell."""

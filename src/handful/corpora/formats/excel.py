@@ -89,6 +89,28 @@ def cell_types(path: FilePath) -> dict[str, Any]:
     return {name: kinds[old] for name, old in zip(names, filled, strict=True) if kinds[old] != pl.String}
 
 
+def with_numbers(path: FilePath, cells: pl.DataFrame) -> pl.DataFrame:
+    """Return texts out of a workbook with the columns that are numbers there as such.
+
+    Parameters
+    ----------
+    path : path-like
+        The workbook.
+    cells : polars.DataFrame
+        What `read_excel` made of it.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows; 55.125 in a column of numbers has no mark of thousands.
+    """
+    import polars as pl
+
+    types = {name: kind for name, kind in cell_types(path).items() if kind.is_numeric() and name in cells.columns}
+    filled = cells.select(pl.col(list(types)).replace({"": None}))
+    return cells.with_columns(retyped(column, types[column.name]) for column in filled)
+
+
 def retyped(cells: pl.Series, dtype: Any) -> pl.Series:
     """Return texts out of a workbook as what they were there, or as they are where one of them is something else.
 

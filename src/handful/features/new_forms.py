@@ -1,0 +1,103 @@
+"""How the numbers of new rows are written, given how those of the training rows were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from handful.core.number_forms import MISSING, Form, form_of_new, to_number
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MAYBE_THOUSANDS = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)$"
+_COMMA = "decimal comma"
+_AMOUNTS = ("plain", "amount", _COMMA)
+
+
+class NewForms(NamedTuple):
+    """Form of each numeric column of new rows.
+
+    Attributes
+    ----------
+    forms : dict of str to str
+        By name; see `handful.core.number_forms.guess_form`.
+    is_open : bool
+        Whether a column can be read in two ways, so that more rows may tell.
+    notes : list of str
+        A sentence for each column of dates whose order is open.
+    """
+
+    forms: dict[str, Form]
+    is_open: bool
+    notes: list[str]
+
+
+def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form]) -> NewForms:
+    """Tell how the numbers of new rows are written.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        New rows. Columns that are no text have their numbers already.
+    learned : mapping of str to str
+        Form of each numeric column in the training rows.
+
+    Returns
+    -------
+    NewForms
+        What the cells of a column tell; where they leave it open, what was learned. If other columns show that points have
+        become commas (or commas points), amounts that may be read in both ways follow them.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"day": ["29.07.2019", "08.04.2023"], "size": ["1,5", "2"], "pay": ["4.314", "2.100"]})
+    >>> forms_of_new(rows, {"day": "date", "size": "plain", "pay": "plain"}).forms
+    {'day': 'day first', 'size': 'decimal comma', 'pay': 'decimal comma'}
+    """
+    import polars as pl
+
+    forms: dict[str, Form] = {}
+    others: dict[str, Form] = {}
+    turned: set[bool] = set()  # to commas, or to points
+    for name, form in learned.items():
+        cells = frame[name]
+        if cells.dtype != pl.String:
+            forms[name] = form
+            if cells.dtype.is_float() and form == _COMMA:
+                turned.add(False)
+            continue
+        forms[name], other = _form(cells, form)
+        if other is not None:
+            others[name] = other
+        elif forms[name] in _AMOUNTS and form in _AMOUNTS and (forms[name] == _COMMA) != (form == _COMMA):
+            turned.add(forms[name] == _COMMA)
+    if len(turned) == 1:
+        commas = turned.pop()
+        for name, other in others.items():
+            if forms[name] in _AMOUNTS and other in _AMOUNTS and (other == _COMMA) == commas:
+                forms[name] = other
+    notes = [_told_order(frame[name]) for name in others if forms[name] == "date"]
+    return NewForms(forms, bool(others), notes)
+
+
+def _form(cells: pl.Series, learned: Form) -> tuple[Form, Form | None]:
+    import polars as pl
+
+    values = cells.drop_nulls().unique().str.strip_chars()
+    values = values.filter(~values.str.to_lowercase().is_in(list(MISSING)))
+    if learned == "plain" and not values.cast(pl.Float64, strict=False).null_count():
+        points = values.str.contains(".", literal=True).any()
+        if not points or not values.str.contains(_MAYBE_THOUSANDS).all():
+            return "plain", None
+    return form_of_new(values.to_list(), learned)
+
+
+def _told_order(cells: pl.Series) -> str:
+    texts = cells.drop_nulls().unique(maintain_order=True).to_list()
+    shown = next(text for text in texts if to_number(text, "date") != to_number(text, "day first"))
+    return (
+        f"The dates of column {cells.name!r}, such as {shown}, do not tell whether the month or the day is first; "
+        "they are read month first."
+    )

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from handful.core.number_forms import form_of_new
+from handful.features.new_forms import forms_of_new
+from handful.features.tables import TableEncoder, told_mostly_unreadable
+
+
+@pytest.mark.parametrize(
+    ("cells", "learned", "form", "other"),
+    [
+        (["29.07.2019", "08.04.2023"], "date", "day first", None),
+        (["08.04.2023"], "date", "day first", None),  # dots are the way of countries that write the day first
+        (["29/07/2019", "08/04/2023"], "date", "day first", None),
+        (["07/29/2019", "08/04/2023"], "day first", "date", None),
+        (["08/04/2023"], "date", "date", "day first"),
+        (["08/04/2023"], "day first", "day first", "date"),
+        (["2023-04-08", "?"], "day first", "day first", None),
+        (["55.125", "2.5", "k.A."], "decimal comma", "plain", None),
+        (["55.125", "1.200"], "decimal comma", "decimal comma", "plain"),
+        (["55.125", "1.200"], "plain", "plain", "decimal comma"),
+        (["55,125", "2,5"], "plain", "decimal comma", None),
+        (["55,125", "2,5"], "amount", "decimal comma", None),
+        (["55,125"], "plain", "amount", "decimal comma"),
+        (["0,125"], "plain", "decimal comma", None),
+        (["1,234.50", "12"], "decimal comma", "amount", None),
+        (["1.234,50", "12"], "amount", "decimal comma", None),
+        (["12", "7"], "decimal comma", "decimal comma", None),
+        (
+            ["3,5", "4,25", "1,75", "2,5", "55,125", "1.5"],
+            "decimal comma",
+            "decimal comma",
+            None,
+        ),  # one slip of the pen
+        (["3,5", "1.5"], "decimal comma", "mixed amount", None),
+        (["55,125", "2,5"], "mixed amount", "decimal comma", None),
+        (["1,200", "1"], "mixed amount", "mixed amount", "decimal comma"),
+        (["12:30"], "time", "time", None),
+        (["1,5", "2"], "quantity", "decimal comma", None),
+        (["< 1 year", "2"], "quantity", "quantity", None),
+        (["red"], "date", "date", None),
+        (["red"], "plain", "plain", None),
+        ([], "plain", "plain", None),
+    ],
+)
+def test_new_cells_tell_their_form_and_else_it_is_the_learned_one(cells, learned, form, other):
+    assert form_of_new(cells, learned) == (form, other)
+
+
+def test_open_columns_follow_those_in_which_points_became_commas():
+    rows = pl.DataFrame({"a": ["1,5", "2,25"], "b": ["4.314", "2.100"], "c": ["1", "2"]})
+    learned = {"a": "plain", "b": "plain", "c": "plain"}
+    assert forms_of_new(rows, learned).forms == {"a": "decimal comma", "b": "decimal comma", "c": "plain"}
+    # In a table of the same manner as before, nothing changes.
+    same = {"a": "decimal comma", "b": "plain", "c": "plain"}
+    assert forms_of_new(rows, same).forms == same
+    points = rows.with_columns(a=pl.Series(["1.5", "2.25"]))
+    assert forms_of_new(points, dict.fromkeys("abc", "decimal comma")).forms == {
+        "a": "plain",
+        "b": "plain",
+        "c": "decimal comma",
+    }
+
+
+def test_numbers_that_have_a_type_are_numbers():
+    frame = pl.DataFrame({"x": ["1,5", "2,5"]})
+    encoder = TableEncoder.learn(frame, {"x": "numeric"})
+    for typed in (pl.DataFrame({"x": [1.5, 55.125]}), pl.DataFrame({"x": [2, 3]})):
+        read = encoder.reading(encoder.forms_of_new(typed).forms)
+        assert read.transform(typed).ravel().tolist() == [(x - 2.0) / 0.5 for x in typed["x"]]
+        assert read.unreadable(typed) == {}
+
+
+def test_columns_that_are_hardly_numbers_are_told_first():
+    encoder = TableEncoder.learn(pl.DataFrame({"x": [1.0, 3.0]}), {"x": "numeric"})
+    rows = pl.DataFrame({"x": ["red", "blue", "1", "", "?"]})
+    assert encoder.filled(rows) == {"x": 3}
+    told = told_mostly_unreadable(encoder.unreadable(rows), encoder.filled(rows))
+    assert told == ["most cells of 'x' (2 of 3 filled) cannot be read as numbers, so the answers mean little."]
