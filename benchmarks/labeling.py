@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -446,6 +447,11 @@ def run_sentences(files: list[Path], seeds: range, n_sentences: int, store: Path
 # --- speed ---
 
 
+def label_next(loop: LabelLoop, labels: np.ndarray) -> None:
+    pick = loop.next(1)[0]
+    loop.label(pick.row, int(labels[pick.row]))
+
+
 def run_speed() -> dict[str, float]:
     rng = np.random.default_rng(0)
     centers = rng.normal(0, 2, (4, 20))
@@ -465,15 +471,11 @@ def run_speed() -> dict[str, float]:
     topics = rng.integers(0, 8, 10_000)
     texts = [" ".join(words[(rng.zipf(1.3, 12) * (topic + 1)) % 3_000]) for topic in topics]
     timed("next of 10,000 short texts", lambda: LabelLoop(texts).next(20))
-    loop = timed("opening 10,000 rows", lambda: LabelLoop(X[:10_000]))
-    loop.update({pick.row: int(codes[pick.row]) for pick in loop.next(20)})
-
-    def step() -> None:
-        pick = loop.next(1)[0]
-        loop.label(pick.row, int(codes[pick.row]))
-
-    for number in range(3):
-        timed(f"step {number + 1} after a new label", step)
+    for kind, rows, labels in (("rows", X[:10_000], codes), ("short texts", texts, topics)):
+        loop = timed(f"opening 10,000 {kind}", partial(LabelLoop, rows))
+        loop.update({pick.row: int(labels[pick.row]) for pick in loop.next(20)})
+        for number in range(3):
+            timed(f"step {number + 1} of 10,000 {kind} after a new label", partial(label_next, loop, labels))
     return seconds
 
 
