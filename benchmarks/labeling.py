@@ -1,10 +1,12 @@
 """The label loop held against chance and against scikit-activeml: which rows next, labels in doubt, forecasts, speed.
 
-Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``, ``forecast``, ``sentences``, ``speed``. Without
-``--tables`` and ``--texts`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads every ``FILE:TARGET`` of
-``--sets`` that the folder has; TARGET is a column or ``last``, and columns to leave out follow after more colons, with ``*``
-for any letters. Every set has at least 15 rows a class. ``--texts FOLDER`` reads ``NAME.csv`` or ``NAME.csv.gz`` with the
-columns text and label. ``sentences`` needs ``--tagged TRAIN TEST``, or one file, of which 1,000 sentences are held back.
+Run ``python benchmarks/labeling.py PART`` with PART one of ``next``, ``doubt``, ``tags``, ``forecast``, ``sentences``, ``speed``.
+Without ``--tables`` and ``--texts`` the tables that come with scikit-learn are used. ``--tables FOLDER`` reads every
+``FILE:TARGET`` of ``--sets`` that the folder has; TARGET is a column or ``last``, and columns to leave out follow after more
+colons, with ``*`` for any letters. Every set has at least 15 rows a class. ``--texts FOLDER`` reads ``NAME.csv`` or
+``NAME.csv.gz`` with the columns text and label. ``sentences`` needs ``--tagged TRAIN TEST``, or one file, of which 1,000
+sentences are held back; ``tags`` needs ``--tagged FILE ...``, and changes a twentieth of the spans (or, without spans, of the
+tags) of ``--rows`` sentences.
 ``--seeds 20`` is the full run. Every figure is of rows whose labels were hidden.
 """
 
@@ -27,7 +29,7 @@ import polars as pl
 
 from handful.corpora.tables import table_of
 from handful.features.tables import TableEncoder
-from handful.labeling import LabelLoop, doubtful_labels, next_sentences
+from handful.labeling import LabelLoop, doubtful_labels, doubtful_tags, next_sentences
 from handful.labeling.committee import committee_shares
 from handful.labeling.space import as_points, neighborhood, telling_columns
 
@@ -322,6 +324,65 @@ def run_doubt(sets: dict[str, Any], seeds: range, n_rows: int, store: Path | Non
     return figures
 
 
+# --- tags in doubt ---
+
+
+def run_tags(files: list[Path], seeds: range, n_sentences: int, store: Path | None) -> dict[str, Any]:
+    """Change some tags and count how many of as many doubts are of changed ones, by our order and by the tagger's lead."""
+    from handful.corpora.tagged import read_tagged
+
+    figures = held_figures(store)
+    for file in files:
+        if file.name in figures:
+            continue
+        corpus = read_tagged(file)
+        ours, lead = [], []
+        for seed in seeds:
+            rng = np.random.default_rng(seed)
+            drawn = rng.permutation(len(corpus.sentences))[:n_sentences].tolist()
+            tags, changed, n_changed = with_changed_tags([list(corpus.tags[i]) for i in drawn], rng)
+            told = doubtful_tags([corpus.sentences[i] for i in drawn], tags, random_state=seed).doubts
+            for shares, order in (
+                (ours, told),
+                (lead, sorted(told, key=lambda doubt: doubt.given_share - doubt.suggested_share)),
+            ):
+                hits = [any((d.sentence, at) in changed for at in range(d.start, d.stop)) for d in order[:n_changed]]
+                shares.append(sum(hits) / n_changed)
+        figures[file.name] = {"handful": round(float(np.mean(ours)), 3), "lead": round(float(np.mean(lead)), 3)}
+        keep_figures(store, figures)
+        print(f"{file.name:28s} precision at the number of changes {figures[file.name]}", flush=True)
+    for key in ("handful", "lead"):
+        print(f"mean of {len(figures)} {key} {np.mean([value[key] for value in figures.values()]):.3f}")
+    return figures
+
+
+def with_changed_tags(
+    tags: list[list[str]], rng: np.random.Generator
+) -> tuple[list[list[str]], set[tuple[int, int]], int]:
+    """Give a twentieth of the spans another type, or none; without spans, a twentieth of the tokens another tag."""
+    has_spans = any(tag.startswith("B-") for line in tags for tag in line)
+    units = []
+    for number, line in enumerate(tags):
+        for start, tag in enumerate(line):
+            if has_spans and not tag.startswith("B-"):
+                continue
+            stop = start + 1
+            while has_spans and stop < len(line) and line[stop] == f"I-{tag[2:]}":
+                stop += 1
+            units.append((number, start, stop))
+    types = sorted({tag[2:] if has_spans else tag for line in tags for tag in line if not has_spans or tag != "O"})
+    changed = set()
+    chosen = rng.permutation(len(units))[: max(len(units) // 20, 1)].tolist()
+    for number, start, stop in (units[unit] for unit in chosen):
+        old = tags[number][start][2:] if has_spans else tags[number][start]
+        others = [name for name in types if name != old] + ["O"] * has_spans
+        new = others[int(rng.integers(len(others)))]
+        for at in range(start, stop):
+            tags[number][at] = new if new == "O" or not has_spans else f"{'B' if at == start else 'I'}-{new}"
+            changed.add((number, at))
+    return tags, changed, len(chosen)
+
+
 # --- forecasts ---
 
 
@@ -481,7 +542,9 @@ def run_speed() -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", choices=["next", "doubt", "forecast", "sentences", "speed"], nargs="?", default="next")
+    parser.add_argument(
+        "part", choices=["next", "doubt", "tags", "forecast", "sentences", "speed"], nargs="?", default="next"
+    )
     parser.add_argument("--tables", type=Path)
     parser.add_argument("--sets", default=TABLES, help="FILE:TARGET,... of the tables")
     parser.add_argument("--texts", type=Path)
@@ -511,6 +574,10 @@ def main() -> None:
         if not given.tagged:
             parser.error("sentences needs --tagged TRAIN [TEST]")
         figures = run_sentences(given.tagged, seeds, 100, given.json)
+    elif given.part == "tags":
+        if not given.tagged:
+            parser.error("tags needs --tagged FILE ...")
+        figures = run_tags(given.tagged, seeds, given.rows, given.json)
     elif given.part == "forecast":
         figures = run_forecast(sets, seeds, given.rows, given.json, not given.no_trees)
     elif given.part == "next":
