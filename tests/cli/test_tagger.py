@@ -205,3 +205,35 @@ def test_other_tags_in_the_development_set_are_refused_before_training(capsys, c
     code, _, err = run(capsys, "fit", "tagger", names, "--dev", corpus)
     assert (code, err.count("\n")) == (1, 1)
     assert "train.tsv: expected tags of spans, as in training, got 'D' in sentence 1." in err
+
+
+def test_a_folder_of_brat_is_tagged_as_it_is_learned_from(capsys, tmp_path):
+    folder, empty = tmp_path / "notes", tmp_path / "empty"
+    folder.mkdir()
+    empty.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text("Rome fell.\n" * 4)
+        (folder / f"{name}.ann").write_text("T1\tLOC 0 4\tRome\n")
+    model = tmp_path / "m.handful"
+    assert run(capsys, "fit", "tagger", folder, "--model", model, "--iterations", "5", "--jobs", "1")[0] == 0
+    code, out, err = run(capsys, "predict", model, folder)
+    assert code == 0
+    assert out.startswith("# global.columns = TOKEN GIVEN START END TAG CONFIDENCE\nRome\tB-LOC\t0\t4\t")
+    assert "24 tokens of 8 sentences tagged." in err
+    code, _, err = run(capsys, "predict", model, folder, "--tokens", "blanks")
+    assert (code, "a folder of annotated texts. Leave it out." in err) == (2, True)
+    code, _, err = run(capsys, "fit", "tagger", empty)
+    told = "is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
+    assert (code, err) == (1, f"handful: {empty}: {told}\n")
+
+
+def test_text_is_told_from_a_table(capsys, corpus, tmp_path):
+    prose, cells = tmp_path / "prose.txt", tmp_path / "x.csv"
+    prose.write_text("In Rome, it rained.\nIn Oslo, it snowed.\nIn Lima, it shone.\n")
+    code, _, err = run(capsys, "fit", "tagger", prose)
+    assert (code, "with a blank line after each sentence, got plain text." in err) == (1, True)
+    cells.write_text("text\nIt rained in Rome.\nNobody, it seems, knew why; or when.\n")
+    assert run(capsys, "fit", "tagger", corpus, "--iterations", "5", "--model", tmp_path / "m.handful")[0] == 0
+    code, _, err = run(capsys, "predict", tmp_path / "m.handful", cells)
+    assert code == 0
+    assert f"{cells}: is read as text, every line of it, for it does not look like a table." in err

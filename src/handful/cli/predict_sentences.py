@@ -123,6 +123,9 @@ def _write(output: Path | None, form: str, parts: Iterator[_Answers]) -> None:
 
 def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[Tree, tuple[str, ...]]]:
     from handful.cli.sentences import cut_of
+    from handful.core.errors import ParameterError
+    from handful.corpora.formats import format_of
+    from handful.corpora.formats.brat import is_standoff_folder
     from handful.corpora.opening import Source
     from handful.corpora.tagged import read_untagged_trees
     from handful.corpora.token_style import TokenStyle
@@ -132,7 +135,13 @@ def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[
         return ((tree, ("token",)) for tree in read_tagged_trees(data, pipeline.needed))
     training = getattr(pipeline.taggers[0], "training_", {})
     layout, tag = training.get("layout", ("token",)), training.get("tag", "tag")
+    if is_standoff_folder(data):
+        if tokens is not None:
+            raise ParameterError(f"--tokens: is for plain text, got {data}, a folder of annotated texts. Leave it out.")
+        return read_untagged_trees(data, layout, tag, pipeline.needed)
     source = Source(data)
+    if source.suffix == ".csv" and format_of(source).yields == "text":
+        say(f"{data}: is read as text, every line of it, for it does not look like a table.", stderr=True)
     cut = cut_of(source, tokens, TokenStyle.remembered(pipeline.taggers[0]))
     return read_untagged_trees(source, layout, tag, pipeline.needed, cut)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
-from handful.core.errors import FormatError, ParameterError
+from handful.core.errors import FileError, FormatError, ParameterError
 from handful.core.records import Sentence, Tree
 from handful.corpora.formats import Format, Head, format_of, read_conll, read_text
 from handful.corpora.formats.brat import is_standoff_folder, read_standoff_folder
@@ -91,6 +93,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     if is_standoff_folder(path):
         name, records = tag or "tag", read_standoff_folder(path, notes)
     else:
+        _refuse_other_folder(path)
         source = as_source(path)
         notes = source.notes
         layout, name, records = _tagged_records(source, columns, tag)
@@ -108,6 +111,13 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     _refuse_words(path, tags)
     told = (*notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags), *notes_on_tokens(sentences))
     return Tagged(tuple(sentences), tuple(tags), layout, name, told)
+
+
+def _refuse_other_folder(path: FilePath) -> None:
+    if not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir():
+        raise FileError(
+            f"{path}: is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
+        )
 
 
 def _on_bare(bare: Sequence[Sentence], n_tagged: int) -> list[str]:
@@ -153,7 +163,8 @@ def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
     if format.yields == "text" and b"\t" in source.head:
         _refuse_ragged(source)
     if len(names) < 2:
-        got = "" if is_columns else f", got a {format.yields}" if format.yields != "text" else ", got plain text"
+        is_text = format.yields == "text" or _is_prose(source, format)
+        got = "" if is_columns else ", got plain text" if is_text else f", got {KINDS[format.yields]}"
         raise FormatError(
             source, None, f"expected one token and its tag on each line, with a blank line after each sentence{got}."
         )
@@ -237,8 +248,8 @@ def read_untagged_trees(
     ----------
     path : path-like
         Text (as people write it, or one sentence a line with blanks between tokens; JSON lines with a text each), CoNLL-U,
-        any format of tagged sentences, or columns: those that the first line of the file names, or those of the training
-        file, with or without the column of tags, or the token and `columns`, or the token alone.
+        any format of tagged sentences, a folder of BRAT, or columns: those that the first line of the file names, or those of
+        the training file, with or without the column of tags, or the token and `columns`, or the token alone.
     layout : sequence of str
         Columns of the training file; empty for CoNLL-U.
     tag : str
@@ -255,7 +266,12 @@ def read_untagged_trees(
     names : tuple of str
         Names of all columns of the file, in their order; for text in running words those of the places too.
     """
-    names, records = _untagged_records(as_source(path), layout, tag, columns, cut)
+    names: tuple[str, ...] = ()
+    records: Iterator[Any]
+    if is_standoff_folder(path):
+        records = read_standoff_folder(path, [])
+    else:
+        names, records = _untagged_records(as_source(path), layout, tag, columns, cut)
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)
         check_columns(
@@ -293,6 +309,11 @@ def _without_tags(sentence: Sentence) -> Sentence:
 def _is_text(source: Source, format: Format) -> bool:
     # Lines of text may happen to have as many words or commas each; the name of the file then tells.
     return format.yields == "text" or (source.suffix == ".txt" and format.name in ("conll", "delimited"))
+
+
+def _is_prose(source: Source, format: Format) -> bool:
+    """Tell lines of text with as many commas each from a table."""
+    return source.suffix == ".txt" and format.name == "delimited" and b"\t" not in source.head
 
 
 def _has_commas(source: Source) -> bool:

@@ -34,11 +34,13 @@ def label_suspicions(codes: np.ndarray, classes: Any) -> list[str]:
     --------
     >>> label_suspicions(np.array([0] * 8 + [1] * 8 + [2]), ["cat", "dog", "dgo"])[0]
     "The label 'dgo' occurs once. If 'dog' was meant, correct it: it counts as a class of its own."
+    >>> label_suspicions(np.array([0] * 40 + [1] * 40 + [2]), ["cat", "dog", "bird"])[0].split(".")[0]
+    "Rare: 'bird' (1 label) of 81"
     """
     notes = [*_alike(classes), *_typos(codes, classes)]
     rare = rare_classes(codes, classes)
     if rare:
-        told = ", ".join(f"{str(label)!r} ({n:,} labels)" for label, n in list(rare.items())[:3])
+        told = ", ".join(f"{str(label)!r} ({n:,} label{'s' * (n != 1)})" for label, n in list(rare.items())[:3])
         notes.append(
             f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them; "
             "balanced accuracy or F1 does."
