@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from handful.core.errors import ParameterError
-from handful.neighbors import CondensedNN, TriTraining
+from handful.neighbors import CondensedNN, TriTraining, tri_training
 from handful.neighbors.tri_training import _admit, _bootstrap, _error
 
 
@@ -44,6 +44,33 @@ def test_conditions_by_hand():
     assert _admit(random, agreed, 0.19, 0.20, 4) is None
     # no error at all: everything is welcome
     assert np.array_equal(_admit(random, agreed, 0.0, 0.5, 0), agreed)
+
+
+@pytest.mark.parametrize("error", [0.002, 0.01, 0.046, 0.2])
+def test_the_bound_takes_few_rows_at_first_and_fewer_the_larger_the_error(error):
+    taught = _admit(np.random.RandomState(0), np.arange(100_000), error, 0.5, 0)
+    assert len(taught) == np.ceil(0.5 / error - 1) < 0.5 / error
+
+
+def test_all_rows_on_which_the_others_agree_are_taken_until_nothing_changes():
+    X, y, truth = clouds()
+    model = TriTraining(GaussianNB(), random_state=1, admit="agreed").fit(X, y)
+    n_rows = [int(h.class_count_.sum()) for h in model.estimators_]
+    votes = model._votes(X[20:])
+    assert model.termination_condition_ == "no_change"
+    # a last round without a change: what each learned is what the two others still agree on
+    assert n_rows == [20 + int((votes[(i + 1) % 3] == votes[(i + 2) % 3]).sum()) for i in range(3)]
+    assert min(n_rows) > max(
+        h.class_count_.sum() for h in TriTraining(GaussianNB(), random_state=0).fit(X, y).estimators_
+    )
+    assert (model.transduction_ == truth).mean() > 0.65
+
+
+def test_rounds_that_never_agree_come_to_an_end(monkeypatch):
+    monkeypatch.setattr(tri_training, "_agreed", lambda on_rest, heard: {0: np.arange(3)})
+    X, y, _ = clouds()
+    model = TriTraining(GaussianNB(), random_state=0, admit="agreed").fit(X, y)
+    assert (model.n_iter_, model.termination_condition_) == (10, "max_iter")
 
 
 def test_bootstrap_has_two_classes():

@@ -68,6 +68,7 @@ def test_the_experiment_measures_what_the_claims_ask(tmp_path, monkeypatch):
     assert {name for name in names if name.startswith("ewt-")} <= set(found.not_run)
     assert found.values["wsj-base"] == found.values["wsj-nn"] == 100
     assert found.values["wsj-scnn-over-cnn"] == found.values["wsj-scnn"] - found.values["wsj-cnn"]
+    assert found.values["wsj-tri-taken"] <= found.values["wsj-tri-agreed-taken"] == 140
     assert found.values["wsj-nn-points"] == sum(map(len, made_parts().labeled[0]))
     assert (tmp_path / "figure5-wsj.svg").read_text(encoding="utf-8").startswith("<?xml")
 

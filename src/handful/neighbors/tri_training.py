@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -20,6 +20,7 @@ from handful.core.store import Storable
 from handful.neighbors.stored import labels_of
 
 _DRAWS = 100
+_MOST_ROUNDS = 10  # of admit="agreed", whose rounds need not come to an end
 
 
 def _build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
@@ -47,6 +48,9 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         What the three are copies of.
     random_state : int, RandomState or None, default=None
         Seed of the bootstrap samples, of subsamples, and of the three copies.
+    admit : {"bounded", "agreed"}, default="bounded"
+        Which unlabeled rows a classifier learns: as many as the bound of Zhou and Li allows, or all on which the two others
+        agree.
 
     Attributes
     ----------
@@ -60,8 +64,8 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         0 for a given label, else the first round in which the row taught a classifier, -1 if none.
     n_iter_ : int
         Rounds, the last one, in which nothing changed, included.
-    termination_condition_ : {"no_change"}
-        Why the fit ended.
+    termination_condition_ : {"no_change", "max_iter"}
+        Why the fit ended; ``"max_iter"`` after ten rounds of ``admit="agreed"``.
 
     Notes
     -----
@@ -76,6 +80,10 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
 
     Classifier i is trained again on the labeled rows and L_i if ``e_i < e'_i`` and ``e_i |L_i| < e'_i l'_i``; L_i is cut
     down at random where only its size stands in the way. Where the two others agree on no labeled row, e_i is 0.5.
+    e'_i is 0.5 and l'_i is ``floor(e_i / (0.5 - e_i) + 1)`` at first, which is 1 for any e_i under 0.25: then the first round
+    takes fewer than ``0.5 / e_i`` rows, however many there are, unless e_i is 0 (49 for e_i = 0.01), and a later one more
+    only as far as e_i falls. An estimate of e_i that is less flattering than that on the labeled rows themselves takes fewer
+    still. With ``admit="agreed"`` there is no estimate: L_i is taken whole whenever it, or a label in it, has changed.
     Deviations: a bootstrap sample that misses all classes but one is drawn again. Ties of the three go to the label that
     comes first in ``classes_``.
     Cost: a few rounds, each of three predictions of all rows and at most three fits.
@@ -104,9 +112,12 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         termination_condition_=Text(),
     )
 
-    def __init__(self, estimator: Any, random_state: Any = None) -> None:
+    def __init__(
+        self, estimator: Any, random_state: Any = None, admit: Literal["bounded", "agreed"] = "bounded"
+    ) -> None:
         self.estimator = estimator
         self.random_state = random_state
+        self.admit = admit
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train the three classifiers.
@@ -137,13 +148,18 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
             sample = _bootstrap(random, truth)
             self.estimators_.append(self._train(random, _safe_indexing(X_given, sample), truth[sample]))
         last = _Last(np.full(3, 0.5), np.zeros(3))
+        heard = np.full((3, len(U)), -1)
         self.labeled_iter_ = labels.codes.astype(np.int64).clip(-1, 0)
-        self.n_iter_ = 0
+        self.n_iter_, self.termination_condition_ = 0, "no_change"
         while True:
+            if self.admit == "agreed" and self.n_iter_ == _MOST_ROUNDS:
+                self.termination_condition_ = "max_iter"
+                break
             self.n_iter_ += 1
             on_given = self._votes(X_given)
             on_rest = self._votes(X_rest) if len(U) else np.empty((3, 0), int)
-            lessons = _lessons(random, on_given, on_rest, truth, last)
+            by_bound = self.admit == "bounded"
+            lessons = _lessons(random, on_given, on_rest, truth, last) if by_bound else _agreed(on_rest, heard)
             if not lessons:
                 break
             for i, taught in lessons.items():
@@ -152,7 +168,6 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 self.estimators_[i] = self._train(random, _safe_indexing(X, rows), codes)
                 fresh = U[taught][self.labeled_iter_[U[taught]] == -1]
                 self.labeled_iter_[fresh] = self.n_iter_
-        self.termination_condition_ = "no_change"
         codes = labels.codes.copy()
         if len(U):
             codes[U] = self._shares(X_rest).argmax(axis=1)
@@ -256,6 +271,18 @@ def _lessons(
         if taught is not None:
             lessons[i] = taught
             last.error[i], last.size[i] = error, len(taught)
+    return lessons
+
+
+def _agreed(on_rest: np.ndarray, heard: np.ndarray) -> dict[int, np.ndarray]:
+    """Return all rows on which the two others agree, where these or their labels are not what was `heard` last."""
+    lessons: dict[int, np.ndarray] = {}
+    for i in range(3):
+        first, second = on_rest[(i + 1) % 3], on_rest[(i + 2) % 3]
+        told = np.where(first == second, first, -1)
+        if not np.array_equal(told, heard[i]):
+            heard[i] = told
+            lessons[i] = np.flatnonzero(told >= 0)
     return lessons
 
 
