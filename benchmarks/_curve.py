@@ -13,7 +13,7 @@ from scipy import stats
 
 from handful.core.records import Sentence
 from handful.corpora import load
-from handful.evaluation.chunks import chunk_f1
+from handful.evaluation.chunks import chunk_f1, sentence_values
 from handful.experiment.tagger_condensing import slimmed
 from handful.features import lookup_templates, ready_set
 from handful.methods import load as load_model
@@ -116,6 +116,7 @@ class Curve:
         self._count_labeled()
         self.raw: dict[str, FeatureCounts | None] = dict.fromkeys(self._parts)
         self._trained: tuple[Setting, CRF] | None = None
+        self._answers: dict[str, list[list[str]]] = {}  # of the base model, by score
         # as strong for each sentence as in the paper's page, which has 5,616 of them
         self.strength = 8.0 * len(self.late[0]) / 5_616
 
@@ -202,9 +203,20 @@ class Curve:
         return {"task": "curve", "way": "base"} | scores | self._sizes(model)
 
     def _scores(self, model: CRF, test: bool) -> dict[str, float]:
-        parts = {"F1": self.dev} | ({"test F1": self.test} if test else {})
-        found = {name: chunk_f1(tags, model.predict(words)).overall.f1 for name, (words, tags) in parts.items()}
-        return {name: round(100 * value, 2) for name, value in found.items()}
+        """Return F1 and, where it is not the base model's own, how far it is from that, give or take a standard error."""
+        row: dict[str, float] = {}
+        for name, (words, tags) in ({"F1": self.dev} | ({"test F1": self.test} if test else {})).items():
+            found = model.predict(words)
+            row[name] = round(100 * chunk_f1(tags, found).overall.f1, 2)
+            if model is self.models["whole"]:
+                self._answers[name] = found
+            elif name in self._answers:
+                base = self._answers[name]
+                more = 100 * (sentence_values(tags, found, True) - sentence_values(tags, base, True))
+                row[f"{name} above base"] = round(float(more.mean()), 3)
+                row[f"{name} standard error"] = round(float(more.std() / np.sqrt(len(more))), 3)
+                row[f"{name} sentences unlike base"] = sum(a != b for a, b in zip(found, base, strict=True))
+        return row
 
     def _sizes(self, model: CRF) -> dict[str, float]:
         """Return features and megabytes of the file, as it is and packed."""

@@ -21,8 +21,9 @@ paper's page), on 900 trees after 2,600 others: as the paper does, with base wei
 as four times the labeled text, however long it is. With four amounts a straight line over the logarithm tells what 3,720M tokens
 would give.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
-`--only tags` parses the WSJ sample with the tags of a tagger, after learning from the tags of people and from jackknifed ones
-(each tenth of the training trees tagged by a tagger of the others); `wsj`, `ewt` and `ptb` have the tags of people throughout.
+`--only tags` parses the WSJ sample or EWT (`--treebanks`) with the tags of a tagger, after learning from the tags of people and
+from jackknifed ones (each tenth of the training trees tagged by a tagger of the others): the protocol for a parser of raw text.
+`wsj`, `ewt` and `ptb` have the tags of people throughout.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
                                 [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer kept
@@ -287,23 +288,20 @@ def grandchildren(task: str, train: list[Tree], dev: list[Tree]) -> Rows:
     return rows
 
 
-def tags(train: list[Tree], test: list[Tree], jobs: int) -> Rows:
+def tags(task: str, train: list[Tree], test: list[Tree], jobs: int) -> Rows:
     """Parse what a tagger has tagged, trained on the tags of people, and on those of taggers that had not seen them."""
     words, gold = [t.sentence.tokens for t in train], [list(t.sentence["xpos"]) for t in train]
+    asked, right = [t.sentence.tokens for t in test], [list(t.sentence["xpos"]) for t in test]
     tagger = CRF(algorithm="pa", max_iter=8)
-    tagged = retagged(test, clone(tagger).fit(words, gold).predict([t.sentence.tokens for t in test]))
-    right = sum(
-        a == b
-        for t, u in zip(test, tagged, strict=True)
-        for a, b in zip(t.sentence["xpos"], u.sentence["xpos"], strict=True)
-    )
-    share = round(100 * right / sum(len(t) for t in test), 2)
-    jackknifed = retagged(train, jackknife_tags(tagger, words, gold))
+    found = clone(tagger).fit(words, gold).predict(asked)
+    by_people, jackknifed = retagged(train, gold), retagged(train, jackknife_tags(tagger, words, gold))
     rows = [
-        ours("WSJ sample, gold tags", 2, train, test, jobs),
-        ours("WSJ sample, learned from gold tags, tested with predicted tags", 2, train, tagged, jobs),
-        ours("WSJ sample, jackknifed tags, tested with predicted tags", 2, jackknifed, tagged, jobs),
+        ours(f"{task}, gold tags", 2, by_people, retagged(test, right), jobs),
+        ours(f"{task}, learned from gold tags, tested with predicted tags", 2, by_people, retagged(test, found), jobs),
+        ours(f"{task}, jackknifed tags, tested with predicted tags", 2, jackknifed, retagged(test, found), jobs),
     ]
+    equal = sum(a == b for x, y in zip(right, found, strict=True) for a, b in zip(x, y, strict=True))
+    share = round(100 * equal / sum(map(len, right)), 2)
     return [row | {"test tags right": 100.0 if row is rows[0] else share} for row in rows]
 
 
@@ -564,7 +562,11 @@ def main() -> None:
         "--tokens", nargs="+", type=int, help="unlabeled tokens; all by default, 200,000 for 'condensed'"
     )
     parser.add_argument(
-        "--treebanks", nargs="+", choices=tuple(TREEBANKS), default=("wsj",), help="for 'condensed' and 'grandchildren'"
+        "--treebanks",
+        nargs="+",
+        choices=tuple(TREEBANKS),
+        default=("wsj",),
+        help="for 'tags', 'condensed' and 'grandchildren'",
     )
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
     parser.add_argument("--offset", type=int, default=0, help="for 'condensed', begin with this one of them")
@@ -625,8 +627,9 @@ def main() -> None:
     sample = list(load("wsj-sample-dep")) if {"wsj", "tags", "scale"} & set(options.only) else []
     if "wsj" in options.only:
         compare("WSJ sample", sample[:3500], sample[3200:3500], sample[-414:])
-    if "tags" in options.only:
-        add(tags(sample[:3500], sample[-414:], options.jobs))
+    for treebank in options.treebanks if "tags" in options.only else ():
+        trees = read_ewt() if treebank == "ewt" else Treebank(sample[:3500], [], sample[-414:])
+        add(tags(treebank.upper(), trees.train[:: options.every], trees.test, options.jobs))
     if "ewt" in options.only:
         compare("UD English EWT", *read_ewt())
     if "pruned" in options.only:

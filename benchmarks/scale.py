@@ -5,9 +5,9 @@ Needs HANDFUL_DATA (see `handful data`).
 `pos`: accuracy, of all words and of those unseen in training, on development sentences (WSJ sample: sentences 3,101 to 3,500, after
 learning from those before; EWT: its dev part) or, with `--test`, on the test part (the last 414; test). "words" are the
 templates `pos`; "clusters" adds ready Brown clusters of Reuters (and of tweets, for EWT), "lexicon" also the tags that words
-have in the Brown corpus, which is tagged in another way. "ewt-upos" has universal tags, "brown" every tenth sentence of the Brown
-corpus (tags without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development
-part). `--peers` names other taggers that learn from the same sentences in the same run; see `_pos_peers.py`. They need
+have in the Brown corpus, which is tagged in another way; "affixes" adds affixes of five letters to the templates alone, and
+"order2" lets a tag see two tags before it. "ewt-upos" has universal tags, "brown" every tenth sentence of the Brown corpus (tags
+without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development part). `--peers` names other taggers that learn from the same sentences in the same run; see `_pos_peers.py`. They need
 python-crfsuite, spaCy and NLTK.
 
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
@@ -17,12 +17,13 @@ with the text); "weighed" (raw text counts for so many labeled texts, however lo
 weighed" (base weights kept, rounded: `--steps`); "rounded" (base weights alone, as `handful condense --way rounded`, with
 `--drops`). `--near` takes the third of the sentences whose words are likelier in labeled text than in raw text, `--decisions
 marginals` counts what the base model expects in place of its best outputs, `--vocabulary all` takes up observations that the
-raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the size of the file.
+raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the size of the file. Rows
+also tell how far F1 is from that of the base model on the same sentences, with a standard error over these.
 With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base
 models, counts and rows, so that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
-                               [--systems words clusters lexicon] [--peers crfsuite spacy perceptron tnt] [--slice 3]
+                               [--systems words clusters lexicon affixes order2] [--peers crfsuite spacy perceptron tnt] [--slice 3]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
                                [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--near]
                                [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
@@ -120,7 +121,9 @@ def brown_lexicon() -> dict[str, str]:
 def observations(corpus: str, system: str) -> tuple[list[str], dict[str, Any]]:
     """Return templates and lookups of a system."""
     templates, lookups = ready_set("pos"), {}
-    if system != "words":
+    if system == "affixes":
+        templates += ["word.prefix5[0]", "word.suffix5[0]", "word.suffix4[-1]", "word.suffix4[1]"]
+    if system in ("clusters", "lexicon"):
         for number, name in enumerate(CLUSTERS[corpus]):
             lookups[f"cluster{number}"] = cluster_paths(name)
             templates += lookup_templates(f"cluster{number}", PREFIXES, offsets=(-1, 0, 1))
@@ -161,7 +164,7 @@ def pos(corpus: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             continue
         templates, lookups = observations(corpus, system)
         with Clock() as clock:
-            tagger = CRF(templates, lookups=lookups, **LEARNER).fit(*train)
+            tagger = CRF(templates, lookups=lookups, order=2 if system == "order2" else 1, **LEARNER).fit(*train)
         yield from rows(
             tagger.predict(everything),
             {"system": system, "training CPU s": round(clock.cpu, 1), "weights": tagger.n_active_},
@@ -233,7 +236,7 @@ def main() -> None:
     parser.add_argument("--slice", type=int, default=1, help="for 'pos', learn from one sentence in so many")
     parser.add_argument("--peers", nargs="+", choices=tuple(PEERS), default=(), help="other taggers")
     systems = ("words", "clusters", "lexicon")
-    parser.add_argument("--systems", nargs="*", choices=systems, default=systems)
+    parser.add_argument("--systems", nargs="*", choices=(*systems, "affixes", "order2"), default=systems)
     options = parser.parse_args()
     if "curve" in options.only and options.raw is None:
         parser.error("'curve' needs --raw FILE.")
