@@ -7,8 +7,9 @@ learning from those before; EWT: its dev part) or, with `--test`, on the test pa
 templates `pos`; "clusters" adds ready Brown clusters of Reuters (and of tweets, for EWT), "lexicon" also the tags that words
 have in the Brown corpus, which is tagged in another way; "affixes" adds affixes of five letters to the templates alone, and
 "order2" lets a tag see two tags before it. "ewt-upos" has universal tags, "brown" every tenth sentence of the Brown corpus (tags
-without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development part). `--peers` names other taggers that learn from the same sentences in the same run; see `_pos_peers.py`. They need
-python-crfsuite, spaCy and NLTK.
+without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development part).
+`--peers` names other taggers that learn from the same sentences in the same run; see `_pos_peers.py`. They need python-crfsuite,
+spaCy and NLTK.
 
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
 blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
