@@ -168,6 +168,7 @@ def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
         (("--method", "stacked"), "learns from raw text too: name some with --unlabeled"),
         (("--method", "two-pass", "--clusters", clusters), "--clusters is for --method crf"),
         (("--clusters", clusters, "--unlabeled", corpus), "exclude each other"),
+        (("--extra-l2", "0.1"), "--extra-l2 is for --penalty l1"),
     ]:
         code, _, err = run(capsys, "fit", "tagger", corpus, *options)
         assert (code, says in " ".join(err.split())) == (2, True), err

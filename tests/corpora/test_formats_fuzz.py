@@ -104,6 +104,7 @@ OTHERS = {
         ]
     ),
     "token-rows": '{"tokens": ["Rome", "fell"], "ner_tags": ["B-LOC", "O"]}\n',
+    "tagged-pairs": '[["Rome", "NNP"], ["fell", "VBD"]]\n[["Why", "WRB"]]\n',
     "conllu-plus": "# global.columns = ID FORM tag\n1\tRome\tB-LOC\n2\tfell\tO\n\n",
     "slashed": "Rome/NNP fell/VBD ./.\n",
     "sense-table": "text\tword\tsense\tstart\nMoney in a bank\tbank\tshore\t11\nA bank\tbank\t\t\n",

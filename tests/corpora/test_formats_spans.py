@@ -101,6 +101,25 @@ def test_tagged_sentences_are_written_and_read_back(tmp_path, name):
     assert [s.tokens for s, _ in read_untagged(path, ("token", "pos", "tag"), "tag")] == [s.tokens for s in SENTENCES]
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[["Rome", "NNP"]]\n[["fell"]]\n', r"a\.json:2: expected a token and its tag, two filled strings, got "),
+        ('[["Rome", "NNP"]]\n[]\n', r"a\.json:2: expected a list of pairs of a token and its tag, got "),
+        ('[[["Rome", "NNP"]], "fell"]', r"a\.json: expected a list of pairs of a token and its tag, got "),
+    ],
+)
+def test_pairs_of_a_token_and_its_tag(tmp_path, text, message):
+    path = tmp_path / "a.json"
+    path.write_text(
+        '[\n  [["Rome", "NNP"], ["fell", "VBD"]],\n  [["Why", "WRB"]]\n]'
+    )  # as json.dump writes nltk's lists
+    assert read_tagged(path).tags == (("NNP", "VBD"), ("WRB",))
+    path.write_text(text)
+    with pytest.raises(FormatError, match=message):
+        read_tagged(path)
+
+
 def test_brat_has_its_text_beside_it(tmp_path):
     (tmp_path / "a.txt").write_text(TEXT)
     path = tmp_path / "a.ann"
@@ -276,6 +295,28 @@ def test_raw_text_is_cut_into_tokens(tmp_path):
         read_tagged(path)
 
 
+def test_marks_that_french_sets_apart_do_not_make_raw_text_look_cut(tmp_path):
+    path = tmp_path / "fr.txt"
+    path.write_text("L'homme n'est pas venu. Pourquoi ? Qui sait !\n")
+    assert [" ".join(s.tokens) for s in read_sentences(path)] == [
+        "L' homme n' est pas venu .",
+        "Pourquoi ?",
+        "Qui sait !",
+    ]
+    path.write_text("Pourquoi ?\nQui sait !\n")  # no comma and no point: the other marks tell
+    assert [s.tokens for s in read_sentences(path)] == [("Pourquoi", "?"), ("Qui", "sait", "!")]
+
+
+def test_the_last_named_column_of_tags_is_learned_from(tmp_path):
+    path = tmp_path / "a.conllup"
+    path.write_text(
+        "# global.columns = ID FORM UPOS MY:NE HEAD MISC\n1\tRome\tPROPN\tB-LOC\t2\t_\n2\tfell\tVERB\tO\t0\t_\n\n"
+    )
+    tagged = read_tagged(path)
+    assert tagged.tag == "my:ne"
+    assert tagged.tags == (("B-LOC", "O"),)
+
+
 def test_raw_text_and_words_are_no_tags(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("Rome fell in a day .\nSo what is that to you ?\n")
@@ -312,6 +353,17 @@ def test_offsets_cut_out_exactly_the_token(text, cuts):
 def test_every_format_has_a_name_of_its_own():
     names = [format.name for format in all_formats()]
     assert len(set(names)) == len(names)
+
+
+def test_the_place_of_a_word_is_enough_for_its_senses(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,start,end,sense\nThe Bank lends,4,8,money\nA muddy bank there,8,12,river\n")
+    assert [(o.word, o.target, o.senses) for o in read_occurrences(path)] == [
+        ("bank", 1, ("money",)),
+        ("bank", 2, ("river",)),
+    ]
+    path.write_text("text,start,end\nThe bank lends,4,8\n")
+    assert [(o.word, o.target, o.senses) for o in read_occurrences(path)] == [("bank", 1, ())]
 
 
 def test_new_contexts_need_no_senses(tmp_path):

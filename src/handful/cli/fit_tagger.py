@@ -83,6 +83,8 @@ def command(
     where = model_file(run, data)
     check_output(where, data, dev, options["unlabeled"], options["clusters"], run.checkpoint)
     _check_options(method, run.checkpoint, options["clusters"], options["unlabeled"])
+    if options["settings"]["extra_l2"] and options["settings"]["penalty"] != "l1":
+        raise click.UsageError("--extra-l2 is for --penalty l1.")
     state = training_state(run)
     train = read_tagged(data, layout or (), tag)
     replaced = check_earlier(where, "sentences", train.tag)

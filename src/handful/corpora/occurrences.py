@@ -17,7 +17,7 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
     Parameters
     ----------
     path : path-like
-        Senseval XML, or separated columns with text, word and, where it is known, sense (see
+        Senseval XML, or separated columns with text, word or its place and, where it is known, sense (see
         `handful.corpora.formats.sense_table.read_sense_table`).
     key, dtd : path-like or None
         Answer key and declarations that go with Senseval XML.
@@ -45,7 +45,7 @@ def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath 
         raise FormatError(
             path,
             None,
-            "expected Senseval XML, or a table with the columns text and word (and sense, where it is known), got "
+            "expected Senseval XML, or a table with the columns text and word or start and end (and sense, where it is known), got "
             f"{'a table without them' if format.yields == 'table' else 'something else'}.",
         )
     if key is not None or dtd is not None:

@@ -23,6 +23,8 @@ from handful.corpora.sentences import KINDS
 from handful.corpora.tag_notes import notes_on_tags, notes_on_tokens
 from handful.corpora.token_style import Cut, TokenStyle, refuse_cut
 
+_NO_TAGS = ("id", "token", "lemma", "feats", "head", "deprel", "deps", "misc")  # of the columns that CoNLL-U Plus names
+
 
 @dataclass(frozen=True)
 class Tagged:
@@ -72,7 +74,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
         Names of the columns, one of them ``token``. By default the last is the tag, and of four the others are token,
         pos and chunk.
     tag : str or None
-        Name of the column of tags; by default ``tag``, or the last one, or ``upos`` in CoNLL-U.
+        Name of the column of tags; by default ``tag``, or the last one that may hold tags, or ``upos`` in CoNLL-U.
 
     Returns
     -------
@@ -138,7 +140,7 @@ def _tagged_records(
     if format.yields == "trees":
         return (), tag or "upos", map(attrgetter("sentence"), format.read(source))
     if format.yields == "sentences" and format.name != "conll":
-        return (), tag or "tag", format.read(source)
+        return (), tag or _told_tags(source), format.read(source)
     layout = tuple(columns) or _tag_columns(source, format)
     name = tag or _last_tags(layout)
     others = [column for column in layout if column != "token"]
@@ -147,6 +149,11 @@ def _tagged_records(
     if name not in others:
         raise ParameterError(f"{source}: the column of tags must be one of {', '.join(others)}, got {name!r}.")
     return layout, name, read_conll(source, layout)
+
+
+def _told_tags(source: Source) -> str:
+    """Return the column of tags in a file that names its columns itself, which formats of spans do not."""
+    return _last_tags([name for name in named_columns(source) if name not in _NO_TAGS] or ["tag"])
 
 
 def _last_tags(layout: Sequence[str]) -> str:

@@ -59,7 +59,7 @@ class HashedTable(Storable):
     """
 
     STATE = stored(
-        values_=ListOf(ListOf(Text()), "v"),
+        values_=ListOf(ListOf(Text()), "v?"),
         hashes_=Array("i8", "n?", low=0, rising=True),
         numbers_=Array("u1", 2, "n?"),
         hash_bits_=Number(int, low=1, high=62),

@@ -23,6 +23,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "doccano": ("{", "["),
     "label_studio": ("{", "["),
     "token_rows": ("{", "["),
+    "tagged_pairs": ("[",),
     "json_array": ("[",),
     "json_lines": ("{", ".jsonl", ".ndjson"),
     "arff": ("@", "%"),

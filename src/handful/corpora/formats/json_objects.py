@@ -12,7 +12,7 @@ from handful.corpora.formats.shown import shown
 from handful.corpora.formats.strict_json import parse_json
 from handful.corpora.opening import FilePath, as_source, read_lines, read_whole, write_text_file
 
-_LARGEST = 2**30
+LARGEST_ARRAY = 2**30
 
 
 def json_objects(path: FilePath) -> Iterator[tuple[int | None, dict[str, Any]]]:
@@ -30,7 +30,7 @@ def json_objects(path: FilePath) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """
     source = as_source(path)
     if source.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
-        rows = ((None, row) for row in parse_json(source, None, read_whole(source, _LARGEST)))
+        rows = ((None, row) for row in parse_json(source, None, read_whole(source, LARGEST_ARRAY)))
     else:
         rows = ((n, parse_json(source, n, line)) for n, line in read_lines(source) if line.strip())  # type: ignore[misc]
     for number, row in rows:

@@ -11,8 +11,8 @@ from handful.corpora.formats.format import Format, Head
 from handful.corpora.opening import FilePath, as_source, read_lines
 from handful.corpora.raw_text import refuse_unspaced, sentences
 
-_ATTACHED = re.compile(r"(?<=\w\w\w)[,.;:!?](?=\s|$)")  # after three letters it is hardly an abbreviation
-_APART = re.compile(r"(?<=\s)[,.;:!?](?=\s|$)")
+# Other marks stand apart in French as it is written, so they tell only where there are no commas and points.
+_TELLING = ("[,.]", "[;:!?]")
 _ENDED = re.compile(r"[.!?:]['\")\u201d\u2019\u00bb]*\s*$")
 _ENDED_WITHIN = re.compile(r"\w[.!?\u061f\u0964]['\")\u201d\u2019\u00bb]*\s")
 _WIDEST_PAGE = 120
@@ -92,9 +92,19 @@ def is_wrapped(head: Head) -> bool:
 
 
 def is_raw(head: Head) -> bool:
-    """Tell text in which punctuation mostly stands at the words, from text with blanks between all tokens."""
-    attached, apart = len(_ATTACHED.findall(head.text)), len(_APART.findall(head.text))
-    return attached > 9 * apart
+    """Tell text in which punctuation mostly stands at the words, from text with blanks between all tokens.
+
+    Examples
+    --------
+    >>> is_raw(Head("Rome fell.".encode())), is_raw(Head(b"Rome fell .")), is_raw(Head(b"Rome tomba. Pourquoi ? Qui sait !"))
+    (True, False, True)
+    """
+    for marks in _TELLING:
+        attached = len(re.findall(rf"(?<=\w\w\w){marks}(?=\s|$)", head.text))  # after fewer letters: an abbreviation
+        apart = len(re.findall(rf"(?<=\s){marks}(?=\s|$)", head.text))
+        if attached or apart:
+            return attached > 9 * apart
+    return False
 
 
 FORMAT = Format("raw", "text", is_raw, read_raw)

@@ -27,9 +27,9 @@ def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
     Parameters
     ----------
     path : path-like
-        Columns ``text`` (or sentence, context), ``word`` (or target, lemma), ``sense`` (empty where it is not known) and, if
-        wanted, the place of the word: ``target_index`` (position of the token, text cut at blanks) or ``start`` and ``end``
-        (characters). Without a place the word is looked for in the text.
+        Columns ``text`` (or sentence, context), ``word`` (or target, lemma) or its place or both, and ``sense`` (empty where it
+        is not known). A place is ``target_index`` (position of the token, text cut at blanks) or ``start`` and ``end``
+        (characters). Without a place the word is looked for in the text; without a word it is the token there, in lower case.
 
     Yields
     ------
@@ -59,6 +59,7 @@ def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
     target, tokens = (
         _numbered(path, number + 1, text, row) if _cell(row, _PLACE) else _located(path, number + 1, text, row)
     )
+    word = word or tokens[target].lower()
     return Occurrence(word, row.get("id") or f"{word}.{number}", tokens, target, senses)
 
 
@@ -116,19 +117,20 @@ def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None
 
 
 def is_sense_table(head: Head) -> bool:
-    """Tell a table whose header names a text, a word and a sense."""
+    """Tell a table whose header names a text, a word or its place, and a sense."""
     return names_text_and_word(head) and bool(_named(head) & set(_SENSE)) and is_delimited(head)
 
 
 def names_text_and_word(head: Head) -> bool:
-    r"""Tell whether the first line of a table names a text and a word.
+    r"""Tell whether the first line of a table names a text, and a word or its place.
 
     Examples
     --------
     >>> names_text_and_word(Head(b"id,text,word\n1,the river bank,bank\n"))
     True
     """
-    return all(_named(head) & set(wanted) for wanted in (_TEXT, _WORD))
+    names = _named(head)
+    return bool(names & set(_TEXT)) and (bool(names & {*_WORD, "target_index"}) or {"start", "end"} <= names)
 
 
 def _named(head: Head) -> set[str]:

@@ -1,4 +1,4 @@
-"""Rows of tokens and tags as Hugging Face data sets have them, and lists of pairs as NLTK has them, in JSON."""
+"""Rows of tokens and tags as Hugging Face data sets have them, in JSON."""
 
 from __future__ import annotations
 
