@@ -34,7 +34,7 @@ class Pool:
 
     def __init__(self, X: Any, y: np.ndarray, seed: int) -> None:
         n_test = len(y) // 3
-        X, points = np.asarray(X), as_points(np.asarray(X), seed)
+        X, points = np.asarray(X), as_points(X, seed)
         squares = (points**2).sum(axis=1)
         apart = np.maximum(squares[:, None] + squares - 2 * points @ points.T, 0.0)
         np.fill_diagonal(apart, 0.0)
@@ -45,6 +45,7 @@ class Pool:
         self.unit = float(np.median(apart[apart > 1e-12]))
         self.kernels = ((X @ X[n_test:].T + 1.0, _LINE), (np.exp(-2 * apart[:, n_test:] / self.unit), _NEAR))
         self.n_test = n_test
+        self._halves: list[np.ndarray] = []
 
     def near(self, reach: float) -> np.ndarray:
         return np.asarray(np.exp(-self.apart / (reach * self.unit)))
@@ -69,6 +70,20 @@ class Pool:
         """Share of random trees, grown without labels, that have two rows in one leaf."""
         trees = RandomTreesEmbedding(200, max_depth=6, random_state=self.seed).fit(self.cells)
         return np.asarray(np.mean([leaf[:, None] == leaf for leaf in trees.apply(self.cells).T], axis=0))
+
+    @cached_property
+    def on_a_line(self) -> np.ndarray:
+        """What a linear model sees of rows: products of their cells, 1 for a row with itself on average."""
+        products = self.points @ self.points.T
+        return np.asarray(products / products.diagonal().mean())
+
+    def near_in_halves(self, n: int) -> list[np.ndarray]:
+        """Nearness (reach 2) in random halves of the dimensions."""
+        if len(self._halves) < n:
+            rng, width = np.random.default_rng([self.seed, 33]), self.points.shape[1]
+            for _ in range(n):
+                self._halves.append(nearness(self.points[:, rng.permutation(width)[: (width + 1) // 2]]))
+        return self._halves[:n]
 
     def answers(self, rows: list[int], asked: slice) -> list[np.ndarray]:
         """Return what each regression says of the rows that are asked, before it is decided."""
@@ -208,15 +223,17 @@ def telling(reach: float, power: float = 0.0, trusted: bool = True, trees: float
     return choose
 
 
-def expecting(*reaches: float, typical: float = 0.0, own_reach: float = 0.0) -> Choose:
+def expecting(*reaches: float, typical: float = 0.0, own_reach: float = 0.0, linear: float = 0.0) -> Choose:
     """Rows whose label is expected to leave the fewest mistakes, and to tell most: with a reach of 2 what ``auto`` does.
 
     With several reaches nearness is the mean of them; with `own_reach` each row's reach is so many times the product of its own
-    and the other's distance to the twentieth nearest row (Zelnik-Manor & Perona 2004). `typical` makes dense rows count more.
+    and the other's distance to the twentieth nearest row (Zelnik-Manor & Perona 2004). `typical` makes dense rows count more;
+    `linear` is the share of what a linear model sees in the covariance of rows.
     """
 
     def choose(pool: Pool, got: list[int], n: int) -> list[int]:
         near = pool.near_by_rows(own_reach) if own_reach else np.mean([pool.near(reach) for reach in reaches], axis=0)
+        near = (1 - linear) * near + linear * pool.on_a_line if linear else near
         weights, has_label = np.exp(typical * pool.density), np.zeros(pool.n, dtype=np.int64)
         has_label[got] = 1
         if not got or not pool.has_classes(got):
@@ -226,6 +243,77 @@ def expecting(*reaches: float, typical: float = 0.0, own_reach: float = 0.0) -> 
         return choose_expected(near, weights, counts, 1 - has_label, n, pool.seed)
 
     return choose
+
+
+def expecting_by_ranks(n_subsets: int) -> Choose:
+    """The same by the mean of ranks over several covariances: nearness, a line, and nearness in random halves of the columns."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        if not got or not pool.has_classes(got):
+            return telling(2.0)(pool, got, n)
+        views = [pool.near(2.0), pool.on_a_line, *pool.near_in_halves(n_subsets)]
+        given = np.eye(pool.n_classes)[pool.y[got]]
+        usual = (given.sum(axis=0) + 1 / pool.n_classes) / (len(got) + 1)
+        means, covers = [], []
+        for view in views:
+            solved = np.linalg.solve(view[np.ix_(got, got)] + _NEAR * np.eye(len(got)), view[got])
+            means.append((given - usual).T @ solved)
+            covers.append(view - view[:, got] @ solved)
+        free = np.setdiff1d(np.arange(pool.n), got)
+        chosen: list[int] = []
+        while len(chosen) < n:
+            waiting = np.setdiff1d(free, chosen)
+            ranks = np.zeros(len(waiting))
+            for mean, open_ in zip(means, covers, strict=True):
+                shares = normed(mean.T + usual)
+                own = np.maximum(open_.diagonal(), 0.0) + _NEAR
+                told = (((1.0 - margins(shares) + 1e-3) @ open_**2) / own)[waiting]
+                tried = waiting[np.argsort(-told, kind="stable")[:50]]
+                likely = np.argsort(-shares, axis=1, kind="stable")[:, :3]
+                chances = normed(np.take_along_axis(shares, likely, axis=1))
+                pull = open_[tried] / own[tried, None]
+                news = np.eye(pool.n_classes)[likely[tried]] - (mean.T + usual)[tried][:, None, :]
+                sure = (
+                    (normed(mean.T + usual + pull[:, None, :, None] * news[:, :, None, :])).max(axis=-1).mean(axis=-1)
+                )
+                worth = np.full(len(waiting), -np.inf)
+                place = np.searchsorted(waiting, tried)
+                parts = ((sure * chances[tried]).sum(axis=1), told[place])
+                worth[place] = sum((part - part.mean()) / (part.std() + 1e-12) for part in parts)
+                ranks += np.argsort(np.argsort(worth, kind="stable"), kind="stable")
+            chosen.append(int(waiting[ranks.argmax()]))
+            covers = [
+                open_ - np.outer(row := open_[chosen[-1]], row / (max(row[chosen[-1]], 0.0) + _NEAR))
+                for open_ in covers
+            ]
+        return chosen
+
+    return choose
+
+
+def regions_first(times: int) -> Choose:
+    """The most typical rows of `times` as many regions as rows are to be chosen; of these, those that tell most about all."""
+
+    def choose(pool: Pool, got: list[int], n: int) -> list[int]:
+        clusters = KMeans(times * n, n_init=1, random_state=pool.seed).fit_predict(pool.points)
+        near, free = pool.near(2.0), np.zeros(pool.n, dtype=np.int64)
+        for cluster in np.unique(clusters):
+            inside = np.flatnonzero(clusters == cluster)
+            free[inside[near[np.ix_(inside, inside)].sum(axis=1).argmax()]] = 1
+        return choose_telling(near, np.ones(pool.n), np.zeros(pool.n, dtype=np.int64), free, n)
+
+    return choose
+
+
+def audited(choose: Choose) -> Choose:
+    """The same with every tenth row by chance, the last of ten, as `LabelLoop` has them."""
+
+    def choose_some(pool: Pool, got: list[int], n: int) -> list[int]:
+        n_audits = (len(got) + n) // 10 - len(got) // 10
+        chosen = choose(pool, got, n - n_audits) if n > n_audits else []
+        return chosen + by_chance(8)(pool, got + chosen, n_audits)
+
+    return choose_some
 
 
 def expecting_more(trusted: bool) -> Choose:
@@ -396,6 +484,13 @@ STRATEGIES: dict[str, Choose] = {
     "expected mistakes, dense rows count more": expecting(2.0, typical=0.5),
     "expected mistakes, margin after 4 a class": margin_after(expecting(2.0), 4),
     "expected mistakes after TypiClust for 2 a class": after(typiclust, 2, expecting(2.0)),
+    "expected mistakes, audited": audited(expecting(2.0)),
+    "expected mistakes, a third linear": expecting(2.0, linear=1 / 3),
+    "expected mistakes, half linear": expecting(2.0, linear=0.5),
+    "expected mistakes, ranks of nearness and line": expecting_by_ranks(0),
+    "expected mistakes, ranks of four views": expecting_by_ranks(2),
+    "expected mistakes after twice as many regions": after(regions_first(2), 1, expecting(2.0)),
+    "expected mistakes after as many regions": after(regions_first(1), 1, expecting(2.0)),
     "expected mistakes, cells and nearness": expecting_more(trusted=False),
     "expected mistakes, trusted doubt": expecting_more(trusted=True),
     "peek: shares of the classes": knowing_shares,
@@ -404,9 +499,9 @@ STRATEGIES: dict[str, Choose] = {
 }
 
 
-def figures_of(read: Any, seeds: int, n_rows: int, wanted: list[str]) -> dict[str, Any]:
+def figures_of(read: Any, seeds: range, n_rows: int, wanted: list[str]) -> dict[str, Any]:
     drawn, told = Drawn(read, n_rows), dict[str, Any]()
-    for seed in range(seeds):
+    for seed in seeds:
         X, y = drawn.rows(seed)
         pool = Pool(X, y, seed)
         for name in wanted:
@@ -455,6 +550,7 @@ def main() -> None:
         "--strategies", default="", help="words, with commas: strategies with one of them in their name, and chance"
     )
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--rows", type=int, default=600)
     parser.add_argument("--quick", action="store_true", help="one seed, 300 rows")
     parser.add_argument("--json", type=Path, help="file for all figures; sets that it has are not run again")
@@ -466,9 +562,10 @@ def main() -> None:
     words = ["random", *given.strategies.split(",")] if given.strategies else [""]
     wanted = [name for name in STRATEGIES if any(word in name for word in words)]
     figures = held_figures(given.json)
+    seeds = range(given.first_seed, given.first_seed + given.seeds)
     for name, read in (sets or own_tables()).items():
         if name not in figures and (not given.only or name in given.only.split(",")):
-            figures[name] = json.loads(json.dumps(figures_of(read, given.seeds, given.rows, wanted)))
+            figures[name] = json.loads(json.dumps(figures_of(read, seeds, given.rows, wanted)))
             keep_figures(given.json, figures)
     tell(figures)
 

@@ -264,7 +264,11 @@ def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     assert re.search(r"^ *8 +q \d+% +p \d+% \* ", out, re.MULTILINE)
     frame = pl.read_csv(fix, separator=";", infer_schema_length=0)
     fill(fix, lambda _: ["p", *frame["kind"].to_list()[1:]])
-    assert run(capsys, "merge", table, fix, "--prefer-new", "--in-place")[0] == 0
+    _, _, err = run(capsys, "merge", table, fix, "-o", table.parent / "kept.csv")
+    assert f"Row 8 keeps q, for labels differ: q (the data); p ({fix})" in " ".join(err.split())
+    code, _, err = run(capsys, "merge", table, fix, "--prefer-new", "--in-place")
+    assert code == 0
+    assert f"Row 8 now has p, for labels differ: q (the data); p ({fix})" in " ".join(err.split())
     assert table.read_text().splitlines()[8][-1] == "p"
     code, out, _ = run(capsys, "doubt", table, "--target", "kind")
     assert code == 0
@@ -464,6 +468,26 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, _, err = run(capsys, "budget", table, "--target", "kind")
     assert code == 1
     assert "labels must" in err or "at least" in err
+
+
+def test_an_interrupted_budget_tells_how_many_draws_it_is_of(capsys, table, monkeypatch):
+    lines = table.read_text().splitlines()
+    full = [lines[0]] + [f"{line.rsplit(';', 1)[0]};{'pqr'[i // 40]}" for i, line in enumerate(lines[1:])]
+    table.write_text("\n".join(full) + "\n")
+    asked = []
+
+    def answer(train, codes, test):
+        asked.append(len(train))
+        if len(asked) == 20:
+            raise KeyboardInterrupt
+        return np.full(len(test), codes[0])
+
+    monkeypatch.setattr("handful.labeling.budget.quick_answerers", lambda *_: {"first label": answer})
+    code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 50)
+    assert code == 0
+    assert re.search(r"Interrupted: all this is of the first \d of 50 draws", out)
+    code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 2)
+    assert (code, "Interrupted" in out) == (0, False)
 
 
 def test_why_tells_words_before_the_whole_text(capsys, tmp_path):

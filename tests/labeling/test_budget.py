@@ -147,9 +147,11 @@ def test_few_labels_never_advise_to_stop():
     few = stopping_rule([6, 12, 25], same, counts={"no": 16, "yes": 9})
     assert not few.stop
     assert few.text == (
-        "Go on: the last models agree on 100% of the rows, but 25 labels, 9 of them yes, are too few to trust that: "
-        "it takes 59, and 5 of each class."
+        "Go on: the last models agree on 100% of the rows, but 25 labels are too few to trust that: it takes 59, "
+        "and 5 of each class."
     )
+    rare = stopping_rule([6, 12, 25], same, counts={"no": 22, "yes": 3})
+    assert "but 25 labels, 3 of them yes, are too few to trust that" in rare.text
     assert not stopping_rule([40, 80, 160], same, counts={"no": 156, "yes": 4}).stop
     stops = [stopping_rule([20, 40, n], same, counts={"no": n - 5, "yes": 5}).stop for n in (58, 59)]
     assert stops == [False, True]

@@ -114,6 +114,16 @@ def test_near_duplicates_with_different_labels_are_named():
     assert all(20 in pair[:2] for pair in told.duplicates)
 
 
+def test_labels_that_only_one_row_has_are_among_the_duplicates():
+    texts = ["please cancel my order today", "where is my parcel now"] * 10
+    labels = ["cancel", "where"] * 10
+    told = doubtful_labels([*texts, "Please cancel my order today!"], [*labels, "cancle"])
+    assert told.n_lone == 1
+    assert (0, 20, "cancel", "cancle") in told.duplicates
+    told = doubtful_labels([*texts, "the ship sails away", "The ship sails away"], [*labels, "ship", "sail"])
+    assert told.duplicates == [(20, 21, "ship", "sail")]
+
+
 def test_too_few_labels_to_doubt_are_told():
     with pytest.raises(DataError, match="at least two classes must have two labels or more"):
         doubtful_labels([[0.0], [1.0], [2.0]], ["a", "a", "b"])

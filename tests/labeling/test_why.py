@@ -92,6 +92,7 @@ def test_a_prototype_tagger_shows_links():
     told = tagger.explain(["the", "cat"])
     assert told[0].links == ("itself a prototype of D",)
     assert told[1].links == ("dog (N)",)
+    assert {'the word is "cat"', 'the word ends in "at"'} <= {evidence.what for evidence in told[1].evidence}
 
 
 def _reviews() -> tuple[pl.DataFrame, list[str | None]]:
@@ -231,6 +232,7 @@ def test_tags_are_those_that_people_wrote_and_observations_are_told_in_words():
         ("word.lower.suffix3[0]", ["ome"], 'the word ends in "ome"'),
         ("word.prefix2[-2]", ["in"], 'the second word before starts with "in"'),
         ("word.shape[1]", ["Aa0"], 'the word after is written like "Aa0"'),
+        ("word.pattern[0]", ["A-00"], 'the word is written like "A-00"'),
         ("word.type[0]", ["--A"], "the word has punctuation only"),
         ("word.type[1]", ["ISS"], "the word after has a capital first and some digits and some punctuation"),
         ("word.type[0]", ["---"], "the word has small letters only"),

@@ -71,6 +71,8 @@ def command(
         emit_json({"data": str(data), "target": target, "figure": figure, "map": map_file, **asdict(told)})
         return
     _show(told, goal)
+    if told.n_draws < draws:
+        console().print(f"Interrupted: all this is of the first {told.n_draws:,} of {draws:,} draws.", soft_wrap=True)
 
 
 def _curves(told: Budget) -> list[Curve]:

@@ -106,7 +106,8 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
     if len(told.models) < _N_MODELS:
         out.print(f"Interrupted: only {', '.join(told.models)} was asked.", soft_wrap=True)
     if told.n_lone:
-        out.print(f"{told.n_lone:,} were not judged, being the only one of their class.", soft_wrap=True)
+        lone = "1 label was" if told.n_lone == 1 else f"{told.n_lone:,} labels were"
+        out.print(f"{lone} not judged, being the only one of their class.", soft_wrap=True)
     for first, second, one, other in told.duplicates[:10]:
         out.print(
             f"Rows {first + 1} and {second + 1} hold nearly the same, but are {one} and {other}.",

@@ -168,7 +168,10 @@ def _tell(merged: Merged, where: Path) -> None:
         notes.print(f"The label {label!r} is new to the data.{meant}", style="yellow", markup=False, soft_wrap=True)
     for conflict in merged.conflicts:
         told = "; ".join(f"{label} ({source})" for source, label in conflict.labels)
-        kept = "stays unlabeled" if conflict.kept is None else f"keeps {conflict.kept}"
+        if conflict.kept is None:
+            kept = "stays unlabeled"
+        else:
+            kept = f"{'keeps' if conflict.kept == conflict.labels[0][1] else 'now has'} {conflict.kept}"
         notes.print(f"Row {conflict.row + 1} {kept}, for labels differ: {told}", style="yellow", markup=False)
     for name, number in merged.strangers:
         notes.print(
@@ -176,7 +179,8 @@ def _tell(merged: Merged, where: Path) -> None:
         )
     if merged.n_changed:
         notes.print(
-            f"{merged.n_changed:,} rows came back with other cells than the data has; only their labels were taken.",
+            f"{merged.n_changed:,} row{'' if merged.n_changed == 1 else 's'} came back with other cells than the data has; "
+            f"only the label{'' if merged.n_changed == 1 else 's'} {'was' if merged.n_changed == 1 else 'were'} taken.",
             style="yellow",
             markup=False,
         )

@@ -49,7 +49,7 @@ def _phrase(atom: Atom, value: str) -> str:
         told = [kind[letter] for kind, letter in zip((_CAPITALS, _DIGITS, _MARKS), value, strict=True) if kind[letter]]
         return f"{subject} has {' and '.join(told) or 'small letters only'}"
     verb = "starts with" if function.startswith("prefix") else "ends in" if function.startswith("suffix") else "is"
-    if function == "shape":
+    if function in ("shape", "pattern"):
         verb = "is written like"
     return f'{subject} {verb} "{value}"'
 

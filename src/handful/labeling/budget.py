@@ -52,6 +52,8 @@ class Budget:
         Labels for the score that was asked for.
     stopping : Stopping
         Whether more labels still change the model.
+    n_draws : int
+        Random splits that were scored; fewer than asked for after an interruption.
     """
 
     n_labels: int
@@ -62,6 +64,7 @@ class Budget:
     refused: str | None
     goal: Goal | None
     stopping: Stopping
+    n_draws: int
 
 
 def label_budget(
@@ -137,6 +140,7 @@ def label_budget(
         why_not,
         needed,
         _stopping(answerers[curves.best], curves.sizes, codes, labels.classes, len(raw), random_state),
+        len(scores),
     )
 
 

@@ -139,9 +139,9 @@ def doubtful_labels(
     rows = labels.labeled[counts[labels.codes[labels.labeled]] > 1]
     if len(np.unique(labels.codes[rows])) < 2:
         raise DataError("doubt: at least two classes must have two labels or more, to hold one against the other.")
-    matrix, codes = matrix[rows], labels.codes[rows].astype(np.int64)
-    points = as_points(matrix, random_state)
-    answers = _answers(matrix, points, codes, len(labels.classes), random_state, progress)
+    judged, codes = matrix[rows], labels.codes[rows].astype(np.int64)
+    points = as_points(judged, random_state)
+    answers = _answers(judged, points, codes, len(labels.classes), random_state, progress)
     weights = mixture_weights(list(answers.values()), codes)
     shares = np.tensordot(weights, np.array(list(answers.values())), axes=1)
     best = confident_classes(shares, class_thresholds(shares, codes))
@@ -155,11 +155,12 @@ def doubtful_labels(
         _doubt(at, shares, answers, best, wrong, (rows, codes, labels.classes), (near[i], distances[i]))
         for i, at in enumerate(order.tolist())
     ]
+    labeled = labels.labeled
     pairs = [
-        (int(rows[a]), int(rows[b]), labels.classes[codes[a]].item(), labels.classes[codes[b]].item())
-        for a, b in _duplicates(*_as_held(matrix), codes)
+        (int(labeled[a]), int(labeled[b]), *(labels.classes[labels.codes[labeled[at]]].item() for at in (a, b)))
+        for a, b in _duplicates(*_as_held(matrix[labeled]), labels.codes[labeled])
     ]
-    n_lone = len(labels.labeled) - len(rows)
+    n_lone = len(labeled) - len(rows)
     return Doubts(doubts, int(wrong.sum()), int(doubted.sum()), pairs, len(rows), n_lone, tuple(answers))
 
 
@@ -252,14 +253,24 @@ def _as_held(matrix: Any) -> tuple[Any, float]:
 
 
 def _duplicates(rows: Any, radius: float, codes: np.ndarray) -> list[tuple[int, int]]:
-    """Return pairs of near rows with different labels, each row with its nearest such row."""
+    """Return pairs of near rows with different labels, each row with its nearest such row.
+
+    Labels that only one row has may be many; they are asked in one go, for they differ from all others.
+    """
     from sklearn.neighbors import NearestNeighbors
 
+    counts = np.bincount(codes)
     pairs: dict[tuple[int, int], float] = {}
-    for code in np.unique(codes):
-        inside, outside = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
-        distances, near = NearestNeighbors(n_neighbors=1).fit(rows[outside]).kneighbors(rows[inside])
-        for row, other, distance in zip(inside, outside[near[:, 0]], distances[:, 0], strict=True):
+    for code in [*np.flatnonzero(counts > 1).tolist(), None]:
+        inside = counts[codes] == 1 if code is None else codes == code
+        asked, others = np.flatnonzero(inside), np.arange(len(codes)) if code is None else np.flatnonzero(~inside)
+        if not len(asked):
+            continue
+        n_near = 2 if code is None else 1  # the nearest to a row among all may be itself
+        distances, near = NearestNeighbors(n_neighbors=n_near).fit(rows[others]).kneighbors(rows[asked])
+        pick = (others[near] == asked[:, None])[:, 0].astype(np.int64)
+        every = np.arange(len(asked))
+        for row, other, distance in zip(asked, others[near[every, pick]], distances[every, pick], strict=True):
             if distance <= radius:
                 pairs[min(int(row), int(other)), max(int(row), int(other))] = float(distance)
     return [pair for pair, _ in sorted(pairs.items(), key=lambda item: (item[1], item[0]))]

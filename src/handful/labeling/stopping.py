@@ -114,7 +114,5 @@ def _too_few(n_labels: int, answers: np.ndarray, counts: Mapping[Any, int], tole
     least, rarest = math.ceil(math.log(_ALPHA) / math.log1p(-tolerance)), min(counts, key=lambda label: counts[label])
     if n_labels >= least and counts[rarest] >= _LEAST_OF_A_CLASS:
         return ""
-    return (
-        f"{n_labels:,} labels, {counts[rarest]:,} of them {rarest!s}, are too few to trust that: it takes {least:,}, and "
-        f"{_LEAST_OF_A_CLASS} of each class"
-    )
+    rare = f", {counts[rarest]:,} of them {rarest!s}," if counts[rarest] < _LEAST_OF_A_CLASS else ""
+    return f"{n_labels:,} labels{rare} are too few to trust that: it takes {least:,}, and {_LEAST_OF_A_CLASS} of each class"

@@ -88,7 +88,10 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
     for token, tag, line in zip(list(sentence), tags, shares, strict=True):
         second, best = np.argsort(line, kind="stable")[-2:]
         evidence = [
-            Evidence(predicate, float(weights[place[predicate], best] - weights[place[predicate], second]))
+            Evidence(
+                _in_words(predicate),
+                float(weights[place[predicate], best] - weights[place[predicate], second]),
+            )
             for predicate in model.observe(token)
             if predicate in place
         ]
@@ -108,6 +111,15 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
             )
         )
     return told
+
+
+def _in_words(predicate: str) -> str:
+    """Say what `handful.tagging.prototypes.features.word_predicates` observed."""
+    kind, _, value = predicate.partition("=")
+    if not value:
+        return "the word starts with a capital" if kind == "capital" else f"the word has a {kind}"
+    verb = {"word": "is", "suffix": "ends in", "prototype": "is linked to"}[kind]
+    return f'the word {verb} "{value}"'
 
 
 def _strongest(evidence: list[Evidence]) -> tuple[Evidence, ...]:
