@@ -7,6 +7,7 @@ python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE -
 python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed of what 'handful condense' makes of it,
                                                              beside the base and a tagger fitted with an L1 penalty
 python benchmarks/text.py --own-text                         all training sentences, untagged, serve as raw text
+python benchmarks/text.py --held-out 1500 --strengths 0.4 1 2 --sizes 0 --peers --draws 1   penalties, on training sentences
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
 FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or else NAME-test (to learn from) and NAME-dev,
@@ -265,16 +266,29 @@ def scores_of(sentences, gold, found, spans, known):
     }
 
 
-def contest(setup, train, test, size, draw, lookups, peers):
+def held_out(train, limit, draw):
+    """Return training sentences in the order of a draw: those to learn from, and up to a quarter that is held out."""
+    order = np.random.default_rng(draw).permutation(len(train.sentences))
+    n = min(limit, len(order) // 4)
+    return [
+        part([train.sentences[i] for i in chosen], [list(train.tags[i]) for i in chosen])
+        for chosen in (order[n:], order[:n])
+    ]
+
+
+def contest(setups, train, test, size, draw, lookups, peers, n_held=0):
     """Return the scores and processor seconds of all contenders on one draw."""
+    if n_held:
+        train, test = held_out(train, n_held, draw)
     n, spans = len(train.sentences), has_spans(train.tags)
-    order = np.random.default_rng(draw).permutation(n) if size < n else np.arange(n)
+    order = np.random.default_rng(draw).permutation(n) if size < n and not n_held else np.arange(n)
     sentences = [list(train.sentences[i]) for i in order[:size]]
     tags = [list(train.tags[i]) for i in order[:size]]
     words = [list(s) for s in test.sentences]
     known = {word for sentence in sentences for word in sentence}
+    setup = setups["handful"]
     contenders = {
-        "handful": lambda: setup.fit_crf(sentences, tags).predict(words),
+        **{name: lambda s=s: s.fit_crf(sentences, tags).predict(words) for name, s in setups.items()},
         "with raw text": lambda: setup.fit_crf(sentences, tags, lookups).predict(words),
         "crfsuite": lambda: crfsuite(sentences, tags, words),
         "spacy": lambda: spacy_blank(sentences, tags, words, spans),
@@ -313,6 +327,13 @@ def arguments():
     parser.add_argument("--own-text", action="store_true", help="all training sentences, untagged, are the raw text")
     parser.add_argument("--clusters", help="file of word clusters, in place of --raw")
     parser.add_argument("--algorithm", choices=("lbfgs", "pa"), default="lbfgs")
+    parser.add_argument(
+        "--held-out", type=int, default=0, help="so many training sentences are the test, if at most a quarter"
+    )
+    parser.add_argument(
+        "--strengths", type=float, nargs="+", default=[], help="penalties to be tried besides the default"
+    )
+    parser.add_argument("--iterations", type=int, help="iterations at most")
     parser.add_argument("--condense", action="store_true", help="size and score of condensed taggers, with --raw")
     parser.add_argument("--final", action="store_true", help="parts of speech: score the test part")
     parser.add_argument("--peers", nargs="*", default=["crfsuite", "spacy"], help="who else takes part")
@@ -344,7 +365,9 @@ def main():
     raw = []
     if given.raw:
         raw = [s for s, _ in zip(read_sentences(given.raw), range(given.raw_sentences), strict=False)]
-    setup = TaggerSetup(n_jobs=-1, algorithm=given.algorithm)
+    usual = {"n_jobs": -1, "algorithm": given.algorithm, "max_iter": given.iterations}
+    setup = TaggerSetup(**usual)
+    setups = {"handful": setup, **{f"strength {s:g}": TaggerSetup(**usual, strength=s) for s in given.strengths}}
     paths = setup.lookups(raw) if raw and not given.condense else None
     if given.clusters:
         paths = {"brown": BrownClusters.load(given.clusters).paths_}
@@ -353,18 +376,19 @@ def main():
     print(f"{os.cpu_count()} cores, load {load_now:.1f}; seconds are those of the processor", file=sys.stderr)
     rows = []
     for name, train, test in corpora(given.folder, given.only, given.final):
-        usual = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
-        test = shortened(test, given.test_sentences or usual)
+        most = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
+        test = shortened(test, given.test_sentences or most)
         spans = has_spans(train.tags)
         lookups = setup.lookups(train.sentences) if given.own_text else paths
-        for size in [n or len(train.sentences) for n in given.sizes if n <= len(train.sentences)]:
-            n_draws = given.draws if size < len(train.sentences) else 1
+        n_all = len(train.sentences) - min(given.held_out, len(train.sentences) // 4)
+        for size in [n or n_all for n in given.sizes if n <= n_all]:
+            n_draws = given.draws if size < n_all or given.held_out else 1
             draws = range(given.first_draw, given.first_draw + n_draws)
             if given.condense:
                 for draw in draws:
                     tell_condensed(name, train, test, size, draw, raw)
                 continue
-            results = [contest(setup, train, test, size, draw, lookups, peers) for draw in draws]
+            results = [contest(setups, train, test, size, draw, lookups, peers, given.held_out) for draw in draws]
             row = {
                 "corpus": name,
                 "sentences": size,

@@ -129,3 +129,44 @@ def test_fields_that_go_on_look_at_two_tags_where_clusters_are_read(row, order):
     assert setup.tuned_crf(sentences, [row] * 8, lookups).order == order
     assert setup.tuned_crf(sentences, [row] * 8).order == 1
     assert TaggerSetup(algorithm="pa").tuned_crf(sentences, [row] * 8, lookups).order == 1
+
+
+@pytest.mark.parametrize("better", [0.4, 2.0])
+def test_many_sentences_choose_the_strength_of_the_penalty(monkeypatch, better):
+    def scored(tagger, sentences, tags, biases, held, with_spans, max_iter):
+        assert (len(sentences), len(held), list(biases), max_iter) == (1_200, 240, [0.0], 150)
+        each = [[tagger.strength == better or n % 5 > 0, 1, 1] for n in range(240)]
+        return np.array([each], dtype=float)
+
+    monkeypatch.setattr("handful.tagging.recipes._MOST_TUNED", 1_000)
+    monkeypatch.setattr("handful.tagging.recipes._MOST_TRIED", 1_300)
+    monkeypatch.setattr("handful.tagging.crf.tuning._fold_counts", scored)
+    sentences, tags = [["in", "Rome"], ["a", "dog"]] * 600, [["O", "B-LOC"], ["O", "O"]] * 600
+    assert TaggerSetup().tuned_crf(sentences, tags).strength == better
+    assert TaggerSetup(strength=0.7).tuned_crf(sentences, tags).strength == 0.7
+    assert TaggerSetup(penalty="l1").tuned_crf(sentences, tags).strength == 0.4
+    assert TaggerSetup("general").tuned_crf(sentences, tags).strength == 0.03
+    assert TaggerSetup().tuned_crf(sentences, [["D", "N"]] * 1_200).strength == 0.4, "no spans"
+    assert (
+        TaggerSetup().tuned_crf([s for s in sentences for _ in "ab"], [t for t in tags for _ in "ab"]).strength
+        == better
+    )
+
+
+def test_a_later_candidate_must_be_better_by_standard_errors(monkeypatch):
+    def scored(tagger, sentences, tags, biases, held, *_):
+        right = [n % 2 if tagger.strength == 1.0 else n % 2 == 0 or n == 1 for n in range(len(held))]
+        return np.array([[[r, 1, 1] for r in right]], dtype=float)
+
+    monkeypatch.setattr("handful.tagging.crf.tuning._fold_counts", scored)
+    taggers = [CRF(strength=1.0), CRF(strength=3.0)]  # 50 and 51 of 100 right, hardly any by both
+    sentences, tags = [["a"]] * 100, [["O"], ["B-X"]] * 50
+    for n_errors, strength in [(0.0, 3.0), (0.05, 3.0), (1.0, 1.0)]:
+        chosen = choose_tagger(taggers, sentences, tags, biases=[0.0], n_folds=1, n_errors=n_errors).tagger
+        assert chosen.strength == strength
+
+
+def test_a_strength_that_does_no_better_is_not_chosen(monkeypatch):
+    monkeypatch.setattr("handful.tagging.recipes._MOST_TUNED", 10)
+    sentences, tags = [["in", "Rome"], ["a", "dog"]] * 10, [["O", "B-LOC"], ["O", "O"]] * 10
+    assert TaggerSetup().tuned_crf(sentences, tags).strength == 0.05
