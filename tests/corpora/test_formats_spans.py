@@ -120,6 +120,14 @@ def test_pairs_of_a_token_and_its_tag(tmp_path, text, message):
         read_tagged(path)
 
 
+def test_tags_that_are_numbers_are_told(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"tokens": ["Rome", "fell"], "ner_tags": [5, 0]}\n')
+    assert [note[:23] for note in read_tagged(path).notes] == ["All 2 tags are numbers,"]
+    path.write_text('{"tokens": ["Rome", "fell"], "ner_tags": ["5", "O"]}\n')
+    assert read_tagged(path).notes == ()
+
+
 def test_brat_has_its_text_beside_it(tmp_path):
     (tmp_path / "a.txt").write_text(TEXT)
     path = tmp_path / "a.ann"

@@ -22,14 +22,15 @@ def notes_on_tags(tags: Sequence[Sequence[str]]) -> list[str]:
     Returns
     -------
     list of str
-        Sentences: on text without blank lines between sentences, and on spans that go on without having begun.
+        Sentences: on text without blank lines between sentences, on numbers in place of tags, and on spans that go on without
+        having begun.
 
     Examples
     --------
     >>> print(*notes_on_tags([["B-LOC", "I-PER"], ["B-LOC", "O"], ["B-PER", "I-PER"]]))
     1 of 4 spans begins with I- (such as I-PER after B-LOC), not with B-; it is read as a span of its own.
     """
-    return [*_on_length(tags), *_on_spans(tags)]
+    return [*_on_length(tags), *_on_numbers(tags), *_on_spans(tags)]
 
 
 def notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
@@ -72,6 +73,16 @@ def _on_length(tags: Sequence[Sequence[str]]) -> list[str]:
     return [
         f"The {n_tokens:,} tokens are {len(tags):,} sentence{'s' * (len(tags) > 1)}, {n_tokens // len(tags):,} tokens each. "
         "Is a blank line missing after each sentence?"
+    ]
+
+
+def _on_numbers(tags: Sequence[Sequence[str]]) -> list[str]:
+    kinds = {tag for row in tags for tag in row}
+    if len(kinds) < 2 or not all(map(str.isdecimal, kinds)):
+        return []
+    return [
+        f"All {len(kinds):,} tags are numbers, as data sets of Hugging Face have them, so that nobody knows which are spans. "
+        "Write their names (there: dataset.features[...].feature.names)."
     ]
 
 
