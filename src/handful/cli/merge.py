@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 _TAGGED = ("conll", "conllu")
+_MOST_REPLACED = 20  # labels that are told one by one
 
 
 @click.command("merge")
@@ -144,6 +145,7 @@ def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
         "target": target,
         "new": merged.n_new,
         "same": merged.n_same,
+        "replaced": [{"row": row, "before": before, "now": now} for row, before, now in merged.replaced],
         "left empty": merged.n_empty,
         "changed cells": merged.n_changed,
         "conflicts": [
@@ -158,20 +160,23 @@ def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
 def _tell(merged: Merged, where: Path) -> None:
     out, notes = console(), console(stderr=True)
     parts = [f"{merged.n_new:,} new label{'' if merged.n_new == 1 else 's'}"]
+    if merged.replaced:
+        parts.append(f"{len(merged.replaced):,} replaced")
     if merged.n_same:
         parts.append(f"{merged.n_same:,} that were there already")
     if merged.n_empty:
         parts.append(f"{merged.n_empty:,} left empty")
     out.print(f"{where}: {', '.join(parts)}.", markup=False, soft_wrap=True)
+    for row, before, now in merged.replaced[:_MOST_REPLACED]:
+        out.print(f"Row {row + 1}: {before} becomes {now}.", markup=False, soft_wrap=True)
+    if len(merged.replaced) > _MOST_REPLACED:
+        out.print(f"So do {len(merged.replaced) - _MOST_REPLACED:,} more; --json names all.")
     for label, like in merged.unheard.items():
         meant = f" If {like!r} was meant, correct it." if like is not None else ""
         notes.print(f"The label {label!r} is new to the data.{meant}", style="yellow", markup=False, soft_wrap=True)
     for conflict in merged.conflicts:
         told = "; ".join(f"{label} ({source})" for source, label in conflict.labels)
-        if conflict.kept is None:
-            kept = "stays unlabeled"
-        else:
-            kept = f"{'keeps' if conflict.kept == conflict.labels[0][1] else 'now has'} {conflict.kept}"
+        kept = "stays unlabeled" if conflict.kept is None else f"keeps {conflict.kept}"
         notes.print(f"Row {conflict.row + 1} {kept}, for labels differ: {told}", style="yellow", markup=False)
     for name, number in merged.strangers:
         notes.print(

@@ -56,11 +56,13 @@ class Merged:
     n_changed : int
         Rows found by their number whose other cells came back changed; their cells in the data are kept.
     conflicts : list of Conflict
-        Rows labeled differently.
+        Rows labeled differently, where nobody said which label counts.
     strangers : list of (str, int)
         Rows with a label that the data does not have: file, and row in it, counted from 0.
     unheard : dict of str to str or None
         Labels that no row of the data had before, where some had one, and the known label that each is written like.
+    replaced : list of (int, str, str)
+        Rows whose label gave way to the one that came back: the row, counted from 0, its label before, and the new one.
     """
 
     frame: pl.DataFrame
@@ -71,6 +73,7 @@ class Merged:
     conflicts: list[Conflict]
     strangers: list[tuple[str, int]]
     unheard: dict[str, str | None] = field(default_factory=dict)
+    replaced: list[tuple[int, str, str]] = field(default_factory=list)
 
 
 def row_marks(frame: pl.DataFrame, target: str) -> list[str]:
@@ -184,7 +187,7 @@ def merge_labels(
                 strangers.append((name, number))
             else:
                 given.setdefault(row, []).append((name, label))
-    n_new, n_same, conflicts = _settle(labels, given, prefer_new)
+    n_new, n_same, conflicts, replaced = _settle(labels, given, prefer_new)
     fresh = sorted({label for label in labels if label is not None} - known) if known else []
     series = pl.Series(target, labels, dtype=pl.String)
     if target in data.columns:
@@ -198,6 +201,7 @@ def merge_labels(
         conflicts,
         strangers,
         {label: _like(label, known) for label in fresh},
+        replaced,
     )
 
 
@@ -242,10 +246,10 @@ def _cast_if_fitting(labels: pl.Series, dtype: Any) -> pl.Series:
 
 def _settle(
     labels: list[str | None], given: Mapping[int, Sequence[tuple[str, str]]], prefer_new: bool
-) -> tuple[int, int, list[Conflict]]:
-    """Fill in labels where all agree; return how many are new and the same, and where they do not."""
+) -> tuple[int, int, list[Conflict], list[tuple[int, str, str]]]:
+    """Fill in labels where all agree; return how many are new and the same, where they do not, and which gave way."""
     n_new = n_same = 0
-    conflicts = []
+    conflicts, replaced = [], []
     for row in sorted(given):
         told, old = given[row], labels[row]
         if len({label for _, label in told}) > 1:
@@ -256,11 +260,12 @@ def _settle(
             n_new += 1
         elif old == told[0][1]:
             n_same += 1
+        elif prefer_new:
+            labels[row] = told[0][1]
+            replaced.append((row, old, told[0][1]))
         else:
-            if prefer_new:
-                labels[row] = told[0][1]
-            conflicts.append(Conflict(row, (("the data", old), *told), labels[row]))
-    return n_new, n_same, conflicts
+            conflicts.append(Conflict(row, (("the data", old), *told), old))
+    return n_new, n_same, conflicts, replaced
 
 
 class _Places:
