@@ -160,7 +160,7 @@ def test_wrong_use_of_next_is_told(capsys, table, arguments, code, message):
     assert message in " ".join(err.split())
 
 
-@pytest.mark.parametrize("verb", ["next", "budget", "doubt"])
+@pytest.mark.parametrize("verb", ["next", "budget", "doubt", "fit", "compare"])
 def test_a_table_of_numbers_of_rows_says_what_is_missing(capsys, tmp_path, verb):
     path = tmp_path / "counted.csv"
     path.write_text("id,same,y\n" + "\n".join(f"{i},q,{'ab'[i % 2] if i < 16 else ''}" for i in range(20)) + "\n")

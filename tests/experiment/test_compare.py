@@ -20,6 +20,7 @@ from handful.experiment.arena_tables import TableArena
 from handful.experiment.compare import compare
 from handful.experiment.fitting import fit_winner
 from handful.experiment.problem import Problem, array_problem
+from handful.experiment.session import Session
 from handful.experiment.splits import Budget, Draws
 from handful.experiment.trial import Outcome, Task
 from handful.experiment.workers import WORKER_BYTES, Elsewhere, count_jobs
@@ -447,3 +448,22 @@ def test_a_ranking_that_is_not_in_the_order_of_the_scores_says_why():
     (told,) = _order(Ranking((team, other), baseline="k-nn", n_draws=1))
     assert "team: measured 74.0, expected 79.0" in told
     assert _order(Ranking((other, team), baseline="k-nn", n_draws=1)) == []
+
+
+def test_a_method_no_better_than_the_most_frequent_label_is_told_so():
+    rng = np.random.default_rng(0)
+    y = np.array(["kept"] * 35 + ["lost"] * 10 + [None] * 40, dtype=object)
+    noise = rng.normal(size=(len(y), 2))
+    found = compare(noise, y, methods=["k-nn"], metric="accuracy", draws=3, trials=6)
+    told = "always answering 'kept', which 35 of 45 labels are, would score 77.8."
+    assert found.content.warnings[-1] == f"The best bet may be no better than a blind guess: {told}"
+    assert json.loads(found.to_json())["blind_guess"]["score"] == pytest.approx(35 / 45)
+    assert told in found.to_markdown()
+    assert "always answering" in found.to_html()
+    model, _ = fit_winner(array_problem(noise, y), methods=["k-nn"], session=Session(trials=3))
+    assert model.training_["chosen"].endswith(told)
+
+
+def test_a_method_that_passes_the_most_frequent_label_has_it_beside_it(iris):
+    assert iris.content.notes[-1] == "Always answering '0', which 50 of 150 labels are, would score 33.3."
+    assert not any("blind guess" in warning for warning in iris.content.warnings)

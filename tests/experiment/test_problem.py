@@ -130,3 +130,12 @@ def test_minus_one_beside_empty_cells_of_a_data_frame_is_a_class(frame):
         problem = problem_of(data, "y")
     assert problem.classes.tolist() == ["-1", "0", "1"]
     assert problem_of(frame({"x": [1.0, 2.0, 3.0], "y": [-1, 0, 1]}), "y").classes.tolist() == [0, 1]
+
+
+def test_names_of_several_words_may_be_texts(tmp_path):
+    path = tmp_path / "notes.csv"
+    lines = [f'{i % 7}.5,"please call back (ref {i % 25})",blue,{"ab"[i % 2]}' for i in range(100)]
+    path.write_text("x,note,color,y\n" + "\n".join(lines) + "\n")
+    told = "Column 'note' is read as names (25 values); if it is text: --columns note=text."
+    assert told in read_problem(path, "y").notes
+    assert not any("read as names" in note for note in read_problem(path, "y", columns={"note": "nominal"}).notes)

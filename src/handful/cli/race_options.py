@@ -41,7 +41,7 @@ def race_options(command: Command) -> Command:
             type=click.Choice(["auto", "accuracy", "balanced accuracy", "f1"]),
             default="auto",
             show_default=True,
-            help="What is scored; auto is accuracy, or balanced accuracy where one class has most of the labels.",
+            help="What is scored; auto is accuracy, or balanced accuracy where one class has more than 80 % of the labels.",
         ),
         click.option(
             "--text",

@@ -52,7 +52,7 @@ def with_target(path: Path, cells: pl.DataFrame, target: str) -> tuple[pl.DataFr
 
 def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> tuple[Table, dict[str, Kind]]:
     """Return the table that raw cells are, and the feature columns worth using."""
-    from handful.corpora.tables import table_of
+    from handful.corpora.tables import left_out, none_tells, table_of
     from handful.labeling.space import telling_columns
 
     chosen = dict(reading.columns or {})
@@ -65,16 +65,8 @@ def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> 
     table = table_of(path, cells.drop(skipped), target, kinds, marks)
     telling = telling_columns(table, tuple(kinds))
     if not telling:
-        told = _why_left_out(table, tuple(kinds))
-        raise DataError(f"{path}: at least one column beside {target!r} must tell rows apart, got none: {told}.")
+        raise DataError(f"{path}: {none_tells(target, left_out(table, tuple(kinds)))}")
     return table, telling
-
-
-def _why_left_out(table: Table, kept: tuple[str, ...]) -> str:
-    from handful.corpora.tables import left_out
-
-    reasons = [f"{name!r} is left out: {why}" for name, why in left_out(table, kept).items()]
-    return "; ".join(reasons[:3]) or "there is no other column"
 
 
 def check_table_name(output: Path) -> None:

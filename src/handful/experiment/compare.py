@@ -13,6 +13,7 @@ import numpy as np
 from handful.core.errors import ParameterError
 from handful.core.registry import Card
 from handful.experiment.arena_tables import TableArena
+from handful.experiment.blind_guess import blind_guess
 from handful.experiment.contest import hold
 from handful.experiment.fitting import fit_model
 from handful.experiment.journal import digest_of
@@ -23,7 +24,7 @@ from handful.experiment.session import Session
 from handful.experiment.splits import Budget, Draws
 from handful.experiment.text_views import choose_view
 from handful.methods.table_model import TableModel, card_for
-from handful.reports.content import Content
+from handful.reports.content import BlindGuess, Content
 
 METRICS = ("auto", "accuracy", "balanced accuracy", "f1")
 _TRIAL_ROWS = 2_000
@@ -45,6 +46,16 @@ class Comparison(Result):
     def problem(self) -> Problem:
         """The table."""
         return self.arena.problem
+
+    @cached_property
+    def blind_guess(self) -> BlindGuess:
+        """What one would score who never looks at a row."""
+        return blind_guess(self.problem, self.arena.metric)
+
+    @property
+    def beats_blind_guess(self) -> bool:
+        """Whether the whole interval of the best bet is above the score of a blind guess."""
+        return self.ranking.best.low > self.blind_guess.score
 
     @cached_property
     def best_estimator_(self) -> TableModel:

@@ -171,7 +171,8 @@ def _best_bet(comparison: Comparison) -> tuple[str, str]:
     race = comparison.race
     waiting = next((e.name for e in race.active if e.favorite and e.candidate and not race.n_done(e.name)), None)
     if waiting is None:
-        return comparison.best, comparison.verdict
+        guess = comparison.blind_guess.sentence(comparison.ranking.best.low)
+        return comparison.best, comparison.verdict if comparison.beats_blind_guess else f"{comparison.verdict} {guess}"
     return waiting, f"Best bet: {waiting}, by experience with other data; the race ended before it was measured."
 
 

@@ -14,7 +14,7 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import Labels, encode_labels
 from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
-from handful.corpora.tables import as_integers, left_out, read_rows, suspicions, table_of
+from handful.corpora.tables import as_integers, left_out, none_tells, perhaps_texts, read_rows, suspicions, table_of
 from handful.features.frames import are_texts, as_frame
 from handful.features.tables import warn_of_unreadable
 
@@ -284,7 +284,8 @@ def _checked(
     kinds = {name: kind for name, kind in table.kinds.items() if name not in reasons}
     told = [*notes, *table.notes, *_told_left_out(reasons)]
     if not kinds:
-        raise DataError(f"{table.name}: at least one column beside {target!r} must tell rows apart, got none.")
+        raise DataError(f"{table.name}: {none_tells(target, reasons)}")
+    told.extend(perhaps_texts(table.frame, kinds, chosen))
     told.extend(suspicions(table.frame, kinds, codes, classes, table.forms))
     return Problem(
         table.name, table.frame.select(list(kinds)), kinds, codes, classes, n_rows_read, tuple(told), target, source

@@ -60,14 +60,20 @@ def describe_table(comparison: Comparison) -> Content:
         "seed": arena.seed,
     }
     shown = [name for name in _shown(ranking) if by_entry[name]]
+    guess = (comparison.blind_guess.sentence(ranking.best.low),)
+    notes = (*_ending(comparison), *_order(ranking), *problem.notes, *_lopsided(arena.metric))
+    common = _common(comparison, arena.draws.pool_share)
+    if not comparison.beats_blind_guess:
+        common["warnings"] += guess
     return Content(
         metric=_METRICS[arena.metric],
-        notes=(*_ending(comparison), *_order(ranking), *problem.notes, *_lopsided(arena.metric)),
+        notes=(*notes, *(guess if comparison.beats_blind_guess else ())),
         facts=facts,
         columns=dict(problem.kinds),
         confusions=tuple(_confusion(name, by_entry[name], problem.classes) for name in shown),
         decisions=decision_map(arena, race, ranking),
-        **_common(comparison, arena.draws.pool_share),
+        blind_guess=comparison.blind_guess,
+        **common,
     )
 
 

@@ -66,6 +66,38 @@ class Row:
 
 
 @dataclass(frozen=True)
+class BlindGuess:
+    """What one scores who always gives the most frequent label.
+
+    Parameters
+    ----------
+    label : str
+        That label.
+    n_labels, n_all : int
+        How many of all labels it has.
+    score : float
+        Its score.
+    """
+
+    label: str
+    n_labels: int
+    n_all: int
+    score: float
+
+    def sentence(self, low: float) -> str:
+        """Return the score in words, for a method whose interval begins at `low`.
+
+        Examples
+        --------
+        >>> BlindGuess("kept", 35, 45, 0.778).sentence(0.8)
+        "Always answering 'kept', which 35 of 45 labels are, would score 77.8."
+        """
+        of = f"which {self.n_labels:,} of {self.n_all:,} labels are"
+        told = f"lways answering {self.label!r}, {of}, would score {100 * self.score:.1f}."
+        return f"A{told}" if low > self.score else f"The best bet may be no better than a blind guess: a{told}"
+
+
+@dataclass(frozen=True)
 class Curve:
     """Score of one method against the number of labels."""
 
@@ -159,6 +191,8 @@ class Content:
         How to do it again.
     versions : mapping of str to str
         What it was done with.
+    blind_guess : BlindGuess or None
+        What one would score who never looks at a row, if that is known.
     """
 
     title: str
@@ -180,6 +214,7 @@ class Content:
     left_out: Mapping[str, str]
     command: str
     versions: Mapping[str, str]
+    blind_guess: BlindGuess | None = None
 
     @property
     def verdict(self) -> str:

@@ -1,4 +1,6 @@
 from .column_checks import left_out as left_out
+from .column_checks import none_tells as none_tells
+from .column_checks import perhaps_texts as perhaps_texts
 from .column_checks import suspicions as suspicions
 from .label_checks import rare_classes as rare_classes
 from .labels import as_integers as as_integers

@@ -21,6 +21,9 @@ _SURE = 0.995
 _ID_NAME = re.compile(r"(.*[_\W])?(id|uid|uuid|guid)([_\W].*)?|.*[a-z0-9](ID|Id)|(.*[_\W])?(ID|Id)")
 _NUMBER_NAME = re.compile(r"(.*[_\W])?(index|key|row|rownames|nr|no|number)|unnamed: 0")
 _NEARLY_ALL = 0.95
+_MOST_TOLD = 3
+_MANY_VALUES = 20  # names of several words that may be texts
+_WORDY = 2.5  # words of such a value, on average
 
 
 def left_out(table: Table, chosen: Collection[str] = (), codes: np.ndarray | None = None) -> dict[str, str]:
@@ -63,6 +66,32 @@ def left_out(table: Table, chosen: Collection[str] = (), codes: np.ndarray | Non
                 keep = shlex.quote(f"{name}={kind}")
                 reasons[name] = f"it is filled only where there is a label. Keep it with --columns {keep}"
     return reasons
+
+
+def none_tells(target: str, reasons: Mapping[str, str]) -> str:
+    """Say that no column is left to learn from, and why.
+
+    Parameters
+    ----------
+    target : str
+        The label column.
+    reasons : mapping of str to str
+        The columns that are left out, each with the reason; see `left_out`.
+
+    Returns
+    -------
+    str
+        One sentence.
+
+    Examples
+    --------
+    >>> none_tells("y", {"x": "it is empty"})
+    "at least one column beside 'y' must tell rows apart, got none: 'x' is left out: it is empty."
+    """
+    told = "; ".join(f"{name!r} is left out: {why}" for name, why in list(reasons.items())[:_MOST_TOLD])
+    return (
+        f"at least one column beside {target!r} must tell rows apart, got none: {told or 'there is no other column'}."
+    )
 
 
 def is_identifier(name: str, kind: Kind, cells: pl.Series, *, is_plain: bool = True) -> bool:
@@ -156,6 +185,42 @@ def suspicions(
     notes.extend(_on_both_sides(frame.select(list(kinds)), codes))
     notes.extend(label_suspicions(codes, classes))
     return notes
+
+
+def perhaps_texts(frame: pl.DataFrame, kinds: Mapping[str, Kind], chosen: Collection[str] = ()) -> list[str]:
+    """Return a sentence for each column that is read as names, though many of its values are several words long.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Feature columns.
+    kinds : mapping of str to kind
+        Kinds of those that are used.
+    chosen : collection of str
+        Columns whose kind the user gave, of which nothing is said.
+
+    Returns
+    -------
+    list of str
+        The sentences.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"note": [f"please call number {i % 30}" for i in range(90)]})
+    >>> perhaps_texts(rows, {"note": "nominal"})
+    ["Column 'note' is read as names (30 values); if it is text: --columns note=text."]
+    """
+    told = []
+    for name, kind in kinds.items():
+        if kind != "nominal" or name in chosen:
+            continue
+        values = frame[name].cast(str).drop_nulls().unique()
+        n_words = values.str.count_matches(r"\p{L}{2,}").sum()
+        if len(values) >= _MANY_VALUES and n_words >= _WORDY * len(values):
+            text = shlex.quote(f"{name}=text")
+            told.append(f"Column {name!r} is read as names ({len(values):,} values); if it is text: --columns {text}.")
+    return told
 
 
 def only_where_labeled(cells: pl.Series, codes: np.ndarray) -> bool:
