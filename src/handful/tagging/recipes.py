@@ -23,7 +23,7 @@ _FIELD_LENGTH = 1.15  # tokens with one tag in a row: parts of speech have 1.05 
 _MOST_FIELDS = 40
 _TRIED = ("general", "wide")
 _STRENGTH = 0.03
-_STRONG = 2.0  # penalty of wide templates that many sentences with contradictory tags do better with
+_STRONG = 2.0  # penalty that suits some corpora of many sentences better than the usual one
 _MANY_FOLDS, _MOST_TRIED, _TRIED_LONGER = 5, 8_000, 150
 _SURE = 2.0  # standard errors
 
