@@ -6,7 +6,8 @@ with its defaults, and never sees them. ``--method team`` fits that method inste
 load does not matter, and tells what its confidence holds: the share of answers of 0.8 or more, and how many are right.
 ``--folder FOLDER`` takes the CSV files there in place of these tables (the column ``label``, or else the last one, is the
 target; rows without a label are left out), with ``--only NAME:TARGET:COLUMN`` another target, and columns that are left out;
-``--seed`` chooses other draws.
+``--seed`` chooses other draws. ``--labels 40`` draws rows at random, whatever their class, and ``--metric "balanced accuracy"``
+counts classes alike, beside two more fixed choices that do.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from sklearn import datasets
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
@@ -119,43 +121,54 @@ PLAIN: dict[str, Callable[[], Any]] = {
     "logistic regression": lambda: LogisticRegression(max_iter=1_000),
     "shrunk lda": lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
 }
+BALANCED: dict[str, Callable[[], Any]] = {
+    "logistic regression, balanced": lambda: LogisticRegression(max_iter=1_000, class_weight="balanced"),
+    "random forest, balanced": lambda: RandomForestClassifier(300, class_weight="balanced", random_state=0),
+}
 
 
-def fixed_choices(table: Benchmark, few: np.ndarray, rest: np.ndarray) -> dict[str, float]:
-    """Return the accuracy of each fixed choice on the rows without a label."""
+Score = Callable[[np.ndarray, np.ndarray], float]
+
+
+def fixed_choices(table: Benchmark, few: np.ndarray, rest: np.ndarray, score: Score) -> dict[str, float]:
+    """Return the score of each fixed choice on the rows without a label."""
     rows, y = table.matrix, np.unique(table.labels, return_inverse=True)[1]
-    scores = {
-        name: (make().fit(rows[few], y[few]).predict(rows[rest]) == y[rest]).mean() for name, make in PLAIN.items()
-    }
+    choices = PLAIN | (BALANCED if score is not accuracy_score else {})
+    scores = {name: score(y[rest], make().fit(rows[few], y[few]).predict(rows[rest])) for name, make in choices.items()}
     pool = np.random.default_rng(0).permutation(rest)[:_MOST_POOL]
     known = np.concatenate([y[few], np.full(len(pool), -1)])
     both = rows[np.concatenate([few, pool])]
     spreading = LabelSpreading(gamma=4 / rows.shape[1], max_iter=100).fit(both, known)
-    scores["label spreading"] = (spreading.transduction_[len(few) :] == y[pool]).mean()
+    scores["label spreading"] = score(y[pool], spreading.transduction_[len(few) :])
     training = SelfTrainingClassifier(LogisticRegression(max_iter=500)).fit(both, known)
-    scores["self-training"] = (training.predict(rows[pool]) == y[pool]).mean()
+    scores["self-training"] = score(y[pool], training.predict(rows[pool]))
     return {name: float(score) for name, score in scores.items()}
 
 
-def recommended(table: Benchmark, few: np.ndarray, rest: np.ndarray, minutes: float) -> dict[str, Any]:
-    """Return the accuracy of what ``handful fit`` saves, which method it was, and the time it took."""
+def recommended(
+    table: Benchmark, few: np.ndarray, rest: np.ndarray, score: Score, minutes: float, metric: str
+) -> dict[str, Any]:
+    """Return the score of what ``handful fit`` saves, which method it was, and the time it took."""
     with tempfile.TemporaryDirectory() as folder:
         data, model, answers = (str(Path(folder) / name) for name in ("t.csv", "m.handful", "p.csv"))
         table.frame.with_columns(pl.Series("label", _only(table.labels, few), dtype=pl.String)).write_csv(data)
         start = time.perf_counter()
-        told = _handful("fit", data, "--target", "label", "--minutes", minutes, "--model", model, "--json")
+        asked = ("--minutes", minutes, "--metric", metric)
+        told = _handful("fit", data, "--target", "label", *asked, "--model", model, "--json")
         seconds = time.perf_counter() - start
         _handful("predict", model, data, "-o", answers)
         given = pl.read_csv(answers, infer_schema=False)["predicted"].to_numpy()
     return {
-        "score": float((given[rest] == table.labels[rest]).mean()),
+        "score": float(score(table.labels[rest], given[rest])),
         "method": json.loads(told)["method"],
         "seconds": seconds,
     }
 
 
-def fitted(table: Benchmark, few: np.ndarray, rest: np.ndarray, method: str) -> dict[str, Any]:
-    """Return the accuracy of one method, and what its confidence holds."""
+def fitted(
+    table: Benchmark, few: np.ndarray, rest: np.ndarray, score: Score, method: str, balance: float
+) -> dict[str, Any]:
+    """Return the score of one method, and what its confidence holds."""
     from handful.experiment.fitting import fit_model
     from handful.experiment.problem import read_problem
 
@@ -163,12 +176,13 @@ def fitted(table: Benchmark, few: np.ndarray, rest: np.ndarray, method: str) -> 
         data = str(Path(folder) / "t.csv")
         table.frame.with_columns(pl.Series("label", _only(table.labels, few), dtype=pl.String)).write_csv(data)
         start = time.perf_counter()
-        model = fit_model(read_problem(data, "label"), method)
+        model = fit_model(read_problem(data, "label"), method, params={"balance": balance} if balance else None)
         seconds = time.perf_counter() - start
     answers, confidence = model.predict_with_confidence(table.frame[rest])
     right, sure = answers.astype(str) == table.labels[rest], confidence >= SURE_ENOUGH
     return {
-        "score": float(right.mean()),
+        "score": float(score(table.labels[rest], answers.astype(str))),
+        "accuracy": float(right.mean()),
         "method": method,
         "seconds": seconds,
         "confidence": float(confidence.mean()),
@@ -190,6 +204,20 @@ def _handful(*words: object) -> str:
     if done.returncode:
         raise SystemExit(f"handful {' '.join(map(str, words))}: {done.stderr.strip()[-300:]}")
     return done.stdout
+
+
+def of_each_class(y: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Return so many rows of each class, and of a rare one no more than half."""
+    of_class = [rng.permutation(np.flatnonzero(y == c)) for c in np.unique(y)]
+    return np.concatenate([rows[: min(most, max(1, len(rows) // 2))] for rows in of_class])
+
+
+def at_random(y: np.ndarray, n_labels: int, rng: np.random.Generator) -> np.ndarray:
+    """Return rows that were drawn without a look at their class; again while they have one class."""
+    while True:
+        few = rng.permutation(len(y))[:n_labels]
+        if len(np.unique(y[few])) > 1:
+            return few
 
 
 def of_the_best_elsewhere(fixed: list[dict[str, float]]) -> float:
@@ -225,11 +253,15 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--per-class", type=int, default=5)
+    parser.add_argument("--labels", type=int, help="so many rows drawn at random, in place of --per-class")
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--method")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--metric", choices=["auto", "accuracy", "balanced accuracy"], default="auto")
+    parser.add_argument("--balance", type=float, default=0.0, help="of the team, with --method team")
     given = parser.parse_args()
+    score: Score = balanced_accuracy_score if given.metric == "balanced accuracy" else accuracy_score
     warnings.filterwarnings("ignore")
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
     draws, minutes = (1, 0.17) if given.quick else (given.draws, given.minutes)
@@ -247,12 +279,13 @@ def main() -> None:
         found, fixed = [], []
         for seed in range(given.seed, given.seed + draws):
             rng = np.random.default_rng(seed)
-            of_class = [rng.permutation(np.flatnonzero(y == c)) for c in np.unique(y)]
-            few = np.concatenate([rows[: min(given.per_class, max(1, len(rows) // 2))] for rows in of_class])
+            few = at_random(y, given.labels, rng) if given.labels else of_each_class(y, given.per_class, rng)
             rest = np.setdiff1d(np.arange(len(y)), few)
-            fixed.append(fixed_choices(table, few, rest))
-            one = fitted(table, few, rest, given.method) if given.method else recommended(table, few, rest, minutes)
-            found.append(one)
+            fixed.append(fixed_choices(table, few, rest, score))
+            if given.method:
+                found.append(fitted(table, few, rest, score, given.method, given.balance))
+            else:
+                found.append(recommended(table, few, rest, score, minutes, given.metric))
         ours[name] = float(np.mean([one["score"] for one in found]))
         theirs[name] = {choice: float(np.mean([one[choice] for one in fixed])) for choice in fixed[0]}
         fair[name] = 100 * behind_the_best_elsewhere([one["score"] for one in found], fixed)
@@ -268,6 +301,7 @@ def main() -> None:
         }
         if given.method:
             held.extend(found)
+            told["accuracy"] = round(100 * float(np.mean([one["accuracy"] for one in found])), 1)
             told["mean confidence"] = round(100 * float(np.mean([one["confidence"] for one in found])), 1)
             told["answered at 0.8"] = round(100 * float(np.mean([one["answered"] for one in found])), 1)
             told["right of these"] = round(
@@ -281,6 +315,7 @@ def main() -> None:
     if held:
         rights = [one["right"] / one["of"] for one in held if one["of"]]
         sure = {
+            "accuracy": round(100 * float(np.mean([one["accuracy"] for one in held])), 1),
             "mean confidence": round(100 * float(np.mean([one["confidence"] for one in held])), 1),
             "answered at 0.8": round(100 * float(np.mean([one["answered"] for one in held])), 1),
             "right of these": round(100 * float(np.mean(rights)), 1) if rights else None,

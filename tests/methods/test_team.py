@@ -47,6 +47,23 @@ def test_rare_classes_are_answered_less_where_labels_were_picked_by_class():
     assert not Team(members).fit(X, few).shift_.any()
 
 
+def test_a_balanced_team_finds_more_of_a_rare_class(tmp_path):
+    rng = np.random.default_rng(2)
+    y = (rng.random(600) < 0.1).astype(int)
+    X = rng.normal(size=(600, 3)) + 1.2 * y[:, None]
+    few = np.where(np.arange(600) < 60, y, -1)
+    members = ["kernel-ridge", "logistic-regression@clip C=0.1 class_weight=null"]
+    usual, balanced = (Team(members, balance=balance).fit(X, few) for balance in (0.0, 0.75))
+    found = [(team.predict(X[60:])[y[60:] == 1] == 1).mean() for team in (usual, balanced)]
+    assert found[1] > found[0] + 0.2
+    odds = np.log(usual.predict_proba(X)) + balanced.balance_shift_
+    np.testing.assert_allclose(
+        balanced.predict_proba(X), np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True), rtol=1e-6
+    )
+    handful.save(balanced, tmp_path / "m.handful")
+    np.testing.assert_array_equal(handful.load(tmp_path / "m.handful").predict(X), balanced.predict(X))
+
+
 def test_the_default_team_beats_chance_by_far_and_survives_a_file(tmp_path):
     X, few, y = wine()
     team = Team(n_trees=20).fit(X, few)

@@ -124,8 +124,10 @@ def _winner(problem: Problem, given: dict[str, Any]) -> tuple[TableModel, bool]:
     if comparison is not None and comparison.arena.view.note:
         console(stderr=True).print(comparison.arena.view.note, style="dim", markup=False, soft_wrap=True)
     if comparison is not None and comparison.arena.metric != "accuracy":
+        leaning = ", and answers lean to rare classes for it" if (model.params or {}).get("balance") else ""
         click.echo(
-            f"Scores are {comparison.arena.metric}, which counts classes alike; --metric says otherwise.", err=True
+            f"Scores are {comparison.arena.metric}, which counts classes alike{leaning}; --metric says otherwise.",
+            err=True,
         )
     click.echo(model.training_["chosen"], err=True)
     return model, comparison is not None and comparison.state == "interrupted"

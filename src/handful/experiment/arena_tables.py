@@ -57,6 +57,8 @@ class TableArena(Arena):
         Methods beside those of the catalogue.
     view : TextView, optional
         How texts are read.
+    balance : float, default=0.0
+        How far methods that can move their answers to rare classes do so.
 
     Notes
     -----
@@ -73,8 +75,10 @@ class TableArena(Arena):
         seed: int,
         extra: Mapping[str, Card] | None = None,
         view: TextView | None = None,
+        balance: float = 0.0,
     ) -> None:
         super().__init__(problem.name, metric, seed)
+        self.balance = balance
         self.problem = problem
         self.draws = draws
         self.max_unlabeled = max_unlabeled
@@ -218,8 +222,12 @@ class TableArena(Arena):
             train, codes = train[codes >= 0], codes[codes >= 0]
         params = search(card, train, codes, self.seed)
         model = card.make(train.shape[1], self.seed, params)
-        if "share_power" in model.get_params(deep=False):
+        settings = model.get_params(deep=False)
+        if "share_power" in settings:
             model.set_params(share_power=0.0)  # the tested rows have the shares of the labels
+        if self.balance and "balance" in settings:
+            params = {**params, "balance": self.balance}
+            model.set_params(balance=self.balance)
         # What a method costs is told in CPU time, which does not depend on what else the machine does.
         began = time.process_time()
         model.fit(train, codes)

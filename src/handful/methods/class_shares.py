@@ -90,6 +90,30 @@ def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.
     return np.asarray(np.log(values / values.sum()) - np.log(counts / counts.sum()))
 
 
+def balancing_shift(counts: np.ndarray, power: float) -> np.ndarray:
+    """Return how far answers should be moved where rare classes count as much as frequent ones.
+
+    Parameters
+    ----------
+    counts : ndarray of int
+        Labels of each class.
+    power : float
+        0 moves nothing, 1 takes out all that the labels tell of how frequent classes are.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        What to add to the log-share of each class.
+
+    Examples
+    --------
+    >>> balancing_shift(np.array([8, 1]), 1.0).round(2).tolist()
+    [0.0, 1.73]
+    """
+    often = counts + 0.5
+    return np.asarray(power * np.log(often.max() / often))
+
+
 def scarce_classes(counts: np.ndarray) -> np.ndarray:
     """Tell which classes have at most half as many labels as the others.
 

@@ -16,6 +16,7 @@ from handful.core.registry import method
 from handful.core.schema import Array, IfThere, ListOf, Maybe, Model, Number, Text, check_member, stored
 from handful.methods.class_shares import (
     agreed_shift,
+    balancing_shift,
     keep_all_answered,
     picked_by_class,
     scarce_classes,
@@ -89,6 +90,9 @@ class Team(RowClassifier):
         is a team that suits most tables.
     share_power : float, default=1.0
         How far estimated shares of the classes move the answers: 0 is not at all, 1 fully.
+    balance : float, default=0.0
+        How far answers are moved toward classes with few labels: 0 answers as often right as can be, 1 counts all classes
+        alike, however frequent they are. Above 0 no shares of classes are estimated.
     n_trees : int, default=100
         Trees of each forest in the default team.
     class_names : sequence, optional
@@ -110,7 +114,9 @@ class Team(RowClassifier):
     voices_ : ndarray of shape (n_members,)
         By how much the answers of each are weakened, since it is surer of them than most are.
     shift_ : ndarray of shape (n_classes,)
-        What is added to the log-share of each class.
+        What is added to the log-share of each class, since classes are more or less frequent than among the labels.
+    balance_shift_ : ndarray of shape (n_classes,)
+        What is added for `balance`.
     views_ : dict
         What was learned about the columns.
     text_ : TextTeam or None
@@ -155,6 +161,7 @@ class Team(RowClassifier):
         voices_=IfThere(Array("f8", "m", low=0.0, high=1.0)),
         text_say_=IfThere(Number(float, low=0.0, high=1.0)),
         shift_=IfThere(Array("f8", "k")),
+        balance_shift_=IfThere(Array("f8", "k")),
         views_=IfThere(TableViews.STATE),
         text_=Maybe(Model("TextTeam")),
         kept_columns_=Array("i8", "c?", below="d"),
@@ -166,12 +173,14 @@ class Team(RowClassifier):
         members: Sequence[str] | None = None,
         *,
         share_power: Share = 1.0,
+        balance: Share = 0.0,
         n_trees: Count = 100,
         class_names: Sequence[Any] | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.members = members
         self.share_power = share_power
+        self.balance = balance
         self.n_trees = n_trees
         self.class_names = class_names
         self.random_state = random_state
@@ -193,6 +202,8 @@ class Team(RowClassifier):
         check_params(self)
         given = self._rows(X, reset=True)
         labels = self._labels(y, given.shape[0])
+        counts = np.bincount(labels.codes[labels.labeled].astype(np.int64), minlength=len(self.classes_))
+        self.balance_shift_ = balancing_shift(counts, self.balance)
         self.text_ = self._text_part(X, labels.codes)
         columns = np.arange(given.shape[1]) if self.text_ is None else columns_without_text(X, given.shape[1])
         self.kept_columns_ = columns[seen_often(given[:, columns], len(labels.labeled))]
@@ -207,7 +218,7 @@ class Team(RowClassifier):
         self._fit_members(rows, codes)
         self._weigh(X, rows, codes)
         self.shift_ = np.zeros(len(self.classes_))
-        if len(labels.unlabeled) and picked_by_class(codes[labels.labeled], len(self.classes_)):
+        if not self.balance and len(labels.unlabeled) and picked_by_class(codes[labels.labeled], len(self.classes_)):
             self.shift_ = self.share_power * self._share_shift(rows, codes)
         return self
 
@@ -234,7 +245,7 @@ class Team(RowClassifier):
             odds += say * np.log(self.text_.predict_proba(X) + _FLOOR)
         if say < 1:
             odds += (1 - say) * (self._odds(self._dense(given[:, self.kept_columns_])) + self.shift_)
-        return np.asarray(softmax(odds, axis=1))
+        return np.asarray(softmax(odds + self.balance_shift_, axis=1))
 
     def _text_part(self, X: Any, codes: np.ndarray) -> TextTeam | None:
         if self.members is not None or not getattr(X, "spans", {}):
@@ -394,6 +405,8 @@ class Team(RowClassifier):
 
     def _check_state(self) -> None:
         n_classes = len(self.classes_)
+        if not hasattr(self, "balance_shift_"):  # a file of an earlier version
+            self.balance_shift_ = np.zeros(n_classes)
         if self.text_ is not None:
             check_member("Team", self.text_, self.n_features_in_, n_classes)
             if len(self.text_.classes_) != n_classes:
