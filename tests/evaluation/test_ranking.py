@@ -186,6 +186,17 @@ def test_methods_are_compared_on_the_draws_they_share():
     assert [r.name for r in ranking.ranks] == ["often", "seldom"]
     assert ranking.rank_of("seldom").score == pytest.approx(0.58)
     assert ranking.rank_of("seldom").difference == pytest.approx(-0.02)
+    assert ranking.rank_of("seldom").against.n_shared == 2
+
+
+def test_a_difference_over_some_of_the_draws_says_so():
+    often = Entry("often", {0: 0.80, 1: 0.82, 2: 0.81, 3: 0.83, 4: 0.9}, plain=True)
+    other = Entry("other", {0: 0.70, 1: 0.72, 2: 0.71, 3: 0.73}, plain=True)
+    team = Entry("team", {0: 0.80, 1: 0.82, 2: 0.81, 3: 0.83}, favorite=True)
+    assert "it is at 0.0 points (\N{MINUS SIGN}" in judged(often, other, team).proven
+    assert " on the 4 draws that both had) to often, the best supervised model" in judged(often, other, team).proven
+    same = Entry("often", dict(list(often.scores.items())[:4]), plain=True)
+    assert "draws that both had" not in judged(same, other, team).proven
 
 
 def test_the_favorite_is_chosen_unless_another_is_better_beyond_noise():

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -238,4 +240,30 @@ def test_numbers_can_be_sorted_and_pointed_at(content):
     keys = re.findall(r'<td data-sort="([^"]*)">', page)
     assert len(keys) == 10 * 3
     assert all(key == "" or float(key) is not None for number, key in enumerate(keys) if number % 10)
-    assert 'data-tip="ordinal-knn: 90.0 (80.0 to 95.0), better"' in page
+    assert 'data-tip="ordinal-knn: 90.0 (80.0 to 95.0), better, the best bet"' in page
+
+
+def test_the_best_bet_is_set_off_in_the_chart_by_more_than_color(content):
+    page = render_html(content)
+    assert page.count('<div class="bar use"') == 1
+    assert page.count("&#9654; ordinal-knn</span>") == 1
+    assert "rotate: 45deg" in page
+
+
+@pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="needs Chromium; install it with: apt-get install chromium"
+)
+def test_the_ranking_fits_a_screen_of_1200_pixels(content, tmp_path):
+    wide = {"against": (-0.148, -0.504, -0.208), "gain": (0.222, -0.293, 0.537), "n_bytes": 582_700, "p": 0.421}
+    names = ("team", "semi-supervised-condensed-nn", "condensed-feature-classifier")
+    rows = tuple(row(name, 0.815, **wide, params={"n_neighbors": 1, "kernel": "poly"}) for name in names)
+    measure = """<script>document.title = "hidden: " + [...document.querySelectorAll(".scroll, .bar .name")].map(
+        (part) => part.scrollWidth - part.clientWidth).join(" ")</script></body>"""
+    path = tmp_path / "report.html"
+    page = render_html(replace(content, title="plain", rows=rows, use="team", baseline="k-nn"))
+    path.write_text(page.replace("</body>", measure))
+    browser = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1200,900", "--dump-dom")
+    shown = subprocess.run((*browser, path.as_uri()), capture_output=True, text=True, timeout=120, check=True).stdout
+    hidden = re.search("<title>hidden: ([^<]*)</title>", shown)[1].split()
+    assert len(hidden) == 8
+    assert max(map(int, hidden)) <= 0

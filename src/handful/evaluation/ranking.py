@@ -127,12 +127,15 @@ class Gain:
         The other method.
     mean, low, high : float
         Difference of the scores, with its interval.
+    n_shared : int or None
+        How many draws they share, where one of them has others beside these; None where both have the same.
     """
 
     twin: str
     mean: float
     low: float
     high: float
+    n_shared: int | None = None
 
     @property
     def harms(self) -> bool:
@@ -351,12 +354,13 @@ def difference(one: Entry, other: Entry, setting: Setting) -> Gain | None:
     differences = _differences(one, other)
     if len(differences) < 2:
         return None
+    n_shared = len(differences) if set(one.scores) != set(other.scores) else None
     crossed = _crossed(one, other, setting)
     if crossed is not None:
-        return Gain(other.name, crossed[0], *mean_interval(*crossed))
+        return Gain(other.name, crossed[0], *mean_interval(*crossed), n_shared)
     least = _least_variance(differences, setting.test_share, setting.n_test)
     low, high = corrected_interval(differences, _MANY, round(_MANY * setting.test_share), least_variance=least)
-    return Gain(other.name, float(differences.mean()), low, high)
+    return Gain(other.name, float(differences.mean()), low, high, n_shared)
 
 
 def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[float, float]:

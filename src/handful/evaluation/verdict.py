@@ -183,7 +183,8 @@ def _with_interval(rank: Rank, *, twin: bool = False) -> str:
     gain = rank.gain if twin else rank.against
     if gain is None:
         return ""
-    return f"{_signed(gain.mean)} points ({_signed(max(gain.low, -1.0))} to {_signed(min(gain.high, 1.0))})"
+    shared = "" if gain.n_shared is None else f" on the {gain.n_shared} draws that both had"
+    return f"{_signed(gain.mean)} points ({_signed(max(gain.low, -1.0))} to {_signed(min(gain.high, 1.0))}{shared})"
 
 
 def _p(p: float | None) -> str:

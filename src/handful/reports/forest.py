@@ -12,7 +12,7 @@ from handful.reports.content import Row
 
 @dataclass(frozen=True)
 class Bar:
-    """One line: a dot, and the span around it, in percent of the width."""
+    """One line: a dot, and the span around it, in percent of the width; whether it is the best bet."""
 
     name: str
     value: str
@@ -21,6 +21,7 @@ class Bar:
     width: float
     kind: str
     tip: str
+    use: bool = False
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Forest:
 Span = tuple[str, tuple[float, float, float], str]
 
 
-def scores_forest(rows: Sequence[Row], baseline: str | None) -> Forest:
+def scores_forest(rows: Sequence[Row], baseline: str | None, use: str = "") -> Forest:
     """Return the scores of methods.
 
     Parameters
@@ -65,6 +66,8 @@ def scores_forest(rows: Sequence[Row], baseline: str | None) -> Forest:
         The ranking.
     baseline : str or None
         Whose score is a line through all.
+    use : str
+        The best bet, which is set off.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def scores_forest(rows: Sequence[Row], baseline: str | None) -> Forest:
     high = min(math.ceil(max(row.high for row in rows) * 20) / 20, 1.0)
     base = next((row.score for row in rows if row.name == baseline), None)
     spans = [(row.name, (row.score, row.low, row.high), words.mark(row, baseline)) for row in rows]
-    return _forest(spans, (low, high), base, words.percent, "Scores with 95 % intervals, in percent")
+    return _forest(spans, (low, high), base, words.percent, "Scores with 95 % intervals, in percent", use)
 
 
 def gains_forest(rows: Sequence[Row]) -> Forest | None:
@@ -117,7 +120,12 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def _forest(
-    spans: Sequence[Span], bounds: tuple[float, float], mark: float | None, label: Callable[[float], str], text: str
+    spans: Sequence[Span],
+    bounds: tuple[float, float],
+    mark: float | None,
+    label: Callable[[float], str],
+    text: str,
+    use: str = "",
 ) -> Forest:
     low, high = bounds
     high = high if high > low else low + 0.05
@@ -129,7 +137,8 @@ def _forest(
     for name, (mean, start, stop), kind in spans:
         value = label(mean)
         tip = f"{name}: {value} ({label(start)} to {label(stop)})" + (f", {kind}" if kind else "")
-        bars.append(Bar(name, value, at(mean), at(start), round(at(stop) - at(start), 2), kind, tip))
+        tip += ", the best bet" if name == use else ""
+        bars.append(Bar(name, value, at(mean), at(start), round(at(stop) - at(start), 2), kind, tip, name == use))
     told = "; ".join(bar.tip for bar in bars)
     axis = tuple(Tick(at(tick), label(tick).removesuffix(".0")) for tick in ticks(low, high))
     return Forest(tuple(bars), axis, None if mark is None else at(mark), f"{text}: {told}.")

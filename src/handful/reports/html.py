@@ -36,7 +36,7 @@ def render_html(content: Content) -> str:
         style=_text("style.css"),
         script=_text("script.js"),
         chart=templates.get_template("chart.html").module.chart,
-        scores=scores_forest(content.rows, content.baseline) if content.rows else None,
+        scores=scores_forest(content.rows, content.baseline, content.use) if content.rows else None,
         gains=gains_forest(content.rows),
         curves=_safe(curves_figure(content.curves, what=content.learned_from)),
         curve_note=words.CURVE_NOTE,
