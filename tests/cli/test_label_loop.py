@@ -452,6 +452,9 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     assert facts["refused"] or facts["goal"]["text"] == "50% is reached already."
     assert figure.read_text().startswith("<svg")
     assert "logistic regression" in figure.read_text()
+    assert ">accuracy in %</text>" in figure.read_text()
+    assert ">goal 50.0</text>" in figure.read_text()
+    assert facts["blind_guess"] == {"label": "p", "n_labels": 40, "n_all": 120, "score": 1 / 3}
     drawn = (table.parent / "map.svg").read_text()
     assert drawn.count("<rect") == len(facts["lines"]) * len(facts["sizes"])
     assert drawn.count("stroke-width") == len(facts["sizes"])  # one winner each
@@ -459,6 +462,7 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 3)
     assert code == 0
     assert "Best with few and with many labels" in out
+    assert "Always answering 'p', which 40 of 120 labels are, would score 33.3." in out
     few = [full[0], *full[1:120:8]]
     table.write_text("\n".join(few) + "\n")
     code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 3, "--goal", 0.9)

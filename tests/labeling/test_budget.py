@@ -58,6 +58,12 @@ def test_goals_are_reached_perhaps_or_out_of_reach():
     far = labels_needed(SIZES, scores, 100, 0.999)
     assert (far.low, far.high) == (None, None)
     assert "out of reach of 100 more labels" in far.text
+    assert far.chance < 0.05
+    high, low = (labels_needed(SIZES, draws_of(0.2, 0.1, 0.5), 45, goal) for goal in (0.9, 0.7))
+    assert high.text.startswith(
+        "90% may be reached already, or take more than 45 more labels: within 45 it is unlikely ("
+    )
+    assert low.chance > 0.67 > 0.33 > high.chance
     near = labels_needed(SIZES, scores, 100, 0.91)
     assert near.low is not None
     assert near.high is None or near.low <= near.high

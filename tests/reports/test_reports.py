@@ -146,7 +146,7 @@ def test_curves_count_what_was_learned_from_and_tell_their_draws(content):
     console.file.close()
     assert "Learning curve, by number of sentences" in terminal
     assert "Learning curve, by number of sentences" in render_html(content)
-    assert "Score in percent against the number of sentences" in render_html(content)
+    assert "Accuracy in percent against the number of sentences" in render_html(content)
     assert "| sentences | 5 | 20 |" in render_markdown(content)
     for text in (terminal, render_markdown(content), render_html(content)):
         assert "the same at every size; scores of the ranking are those of all draws" in text

@@ -12,8 +12,9 @@ from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import Reading, Run, check_output, reading_options, run_options
 
 if TYPE_CHECKING:
+    from handful.core.records import Table
     from handful.labeling.budget import Budget
-    from handful.reports.content import Curve
+    from handful.reports.content import BlindGuess, Curve
 
 _STYLE = (
     "<style>text{font:13px sans-serif;fill:#222}.grid{stroke:#ddd}.tick{font-size:12px;fill:#555}"
@@ -64,15 +65,28 @@ def command(
             progress=progress,
         )
     if figure is not None:
-        _draw(figure, told)
+        _draw(figure, told, goal)
     if map_file is not None:
         _draw_map(map_file, told)
     if run.as_json:
-        emit_json({"data": str(data), "target": target, "figure": figure, "map": map_file, **asdict(told)})
+        facts = {"data": str(data), "target": target, "figure": figure, "map": map_file}
+        emit_json({**facts, **asdict(told), "blind_guess": asdict(_blind_guess(table))})
         return
-    _show(told, goal)
+    _show(told, goal, _blind_guess(table))
     if told.n_draws < draws:
         console().print(f"Interrupted: all this is of the first {told.n_draws:,} of {draws:,} draws.", soft_wrap=True)
+
+
+def _blind_guess(table: Table) -> BlindGuess:
+    import numpy as np
+
+    from handful.core.labels import encode_labels
+    from handful.reports.content import BlindGuess
+
+    labels = encode_labels(table.labels, who="budget")
+    counts = np.bincount(labels.codes[labels.labeled])
+    n_most, n_all = int(counts.max()), int(counts.sum())
+    return BlindGuess(str(labels.classes[counts.argmax()]), n_most, n_all, n_most / n_all)
 
 
 def _curves(told: Budget) -> list[Curve]:
@@ -81,7 +95,7 @@ def _curves(told: Budget) -> list[Curve]:
     return [Curve(line.method, told.sizes, line.mean, line.low, line.high) for line in told.lines]
 
 
-def _draw(figure: Path, told: Budget) -> None:
+def _draw(figure: Path, told: Budget, goal: float | None) -> None:
     from handful.reports.content import Curve
     from handful.reports.figures import curves_figure
 
@@ -89,7 +103,7 @@ def _draw(figure: Path, told: Budget) -> None:
     if told.forecast is not None:
         ahead = told.forecast
         curves.append(Curve(name, ahead.n_labels, ahead.score, ahead.low, ahead.high))
-    _write(figure, curves_figure(curves, {name}))
+    _write(figure, curves_figure(curves, {name}, metric="accuracy", goal=goal))
 
 
 def _draw_map(figure: Path, told: Budget) -> None:
@@ -105,7 +119,7 @@ def _write(figure: Path, drawn: str) -> None:
         file.write(drawn.replace("</title>", f"</title>{_STYLE}", 1))
 
 
-def _show(told: Budget, goal: float | None) -> None:
+def _show(told: Budget, goal: float | None, guess: BlindGuess) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -122,6 +136,7 @@ def _show(told: Budget, goal: float | None) -> None:
         table.add_row(line.method, *cells)
     out.print(table)
     out.print(f"\nBest with few and with many labels: {told.winners[0]}, {told.winners[-1]}.", soft_wrap=True)
+    out.print(guess.sentence(), markup=False, soft_wrap=True)
     if told.refused is not None:
         out.print(told.refused, soft_wrap=True)
         if goal is not None:

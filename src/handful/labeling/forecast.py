@@ -11,6 +11,7 @@ _N_REPLICATES = 500
 _LEAST_SIZES = 4
 _MOST_FALL = 0.02
 _OF_ROWS = 1.5  # times their binomial variance: labeled rows are drawn by chance to teach and to score
+_UNLIKELY = 0.33
 FACTOR = 2.0  # how far ahead of the labels at hand a forecast may look
 
 
@@ -110,12 +111,15 @@ class Goal:
         How many more labels it takes, as a 90 % interval; None where that is beyond twice the labels at hand.
     text : str
         The same in words.
+    chance : float
+        How likely twice the labels at hand are enough: the share of resampled curves that reach the score.
     """
 
     score: float
     low: int | None
     high: int | None
     text: str
+    chance: float
 
 
 def refusal(sizes: np.ndarray, scores: np.ndarray) -> str | None:
@@ -228,18 +232,24 @@ def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: fl
     more = np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
     low, high = np.quantile(more, [0.05, 0.95], method="higher")
     first, last = (None if np.isinf(value) else int(value) for value in (low, high))
+    most, chance = int((FACTOR - 1) * n_labels), float(reached.any(axis=1).mean())
     if first is None:
-        text = (
-            f"{goal:.0%} is out of reach of {int((FACTOR - 1) * n_labels)} more labels, as far as a forecast may look."
-        )
+        text = f"{goal:.0%} is out of reach of {most} more labels, as far as a forecast may look."
     elif last == 0:
         text = f"{goal:.0%} is reached already."
     elif last is None and first == 0:
-        text = f"{goal:.0%} may be reached already, or take more than {int((FACTOR - 1) * n_labels)} more labels."
+        text = f"{goal:.0%} may be reached already, or take more than {most} more labels: {_how_likely(most, chance)}."
     elif last is None:
-        text = f"At least about {first} more labels for {goal:.0%}, perhaps more than {int((FACTOR - 1) * n_labels)}."
+        text = (
+            f"At least about {first} more labels for {goal:.0%}, perhaps more than {most}: {_how_likely(most, chance)}."
+        )
     elif first == 0:
         text = f"At most about {last} more labels for {goal:.0%}, perhaps none."
     else:
         text = f"About {first} to {last} more labels for {goal:.0%}."
-    return Goal(goal, first, last, text)
+    return Goal(goal, first, last, text, chance)
+
+
+def _how_likely(most: int, chance: float) -> str:
+    word = "unlikely" if chance < _UNLIKELY else "likely" if chance > 1 - _UNLIKELY else "open"
+    return f"within {most} it is {word} ({chance:.0%})"

@@ -84,8 +84,8 @@ class BlindGuess:
     n_all: int
     score: float
 
-    def sentence(self, low: float) -> str:
-        """Return the score in words, for a method whose interval begins at `low`.
+    def sentence(self, low: float | None = None) -> str:
+        """Return the score in words, and a warning if the interval of the best bet begins at `low`, not above it.
 
         Examples
         --------
@@ -94,7 +94,11 @@ class BlindGuess:
         """
         of = f"which {self.n_labels:,} of {self.n_all:,} labels are"
         told = f"lways answering {self.label!r}, {of}, would score {100 * self.score:.1f}."
-        return f"A{told}" if low > self.score else f"The best bet may be no better than a blind guess: a{told}"
+        return (
+            f"A{told}"
+            if low is None or low > self.score
+            else f"The best bet may be no better than a blind guess: a{told}"
+        )
 
 
 @dataclass(frozen=True)

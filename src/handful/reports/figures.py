@@ -16,10 +16,16 @@ PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 _DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
 _FAR = 0.1  # behind the best, in a map of winners
 _WIDTH = 400  # about a phone; a wider screen enlarges it
-_PLOT, _LEFT, _TOP = 240, 42, 12  # height of the curves, and what is free beside and above them
+_PLOT, _LEFT, _TOP = 254, 42, 26  # where the curves end below, and what is free beside and above them
 
 
-def curves_figure(curves: Sequence[Curve], banded: Collection[str] = (), what: str = "labels") -> str:
+def curves_figure(
+    curves: Sequence[Curve],
+    banded: Collection[str] = (),
+    what: str = "labels",
+    metric: str = "score",
+    goal: float | None = None,
+) -> str:
     """Return learning curves: score against the number of labels.
 
     Parameters
@@ -30,6 +36,10 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = (), what: s
         Names of curves whose interval is drawn as a band.
     what : str
         What is counted: labels, sentences or contexts.
+    metric : str
+        What is scored.
+    goal : float, optional
+        A score to reach, drawn across.
 
     Returns
     -------
@@ -39,16 +49,20 @@ def curves_figure(curves: Sequence[Curve], banded: Collection[str] = (), what: s
     curves = curves[: len(PALETTE)]
     if not curves:
         return ""
-    axes = _Axes.around(curves, banded)
-    parts = [*_grid(axes), *_numbers_of_labels(axes, what)]
+    axes = _Axes.around(curves, banded, goal)
+    parts = [*_grid(axes, metric), *_numbers_of_labels(axes, what)]
     for number, curve in enumerate(curves):
         parts += _curve(axes, number, curve, is_banded=curve.name in banded)
+    parts += _goal(axes, goal)
     told = "; ".join(
         f"{c.name} " + ", ".join(f"{words.percent(m)} with {n}" for n, m in zip(c.n_labels, c.mean, strict=True))
         for c in curves
     )
     height = _PLOT + 55 + 20 * len(curves)
-    return _svg(parts, height, f"Score in percent against the number of {what}: {told}.")
+    aim = "" if goal is None else f"; the goal is {words.percent(goal)}"
+    return _svg(
+        parts, height, f"{metric[:1].upper()}{metric[1:]} in percent against the number of {what}: {told}{aim}."
+    )
 
 
 class _Axes(NamedTuple):
@@ -59,10 +73,12 @@ class _Axes(NamedTuple):
     high: float
 
     @classmethod
-    def around(cls, curves: Sequence[Curve], banded: Collection[str]) -> Self:
+    def around(cls, curves: Sequence[Curve], banded: Collection[str], goal: float | None) -> Self:
         sizes = sorted({size for curve in curves for size in curve.n_labels})
         lowest = min(min(curve.low if curve.name in banded else curve.mean) for curve in curves)
         highest = max(max(curve.high if curve.name in banded else curve.mean) for curve in curves)
+        if goal is not None:
+            lowest, highest = min(lowest, goal), max(highest, goal)
         low, high = math.floor(lowest * 20) / 20, min(math.ceil(highest * 20) / 20, 1.0)
         return cls(sizes, low, high if high > low else low + 0.05)
 
@@ -74,11 +90,22 @@ class _Axes(NamedTuple):
         return _TOP + (self.high - score) / (self.high - self.low) * (_PLOT - _TOP)
 
 
-def _grid(axes: _Axes) -> Iterator[str]:
+def _grid(axes: _Axes, metric: str) -> Iterator[str]:
+    yield f'<text x="4" y="12" class="tick">{escape(metric)} in %</text>'
     for tick in ticks(axes.low, axes.high):
         y = axes.y(tick)
         yield f'<line x1="{_LEFT}" x2="{_WIDTH - 15}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
         yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
+
+
+def _goal(axes: _Axes, goal: float | None) -> Iterator[str]:
+    if goal is not None:
+        y = axes.y(goal)
+        yield (
+            f'<line x1="{_LEFT}" x2="{_WIDTH - 15}" y1="{y:.1f}" y2="{y:.1f}" class="goal" stroke="#555555" '
+            'stroke-width="1.5" stroke-dasharray="6 4"/>'
+        )
+        yield f'<text x="{_WIDTH - 15}" y="{y - 5:.1f}" class="tick" text-anchor="end">goal {words.percent(goal)}</text>'
 
 
 def _numbers_of_labels(axes: _Axes, what: str) -> Iterator[str]:

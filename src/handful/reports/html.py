@@ -38,7 +38,7 @@ def render_html(content: Content) -> str:
         chart=templates.get_template("chart.html").module.chart,
         scores=scores_forest(content.rows, content.baseline, content.use) if content.rows else None,
         gains=gains_forest(content.rows),
-        curves=_safe(curves_figure(content.curves, what=content.learned_from)),
+        curves=_safe(curves_figure(content.curves, what=content.learned_from, metric=content.metric)),
         curve_note=words.CURVE_NOTE,
         confusions=[c for c in content.confusions if c.counts and len(c.classes) <= _MOST_CLASSES],
         decisions=_decisions(content),
