@@ -26,6 +26,7 @@ from handful.labeling.strategies import choose_telling, margins, nearness
 
 Choose = Callable[["Pool", list[int], int], list[int]]
 _LINE, _NEAR = 1.0, 0.1  # penalties of the two regressions
+_AUTO = "expected mistakes (auto)"
 _SHARPNESS = 4.0  # of the shares that regressions give
 
 
@@ -475,7 +476,7 @@ STRATEGIES: dict[str, Choose] = {
     "trusted doubt, nearness in trees": telling(2.0, 2.0, trees=1.0),
     "trusted doubt, nearness in trees and by distance": telling(2.0, 2.0, trees=0.5),
     "telling, shares of classes kept": keeping_shares,
-    "expected mistakes (auto)": expecting(2.0),
+    _AUTO: expecting(2.0),
     "expected mistakes, reach 0.5": expecting(0.5),
     "expected mistakes, reach 1": expecting(1.0),
     "expected mistakes, reach 4": expecting(4.0),
@@ -537,6 +538,13 @@ def tell(figures: dict[str, Any]) -> None:
                 f"{size} a class: {values.mean():+.2f} (error {error:.2f}), {(values < -1).sum()} of {len(values)} "
                 f"more than 1 below, worst {worst} {by_table[worst]:+.1f} (error {errors[name, size, worst]:.1f})"
             )
+            usual = gains.get(_AUTO, {}).get(size, {})
+            ahead = np.array([by_table[table] - usual[table] for table in by_table if table in usual])
+            if name != _AUTO and len(ahead) > 1:
+                error = ahead.std(ddof=1) / len(ahead) ** 0.5
+                parts[-1] += (
+                    f", above auto {ahead.mean():+.2f} (error {error:.2f}), not below it on {(ahead >= 0).sum()}"
+                )
         if not name.startswith("random"):
             print(f"{name:40s} {'; '.join(parts)}")
 
