@@ -178,6 +178,15 @@ def test_as_many_classes_as_labels_need_no_warning(capsys, tmp_path):
     assert "between c" in out
 
 
+def test_a_table_and_its_list_that_are_swapped_are_told(capsys, table):
+    todo = table.parent / "todo.csv"
+    run(capsys, "next", table, "--target", "kind", "-n", 3, "-o", todo)
+    for more in ([], ["--target", "kind"]):
+        code, _, err = run(capsys, "merge", todo, table, *more)
+        assert code == 2
+        assert f"the two seem to be swapped: handful merge {table} {todo}" in " ".join(err.split())
+
+
 def test_a_table_that_went_out_already_is_refused(capsys, table):
     todo = table.parent / "todo.csv"
     run(capsys, "next", table, "--target", "kind", "-o", todo)

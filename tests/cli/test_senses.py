@@ -81,7 +81,10 @@ def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
         (tmp_path / f"{name}.tsv").write_text(f"text\tword\ttarget_index\tsense\n{rows}")
     model, answers = tmp_path / "m.handful", tmp_path / "answers.key"
     options = ("--model", model, "--jobs", 1, "--method", "kernel-pca")
-    assert run(capsys, "fit", "senses", tmp_path / "train.tsv", *options, "--neighbors", "cv")[0] == 0
+    code, out, _ = run(capsys, "fit", "senses", tmp_path / "train.tsv", *options, "--neighbors", "cv")
+    n_words = len({occurrence.word for occurrence in made})
+    assert code == 0
+    assert f"{n_words} word{'s' * (n_words > 1)} from {len(made[::4])} contexts and 0 unlabeled" in out
     assert run(capsys, "predict", model, tmp_path / "test.tsv", "-o", answers)[0] == 0
     code, out, _ = run(capsys, "predict", model, tmp_path / "test.tsv", "--json")
     told = [" ".join(json.loads(line).values()) for line in out.splitlines()]

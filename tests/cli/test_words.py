@@ -123,11 +123,11 @@ def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
 
 
 def test_words_that_are_not_in_the_text_are_named(capsys, folder, tmp_path):
-    write_prototypes(tmp_path / "list.tsv", {"SIZE": ["br", "xyzzy"], "RENT": ["$"]})
+    write_prototypes(tmp_path / "list.tsv", {"SIZE": ["br", "xyzzy"], "RENT": ["$", "br"]})
     fitting = ("fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", "--model", tmp_path / "m", "--fields")
     more = ("--iterations", 2, "--similarity-text", folder / "text.txt", "--jobs", 1, "--n-starts", 1)
     code, out, err = run(capsys, *fitting, *more, "--similarity", "nearby", "--no-spelling", "--sticky", 2)
-    assert (code, err) == (0, "Not in the text: xyzzy\n")
+    assert (code, err) == (0, "Under several labels: br (SIZE, RENT)\nNot in the text: xyzzy\n")
     assert [member.order for member in load(tmp_path / "m").members_] == [1]
     linked = load(tmp_path / "m").links_.keys()
     # both texts teach similarity
@@ -212,6 +212,7 @@ def test_a_tagger_without_similarity_says_why(capsys):
         {**trial, "similarity": "nearby", "recovered": 0.5},
     ]
     facts = {"labels": ["A", "B"], "sentences": 9, "linked_words": 0, "model": "m.handful", "absent_prototypes": []}
+    facts["several_labels"] = {}
     facts["words_a_field"] = None
     tell(facts, SimpleNamespace(trials_=tried, crf_=None))
     assert capsys.readouterr().out == (

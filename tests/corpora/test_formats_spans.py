@@ -250,6 +250,10 @@ def test_tags_that_look_wrong_are_told(tmp_path):
     assert note == "The 200 tokens are 1 sentence, 200 tokens each. Is a blank line missing after each sentence?"
     path.write_text("a\tB-X\nb\tI-Y\n\nc\tB-Y\nd\tI-Y\n\n")
     assert read_tagged(path).notes[0].startswith("1 of 3 spans begins with I- (such as I-Y after B-X)")
+    path.write_text("a\tI-X\nb\tB-Y\n\nc\tI-Z\nd\tO\n")
+    assert read_tagged(path).notes[0].startswith("2 of 3 spans begin with I- (such as I-X at the start of a sentence)")
+    path.write_text("a\tI-X\nb\tB-X\n\nc\tI-Z\nd\tO\n")  # IOB1, which needs the B- where spans of one type touch
+    assert read_tagged(path).notes == ()
     path.write_text("a\tI-X\nb\tI-X\n\nc\tI-Y\nd\tB-Y\n\n")
     assert not read_tagged(path).notes, "this is another way to write spans"
     path.write_text("".join(f"word{i}\tN\n" if i % 9 else f"word{i}\tN\tmore\n\n" for i in range(1, 90)))

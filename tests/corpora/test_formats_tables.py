@@ -259,6 +259,7 @@ def test_no_rows_and_no_columns(put):
     refused(put("\n\n"), ": expected columns, got none.")
     refused(put(parquet(), "a.parquet"), ": expected columns, got none.")
     refused(put("{}\n", "a.jsonl"), ": expected JSON objects with columns, got none.")
+    refused(put("[1,2,3]", "a.json"), ": expected an array of JSON objects, one for each row, got '1'.")
 
 
 def test_files_that_are_no_table(put, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from handful.cli.parameters import parameters_of
 from handful.cli.prototypes import MORE_TEXT
 from handful.corpora.sentences import read_sentences
 from handful.tagging import PrototypeTeam
+from handful.tagging.prototypes.coverage import under_several_labels
 
 _SHOWN = 20  # words named in a note
 _ASKED = 200  # sentences that are looked at for the length of their fields
@@ -87,9 +88,7 @@ def _tokens(text: Path) -> Iterator[tuple[str, ...]]:
     return (sentence.tokens for sentence in read_sentences(text))
 
 
-def _facts(
-    team: PrototypeTeam, lists: Mapping[str, Collection[str]], sentences: list[tuple[str, ...]]
-) -> dict[str, Any]:
+def _facts(team: PrototypeTeam, lists: Mapping[str, Sequence[str]], sentences: list[tuple[str, ...]]) -> dict[str, Any]:
     words = {word for sentence in sentences for word in sentence}
     return {
         "labels": team.classes_.tolist(),
@@ -97,6 +96,7 @@ def _facts(
         "iterations": max(member.n_iter_ for member in team.members_),
         "settings": team.trials_,
         "linked_words": len(words & (team.links_.keys() - team.lexicon_.keys())),
+        "several_labels": under_several_labels(lists),
         "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
         "weight_of_tagged": team.crf_weight_,
         "words_a_field": round(_field_length(team.predict(sentences[:_ASKED])), 2) if team.fields else None,
@@ -113,6 +113,10 @@ def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
     linked = f"; words linked to prototypes: {facts['linked_words']:,}" if _links(team) else ""
     say(f"{len(facts['labels'])} labels from {facts['sentences']:,} sentences{linked}. Saved to {facts['model']}")
     say(_chosen(team))
+    several = [f"{word} ({', '.join(labels)})" for word, labels in facts["several_labels"].items()]
+    if several:
+        more_words = " ..." if len(several) > _SHOWN else ""
+        say(f"Under several labels: {', '.join(several[:_SHOWN])}{more_words}", stderr=True)
     absent = facts["absent_prototypes"]
     if absent:
         more_words = " ..." if len(absent) > _SHOWN else ""

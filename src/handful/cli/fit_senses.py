@@ -86,6 +86,10 @@ def command(
         )
         return
     say(
-        f"{model.method}: {len(model.models_)} words from {len(occurrences):,} contexts and {len(harvested):,} "
-        f"unlabeled ones. Saved to {target}"
+        f"{model.method}: {_n(len(model.models_), 'word')} from {_n(len(occurrences), 'context')} and {len(harvested):,} "
+        f"unlabeled. Saved to {target}"
     )
+
+
+def _n(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"

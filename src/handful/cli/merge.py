@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -80,6 +81,7 @@ def command(
         raise click.UsageError("--in-place: a workbook may hold more than its table. Name a new file with -o, or none.")
     cells = read_cells(data)
     came = _by_name(files, read_cells)
+    _check_order(data, cells, came)
     wanted = target if target is not None else _target(came)
     merged = merge_labels(cells, came, wanted, prefer_new=prefer_new)
     write_cells(where, [merged.frame], like=data)
@@ -126,6 +128,16 @@ def _beside(data: Path, *, annotated: bool) -> Path:
     if where.exists():
         raise FileError(f"{where}: is there already. Name another file with -o, or replace DATA with --in-place.")
     return where
+
+
+def _check_order(data: Path, cells: pl.DataFrame, came: dict[str, pl.DataFrame]) -> None:
+    """Refuse to put a table into the file that 'handful next' made of it."""
+    from handful.labeling.merging import ROW
+
+    if ROW in cells.columns and not any(ROW in frame.columns for frame in came.values()):
+        table = next(iter(came))
+        turned = f"handful merge {shlex.quote(table)} {shlex.quote(str(data))}"
+        raise ParameterError(f"{data}: is a file of 'handful next', so the two seem to be swapped: {turned}")
 
 
 def _target(came: dict[str, pl.DataFrame]) -> str:

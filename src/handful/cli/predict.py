@@ -141,7 +141,6 @@ def _predict_senses(model: Any, data: Path, run: Run) -> None:
             answer = {"word": occurrence.word, "id": occurrence.id, "sense": str(sense)}
             file.write((json.dumps(answer, ensure_ascii=False) if run.as_json else " ".join(answer.values())) + "\n")
     if run.output is not None:
-        say(
-            f"{len(occurrences):,} contexts of {len({o.word for o in occurrences}):,} words answered in {run.output}.",
-            stderr=True,
-        )
+        n, n_words = len(occurrences), len({occurrence.word for occurrence in occurrences})
+        told = f"{n:,} context{'s' * (n != 1)} of {n_words:,} word{'s' * (n_words != 1)} answered in {run.output}."
+        say(told, stderr=True)

@@ -13,6 +13,8 @@ from importlib import import_module
 from handful.core.errors import ParameterError
 from handful.core.registry import Card, Takes, card_named
 
+_NEAR = 0.7  # how alike a name must be to one that may have been meant
+
 CATALOGUE: dict[Takes, dict[str, str]] = {
     "table": {
         "k-nn": "handful.methods.plain.k_nn",
@@ -123,7 +125,7 @@ def get_card(name: str, takes: Takes | None = None) -> Card:
 
 
 def _unknown(name: str, takes: Takes | None) -> ParameterError:
-    near = difflib.get_close_matches(name, names(takes), n=1)
+    near = difflib.get_close_matches(name, names(takes), n=1, cutoff=_NEAR)
     begun = [known for known in dict.fromkeys(names(takes)) if name and known.startswith(name.lower())]
     meant = " or ".join(map(repr, begun[:3] or near))
     hint = f" Did you mean {meant}?" if meant else " Run 'handful methods' to see all."

@@ -87,20 +87,22 @@ def _on_numbers(tags: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _on_spans(tags: Sequence[Sequence[str]]) -> list[str]:
-    """Tell of spans that begin with I-, unless most do: then the file is written so (IOB1)."""
-    begun, broken = 0, []
+    """Tell of spans that begin with I-, unless B- only parts neighbors of one type: then the file is written so (IOB1)."""
+    begun, needless, broken = 0, 0, []
     for row in tags:
-        for before, tag in zip(["O", *row], row, strict=False):
+        for before, tag in zip(["", *row], row, strict=False):
             if tag[:2] == "B-":
                 begun += 1
+                needless += before[2:] != tag[2:]
             elif tag[:2] == "I-" and before[2:] != tag[2:]:
                 broken.append((before, tag))
-    if not broken or len(broken) >= begun:
+    if not broken or not needless:
         return []
     before, tag = broken[0]
+    where = f"after {before}" if before else "at the start of a sentence"
     begin, read = (
         ("begins", "it is read as a span of its own") if len(broken) == 1 else ("begin", "each is read as one")
     )
     return [
-        f"{len(broken):,} of {begun + len(broken):,} spans {begin} with I- (such as {tag} after {before}), not with B-; {read}."
+        f"{len(broken):,} of {begun + len(broken):,} spans {begin} with I- (such as {tag} {where}), not with B-; {read}."
     ]

@@ -9,6 +9,7 @@ from handful.core.errors import FormatError
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.frames import MAX_CELLS, MAX_TABLE, refuse_size
 from handful.corpora.formats.json_lines import add_object, frame_of
+from handful.corpora.formats.shown import shown
 from handful.corpora.formats.strict_json import parse_json
 from handful.corpora.opening import FilePath, read_whole, write_text_file
 
@@ -41,7 +42,7 @@ def read_json_array(path: FilePath, *, bounded: bool = True) -> Iterator[pl.Data
     """
     rows = parse_json(path, None, read_whole(path, MAX_TABLE))
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise FormatError(path, None, "expected an array of JSON objects, one for each row, got something else.")
+        raise FormatError(path, None, f"expected an array of JSON objects, one for each row, got {_other(rows)}.")
     columns: dict[str, list[Any]] = {}
     for number, row in enumerate(rows):
         add_object(path, None, row, columns, number)
@@ -50,6 +51,12 @@ def read_json_array(path: FilePath, *, bounded: bool = True) -> Iterator[pl.Data
     if not columns:
         raise FormatError(path, None, "expected JSON objects with columns, got none.")
     yield frame_of(columns, len(rows))
+
+
+def _other(rows: Any) -> str:
+    """Say what stands where an object should."""
+    other = next((row for row in rows if not isinstance(row, dict)), "") if isinstance(rows, list) else rows
+    return shown(str(other))
 
 
 def write_json_array(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
@@ -82,9 +89,10 @@ def write_json_array(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
 
 
 def is_json_array(head: Head) -> bool:
-    """Tell whether a file starts with an array of objects."""
+    """Tell whether a file starts with an array of objects; by its name, it should be one if it is one of anything but arrays."""
     text = head.text.lstrip()
-    return text.startswith("[") and text[1:].lstrip().startswith("{")
+    first = text[1:].lstrip()[:1]
+    return text.startswith("[") and (first == "{" or (first != "[" and head.suffix == ".json"))
 
 
 FORMAT = Format("json", "table", is_json_array, read_json_array, write_json_array, (".json",))

@@ -161,11 +161,32 @@ def check_prototypes(
         sum(map(counts.__getitem__, linked)) / total,
         [_reach(label, words, linked, labels_of, counts) for label, words in lists.items()],
         _missing(lists, counts),
-        {word: labels for word, labels in labels_of.items() if len(labels) > 1},
+        under_several_labels(lists),
         _uncovered(counts, {*labels_of, *linked})[:n_words],
         _unsure(tagger, sentences, counts, n_words) if tagger is not None else [],
         _disputed(sentences, gold, labels_of)[:n_words] if gold is not None else [],
     )
+
+
+def under_several_labels(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the prototypes that stand under several labels, with these.
+
+    Parameters
+    ----------
+    lists : mapping of str to sequence of str
+        Prototypes of each label.
+
+    Returns
+    -------
+    dict of str to list of str
+        Words with their labels.
+
+    Examples
+    --------
+    >>> under_several_labels({"N": ["dog", "run"], "V": ["run"]})
+    {'run': ['N', 'V']}
+    """
+    return {word: labels for word, labels in _labels_of(lists).items() if len(labels) > 1}
 
 
 def _labels_of(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
