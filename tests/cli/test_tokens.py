@@ -139,3 +139,22 @@ def test_a_table_is_no_sentences_for_any_command(capsys, logs, tmp_path):
     for command in ("predict", "why"):
         code, _, err = run(capsys, command, tmp_path / "log.handful", table)
         assert (code, "got a table" in err) == (1, True)
+
+
+def test_tokens_that_training_has_whole_and_raw_text_cuts_are_told(capsys, tmp_path):
+    """A date among many words: too rare to say how all text is cut, but no suggestion fits its pieces."""
+    dated = [("Call", "V"), ("me", "N"), ("on", "A"), ("2024-07-15", "DATE"), (".", "P")]
+    train = tagged(tmp_path / "train.tsv", [*PROSE * 8, dated])
+    raw = tmp_path / "raw.txt"
+    raw.write_text("The dog sleeps.\nWell, it barks on 2025-01-31.\n")
+    told = 'tokens such as "2025-01-31" are cut (2025 - 01 - 31), though the training data have such whole.'
+    code, _, err = run(capsys, "next", train, "--unlabeled", raw, "-n", 1)
+    assert (code, err.count(told)) == (0, 1)
+    assert run(capsys, "fit", "tagger", train, "--iterations", "3")[0] == 0
+    assert run(capsys, "predict", tmp_path / "train.handful", raw)[2].count(told) == 1
+    assert told not in run(capsys, "predict", tmp_path / "train.handful", raw, "--tokens", "words")[2]
+    raw.write_text("The dog sleeps .\nWell , it barks on 2025-01-31 .\n")
+    assert told not in run(capsys, "predict", tmp_path / "train.handful", raw)[2]
+    older = TokenStyle(0.0, 0.1, 0.1).as_dict()
+    del older["whole"]  # as in files of earlier versions
+    assert TokenStyle.remembered(type("Model", (), {"training_": {"tokens": older}})) == TokenStyle(0.0, 0.1, 0.1)

@@ -54,7 +54,8 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     {"blanks", "words"} or None
         None where the look of the text tells.
     """
-    from handful.corpora.token_style import cut_as_trained, cuts_more
+    from handful.corpora.raw_text import tokenize
+    from handful.corpora.token_style import cut_as_trained, cuts_more, first_cut_apart
 
     cut = given or cut_as_trained(source, trained)
     if cut != given:
@@ -66,6 +67,13 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
         say(
             f"{source}: is cut into words and marks, as it looks, but {trained.cut_again:.0%} of the training tokens would be "
             "cut so too, and are whole there (--tokens blanks cuts at blanks alone).",
+            stderr=True,
+        )
+    elif cut is None and (token := first_cut_apart(source, trained)) is not None:
+        pieces = " ".join(piece.text for piece in tokenize(token))
+        say(
+            f'{source}: tokens such as "{token}" are cut ({pieces}), though the training data have such whole. Write the text '
+            "with blanks between all tokens, and add --tokens blanks.",
             stderr=True,
         )
     return cut

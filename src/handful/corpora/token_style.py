@@ -20,6 +20,8 @@ Cut: TypeAlias = Literal["blanks", "words"]
 _AT_WORD = re.compile(r"\w{3}[,.;:!?]$")
 _MARK = re.compile(r"[,.;:!?]")
 _MANY = 0.1
+_MOST_WHOLE = 20  # shapes of tokens that are remembered
+_AROUND = "\"'()[]{},.;:!?\u201c\u201d\u201e"  # marks that may stand around a token of raw text
 
 
 @dataclass(frozen=True)
@@ -34,16 +36,19 @@ class TokenStyle:
         Tokens that are a mark alone.
     cut_again : float
         Tokens that `handful.corpora.raw_text.tokenize` would cut.
+    whole : tuple of str
+        The most frequent of these that have marks inside, such as ``2024-07-15``, with 0 for every digit.
 
     Examples
     --------
     >>> TokenStyle.of(["nginx:", "up", "2-3", "."])
-    TokenStyle(marked=0.25, marks=0.25, cut_again=0.5)
+    TokenStyle(marked=0.25, marks=0.25, cut_again=0.5, whole=('0-0',))
     """
 
     marked: float
     marks: float
     cut_again: float
+    whole: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> Self:
@@ -52,22 +57,29 @@ class TokenStyle:
         total = max(counts.total(), 1)
         marked = sum(n for token, n in counts.items() if _AT_WORD.search(token))
         marks = sum(n for token, n in counts.items() if _MARK.fullmatch(token))
-        cut_again = sum(n for token, n in counts.items() if len(tokenize(token)) > 1)
-        return cls(*(round(n / total, 4) for n in (marked, marks, cut_again)))
+        pieces = {token: tokenize(token) for token in counts}
+        cut_again = sum(n for token, n in counts.items() if len(pieces[token]) > 1)
+        shapes: Counter[str] = Counter()
+        for token, n in counts.items():
+            if len(pieces[token]) > 2 and token[0].isalnum() and token[-1].isalnum():
+                shapes[_shape(token)] += n
+        whole = tuple(shape for shape, _ in shapes.most_common(_MOST_WHOLE))
+        return cls(round(marked / total, 4), round(marks / total, 4), round(cut_again / total, 4), whole)
 
     @classmethod
     def remembered(cls, model: Any) -> Self | None:
         """Return the style of the tokens that a tagger was trained on; None where its file does not tell."""
         training = getattr(model, "training_", None)
         shares = training.get("tokens") if isinstance(training, Mapping) else None
-        names = cls.__dataclass_fields__
+        names = ("marked", "marks", "cut_again")
         if not isinstance(shares, Mapping) or not all(isinstance(shares.get(name), float) for name in names):
             return None
-        return cls(**{name: shares[name] for name in names})
+        whole = shares.get("whole", ())  # files of earlier versions have none
+        return cls(**{name: shares[name] for name in names}, whole=tuple(map(str, whole)))
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """Return what a model file keeps."""
-        return asdict(self)
+        return {**asdict(self), "whole": list(self.whole)}
 
     def is_like(self, text: Self) -> bool:
         """Tell whether the tokens are more like those of a text between its blanks than like its words and marks.
@@ -131,6 +143,32 @@ def cuts_more(source: Source, trained: TokenStyle | None) -> bool:
         Whether one of ten training tokens, or more, would be cut again.
     """
     return trained is not None and trained.cut_again >= _MANY and is_raw(Head.of(source)) and is_plain(source)
+
+
+def first_cut_apart(source: Source, trained: TokenStyle | None) -> str | None:
+    """Return a token of raw text that is cut at marks inside it, though the training data have such tokens whole.
+
+    Parameters
+    ----------
+    source : Source
+        The text, of which the beginning is looked at.
+    trained : TokenStyle or None
+        Of the training tokens, if they are known.
+
+    Returns
+    -------
+    str or None
+        The first such token, as ``2024-07-15``, if there is one.
+    """
+    head = Head.of(source)
+    if trained is None or not trained.whole or not is_raw(head) or not is_plain(source):
+        return None
+    tokens = (token.strip(_AROUND) for token in head.text.split())
+    return next((token for token in tokens if _shape(token) in trained.whole), None)
+
+
+def _shape(token: str) -> str:
+    return re.sub(r"\d", "0", token)
 
 
 def is_plain(source: Source) -> bool:
