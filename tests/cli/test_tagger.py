@@ -59,6 +59,15 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
     assert told["top features"]["D"]
 
 
+def test_a_tagger_that_was_not_measured_says_how_to(capsys, corpus):
+    out = run(capsys, "fit", "tagger", corpus, "--iterations", "3")[1]
+    command = f"handful compare {corpus} --methods crf"
+    assert out.splitlines()[-1] == f"How good it is was not measured; this tells it: {command}"
+    assert run(capsys, *command.split()[1:], "--dry-run")[0] == 0
+    assert "--dev FILE" in run(capsys, "fit", "tagger", corpus, "--iterations", "3", "--tag", "tag")[1]
+    assert "not measured" not in run(capsys, "fit", "tagger", corpus, "--iterations", "3", "--dev", corpus)[1]
+
+
 def test_the_hint_names_the_columns_that_are_read(capsys, tmp_path):
     path = tmp_path / "names.tsv"
     path.write_text("Rome\tNNP\tB-LOC\nfell\tVBD\tO\n\nOld\tNNP\tB-LOC\nRome\tNNP\tI-LOC\nrose\tVBD\tO\n\n" * 5)

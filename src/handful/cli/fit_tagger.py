@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,8 +123,20 @@ def command(
     }
     if run.as_json:
         emit_json(facts)
-    else:
-        _tell(facts, tagger)
+        return
+    _tell(facts, tagger)
+    if held is None:
+        named = layout is not None or tag is not None or options["clusters"] is not None
+        say(_how_to_measure(None if named else data, _SHORT.get(method, method), options["unlabeled"]))
+
+
+def _how_to_measure(data: Path | None, method: str, unlabeled: Path | None) -> str:
+    """Say how to learn how good a tagger is; without data, 'compare' would not read them as they were read."""
+    if data is None:
+        return "How good it is was not measured; fit with --dev FILE, tagged sentences that it has not seen, tells it."
+    raw = "" if unlabeled is None else f" --unlabeled {shlex.quote(str(unlabeled))}"
+    compared = f"handful compare {shlex.quote(str(data))} --methods {shlex.quote(method)}{raw}"
+    return f"How good it is was not measured; this tells it: {compared}"
 
 
 def _check_options(method: str, checkpoint: Path | None, clusters: Path | None, unlabeled: Path | None) -> None:
