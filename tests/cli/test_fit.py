@@ -118,6 +118,14 @@ def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
     assert sum(row["predicted"] == "high" for row in csv.DictReader(out.splitlines())) < 60
 
 
+def test_a_metric_reaches_a_method_that_was_named(capsys, data, tmp_path):
+    options = ("--target", "label", "--metric", "balanced accuracy", "--json", "--model", tmp_path / "m.handful")
+    code, out, err = run(capsys, "fit", data, *options, "--method", "team")
+    assert (code, json.loads(out)["params"]["balance"], "--metric is not used" in err) == (0, 0.75, False)
+    code, out, err = run(capsys, "fit", data, *options, "--method", "k-nn")
+    assert (code, "--metric is not used" in err) == (0, True)
+
+
 def test_a_few_unlabeled_rows_tell_nothing_of_the_shares(capsys, tmp_path):
     path = tmp_path / "few.csv"
     path.write_text("x,y\n" + "".join(f"{i},{'ab'[i % 2]}\n" for i in range(12)) + "3,\n")

@@ -273,7 +273,8 @@ def test_wrong_labels_are_doubted_and_corrected(capsys, table):
     assert re.search(r"^ *8 +q \d+% +p \d+% \* ", out, re.MULTILINE)
     frame = pl.read_csv(fix, separator=";", infer_schema_length=0)
     fill(fix, lambda _: ["p", *frame["kind"].to_list()[1:]])
-    _, _, err = run(capsys, "merge", table, fix, "-o", table.parent / "kept.csv")
+    _, out, err = run(capsys, "merge", table, fix, "-o", table.parent / "kept.csv")
+    assert "0 new labels, 1 in conflict" in out
     assert f"Row 8 keeps q, for labels differ: q (the data); p ({fix})" in " ".join(err.split())
     code, out, err = run(capsys, "merge", table, fix, "--prefer-new", "--in-place")
     assert (code, err) == (0, "")

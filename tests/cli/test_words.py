@@ -191,6 +191,17 @@ def test_words_of_a_small_text_are_alike_by_default(capsys, tmp_path):
     assert " 0.0% are neither" in out
 
 
+def test_tagged_sentences_with_none_of_the_labels_are_refused(capsys, tmp_path):
+    text, lists, tagged = tmp_path / "text.txt", tmp_path / "list.tsv", tmp_path / "tagged.tsv"
+    text.write_text("one two\nthree four\n" * 10)
+    lists.write_text("A\tone\nB\ttwo\n")
+    tagged.write_text("Rome\tB-CITY\nfell\tO\n\n")
+    code, _, err = run(capsys, "fit", "prototypes", lists, text, "--tagged", tagged, "--model", tmp_path / "m.handful")
+    assert code != 0
+    assert "must be labels of the list (A, B), got B-CITY, O." in " ".join(err.split())
+    assert not (tmp_path / "m.handful").exists()
+
+
 def test_where_nothing_is_alike_a_note_says_what_to_try(capsys, tmp_path):
     text, lists = tmp_path / "text.txt", tmp_path / "list.tsv"
     text.write_text("one two\nthree four\nfive six\n" * 10)

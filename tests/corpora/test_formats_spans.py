@@ -293,6 +293,12 @@ def test_german_days_end_no_sentence_and_contractions_are_cut():
     assert [len(part) for part in parts] == [4, 10, 3]
 
 
+def test_a_straight_quote_after_a_blank_opens_the_next_sentence():
+    text = 'We had 12 guests. "Try the pho," said Mei. He said "stop." Then he left.'
+    parts = [" ".join(token.text for token in part) for part in sentences(text)]
+    assert parts == ["We had 12 guests .", '" Try the pho , " said Mei .', 'He said " stop . "', "Then he left ."]
+
+
 def test_raw_text_is_cut_into_tokens(tmp_path):
     path = tmp_path / "a.txt"
     text = "The mayor, Mr. Low, left. He said: no!\n\nWhy?\nNobody knows, they say.\n"

@@ -132,9 +132,8 @@ def test_infinite_numbers_count_as_missing_and_are_told():
     plain = TableModel("k-nn").fit(empty, few)
     assert np.array_equal(model.predict_proba(empty), plain.predict_proba(empty))
     with pytest.warns(UnreadableWarning, match=told):
-        assert handful.compare(endless, few, methods=["k-nn"], draws=2).content.notes == (
-            "Column 'size' has 2 infinite numbers, which count as missing.",
-        )
+        notes = handful.compare(endless, few, methods=["k-nn"], draws=2).content.notes
+    assert notes[0] == "Column 'size' has 2 infinite numbers, which count as missing."
 
 
 @pytest.mark.parametrize("ask", [TableModel.predict, TableModel.predict_proba])

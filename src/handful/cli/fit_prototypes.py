@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.cli.prototypes import MORE_TEXT
+from handful.core.errors import ParameterError
 from handful.corpora.sentences import read_sentences
 from handful.tagging import PrototypeTeam
 from handful.tagging.prototypes.coverage import under_several_labels
@@ -60,6 +61,8 @@ def command(
     lists = read_prototypes(prototypes)
     sentences = list(_tokens(text))
     known = None if tagged is None else read_tagged(tagged)
+    if known is not None and tagged is not None:
+        _check_shared_labels(tagged, known.tags, [*lists, *(settings.get("labels") or ()), settings.get("boundary")])
     team = PrototypeTeam(
         lists,
         spelling="auto" if spelling is None else spelling,
@@ -82,6 +85,16 @@ def command(
         emit_json(facts)
     else:
         _tell(facts, team)
+
+
+def _check_shared_labels(path: Path, tags: Iterable[Sequence[str]], labels: Collection[str | None]) -> None:
+    """Refuse tagged sentences of another kind: a tagger of theirs would not need the list."""
+    found = {tag for sentence in tags for tag in sentence}
+    if not found & set(labels):
+        listed = ", ".join(sorted(filter(None, labels))[:5])
+        raise ParameterError(
+            f"--tagged: some tags of {path} must be labels of the list ({listed}), got {', '.join(sorted(found)[:5])}."
+        )
 
 
 def _tokens(text: Path) -> Iterator[tuple[str, ...]]:

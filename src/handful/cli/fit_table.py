@@ -72,6 +72,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         model, interrupted = _winner(problem, given)
     else:
         text = choose_view(problem, given["text"]).of(given["method"])
+        params = _with_balance(method, given["metric"]) | params
         model = fit_model(problem, method, params=params or None, text=text, shares=given["shares"], seed=given["seed"])
         model.training_ = {"chosen": "named"}
     model.training_ |= {
@@ -93,6 +94,19 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         kept = f" in {where}; the earlier model stays in {earlier}" if where != earlier else ""
         click.echo(f"Interrupted: the best bet so far was fitted and saved{kept}.", err=True)
         ctx.exit(130)
+
+
+def _with_balance(method: Any, metric: str) -> dict[str, Any]:
+    """Return what a metric changes of a method that was named: whether its answers lean to rare classes."""
+    from handful.experiment.compare import BALANCE
+    from handful.methods.table_model import card_for
+
+    if metric in ("auto", "accuracy"):
+        return {}
+    if "balance" in card_for(method).make(1, 0, {}).get_params(deep=False):
+        return {"balance": BALANCE}
+    say("--metric is not used: this method does not move its answers for it; the team does.", stderr=True)
+    return {}
 
 
 def _free_name(where: Path) -> Path:

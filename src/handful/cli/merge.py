@@ -176,6 +176,8 @@ def _tell(merged: Merged, where: Path) -> None:
         parts.append(f"{len(merged.replaced):,} replaced")
     if merged.n_same:
         parts.append(f"{merged.n_same:,} that were there already")
+    if merged.conflicts:
+        parts.append(f"{len(merged.conflicts):,} in conflict")
     if merged.n_empty:
         parts.append(f"{merged.n_empty:,} left empty")
     out.print(f"{where}: {', '.join(parts)}.", markup=False, soft_wrap=True)

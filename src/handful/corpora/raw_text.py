@@ -41,6 +41,7 @@ _ENDS = frozenset(
 _MONTH = re.compile(  # after a German day, "3. Oktober", no sentence ends
     r"januar|jänner|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember", re.IGNORECASE
 )
+_STRAIGHT = frozenset("\"'")
 _CLOSING = frozenset("\"')]\u201d\u2019\u00bb")
 _PARAGRAPH = re.compile(r"\n\s*\n")
 _LONGEST_MEAN = 5
@@ -128,11 +129,19 @@ def into_sentences(text: str, tokens: list[Token]) -> Iterator[list[Token]]:
             part = []
 
 
+def _closes(tokens: list[Token], place: int) -> bool:
+    """Tell whether a token closes a quote or bracket; a straight quote after a blank and before a word opens one."""
+    token = tokens[place]
+    if token.text not in _STRAIGHT or place == 0 or place + 1 == len(tokens):
+        return token.text in _CLOSING
+    return tokens[place - 1].end == token.start or token.end < tokens[place + 1].start
+
+
 def _ends(tokens: list[Token], place: int, after: Token) -> bool:
-    if after.text in _CLOSING or after.text in _ENDS or after.text[:1].islower():
+    if _closes(tokens, place + 1) or after.text in _ENDS or after.text[:1].islower():
         return False
     last = place
-    while last > 0 and tokens[last].text in _CLOSING:
+    while last > 0 and _closes(tokens, last):
         last -= 1
     token = tokens[last]
     if token.text not in _ENDS:

@@ -43,7 +43,7 @@ def label_suspicions(codes: np.ndarray, classes: Any) -> list[str]:
         told = ", ".join(f"{str(label)!r} ({n:,} label{'s' * (n != 1)})" for label, n in list(rare.items())[:3])
         notes.append(
             f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them; "
-            "balanced accuracy or F1 does."
+            'balanced accuracy does, and the team then finds more of them: --metric "balanced accuracy".'
         )
     return notes
 
