@@ -115,12 +115,12 @@ def up_to(text: Text, n_tokens: int) -> Text:
     return text[: int(np.searchsorted(np.cumsum([len(sentence) for sentence in text]), n_tokens))]
 
 
-def measure_seeds(name: str, seeds: range, order: int | None, raw_tokens: int | None) -> None:
+def measure_seeds(name: str, seeds: range, order: int | None, raw_tokens: int | None, n_starts: int) -> None:
     found = []
     for seed in seeds:
         task = TASKS[name](seed)
         more = task.more if raw_tokens is None else up_to(task.more, raw_tokens)
-        task = replace(task, more=more, settings={**task.settings, "order": order})
+        task = replace(task, more=more, settings={**task.settings, "order": order, "n_starts": n_starts})
         start = time.process_time()
         team = task.fit(task.team(seed))
         seconds = time.process_time() - start
@@ -197,6 +197,7 @@ def main() -> None:
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--order", type=int, choices=(1, 2))
     parser.add_argument("--raw-tokens", type=int)
+    parser.add_argument("--starts", type=int, default=3, help="taggers of a team")
     parser.add_argument("--settings", action="store_true")
     parser.add_argument("--labels", type=int, nargs="*", default=[])
     options = parser.parse_args()
@@ -210,7 +211,7 @@ def main() -> None:
             measure_labels(name, n_tagged)
         if not options.settings and not options.labels:
             seeds = range(options.first_seed, options.first_seed + options.seeds)
-            measure_seeds(name, seeds, options.order, options.raw_tokens)
+            measure_seeds(name, seeds, options.order, options.raw_tokens, options.starts)
     print(f"load average {os.getloadavg()[0]:.1f}")
 
 
