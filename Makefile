@@ -22,7 +22,7 @@ studio-browser:
 	  { echo "studio-test: needs Chromium; install it with: apt-get install chromium"; exit 2; }
 
 studio-test: studio-browser $(VENV)/browser.stamp
-	$(BIN)/python -m pytest -q -n 2 -m browser tests/studio
+	$(BIN)/python -m pytest -q -n 2 -m browser tests/studio tests/reports
 
 studio-pictures: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python tests/studio_pictures.py docs/figures/studio

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -250,9 +249,7 @@ def test_the_best_bet_is_set_off_in_the_chart_by_more_than_color(content):
     assert "rotate: 45deg" in page
 
 
-@pytest.mark.skipif(
-    shutil.which("chromium") is None, reason="needs Chromium; install it with: apt-get install chromium"
-)
+@pytest.mark.browser
 def test_the_ranking_fits_a_screen_of_1200_pixels(content, tmp_path):
     wide = {"against": (-0.148, -0.504, -0.208), "gain": (0.222, -0.293, 0.537), "n_bytes": 582_700, "p": 0.421}
     names = ("team", "semi-supervised-condensed-nn", "condensed-feature-classifier")
