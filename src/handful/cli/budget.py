@@ -78,15 +78,11 @@ def command(
 
 
 def _blind_guess(table: Table) -> BlindGuess:
-    import numpy as np
-
     from handful.core.labels import encode_labels
-    from handful.reports.content import BlindGuess
+    from handful.experiment.blind_guess import blind_guess
 
     labels = encode_labels(table.labels, who="budget")
-    counts = np.bincount(labels.codes[labels.labeled])
-    n_most, n_all = int(counts.max()), int(counts.sum())
-    return BlindGuess(str(labels.classes[counts.argmax()]), n_most, n_all, n_most / n_all)
+    return blind_guess(labels.codes, labels.classes, "accuracy")
 
 
 def _curves(told: Budget) -> list[Curve]:

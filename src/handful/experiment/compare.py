@@ -55,7 +55,7 @@ class Comparison(Result):
     @cached_property
     def blind_guess(self) -> BlindGuess:
         """What one would score who never looks at a row."""
-        return blind_guess(self.problem, self.arena.metric)
+        return blind_guess(self.problem.codes, self.problem.classes, self.arena.metric)
 
     @property
     def beats_blind_guess(self) -> bool:
