@@ -5,6 +5,8 @@ the same run, CPU seconds beside wall seconds, since only the former mean much o
 and give the sentences their part-of-speech column on the way, as a user would do with raw text.
 
     python benchmarks/cofer.py [--quick] [--json] [--only counting workers sources]
+                               [--raw FILE]     workers count this text, one sentence a line, in place of the news
+                               [--tokens N]     so much of it, 4,000,000 by default; plain counting takes a half of that
 """
 
 from __future__ import annotations
@@ -12,9 +14,13 @@ from __future__ import annotations
 import os
 import resource
 import tempfile
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
+from _raw_text import Text, raw_sentences
 from _shared import Clock, Rows, show_rows, usual_options
 
 from handful.core.records import Sentence
@@ -51,14 +57,15 @@ def counting(model: CRF, train: Names, news: list[Sentence]) -> Rows:
     return [row]
 
 
-def workers(model: CRF, tagger: CRF, train: Names, news: list[Sentence]) -> Rows:
+def workers(model: CRF, tagger: CRF, train: Names, text: Iterable[Sequence[str]]) -> Rows:
     """Count files of raw text with one and with two worker processes."""
     rows: Rows = []
     with tempfile.TemporaryDirectory() as folder:
-        n_files = 16
-        paths = [Path(folder) / f"{number:02}.txt" for number in range(n_files)]
-        for number, path in enumerate(paths):
-            path.write_text("".join(" ".join(s.tokens) + "\n" for s in news[number::n_files]), encoding="utf-8")
+        paths = [Path(folder) / f"{number:02}.txt" for number in range(16)]
+        with ExitStack() as stack:
+            files = cycle([stack.enter_context(path.open("w", encoding="utf-8")) for path in paths])
+            for tokens, file in zip(text, files, strict=False):
+                file.write(" ".join(tokens) + "\n")
         found = []
         for n_jobs in (1, 2):
             features = CondensedFeatures(model)
@@ -92,6 +99,8 @@ def main() -> None:
     parser = usual_options(__doc__, "2,000 training sentences, 100,000 tokens of news")
     tasks = ("counting", "workers", "sources")
     parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
+    parser.add_argument("--raw", default="news")
+    parser.add_argument("--tokens", type=int)
     options = parser.parse_args()
     if not os.environ.get("HANDFUL_DATA"):
         print("not run: HANDFUL_DATA must name the data folder.")
@@ -103,12 +112,12 @@ def main() -> None:
         # a few iterations give a model of the usual size, and this is about speed
         model = CRF("ner", **BASES["sup-l1"] | {"max_iter": 15}, n_jobs=2).fit(*train)
         model.set_params(n_jobs=None)
-        n_tokens = 100_000 if options.quick else 4_000_000
-        news = read_news(tagger, n_tokens if "workers" in options.only else n_tokens // 8)
+        n_tokens = options.tokens or (100_000 if options.quick else 4_000_000)
         if "counting" in options.only:
-            rows += counting(model, train, news[: len(news) // 8] if "workers" in options.only else news)
+            rows += counting(model, train, read_news(tagger, n_tokens // 2))
         if "workers" in options.only:
-            rows += workers(model, tagger, train, news)
+            text = Text(raw_sentences(options.raw)).until(n_tokens)
+            rows += workers(model, tagger, train, chain.from_iterable(text))
     if "sources" in options.only:
         rows += sources(options.quick)
     show_rows(rows, options)

@@ -43,5 +43,7 @@ def test_rows_give_their_sums_to_each_member_in_turn(seed):
                     rank = ranks[number] if len(ranks) else number
                     if rank >= 0:
                         expected[rank * n_targets + z] += sums[r * n_targets + z]
-        spread_rows(sums, offsets, members, ranks, n_targets, out)
+        spent = sums.copy()
+        spread_rows(spent, offsets, members, ranks, n_targets, out)
         assert out.tobytes() == expected.tobytes()
+        assert not spent.any()

@@ -248,7 +248,7 @@ def merge_rows(
     targets: np.ndarray,
     n_targets: int,
     fill_from: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray]:
     """Merge the features of predicates that fire together.
 
     Parameters
@@ -265,72 +265,47 @@ def merge_rows(
     Returns
     -------
     merged_offsets, merged_targets : ndarray
-        Features of each row.
-    merged, features : ndarray of int64
-        Pairs: this merged feature has this feature in its sum. Rising in `merged`.
+        Merged features of each row, by their targets, which rise.
 
     Examples
     --------
     >>> row_offsets, row_ids = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
     >>> offsets, targets = np.array([0, 1, 3]), np.array([7, 2, 7], dtype=np.int32)
-    >>> merged_offsets, merged_targets, merged, features = merge_rows(row_offsets, row_ids, offsets, targets, 9, 9)
-    >>> merged_targets.tolist(), merged.tolist(), features.tolist()
-    ([2, 7], [0, 1, 1], [1, 0, 2])
+    >>> merged_offsets, merged_targets = merge_rows(row_offsets, row_ids, offsets, targets, 9, 9)
+    >>> merged_offsets.tolist(), merged_targets.tolist()
+    ([0, 2], [2, 7])
     """
     n_rows = len(row_offsets) - 1
     merged_offsets = np.zeros(n_rows + 1, dtype=np.int64)
     seen = np.full(n_targets, -1, dtype=np.int64)
-    n_pairs = 0
     for r in range(n_rows):
         distinct = 0
         for i in range(row_offsets[r], row_offsets[r + 1]):
             p = row_ids[i]
             for f in range(offsets[p], offsets[p + 1]):
-                n_pairs += 1
                 if seen[targets[f]] != r:
                     seen[targets[f]] = r
                     distinct += 1
         merged_offsets[r + 1] = merged_offsets[r] + (n_targets if distinct >= fill_from else distinct)
     merged_targets = np.empty(merged_offsets[n_rows], dtype=np.int32)
-    merged = np.empty(n_pairs, dtype=np.int64)
-    features = np.empty(n_pairs, dtype=np.int64)
     for z in range(n_targets):
         seen[z] = -1
-    size = np.zeros(n_targets, dtype=np.int64)
-    place = np.empty(n_targets, dtype=np.int64)
-    base = 0
     for r in range(n_rows):
         start, stop = merged_offsets[r], merged_offsets[r + 1]
-        n = 0
         if stop - start == n_targets:
             for z in range(n_targets):
                 merged_targets[start + z] = z
-                size[z] = 0
+            continue
+        n = start
         for i in range(row_offsets[r], row_offsets[r + 1]):
             p = row_ids[i]
             for f in range(offsets[p], offsets[p + 1]):
-                z = targets[f]
-                if seen[z] != r:
-                    seen[z] = r
-                    size[z] = 0
-                    if stop - start < n_targets:
-                        merged_targets[start + n] = z
+                if seen[targets[f]] != r:
+                    seen[targets[f]] = r
+                    merged_targets[n] = targets[f]
                     n += 1
-                size[z] += 1
-        if stop - start < n_targets:
-            _sort_targets(merged_targets, start, stop, seen, r)
-        for v in range(start, stop):
-            z = merged_targets[v]
-            place[z] = base
-            base += size[z]
-            for k in range(place[z], base):
-                merged[k] = v
-        for i in range(row_offsets[r], row_offsets[r + 1]):
-            p = row_ids[i]
-            for f in range(offsets[p], offsets[p + 1]):
-                features[place[targets[f]]] = f
-                place[targets[f]] += 1
-    return merged_offsets, merged_targets, merged, features
+        _sort_targets(merged_targets, start, stop, seen, r)
+    return merged_offsets, merged_targets
 
 
 @njit(cache=True, nogil=True)
@@ -353,18 +328,94 @@ def _sort_targets(targets: np.ndarray, start: int, stop: int, seen: np.ndarray, 
 
 
 @njit(cache=True, nogil=True)
-def add_indexed(to: np.ndarray, source: np.ndarray, values: np.ndarray, start: int, stop: int, out: np.ndarray) -> None:
-    """Add ``values[source[i]]`` to ``out[to[i]]`` for i from `start` to `stop`.
+def add_to_rows(
+    row_offsets: np.ndarray,
+    row_ids: np.ndarray,
+    offsets: np.ndarray,
+    targets: np.ndarray,
+    merged_offsets: np.ndarray,
+    merged_targets: np.ndarray,
+    n_targets: int,
+    weights: np.ndarray,
+    merged: np.ndarray,
+) -> None:
+    """Add the weight of each feature to the merged features that have it in their sum.
+
+    Parameters
+    ----------
+    row_offsets, row_ids, offsets, targets, n_targets
+        See `merge_rows`.
+    merged_offsets, merged_targets : ndarray
+        What `merge_rows` returned; rows that have every target need no `merged_targets`.
+    weights : ndarray of float64
+        Of each feature.
+    merged : ndarray of float64
+        Receives the sums, on top of what it holds.
 
     Examples
     --------
-    >>> out = np.zeros(2)
-    >>> add_indexed(np.array([0, 0, 1]), np.array([1, 0, 1]), np.array([1.0, 2.0]), 0, 3, out)
-    >>> out.tolist()
-    [3.0, 2.0]
+    >>> row_offsets, row_ids = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    >>> offsets, targets = np.array([0, 1, 3]), np.array([7, 2, 7], dtype=np.int32)
+    >>> weights, merged = np.array([1.0, 2.0, 4.0]), np.zeros(2)
+    >>> add_to_rows(row_offsets, row_ids, offsets, targets, np.array([0, 2]), np.array([2, 7]), 9, weights, merged)
+    >>> merged.tolist()
+    [2.0, 5.0]
     """
-    for i in range(start, stop):
-        out[to[i]] += values[source[i]]
+    place = np.empty(n_targets, dtype=np.int64)
+    for r in range(len(row_offsets) - 1):
+        start, stop = merged_offsets[r], merged_offsets[r + 1]
+        if stop - start == n_targets:
+            for i in range(row_offsets[r], row_offsets[r + 1]):
+                p = row_ids[i]
+                for f in range(offsets[p], offsets[p + 1]):
+                    merged[start + targets[f]] += weights[f]
+            continue
+        for v in range(start, stop):
+            place[merged_targets[v]] = v
+        for i in range(row_offsets[r], row_offsets[r + 1]):
+            p = row_ids[i]
+            for f in range(offsets[p], offsets[p + 1]):
+                merged[place[targets[f]]] += weights[f]
+
+
+@njit(cache=True, nogil=True)
+def add_from_rows(
+    row_offsets: np.ndarray,
+    row_ids: np.ndarray,
+    offsets: np.ndarray,
+    targets: np.ndarray,
+    merged_offsets: np.ndarray,
+    merged_targets: np.ndarray,
+    n_targets: int,
+    merged: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    """Add the counts of merged features to those of their features; the reverse of `add_to_rows`.
+
+    Examples
+    --------
+    >>> row_offsets, row_ids = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
+    >>> offsets, targets = np.array([0, 1, 3]), np.array([7, 2, 7], dtype=np.int32)
+    >>> merged, counts = np.array([2.0, 5.0]), np.zeros(3)
+    >>> add_from_rows(row_offsets, row_ids, offsets, targets, np.array([0, 2]), np.array([2, 7]), 9, merged, counts)
+    >>> counts.tolist()
+    [5.0, 2.0, 5.0]
+    """
+    place = np.empty(n_targets, dtype=np.int64)
+    for r in range(len(row_offsets) - 1):
+        start, stop = merged_offsets[r], merged_offsets[r + 1]
+        if stop - start == n_targets:
+            for i in range(row_offsets[r], row_offsets[r + 1]):
+                p = row_ids[i]
+                for f in range(offsets[p], offsets[p + 1]):
+                    counts[f] += merged[start + targets[f]]
+            continue
+        for v in range(start, stop):
+            place[merged_targets[v]] = v
+        for i in range(row_offsets[r], row_offsets[r + 1]):
+            p = row_ids[i]
+            for f in range(offsets[p], offsets[p + 1]):
+                counts[f] += merged[place[targets[f]]]
 
 
 @njit(cache=True, nogil=True)

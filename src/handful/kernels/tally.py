@@ -140,7 +140,7 @@ def add_shares(ids: np.ndarray, shares: np.ndarray, ranks: np.ndarray, out: np.n
 def spread_rows(
     sums: np.ndarray, row_offsets: np.ndarray, row_ids: np.ndarray, ranks: np.ndarray, n_targets: int, out: np.ndarray
 ) -> None:
-    """Add what was summed for rows to the members of each row.
+    """Add what was summed for rows to the members of each row, and set the sums to 0.
 
     Parameters
     ----------
@@ -173,6 +173,8 @@ def spread_rows(
             if rank >= 0:
                 for j in range(n_there):
                     out[rank * n_targets + there[j]] += sums[r * n_targets + there[j]]
+        for j in range(n_there):
+            sums[r * n_targets + there[j]] = 0.0
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from handful.features import Predicates
-from handful.kernels.chain_features import add_indexed, count_block, count_dense, merge_rows, score_block, score_dense
+from handful.kernels.chain_features import (
+    add_from_rows,
+    add_to_rows,
+    count_block,
+    count_dense,
+    merge_rows,
+    score_block,
+    score_dense,
+)
 
 _MOST_DENSE = 40
 
@@ -45,18 +53,24 @@ class Side:
     def __init__(self, observed: Predicates, offsets: np.ndarray, targets: np.ndarray, skip: int) -> None:
         self.observed = observed
         self.skip = skip
-        self.used, local = np.unique(targets, return_inverse=True)
-        self._offsets, self._targets = offsets, local.astype(np.int32)
+        there = np.zeros(int(targets.max(initial=-1)) + 1, dtype=bool)
+        there[targets] = True
+        self.used = np.flatnonzero(there)
+        self._offsets, self._targets = offsets, (np.cumsum(there, dtype=np.int32) - 1)[targets]
         self._dense = len(self.used) <= _MOST_DENSE
         rows, row_offsets, row_ids, direct = observed.rows, observed.row_offsets, observed.row_ids, observed.direct
         if self._dense:
             rows, row_offsets, row_ids = _as_rows(observed, len(offsets) - 1)
             direct = direct[:, :0]
-        fill_from = 0 if self._dense else -(-len(self.used) // 3)
-        self._merged_offsets, self._merged_targets, self._merged, self._features = merge_rows(
-            row_offsets, row_ids, offsets, self._targets, len(self.used), fill_from
-        )
-        self.n_merged = len(self._merged_targets)
+            merged_offsets, merged_targets = np.arange(len(row_offsets)) * len(self.used), self._targets[:0]
+        else:
+            third = -(-len(self.used) // 3)
+            merged_offsets, merged_targets = merge_rows(
+                row_offsets, row_ids, offsets, self._targets, len(self.used), third
+            )
+        self._row_offsets, self._row_ids = row_offsets, row_ids
+        self._merged_offsets, self._merged_targets = merged_offsets, merged_targets
+        self.n_merged = int(merged_offsets[-1])
         self._rows, self._direct = np.ascontiguousarray(rows), np.ascontiguousarray(direct)
 
     @property
@@ -67,12 +81,16 @@ class Side:
     def merge(self, weights: np.ndarray) -> np.ndarray:
         """Return the weights of merged rows."""
         merged = np.zeros(self.n_merged)
-        add_indexed(self._merged, self._features, weights, 0, len(self._merged), merged)
+        add_to_rows(*self._rows_and_features(), weights, merged)
         return merged
 
     def unmerge(self, merged_counts: np.ndarray, counts: np.ndarray) -> None:
         """Add the counts of merged rows to those of their features; the reverse of `merge`."""
-        add_indexed(self._features, self._merged, merged_counts, 0, len(self._merged), counts)
+        add_from_rows(*self._rows_and_features(), merged_counts, counts)
+
+    def _rows_and_features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+        features = self._offsets, self._targets, self._merged_offsets, self._merged_targets
+        return self._row_offsets, self._row_ids, *features, len(self.used)
 
     def score(
         self, first_rows: np.ndarray, lengths: np.ndarray, weights: np.ndarray, merged: np.ndarray, scores: np.ndarray

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain as chained
 from itertools import pairwise
@@ -24,6 +25,8 @@ from handful.tagging.base import check_sentences
 _BATCH_TOKENS = 200_000
 _MOST_CELLS = 1 << 24
 _OWN = np.empty(0, dtype=np.int64)  # every number is its own rank
+_ANY_TOKEN = np.array([-1])  # the last line of the sums, for bare label pairs and triples
+_spare: list[np.ndarray] = []  # zeros, one array for each thread that counts
 
 
 class ChainSpace:
@@ -169,13 +172,24 @@ class ChainSpace:
     def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
         """Return A from the sums of each observation at first, second and later positions."""
         sums = basis.reshape(-1, self._even.n_classes)
-        group, first, second = self._place(np.arange(start, stop))
-        shares = np.empty(stop - start)
-        for kind, share in enumerate((self._label_share, self._pair_share, self._pair_share, self._triple_share)):
-            of_kind = group == kind
-            # bare label pairs and triples have predicate -1: the last line, which is any token
-            shares[of_kind] = (sums[first[of_kind]] * share[second[of_kind]]).sum(axis=1)
-        return shares
+        kinds = (
+            (self._nodes, self._label_share),
+            (self._edges, self._pair_share),
+            (_ANY_TOKEN, self._pair_share),
+            (_ANY_TOKEN, self._triple_share),
+        )
+        parts = [np.empty(0)]
+        for (predicates, share), (low, high) in zip(kinds, pairwise(self.starts.tolist()), strict=True):
+            first, end = max(start - low, 0), min(stop, high) - low
+            if first < end:
+                width = len(share)
+                line = first // width
+                here = sums[predicates[line : -(-end // width)]]
+                even = here[:, :1] * share[:, 0]
+                for place in range(1, share.shape[1]):
+                    even += here[:, place, None] * share[:, place]
+                parts.append(even.ravel()[first - line * width : end - line * width])
+        return np.concatenate(parts)
 
     def types(self, ids: np.ndarray) -> np.ndarray:
         """Return the template of each feature."""
@@ -316,26 +330,45 @@ def _add(
     observed: Predicates, targets: np.ndarray, amounts: np.ndarray, ranks: np.ndarray, width: int, out: np.ndarray
 ) -> None:
     """Add the amount of each token to the cells of its predicates and its target."""
-    n_rows = len(observed.row_offsets) - 1
-    if n_rows * width <= _MOST_CELLS:
-        sums = np.zeros(n_rows * width)
-        add_pairs(observed.rows, targets, amounts, _OWN, width, sums)
-        spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
-        add_pairs(observed.direct, targets, amounts, ranks, width, out)
-    else:
-        add_pairs(observed.ids, targets, amounts, ranks, width, out)
+    with _zeros_for_rows(observed, width) as sums:
+        if sums is None:
+            add_pairs(observed.ids, targets, amounts, ranks, width, out)
+        else:
+            add_pairs(observed.rows, targets, amounts, _OWN, width, sums)
+            spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
+            add_pairs(observed.direct, targets, amounts, ranks, width, out)
 
 
 def _add_shares(observed: Predicates, shares: np.ndarray, ranks: np.ndarray, out: np.ndarray) -> None:
     """Add the shares of all targets at each token to the cells of its predicates."""
-    n_rows, width = len(observed.row_offsets) - 1, shares.shape[1]
-    if n_rows * width <= _MOST_CELLS:
-        sums = np.zeros(n_rows * width)
-        add_shares(observed.rows, shares, np.arange(n_rows), sums)
-        spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
-        add_shares(observed.direct, shares, ranks, out)
-    else:
-        add_shares(observed.ids, shares, ranks, out)
+    width = shares.shape[1]
+    with _zeros_for_rows(observed, width) as sums:
+        if sums is None:
+            add_shares(observed.ids, shares, ranks, out)
+        else:
+            add_shares(observed.rows, shares, np.arange(len(sums) // width), sums)
+            spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
+            add_shares(observed.direct, shares, ranks, out)
+
+
+@contextmanager
+def _zeros_for_rows(observed: Predicates, width: int) -> Iterator[np.ndarray | None]:
+    """Lend zeros, `width` for each row, which must be zeros again in the end; None if they were too many.
+
+    They are kept for the next batch, since new memory takes the system as long to give as the sums take.
+    """
+    size = (len(observed.row_offsets) - 1) * width
+    if size > _MOST_CELLS:
+        yield None
+        return
+    try:  # in one step, as several threads may count
+        zeros = _spare.pop()
+    except IndexError:
+        zeros = np.zeros(size)
+    if len(zeros) < size:
+        zeros = np.zeros(size)
+    yield zeros[:size]
+    _spare.append(zeros)  # not after an error, so that they are never lent dirty
 
 
 def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:
