@@ -28,7 +28,7 @@ def save_picture(figure: Any, path: Path, **options: Any) -> Path:
     """
     import matplotlib.pyplot as plt
 
-    with atomic_writer(path) as file:
+    with atomic_writer(path) as file, plt.rc_context({"svg.hashsalt": "handful"}):
         figure.savefig(file, format=path.suffix[1:], metadata={"Date": None}, **options)
     plt.close(figure)
     return path

@@ -44,18 +44,16 @@ def draw_transitions(path: Path, gold: Sequence[Sequence[str]], predicted: Seque
     Path
         The file.
     """
-    matplotlib = require("matplotlib", extra="plots", why="handful paper --figures")
-    matplotlib.use("Agg")
+    require("matplotlib", extra="plots", why="handful paper --figures").use("Agg")
     import matplotlib.pyplot as plt
 
     labels = sorted({tag for tags in (gold, predicted) for row in tags for tag in row})
-    with matplotlib.rc_context({"svg.hashsalt": "haghighi2006"}):  # the same picture is the same file
-        figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
-        for axis, tags, title in zip(axes, (gold, predicted), ("gold", "PROTO+SIM"), strict=True):
-            axis.imshow(transition_shares(tags, labels), cmap="Greys", vmin=0, vmax=1)
-            axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
-            axis.set_yticks(range(len(labels)), labels, fontsize=7)
-            axis.set_title(title)
-            axis.set_xlabel("next label")
-            axis.set_ylabel("label")
-        return save_picture(figure, path)
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
+    for axis, tags, title in zip(axes, (gold, predicted), ("gold", "PROTO+SIM"), strict=True):
+        axis.imshow(transition_shares(tags, labels), cmap="Greys", vmin=0, vmax=1)
+        axis.set_xticks(range(len(labels)), labels, rotation=90, fontsize=7)
+        axis.set_yticks(range(len(labels)), labels, fontsize=7)
+        axis.set_title(title)
+        axis.set_xlabel("next label")
+        axis.set_ylabel("label")
+    return save_picture(figure, path)

@@ -31,16 +31,14 @@ def draw_figures(folder: Path) -> list[Path]:
     list of Path
         The files written.
     """
-    matplotlib = require("matplotlib", extra="plots", why="handful paper --figures")
-    matplotlib.use("Agg")
-    with matplotlib.rc_context({"svg.hashsalt": "su2004"}):  # the same picture is the same file
-        return [
-            _table_one(folder / "table1.svg"),
-            _table_two(folder / "table2.svg"),
-            _table_three(folder / "table3.svg"),
-            _figure_one(folder / "figure1.svg"),
-            _distances(folder / "distances.svg"),
-        ]
+    require("matplotlib", extra="plots", why="handful paper --figures").use("Agg")
+    return [
+        _table_one(folder / "table1.svg"),
+        _table_two(folder / "table2.svg"),
+        _table_three(folder / "table3.svg"),
+        _figure_one(folder / "figure1.svg"),
+        _distances(folder / "distances.svg"),
+    ]
 
 
 def _table_one(path: Path) -> Path:

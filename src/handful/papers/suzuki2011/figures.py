@@ -35,13 +35,11 @@ def draw_figures(folder: Path, points: Sequence[Point]) -> list[Path]:
     list of Path
         The files.
     """
-    matplotlib = require("matplotlib", extra="plots", why="handful paper --figures")
-    matplotlib.use("Agg")
-    with matplotlib.rc_context({"svg.hashsalt": "suzuki2011"}):  # the same picture is the same file
-        drawn = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1 and not p.kept])]
-        curve = [p for p in points if p.every > 1]
-        if curve:
-            drawn.append(_draw_curve(folder / "unlabeled-text.svg", curve))
+    require("matplotlib", extra="plots", why="handful paper --figures").use("Agg")
+    drawn = [_draw_sizes(folder / "figure3-names.svg", [p for p in points if p.every == 1 and not p.kept])]
+    curve = [p for p in points if p.every > 1]
+    if curve:
+        drawn.append(_draw_curve(folder / "unlabeled-text.svg", curve))
     numbers = folder / "points.json"
     with atomic_writer(numbers) as file:
         file.write(("[\n" + ",\n".join(json.dumps(asdict(p)) for p in points) + "\n]\n").encode())
