@@ -8,7 +8,13 @@ from typing import Any
 from handful.core.errors import FileError, HandfulError
 from handful.core.registry import card_of
 
-KINDS = {"tables": "of table rows", "sentences": "of tags", "contexts": "of word senses", "trees": "of trees"}
+KINDS = {
+    "tables": "of table rows",
+    "sentences": "of tags",
+    "prototypes": "of tags from prototypes",
+    "contexts": "of word senses",
+    "trees": "of trees",
+}
 """What models answer for, in words."""
 
 
@@ -26,8 +32,8 @@ def check_earlier(where: Path, kind: str, target: str | None = None) -> str:
     ----------
     where : Path
         Where the new model goes.
-    kind : {"tables", "sentences", "contexts", "trees"}
-        What it answers for.
+    kind : {"tables", "sentences", "prototypes", "contexts", "trees"}
+        What it answers for. Tags from prototypes and those learned from tagged sentences do not replace each other.
     target : str or None
         The column that it answers with, if it has a name.
 
@@ -51,9 +57,10 @@ def check_earlier(where: Path, kind: str, target: str | None = None) -> str:
     card = card_of(type(model))
     name = getattr(model, "method_name", card.name if card else type(model).__name__)
     told = f"{name}{f' for {earlier!r}' if earlier else ''}{f', from {data}' if (data := training.get('data')) else ''}"
-    if kind_of(model) != kind:
+    found = "prototypes" if card and "prototypes" in card.learns_from and not earlier else kind_of(model)
+    if found != kind:
         raise FileError(
-            f"{where}: is there already, and is a model {KINDS.get(kind_of(model), 'of another kind')} ({told}). {way_out}"
+            f"{where}: is there already, and is a model {KINDS.get(found, 'of another kind')} ({told}). {way_out}"
         )
     if earlier and target and earlier != target:
         raise FileError(f"{where}: is there already, and answers {earlier!r}, not {target!r} ({told}). {way_out}")

@@ -11,7 +11,7 @@ import click
 
 from handful.cli.console import emit_json, progress_bar, say
 from handful.cli.earlier_model import check_earlier
-from handful.cli.options import Run, check_output, model_file, run_options, training_state
+from handful.cli.options import Run, check_output, command_line, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.cli.prototypes import MORE_TEXT
 from handful.core.errors import ParameterError
@@ -36,7 +36,10 @@ _SHORT = 1.5  # words: fields that are shorter in the mean are hardly fields
 @click.option("--spelling/--no-spelling", default=None, help="Whether suffixes, capitals, hyphens and digits count.")
 @parameters_of(PrototypeTeam, leave_out=("spelling",), aliases={"max_iter": "--iterations"})
 @run_options("model", "checkpoint", "seed", "as_json", jobs={"default": -1})
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     prototypes: Path,
     text: Path,
     similarity_text: Path | None,
@@ -50,13 +53,14 @@ def command(
     What is not set is chosen by the text itself: some prototypes are hidden, and the settings are best that give them
     their label all the same.
     """
+    from handful.core.version import __version__
     from handful.corpora.formats import read_prototypes
     from handful.corpora.tagged import read_tagged
     from handful.methods import save
 
     target = model_file(run, text)
     check_output(target, prototypes, text, similarity_text, tagged, run.checkpoint)
-    replaced = check_earlier(target, "sentences")
+    replaced = check_earlier(target, "prototypes")
     state = training_state(run)
     lists = read_prototypes(prototypes)
     sentences = list(_tokens(text))
@@ -77,6 +81,13 @@ def command(
     more = () if similarity_text is None else _tokens(similarity_text)
     with progress_bar() as progress:
         team.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
+    team.training_ = {
+        "data": text.name,
+        "prototypes": prototypes.name,
+        "sentences": len(sentences),
+        "command": command_line(ctx),
+        "handful": __version__,
+    }
     save(team, target)
     if replaced:
         say(replaced, stderr=True)
