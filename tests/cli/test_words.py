@@ -99,12 +99,62 @@ def test_a_list_is_checked_against_a_model_and_correct_labels(capsys, folder, tm
     assert (code, "there must be a column 7, got 1 after the token" in err) == (2, True)
 
 
+def test_marks_between_fields_are_left_out_of_the_accuracy_and_not_disputed(capsys, tmp_path):
+    fields = {"SIZE": ["large", "bedroom", "bath"], "RENT": ["rent", "$", "month"]}
+    write_prototypes(tmp_path / "list.tsv", {**fields, "MARK": [","]})
+    ads = [[*fields[a], ",", *fields[b], ","] for a, b in (("SIZE", "RENT"), ("RENT", "SIZE")) for _ in range(10)]
+    of_word = {word: label for label, words in fields.items() for word in words}
+    marked = [[of_word.get(word, "MARK") for word in ad] for ad in ads]
+    filled = [[*[labels[0]] * 4, *[labels[4]] * 4] for labels in marked]
+    write_text(tmp_path / "ads.txt", ads)
+    model = tmp_path / "m.handful"
+    fitting = ("--fields", "--boundary", "MARK", "--similarity", "none", "--model", model, "--jobs", 1)
+    assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", tmp_path / "ads.txt", *fitting)[0] == 0
+    for name, tags, n_marks in (("marked", marked, 40), ("filled", filled, 0)):
+        pairs = ["\n".join(map("\t".join, zip(ad, row, strict=True))) for ad, row in zip(ads, tags, strict=True)]
+        (tmp_path / f"{name}.tsv").write_text("\n\n".join(pairs) + "\n")
+        check = ("prototypes", "check", tmp_path / "list.tsv", tmp_path / f"{name}.tsv", "--tagger", model, "--gold", 1)
+        report = json.loads(run(capsys, *check, "--json")[1])
+        assert [report[key] for key in ("accuracy", "boundaries", "confusions", "disputed")] == [1.0, n_marks, [], []]
+        told = "Not counted: 40 whose correct label is MARK; a mark is given the label of the field before it."
+        assert (told in run(capsys, *check)[1]) == (n_marks > 0)
+
+
 def test_another_model_cannot_check_a_list(capsys, folder, tmp_path):
     write_prototypes(tmp_path / "list.tsv", {"DT": ["the"]})
     model = tmp_path / "crf.handful"
     assert run(capsys, "fit", "tagger", folder / "tagged.tsv", "--model", model, "--iterations", 1)[0] == 0
     code, _, err = run(capsys, "prototypes", "check", tmp_path / "list.tsv", folder / "text.txt", "--tagger", model)
     assert (code, "a model of 'handful fit prototypes' is needed, got a CRF" in err) == (2, True)
+
+
+def test_prototypes_and_tagged_sentences_do_not_replace_the_model_of_each_other(capsys, folder, tmp_path):
+    write_prototypes(tmp_path / "list.tsv", {"SIZE": ["br"], "RENT": ["$"]})
+    tagged, typical = tmp_path / "tagged.handful", tmp_path / "typical.handful"
+    from_tags = ("fit", "tagger", folder / "tagged.tsv", "--iterations", 1, "--model")
+    from_prototypes = (
+        "fit",
+        "prototypes",
+        tmp_path / "list.tsv",
+        folder / "ads.txt",
+        "--order",
+        1,
+        "--similarity",
+        "none",
+    )
+    from_prototypes = (*from_prototypes, "--iterations", 1, "--n-starts", 1, "--jobs", 1, "--model")
+    for command, model in ((from_tags, tagged), (from_prototypes, typical)):
+        assert run(capsys, *command, model)[0] == 0
+    for command, model, kind in (
+        (from_prototypes, tagged, "tags (crf"),
+        (from_tags, typical, "tags from prototypes ("),
+    ):
+        before = model.read_bytes()
+        code, _, err = run(capsys, *command, model)
+        assert (code, f"is there already, and is a model of {kind}" in err) == (1, True), err
+        assert model.read_bytes() == before
+    code, _, err = run(capsys, *from_prototypes, typical)
+    assert (code, "the earlier model was replaced (prototype-team, from ads.txt)" in err) == (0, True), err
 
 
 def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):

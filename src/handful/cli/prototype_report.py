@@ -108,6 +108,13 @@ def show_mistakes(accuracy: float, confusions: Sequence[tuple[str, str, int, flo
         out.print(table)
 
 
+def show_boundaries(n_tokens: int, boundary: str) -> None:
+    """Print how many tokens were left out of the accuracy, since their correct label is that of marks between fields."""
+    say(
+        f"Not counted: {n_tokens:,} whose correct label is {boundary}; a mark is given the label of the field before it."
+    )
+
+
 def _table(*heads: str, right: Sequence[int] = ()) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, head in enumerate(heads):

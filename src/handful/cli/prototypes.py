@@ -150,7 +150,7 @@ def check(
     """Tell how much of TEXT the list PROTOTYPES reaches, and where it is weak."""
     from dataclasses import asdict
 
-    from handful.cli.prototype_report import show_coverage, show_mistakes, show_settings
+    from handful.cli.prototype_report import show_boundaries, show_coverage, show_mistakes, show_settings
     from handful.corpora.formats import read_prototypes
     from handful.evaluation.mapping import confusions
     from handful.methods import load
@@ -170,8 +170,11 @@ def check(
     )
     facts = {**asdict(coverage), "settings": getattr(tagger, "trials_", [])}
     if tagger is not None and correct is not None:
-        facts["accuracy"] = tagger.score(sentences, correct)
-        facts["confusions"] = confusions(correct, tagger.predict(sentences), top=words)
+        # A mark takes the label of the field before it, so that nothing could be right where the mark's own is asked for.
+        fields = [[None if label == tagger.boundary else label for label in labels] for labels in correct]
+        facts["accuracy"] = tagger.score(sentences, fields)
+        facts["confusions"] = confusions(fields, tagger.predict(sentences), top=words)
+        facts["boundary"], facts["boundaries"] = tagger.boundary, sum(labels.count(None) for labels in fields)
     if as_json:
         emit_json(facts)
         return
@@ -179,6 +182,8 @@ def check(
     show_settings(facts["settings"])
     if "accuracy" in facts:
         show_mistakes(facts["accuracy"], facts["confusions"])
+        if facts["boundaries"]:
+            show_boundaries(facts["boundaries"], facts["boundary"])
 
 
 def _read(text: Path) -> list[Sentence]:

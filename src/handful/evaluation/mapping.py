@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from typing import TypeVar
 
 from handful.core.errors import DataError
+
+_Label = TypeVar("_Label", str, str | None)
 
 
 def many_to_one(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -64,14 +67,14 @@ def mapped_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[
 
 
 def confusions(
-    gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], top: int = 10
+    gold: Sequence[Sequence[str | None]], predicted: Sequence[Sequence[str]], top: int = 10
 ) -> list[tuple[str, str, int, float]]:
     """Return the most frequent mistakes.
 
     Parameters
     ----------
     gold, predicted : sequence of sequences of str
-        Correct and found labels.
+        Correct and found labels; tokens whose correct label is None do not count.
     top : int, default=10
         How many.
 
@@ -85,13 +88,14 @@ def confusions(
     >>> confusions([["N", "N", "V"]], [["V", "V", "N"]])
     [('N', 'V', 2, 0.6666666666666666), ('V', 'N', 1, 0.3333333333333333)]
     """
-    wrong = Counter((true, answer) for true, answer in _pairs(gold, predicted) if true != answer)
+    pairs = _pairs(gold, predicted)
+    wrong = Counter((true, answer) for true, answer in pairs if true is not None and true != answer)
     total = wrong.total()
     ranked = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
     return [(true, answer, count, count / total) for (true, answer), count in ranked[:top]]
 
 
-def _pairs(gold: Iterable[Sequence[str]], predicted: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+def _pairs(gold: Iterable[Sequence[_Label]], predicted: Iterable[Sequence[str]]) -> list[tuple[_Label, str]]:
     gold, predicted = list(gold), list(predicted)
     if [len(s) for s in gold] != [len(s) for s in predicted]:
         raise DataError(

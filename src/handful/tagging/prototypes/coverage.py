@@ -127,7 +127,8 @@ def check_prototypes(
     tagger : PrototypeTagger, optional
         Fitted; tells which words it is unsure of.
     gold : list of lists of str, optional
-        Correct labels, None where not known; tells which prototypes stand under the wrong label.
+        Correct labels, None where not known; tells which prototypes stand under the wrong label. Those of the tagger's
+        ``boundary`` stand under none, since marks take the label of the field before them.
     n_links, threshold
         As for `PrototypeTagger`.
     n_words : int, default=10
@@ -164,7 +165,7 @@ def check_prototypes(
         under_several_labels(lists),
         _uncovered(counts, {*labels_of, *linked})[:n_words],
         _unsure(tagger, sentences, counts, n_words) if tagger is not None else [],
-        _disputed(sentences, gold, labels_of)[:n_words] if gold is not None else [],
+        _disputed(sentences, gold, labels_of, getattr(tagger, "boundary", None))[:n_words] if gold is not None else [],
     )
 
 
@@ -243,7 +244,10 @@ def _unsure(tagger: Any, sentences: Sequence[Tokens], counts: Counter[str], n_wo
 
 
 def _disputed(
-    sentences: Sequence[Tokens], gold: Sequence[Sequence[str | None] | None], labels_of: Mapping[str, Sequence[str]]
+    sentences: Sequence[Tokens],
+    gold: Sequence[Sequence[str | None] | None],
+    labels_of: Mapping[str, Sequence[str]],
+    boundary: str | None,
 ) -> list[tuple[str, str, int, int]]:
     check_given(gold, np.cumsum([0, *map(len, sentences)]), "gold")
     seen: dict[str, Counter[str]] = {}
@@ -253,6 +257,8 @@ def _disputed(
                 seen.setdefault(word, Counter())[label] += 1
     most = {word: labels.most_common(1)[0] for word, labels in seen.items()}
     wrong = [
-        (word, *most[word], labels.total()) for word, labels in seen.items() if most[word][0] not in labels_of[word]
+        (word, *most[word], labels.total())
+        for word, labels in seen.items()
+        if most[word][0] not in labels_of[word] and boundary not in labels_of[word]
     ]
     return sorted(wrong, key=lambda entry: -entry[2])
