@@ -116,7 +116,7 @@ def test_check_reports_what_is_missing_without_failing(capsys, folder):
     supply(folder)
     code, out, err = run(capsys, "check")
     assert (code, err) == (0, "")
-    assert "1 sentences, 2 tokens, 2 labels" in out
+    assert "sentences: 1, tokens: 2, labels: 2" in out
     n_files = sum(1 for entry in all_corpora().values() if entry.files)
     assert f"1 here, {n_files - 1} missing, 0 damaged in {folder}" in out
 

@@ -530,7 +530,7 @@ def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
     assert facts["explanations"][0]["label"] == "q"
     code, _, err = run(capsys, "why", model, table, "--row", 500)
     assert code == 1
-    assert "--row must be one of the 120 rows, got 500" in err
+    assert "--row must be from 1 to 120, the number of rows, got 500" in err
     tagger = table.parent / "t.handful"
     assert run(capsys, "fit", "tagger", corpus, "--model", tagger)[0] == 0
     code, out, _ = run(capsys, "why", tagger, corpus, "--row", 3)
@@ -559,7 +559,7 @@ def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
     assert out.startswith("bank: r")
     code, _, err = run(capsys, "why", model, contexts, "--row", 50)
     assert code == 1
-    assert "--row must be one of the 8 contexts, got 50" in err
+    assert "--row must be from 1 to 8, the number of contexts, got 50" in err
     save(BrownClusters(2).fit([["a", "b"], ["a", "c"]]), model)
     code, _, err = run(capsys, "why", model, contexts)
     assert code == 2

@@ -231,3 +231,18 @@ def fit_table(capsys):
     Path("new.csv").write_text("x\n1\n2\n")
     if not Path("table.handful").exists():
         assert run(capsys, "fit", "table.csv", "--target", "y", "--method", "k-nn")[0] == 0
+
+
+def test_one_of_a_thing_is_told_in_the_singular(capsys, tmp_path):
+    (tmp_path / "one.tsv").write_text("the\tD\ndog\tN\n")
+    (tmp_path / "one.txt").write_text("the dog\n")
+    (tmp_path / "rows.csv").write_text("a,label\n1,x\n2,x\n8,y\n9,y\n")
+    (tmp_path / "new.csv").write_text("a\n1\n")
+    tagger, model = tmp_path / "one.handful", tmp_path / "rows.handful"
+    assert run(capsys, "fit", "tagger", tmp_path / "one.tsv", "--jobs", 1)[1].startswith("1 sentence, 2 tags, ")
+    assert "2 tokens of 1 sentence tagged." in run(capsys, "predict", tagger, tmp_path / "one.txt")[2]
+    assert "1 new sentence is there; it was chosen." in run(capsys, "next", "--unlabeled", tmp_path / "one.txt")[2]
+    assert run(capsys, "fit", tmp_path / "rows.csv", "--target", "label", "--method", "k-nn")[0] == 0
+    assert "1 row answered." in run(capsys, "predict", model, tmp_path / "new.csv")[2]
+    _, _, err = run(capsys, "why", model, tmp_path / "new.csv", "--row", 3)
+    assert "--row must be from 1 to 1, the number of rows, got 3." in err

@@ -153,7 +153,7 @@ def test_all_labeled_none_labeled_and_wrong_use_are_told():
     assert len(next_rows([[0.0], [1.0]], [None, None])) == 2
     with pytest.raises(DataError, match="at least one row is needed"):
         next_rows(np.zeros((0, 3)))
-    with pytest.raises(DataError, match="of one length, got 2 rows and 1 labels"):
+    with pytest.raises(DataError, match="of one length, got 2 rows and 1 label"):
         next_rows([[0.0], [1.0]], ["a"])
     with pytest.raises(ParameterError, match="n must be at least 1, got 0"):
         next_rows([[0.0], [1.0]], n=0)

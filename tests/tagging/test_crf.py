@@ -182,8 +182,8 @@ def test_interrupted_training_goes_on_as_if_nothing_had_happened(tmp_path):
     [
         ([], [], "at least one tagged sentence is needed"),
         ([[]], [[]], "at least one tagged sentence is needed"),
-        ([["a", "b"]], [["X"]], "sentence 0 has 2 tokens and 1 tags"),
-        ([["a", "b"]], [], "1 sentences and 0 lists"),
+        ([["a", "b"]], [["X"]], "sentence 0 has 2 tokens and 1 tag"),
+        ([["a", "b"]], [], "1 sentence and 0 lists"),
         ([["a", "b"]], [["X", "X"]], "at least two different tags, got only 'X'"),
         ([["a", "b"]], [None], "sentence 0 has None"),
         ([["a", "b"]], [["X", None]], "some tag is None"),

@@ -10,6 +10,7 @@ import click
 
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import Reading, Run, check_output, reading_options, run_options
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from handful.core.records import Table
@@ -74,7 +75,9 @@ def command(
         return
     _show(told, goal, _blind_guess(table))
     if told.n_draws < draws:
-        console().print(f"Interrupted: all this is of the first {told.n_draws:,} of {draws:,} draws.", soft_wrap=True)
+        console().print(
+            f"Interrupted: all this is of the first {told.n_draws:,} of {counted(draws, 'draw')}.", soft_wrap=True
+        )
 
 
 def _blind_guess(table: Table) -> BlindGuess:
@@ -140,7 +143,7 @@ def _show(told: Budget, goal: float | None, guess: BlindGuess) -> None:
     elif told.forecast is not None:
         ahead = told.forecast
         out.print(
-            f"With all {ahead.n_labels[0]:,} labels about {ahead.score[0]:.1%} "
+            f"With all {counted(ahead.n_labels[0], 'label')} about {ahead.score[0]:.1%} "
             f"({ahead.low[0]:.1%} to {ahead.high[0]:.1%}); with {ahead.n_labels[-1]:,}, which is as far as a forecast may "
             f"look, about {ahead.score[-1]:.1%} ({ahead.low[-1]:.1%} to {ahead.high[-1]:.1%}).",
             soft_wrap=True,

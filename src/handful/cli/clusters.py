@@ -11,6 +11,7 @@ from handful.cli.console import emit_json, progress_bar, say
 from handful.cli.options import Run, check_output, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import fit_text
+from handful.core.counted import counted
 from handful.representations import BrownClusters
 
 
@@ -46,6 +47,6 @@ def command(text: Path, settings: dict[str, Any], run: Run) -> None:
         )
         return
     say(
-        f"{len(model.paths_):,} words in {model.n_clusters_:,} clusters, "
+        f"{counted(len(model.paths_), 'word')} in {counted(model.n_clusters_, 'cluster')}, "
         f"mutual information {model.mutual_information_:.4f} bits, written to {target}"
     )

@@ -11,6 +11,7 @@ from handful.cli.console import console, emit_json
 from handful.cli.live import live_ranking
 from handful.cli.options import Names, check_apart, check_output, command_line, run_option, table_options
 from handful.cli.race_options import race_options, session_of, with_methods
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from handful.experiment.result import Result
@@ -158,7 +159,7 @@ def _show_plan(result: Result, as_json: bool) -> None:
     out = console()
     out.print(table)
     out.print(
-        f"Plan: a race of {sum(e.ranked for e in race.entrants)} methods with {race.n_labels} {race.setting.labels} and "
-        f"{race.setting.n_test:,} tested in each draw, at most {race.draws} draws of a method; the cheapest begin.",
+        f"Plan: a race of {counted(sum(e.ranked for e in race.entrants), 'method')} with {race.n_labels} {race.setting.labels} and "
+        f"{race.setting.n_test:,} tested in each draw, at most {counted(race.draws, 'draw')} of a method; the cheapest begin.",
         markup=False,
     )

@@ -12,6 +12,7 @@ from handful.cli.count_files import CountPlan, count_files
 from handful.cli.options import Run, check_output, command_line, dev_scores, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
+from handful.core.counted import counted
 from handful.representations.condensed.settings import CondensingSettings
 
 
@@ -120,7 +121,7 @@ def _training(ctx: click.Context, base: Any, result: Any, n_tokens: int, scores:
 def _tell_other_data(base: Any, labeled: Path, n_sentences: int) -> None:
     n_before = getattr(base, "training_", {}).get("sentences", n_sentences)
     if n_before != n_sentences:
-        told = f"{labeled} has {n_sentences:,} sentences, but MODEL was fitted to {n_before:,}."
+        told = f"{labeled} has {counted(n_sentences, 'sentence')}, but MODEL was fitted to {n_before:,}."
         console(stderr=True).print(told, style="dim")
 
 
@@ -164,8 +165,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         bins = ", ".join(f"{name} {value:g}" for name, value in facts["bins"].items())
         lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}" + (f", {bins}" if bins else ""))
     lines.append(
-        f"{facts['features before']:,} features with a weight each became {facts['features that share them']:,} that share "
-        f"{facts['condensed features']:,} weights, by {facts['tokens']:,} tokens of raw text."
+        f"{counted(facts['features before'], 'feature')} with a weight each became {facts['features that share them']:,} "
+        f"that share {counted(facts['condensed features'], 'weight')}, by {counted(facts['tokens'], 'token')} of raw text."
     )
     larger = facts["bytes"] >= facts["bytes before"]
     lines.append(

@@ -11,6 +11,7 @@ import click
 
 from handful.cli.console import console, emit_json
 from handful.cli.options import check_output
+from handful.core.counted import counted
 from handful.core.errors import HandfulError
 
 if TYPE_CHECKING:
@@ -116,10 +117,12 @@ class CountPlan:
             if as_json:
                 emit_json(facts)
                 return
-            told = f"{self.files[0]}: {condensing.n_counted:,} tokens, share {self.share}. When all are there: "
+            told = (
+                f"{self.files[0]}: {counted(condensing.n_counted, 'token')}, share {self.share}. When all are there: "
+            )
             console().print(f"{told}handful merge ... -o COUNTS", markup=False, soft_wrap=True)
         elif condensing.n_known:
             n = condensing.n_known
-            pieces = f"{n:,} pieces of TEXT were" if n > 1 else "One piece of TEXT was"
+            pieces = f"{counted(n, 'piece')} of TEXT {'was' if n == 1 else 'were'}"
             told = f"{pieces} counted before and left out; --again counts them once more."
             console(stderr=True).print(told, style="dim")

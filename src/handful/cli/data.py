@@ -148,7 +148,7 @@ def _tell(reports: Sequence[CheckReport]) -> None:
     for heading in ("name", "state", "counts"):
         table.add_column(heading)
     for report in reports:
-        counts = ", ".join(f"{number:,} {what}" for what, number in report.counts.items())
+        counts = ", ".join(f"{what}: {number:,}" for what, number in report.counts.items())
         table.add_row(report.name, report.state, counts)
     states = [report.state for report in reports]
     summary = ", ".join(f"{states.count(state)} {state}" for state in ("here", "missing", "damaged"))

@@ -12,6 +12,7 @@ import click
 
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.options import Reading, Run, check_output, check_unfilled, reading_options, run_options
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +82,9 @@ def _corrections(cells: pl.DataFrame, target: str, told: Doubts) -> pl.DataFrame
     from handful.labeling.merging import CONFIDENCE, REASON, ROW, SUGGESTION, tickets
 
     rows = [doubt.row for doubt in told.doubts]
-    reasons = [f"{len(doubt.models)} of {len(told.models)} models say {doubt.suggestion}" for doubt in told.doubts]
+    reasons = [
+        f"{len(doubt.models)} of {counted(len(told.models), 'model')} say {doubt.suggestion}" for doubt in told.doubts
+    ]
     return cells[rows].select(
         pl.exclude(target),
         pl.col(target),
@@ -106,8 +109,10 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
     if len(told.models) < _N_MODELS:
         out.print(f"Interrupted: only {', '.join(told.models)} was asked.", soft_wrap=True)
     if told.n_lone:
-        lone = "1 label was" if told.n_lone == 1 else f"{told.n_lone:,} labels were"
-        out.print(f"{lone} not judged, being the only one of their class.", soft_wrap=True)
+        lone = counted(told.n_lone, "label", "was/were")
+        out.print(
+            f"{lone} not judged, being the only one of {'its' if told.n_lone == 1 else 'their'} class.", soft_wrap=True
+        )
     for first, second, one, other in told.duplicates[:10]:
         out.print(
             f"Rows {first + 1} and {second + 1} hold nearly the same, but are {one} and {other}.",
@@ -115,11 +120,11 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
             soft_wrap=True,
         )
     if len(told.duplicates) > 10:
-        out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
+        out.print(f"... and {counted(len(told.duplicates) - 10, 'more pair')} like that.")
 
 
 def _verdict(told: Doubts) -> str:
-    judged, less_sure = f"Of {told.n_judged:,} labels,", told.n_doubted - told.n_wrong
+    judged, less_sure = f"Of {counted(told.n_judged, 'label')},", told.n_doubted - told.n_wrong
     doubtful = f"{less_sure:,} {'is' if less_sure == 1 else 'are'} doubtful"
     if not told.n_doubted:
         return f"{judged} none is in doubt: each is what models trained on the others would say."
@@ -270,17 +275,17 @@ def _show_tags(told: TagDoubts, n_sentences: int) -> None:
     out = console()
     if told.doubts:
         out.print(table)
-    places = f"{told.n_wrong:,} places are" if told.n_wrong > 1 else "1 place is" if told.n_wrong else "No place is"
+    places = counted(told.n_wrong, "place", "is/are") if told.n_wrong else "No place is"
     sure = ""
     if told.n_wrong:
         sure = f": a tagger trained on the rest is as sure of other tags as it usually is ({_where_marked(told)})"
     out.print(f"\n{places} contradicted{sure}.{' Look at the first ones.' if told.doubts else ''}", soft_wrap=True)
     if told.n_judged < n_sentences:
-        out.print(f"Interrupted: {told.n_judged:,} of {n_sentences:,} sentences were judged.")
+        out.print(f"Interrupted: {told.n_judged:,} of {counted(n_sentences, 'sentence')} were judged.")
     for first, second in told.duplicates[:10]:
         out.print(f"Sentences {first + 1} and {second + 1} hold the same words, but are tagged differently.")
     if len(told.duplicates) > 10:
-        out.print(f"... and {len(told.duplicates) - 10:,} more pairs like that.")
+        out.print(f"... and {counted(len(told.duplicates) - 10, 'more pair')} like that.")
 
 
 def _table(*heads: str) -> Any:

@@ -11,6 +11,7 @@ from handful.cli.console import console, emit_json, progress_bar, say
 from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, command_line, dev_scores, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
+from handful.core.counted import counted
 from handful.parsing import DependencyParser
 
 
@@ -87,7 +88,11 @@ def _show(parser: DependencyParser, n_trees: int, scores: dict[str, float], targ
     out = console()
     dev = "".join(f", {name} {words.percent(value)}" for name, value in scores.items())
     size = words.size(target.stat().st_size)
-    out.print(f"{n_trees:,} trees, {parser.n_active_:,} features{dev}: {target} ({size})", markup=False, soft_wrap=True)
+    out.print(
+        f"{counted(n_trees, 'tree')}, {counted(parser.n_active_, 'feature')}{dev}: {target} ({size})",
+        markup=False,
+        soft_wrap=True,
+    )
     columns = " and ".join(parser.columns_)
     out.print(
         f"Next: handful predict {target} TAGGED.conllu -o PARSED.conllu, with tags in {columns}",

@@ -14,6 +14,7 @@ from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, command_line, model_file, run_options, training_state
 from handful.cli.parameters import parameters_of
 from handful.cli.prototypes import MORE_TEXT
+from handful.core.counted import counted
 from handful.core.errors import ParameterError
 from handful.corpora.sentences import read_sentences
 from handful.tagging import PrototypeTeam
@@ -135,7 +136,10 @@ def _field_length(tags: Iterable[Sequence[str]]) -> float:
 
 def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
     linked = f"; words linked to prototypes: {facts['linked_words']:,}" if _links(team) else ""
-    say(f"{len(facts['labels'])} labels from {facts['sentences']:,} sentences{linked}. Saved to {facts['model']}")
+    say(
+        f"{counted(len(facts['labels']), 'label')} from {counted(facts['sentences'], 'sentence')}{linked}. "
+        f"Saved to {facts['model']}"
+    )
     say(_chosen(team))
     several = [f"{word} ({', '.join(labels)})" for word, labels in facts["several_labels"].items()]
     if several:

@@ -14,6 +14,7 @@ from handful.cli.options import Run, check_output, model_file, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
 from handful.core.catalogue import names
+from handful.core.counted import counted
 from handful.senses import SenseClassifier
 
 
@@ -86,10 +87,6 @@ def command(
         )
         return
     say(
-        f"{model.method}: {_n(len(model.models_), 'word')} from {_n(len(occurrences), 'context')} and {len(harvested):,} "
+        f"{model.method}: {counted(len(model.models_), 'word')} from {counted(len(occurrences), 'context')} and {len(harvested):,} "
         f"unlabeled. Saved to {target}"
     )
-
-
-def _n(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"

@@ -13,6 +13,7 @@ from handful.cli.console import console, emit_json, say
 from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, command_line, model_file, run_options, table_options
 from handful.cli.race_options import classifier_of, race_options, session_of, with_methods
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
@@ -168,12 +169,12 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
         )
         return
     read = f", with vectors of {', '.join(model.encoders)}" if model.encoders else ""
-    learned = f" and {model.n_unlabeled_:,} unlabeled rows" if model.n_unlabeled_ else ""
+    learned = f" and {counted(model.n_unlabeled_, 'unlabeled row')}" if model.n_unlabeled_ else ""
     tuned = f" ({words.settings(model.params)})" if model.params else ""
     out = console()
     out.print(
-        f"{model.method_name}{tuned}{read}, from {model.n_labeled_:,} labels{learned}, {len(model.classes_)} classes: {where} "
-        f"({words.size(n_bytes)} on disk)",
+        f"{model.method_name}{tuned}{read}, from {counted(model.n_labeled_, 'label')}{learned}, "
+        f"{counted(len(model.classes_), 'class')}: {where} ({words.size(n_bytes)} on disk)",
         markup=False,
         soft_wrap=True,
     )
@@ -238,7 +239,10 @@ def _surest(model: TableModel) -> str | None:
     share, right = model.confidence_["surest"]
     n_sure, n_right, n_held = model.confidence_["counts"]
     if not n_sure:
-        return f"None of its answers to {n_held:,} labeled rows that were held out has a confidence of {SURE_ENOUGH:g} or more."
+        return (
+            f"None of its answers to {counted(n_held, 'labeled row', 'that was/that were')} held out has a confidence of "
+            f"{SURE_ENOUGH:g} or more."
+        )
     return (
         f"Confidence of {SURE_ENOUGH:g} or more (--abstain {SURE_ENOUGH:g}): {share:.0%} of the answers to labeled rows that "
         f"were held out ({n_sure:,} of {n_held:,}), {right:.0%} of them right ({n_right:,} of {n_sure:,})."

@@ -22,6 +22,7 @@ from handful.cli.options import (
 )
 from handful.cli.parameters import parameters_of
 from handful.core.catalogue import get_card, names
+from handful.core.counted import counted
 from handful.tagging.recipes import TaggerSetup
 
 if TYPE_CHECKING:
@@ -216,10 +217,10 @@ def _tell(facts: dict[str, Any], tagger: Any) -> None:
 
     out = console()
     told = "".join(f", {name} {words.percent(value)}" for name, value in facts["dev"].items())
-    n_features = f", {facts['features']:,} features" if facts["features"] else ""
+    n_features = f", {counted(facts['features'], 'feature')}" if facts["features"] else ""
     where = facts["model"]
     out.print(
-        f"{facts['sentences']:,} sentences, {len(facts['tags'])} tags{n_features}{told}: {where} "
+        f"{counted(facts['sentences'], 'sentence')}, {counted(len(facts['tags']), 'tag')}{n_features}{told}: {where} "
         f"({words.size(facts['bytes'])})",
         markup=False,
         soft_wrap=True,

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from handful.cli.console import console
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -61,8 +62,8 @@ class _Lines:
 
 def _so_far(standing: Standing) -> str:
     n_trials, n_left = standing.n_trials, len(standing.in_question)
-    trials = f"{n_trials} trial{'' if n_trials == 1 else 's'}"
-    return f"{standing.seconds:.0f} s, {trials}, {n_left} method{'' if n_left == 1 else 's'} may be the best"
+    trials = counted(n_trials, "trial")
+    return f"{standing.seconds:.0f} s, {trials}, {counted(n_left, 'method')} may be the best"
 
 
 def _percent(score: float) -> str:

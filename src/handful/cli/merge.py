@@ -10,6 +10,7 @@ import click
 
 from handful.cli.console import console, emit_json
 from handful.cli.options import check_output, check_unfilled, run_option
+from handful.core.counted import counted
 from handful.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
 
 def _tell(merged: Merged, where: Path) -> None:
     out, notes = console(), console(stderr=True)
-    parts = [f"{merged.n_new:,} new label{'' if merged.n_new == 1 else 's'}"]
+    parts = [counted(merged.n_new, "new label")]
     if merged.replaced:
         parts.append(f"{len(merged.replaced):,} replaced")
     if merged.n_same:
@@ -198,7 +199,7 @@ def _tell(merged: Merged, where: Path) -> None:
         )
     if merged.n_changed:
         notes.print(
-            f"{merged.n_changed:,} row{'' if merged.n_changed == 1 else 's'} came back with other cells than the data has; "
+            f"{counted(merged.n_changed, 'row')} came back with other cells than the data has; "
             f"only the label{'' if merged.n_changed == 1 else 's'} {'was' if merged.n_changed == 1 else 'were'} taken.",
             style="yellow",
             markup=False,

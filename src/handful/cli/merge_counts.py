@@ -7,6 +7,7 @@ from pathlib import Path
 from handful.cli.console import console, emit_json
 from handful.cli.count_files import count_files
 from handful.cli.options import check_output
+from handful.core.counted import counted
 
 
 def are_counts(path: Path) -> bool:
@@ -45,4 +46,6 @@ def add_counts(files: list[Path], where: Path, *, as_json: bool) -> None:
     if as_json:
         emit_json({"output": str(where), "shards": len(files), "tokens": size})
         return
-    console().print(f"{where}: {size:,} tokens in {len(files)} shards.", markup=False, soft_wrap=True)
+    console().print(
+        f"{where}: {counted(size, 'token')} in {counted(len(files), 'shard')}.", markup=False, soft_wrap=True
+    )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handful.cli.console import console, emit_json
+from handful.core.counted import counted
 from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
         return
     same = f", {merged.n_same:,} that were there already" if merged.n_same else ""
     replaced = f", {merged.n_replaced:,} with new tags" if merged.n_replaced else ""
-    new = f"{merged.n_new:,} new sentence{'s' * (merged.n_new != 1)}"
+    new = counted(merged.n_new, "new sentence")
     empty = f", {merged.n_empty:,} not tagged to the end" if merged.n_empty else ""
     console().print(
         f"{where}: {new}{same}{replaced}{empty}.",
@@ -82,7 +83,7 @@ def _columns(data: Path, files: tuple[Path, ...], where: Path) -> _Read:
         _refuse_annotated(data, file)
         if len(guess_columns(file)) != len(layout):
             raise ParameterError(
-                f"{file}: must have the {len(layout)} columns of {data}, got {len(guess_columns(file))}."
+                f"{file}: must have the {counted(len(layout), 'column')} of {data}, got {len(guess_columns(file))}."
             )
         came[str(file)] = list(read_conll(file, layout))
     line_end = Source(data).line_end

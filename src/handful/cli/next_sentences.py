@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from handful.cli.options import Run
@@ -47,7 +48,8 @@ def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, 
     output = run.output
     if output is not None:
         _write(output, picks, raw)
-    notes = [f"Only {len(picks):,} new sentences are there; all of them were chosen."] if len(picks) < n else []
+    all_there = counted(len(picks), "new sentence", "is there; it was/are there; all of them were")
+    notes = [f"Only {all_there} chosen."] if len(picks) < n else []
     if run.as_json:
         facts = [{**vars(pick), "tokens": raw[pick.sentence]} for pick in picks]
         emit_json({"data": data, "unlabeled": str(unlabeled), "output": output, "sentences": facts, "notes": notes})

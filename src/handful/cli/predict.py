@@ -11,6 +11,7 @@ from handful.cli.console import answers_to, say
 from handful.cli.earlier_answers import check_answers
 from handful.cli.earlier_model import kind_of
 from handful.cli.options import Run, check_apart, check_output, run_options, tokens_option
+from handful.core.counted import counted
 from handful.core.registry import card_of
 
 # Options that only some kinds of models have a use for.
@@ -142,5 +143,5 @@ def _predict_senses(model: Any, data: Path, run: Run) -> None:
             file.write((json.dumps(answer, ensure_ascii=False) if run.as_json else " ".join(answer.values())) + "\n")
     if run.output is not None:
         n, n_words = len(occurrences), len({occurrence.word for occurrence in occurrences})
-        told = f"{n:,} context{'s' * (n != 1)} of {n_words:,} word{'s' * (n_words != 1)} answered in {run.output}."
+        told = f"{counted(n, 'context')} of {counted(n_words, 'word')} answered in {run.output}."
         say(told, stderr=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from handful.cli.console import answers_to, say
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from handful.cli.options import Run
@@ -227,13 +228,15 @@ def _written(names: Sequence[str], filled: Sequence[str], *, with_confidence: bo
 
 
 def _told(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: Path | None) -> str:
-    left = f", {tally.n_blank:,} tags left blank below a confidence of {abstain:g}" if abstain is not None else ""
+    left = (
+        f", {counted(tally.n_blank, 'tag')} left blank below a confidence of {abstain:g}" if abstain is not None else ""
+    )
     where = f" in {output}" if output is not None else ""
-    sentences = f"{tally.n_sentences:,} sentence{'s' * (tally.n_sentences != 1)}"
+    sentences = counted(tally.n_sentences, "sentence")
     if pipeline.parser is None:
-        return f"{tally.n_words:,} tokens of {sentences} tagged{left}{where}."
+        return f"{counted(tally.n_words, 'token')} of {sentences} tagged{left}{where}."
     how = "tagged and parsed" if pipeline.taggers else "parsed"
-    note = f"{tally.n_words:,} words of {sentences} {how}{where}."
+    note = f"{counted(tally.n_words, 'word')} of {sentences} {how}{where}."
     return note + _scores(tally) + _unseen(tally, set(pipeline.parser.values_["pos"].tolist()))
 
 
@@ -254,7 +257,9 @@ def _unseen(tally: _Tally, known: set[str]) -> str:
     strange = Counter({tag: n for tag, n in tally.tags.items() if tag not in known})
     if 2 * strange.total() < tally.tags.total() or not strange:
         return ""
-    which = "None of its tags was" if strange == tally.tags else f"The tags of {strange.total():,} words were not"
+    which = (
+        "None of its tags was" if strange == tally.tags else f"The tags of {counted(strange.total(), 'word')} were not"
+    )
     return (
         f" {which} seen in training: the file has {', '.join(sorted(strange)[:3])}, training had "
         f"{', '.join(sorted(known)[:3])}. The trees are guesses; give the same kind of tags."

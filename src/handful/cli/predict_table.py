@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handful.cli.console import console, visible
+from handful.core.counted import counted
 from handful.core.errors import FormatError, ParameterError
 from handful.core.number_forms import MISSING
 
@@ -103,9 +104,9 @@ def predict_table(
 
         _tell(f"{data}: {told_unreadable(unreadable, n_rows)}")
     if n_empty:
-        rows = "1 row is" if n_empty == 1 else f"{n_empty:,} rows are"
+        rows = counted(n_empty, "row", "is/are")
         _tell(f"{data}: {rows} empty in every column that the model reads; what it answers there means nothing.")
-    told = f"{n_rows:,} rows answered"
+    told = f"{counted(n_rows, 'row')} answered"
     if abstain is not None:
         told = f"{n_rows - n_blank:,} of {told}, {n_blank:,} left blank below a confidence of {abstain:g}"
     where = f" in {output}" if output is not None else ""

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from handful.cli.console import cell, console, say, visible
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +41,10 @@ def show_coverage(coverage: Coverage, kind: str) -> None:
     """Print how far a list reaches and where it is weak; `kind` is that of similarity."""
     out = console()
     n_words = len({word for reach in coverage.labels for word, _ in reach.prototypes})
-    out.print(f"{coverage.n_tokens:,} tokens, {len(coverage.labels)} labels, {n_words} prototypes", style="bold")
+    out.print(
+        f"{counted(coverage.n_tokens, 'token')}, {counted(len(coverage.labels), 'label')}, {counted(n_words, 'prototype')}",
+        style="bold",
+    )
     rest = max(0.0, 1 - coverage.prototype_share - coverage.linked_share)
     out.print(f"{coverage.prototype_share:6.1%} of the tokens are prototypes")
     out.print(
@@ -53,7 +57,9 @@ def show_coverage(coverage: Coverage, kind: str) -> None:
     for title, lists in (("Not in the text", coverage.missing), ("Under several labels", coverage.ambiguous)):
         _list(out, title, (f"{key}: {' '.join(words)}" for key, words in lists.items()))
     _list(out, "Frequent words that no label covers (tokens)", (f"{word} ({n:,})" for word, n in coverage.uncovered))
-    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in coverage.disputed)
+    disputed = (
+        f"{word}: {n:,} of {counted(total, 'token')} are {label}" for word, label, n, total in coverage.disputed
+    )
     _list(out, "Prototypes that are mostly something else", disputed)
     if coverage.unsure:
         _show_unsure(out, coverage)

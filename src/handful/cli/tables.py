@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from handful.cli.console import console
+from handful.core.counted import counted
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
@@ -41,8 +42,8 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
     told = "; ".join(f"{len(names)} {kind} ({_some(names)})" for kind, names in kinds.items() if names)
     notes = console(stderr=True)
     notes.print(
-        f"{problem.name}: {problem.n_rows_read:,} rows, {len(problem.labeled):,} with a label, "
-        f"{len(problem.classes)} classes. Columns: {told}.",
+        f"{problem.name}: {counted(problem.n_rows_read, 'row')}, {len(problem.labeled):,} with a label, "
+        f"{counted(len(problem.classes), 'class')}. Columns: {told}.",
         markup=False,
     )
     for note in problem.notes:

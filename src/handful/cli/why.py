@@ -80,7 +80,7 @@ def _explained(model: TableModel, data: Path, number: int) -> Explanation:
         if number <= before + frame.height:
             return table.model.explain(frame[number - 1 - before : number - before])
         before += frame.height
-    raise DataError(f"{data}: --row must be one of the {before:,} rows, got {number}.")
+    raise DataError(f"{data}: --row must be from 1 to {before:,}, the number of rows, got {number}.")
 
 
 def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
@@ -93,7 +93,7 @@ def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
     cut = cut_of(source, tokens, TokenStyle.remembered(model))
     sentences = list(islice(read_sentences(source, cut), number))
     if len(sentences) < number:
-        raise DataError(f"{data}: --row must be one of the {len(sentences):,} sentences, got {number}.")
+        raise DataError(f"{data}: --row must be from 1 to {len(sentences):,}, the number of sentences, got {number}.")
     return sentences[-1]
 
 
@@ -102,7 +102,7 @@ def _occurrence(data: Path, number: int) -> Any:
 
     occurrences = list(islice(read_occurrences(data), number))
     if len(occurrences) < number:
-        raise DataError(f"{data}: --row must be one of the {len(occurrences):,} contexts, got {number}.")
+        raise DataError(f"{data}: --row must be from 1 to {len(occurrences):,}, the number of contexts, got {number}.")
     return occurrences[-1]
 
 

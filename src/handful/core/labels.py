@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import AmbiguousLabelsError, DataError
 
 UNLABELED = -1
@@ -294,5 +295,5 @@ def _whole(present: np.ndarray, who: str) -> np.ndarray:
 
 def _too_few(who: str, classes: np.ndarray, n_rows: int, min_classes: int) -> str:
     if len(classes) == 0:
-        return f"{who}: at least one row must have a label, got {n_rows} rows without any."
+        return f"{who}: at least one row must have a label, got {counted(n_rows, 'row')} without any."
     return f"{who}: labels must hold at least {min_classes} classes, got 1 class ({classes[0]})."

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.core.number_forms import Form, to_numbers
 
@@ -109,7 +110,7 @@ class Tree:
         if len(self.heads) != n or len(self.labels) != n:
             raise DataError(
                 f"Tree: heads and labels must be as long as the sentence ({n}), "
-                f"got {len(self.heads)} heads and {len(self.labels)} labels."
+                f"got {counted(len(self.heads), 'head')} and {counted(len(self.labels), 'label')}."
             )
         for position, head in enumerate(self.heads, start=1):
             if not -1 <= head <= n or head == position:

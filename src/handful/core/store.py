@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import FileError, HandfulError, ModelFileError
 from handful.core.files import atomic_writer
 from handful.core.params import check_params
@@ -256,7 +257,7 @@ def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, 
             if size < expected:
                 raise ModelFileError(f"{path}: is truncated; {expected} bytes are due and {size} are there.")
             if size > expected:
-                raise ModelFileError(f"{path}: has {size - expected} bytes too many at its end.")
+                raise ModelFileError(f"{path}: has {counted(size - expected, 'byte')} too many at its end.")
             checksum = file.read(_CHECKSUM_BYTES)
             parts = [file.read()] if packed else [file.read(text_bytes), file.read(array_bytes)]
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from handful.core.counted import counted
 from handful.corpora.raw_text import tokenize
 
 _LONG = 150
@@ -71,7 +72,7 @@ def _on_length(tags: Sequence[Sequence[str]]) -> list[str]:
     if n_tokens <= _LONG * len(tags):
         return []
     return [
-        f"The {n_tokens:,} tokens are {len(tags):,} sentence{'s' * (len(tags) > 1)}, {n_tokens // len(tags):,} tokens each. "
+        f"The {n_tokens:,} tokens are {counted(len(tags), 'sentence')}, {n_tokens // len(tags):,} tokens each. "
         "Is a blank line missing after each sentence?"
     ]
 

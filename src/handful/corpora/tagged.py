@@ -10,6 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from handful.core.counted import counted
 from handful.core.errors import FileError, FormatError, ParameterError
 from handful.core.records import Sentence, Tree
 from handful.corpora.formats import Format, Head, format_of, read_conll, read_text
@@ -185,7 +186,7 @@ def _refuse_ragged(source: Source) -> None:
     usual = counts.most_common(1)[0][0]
     if usual > 1:
         number, n = next((number, line.count("\t") + 1) for number, line in lines if line.count("\t") + 1 != usual)
-        raise FormatError(source, number, f"expected {usual} columns, as on most lines, got {n}.")
+        raise FormatError(source, number, f"expected {counted(usual, 'column')}, as on most lines, got {n}.")
 
 
 def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
@@ -344,8 +345,10 @@ def _untagged_columns(source: Source, layout: Sequence[str], tag: str, columns: 
         return without
     if n == 1 + len(columns):
         return ("token", *columns)
-    expected = f"{len(layout)} columns ({', '.join(layout)})" if layout else "CoNLL-U"
-    raise FormatError(source, None, f"expected {expected}, as in training, with or without {tag!r}, got {n} columns.")
+    expected = f"{counted(len(layout), 'column')} ({', '.join(layout)})" if layout else "CoNLL-U"
+    raise FormatError(
+        source, None, f"expected {expected}, as in training, with or without {tag!r}, got {counted(n, 'column')}."
+    )
 
 
 def untied(sentence: Sentence) -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from handful.core.counted import counted
 from handful.evaluation.ranking import LEVEL, Rank, Ranking, Setting
 
 _LARGE = 0.05  # a difference that nobody should hear called chance
@@ -183,7 +184,7 @@ def _with_interval(rank: Rank, *, twin: bool = False) -> str:
     gain = rank.gain if twin else rank.against
     if gain is None:
         return ""
-    shared = "" if gain.n_shared is None else f" on the {gain.n_shared} draws that both had"
+    shared = "" if gain.n_shared is None else f" on the {counted(gain.n_shared, 'draw')} that both had"
     return f"{_signed(gain.mean)} points ({_signed(max(gain.low, -1.0))} to {_signed(min(gain.high, 1.0))}{shared})"
 
 

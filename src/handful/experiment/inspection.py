@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.number_forms import as_written
 from handful.core.registry import card_of
 from handful.methods import load
@@ -53,9 +54,9 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         if column["kind"] == "numeric":
             columns[name] = _numbers(column)
         elif column["kind"] == "nominal":
-            columns[name] = f"nominal, {len(column['values'])} values ({', '.join(column['values'][:5])})"
+            columns[name] = f"nominal, {counted(len(column['values']), 'value')} ({', '.join(column['values'][:5])})"
         else:
-            columns[name] = f"text, {len(column['words']):,} words ({', '.join(_frequent(column))})"
+            columns[name] = f"text, {counted(len(column['words']), 'word')} ({', '.join(_frequent(column))})"
             if "encoder" in column:
                 columns[name] += f", vectors of {column['encoder']['name']} ({column['encoder']['hash']})"
     if len(model.columns_) > _MOST_COLUMNS:

@@ -6,6 +6,7 @@ import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.evaluation.ranking import Ranking
 from handful.evaluation.verdict import Verdict, judge
@@ -148,7 +149,7 @@ class Result:
     def __repr__(self) -> str:
         if self.state == "planned":
             return f"{type(self).__name__}({self.name}, planned)"
-        return f"{type(self).__name__}({self.name}, {len(self.ranking.ranks)} methods: {self.verdict})"
+        return f"{type(self).__name__}({self.name}, {counted(len(self.ranking.ranks), 'method')}: {self.verdict})"
 
 
 def _written(text: str, path: str | os.PathLike[str] | None) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError, ParameterError
 
 N_FOLDS = 5
@@ -115,7 +116,7 @@ class Draws:
         if testable < 2:
             raise DataError(
                 f"compare: at least one class must have two labeled rows, one to learn from and one to test on, got "
-                f"{int(counts.sum())} labels of {self._n_classes} classes, one each."
+                f"{counted(int(counts.sum()), 'label')} of {counted(self._n_classes, 'class')}, one each."
             )
         self.n_folds = min(N_FOLDS, testable)
         # What is left of each class whichever fold is tested: at most ceil(m / folds) rows of a class are in one.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.version import versions
 from handful.evaluation.ranking import Gain, Rank, Ranking, score_interval
 from handful.experiment.decisions import decision_map
@@ -158,7 +159,7 @@ def _ending(comparison: Result) -> list[str]:
     if comparison.state == "finished":
         return []
     n = len(comparison.outcomes)
-    return [f"The race ended early ({comparison.state}), after {n} trial{'' if n == 1 else 's'}."]
+    return [f"The race ended early ({comparison.state}), after {counted(n, 'trial')}."]
 
 
 def _order(ranking: Ranking) -> list[str]:

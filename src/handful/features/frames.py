@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 
 if TYPE_CHECKING:
@@ -146,7 +147,7 @@ def one_row(row: Any, columns: list[str]) -> pl.DataFrame:
     if not hasattr(row, "columns") and not hasattr(row, "tocsr") and np.ndim(row) == 1:
         if len(row) != len(columns):
             raise DataError(
-                f"explain: a row must have a value for each of the {len(columns)} columns that the model was trained on "
+                f"explain: a row must have a value for each of the {counted(len(columns), 'column')} that the model was trained on "
                 f"({', '.join(columns[:5])}{', ...' if len(columns) > 5 else ''}), got {len(row)}."
             )
         return as_frame({name: [cell] for name, cell in zip(columns, row, strict=True)})

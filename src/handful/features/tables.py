@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 from scipy import sparse
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
@@ -69,7 +70,7 @@ def told_mostly_unreadable(counts: Mapping[str, int], filled: Mapping[str, int])
     if not worst:
         return []
     told = ", ".join(f"{name!r} ({-n:,} of {filled[name]:,} filled)" for n, name in worst[:5])
-    told += f" and {len(worst) - 5:,} more columns" if worst[5:] else ""
+    told += f" and {counted(len(worst) - 5, 'more column')}" if worst[5:] else ""
     return [f"most cells of {told} cannot be read as numbers, so the answers mean little."]
 
 
@@ -83,7 +84,7 @@ def told_unreadable(counts: Mapping[str, int], n_rows: int) -> str:
     """
     worst = sorted(counts.items(), key=lambda pair: -pair[1])
     told = ", ".join(f"{name!r} ({n:,} of {n_rows:,})" for name, n in worst[:5])
-    told += f" and {len(worst) - 5:,} more columns" if worst[5:] else ""
+    told += f" and {counted(len(worst) - 5, 'more column')}" if worst[5:] else ""
     return f"cells of numeric columns that are no numbers, or infinite, count as missing: {told}."
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError, ParameterError
 from handful.core.optional import require
 
@@ -115,7 +116,7 @@ class Encoder:
         if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
             raise DataError(
                 f"encoder {self.name}: encode must return one vector of finite numbers for each text, "
-                f"got shape {vectors.shape} for {len(texts)} texts."
+                f"got shape {vectors.shape} for {counted(len(texts), 'text')}."
             )
         length = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
         return np.asarray(vectors / length, dtype=np.float32)

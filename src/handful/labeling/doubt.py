@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import encode_labels
 from handful.core.progress import Progress, Step
@@ -133,7 +134,8 @@ def doubtful_labels(
     labels = encode_labels(y, who="doubt", min_classes=2)
     if matrix.shape[0] != len(labels.codes):
         raise DataError(
-            f"doubt: X and y must be of one length, got {matrix.shape[0]} rows and {len(labels.codes)} labels."
+            f"doubt: X and y must be of one length, got {counted(matrix.shape[0], 'row')} "
+            f"and {counted(len(labels.codes), 'label')}."
         )
     counts = np.bincount(labels.codes[labels.labeled])
     rows = labels.labeled[counts[labels.codes[labels.labeled]] > 1]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from handful.core.counted import counted
+
 _POWERS = np.linspace(0.05, 2.0, 40)
 _N_REPLICATES = 500
 _LEAST_SIZES = 4
@@ -151,7 +153,7 @@ def refusal(sizes: np.ndarray, scores: np.ndarray) -> str | None:
             noise = fall.std(ddof=1) / np.sqrt(len(fall))
             if fall.mean() > max(2 * noise, _MOST_FALL):
                 return (
-                    f"No forecast: the score falls from {mean[first]:.1%} with {sizes[first]} labels to "
+                    f"No forecast: the score falls from {mean[first]:.1%} with {counted(sizes[first], 'label')} to "
                     f"{mean[second]:.1%} with {sizes[second]}, and a curve that does not rise says nothing of the rest."
                 )
     return None
@@ -234,19 +236,20 @@ def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: fl
     first, last = (None if np.isinf(value) else int(value) for value in (low, high))
     most, chance = int((FACTOR - 1) * n_labels), float(reached.any(axis=1).mean())
     if first is None:
-        text = f"{goal:.0%} is out of reach of {most} more labels, as far as a forecast may look."
+        text = f"{goal:.0%} is out of reach of {counted(most, 'more label')}, as far as a forecast may look."
     elif last == 0:
         text = f"{goal:.0%} is reached already."
     elif last is None and first == 0:
-        text = f"{goal:.0%} may be reached already, or take more than {most} more labels: {_how_likely(most, chance)}."
+        text = f"{goal:.0%} may be reached already, or take more than {counted(most, 'more label')}: {_how_likely(most, chance)}."
     elif last is None:
         text = (
-            f"At least about {first} more labels for {goal:.0%}, perhaps more than {most}: {_how_likely(most, chance)}."
+            f"At least about {counted(first, 'more label')} for {goal:.0%}, perhaps more than {most}: "
+            f"{_how_likely(most, chance)}."
         )
     elif first == 0:
-        text = f"At most about {last} more labels for {goal:.0%}, perhaps none."
+        text = f"At most about {counted(last, 'more label')} for {goal:.0%}, perhaps none."
     else:
-        text = f"About {first} to {last} more labels for {goal:.0%}."
+        text = f"About {first} to {counted(last, 'more label')} for {goal:.0%}."
     return Goal(goal, first, last, text, chance)
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError, ParameterError
 from handful.core.labels import code_of, encode_labels
 from handful.core.progress import Progress, Step
@@ -168,7 +169,8 @@ class LabelLoop:
         encoded = encode_labels(y, who="next_rows", min_classes=0)
         if len(encoded.codes) != self.n_rows:
             raise DataError(
-                f"next_rows: X and y must be of one length, got {self.n_rows} rows and {len(encoded.codes)} labels."
+                f"next_rows: X and y must be of one length, got {counted(self.n_rows, 'row')} "
+                f"and {counted(len(encoded.codes), 'label')}."
             )
         rows = encoded.labeled
         return dict(zip(rows.tolist(), encoded.decode(encoded.codes[rows]).tolist(), strict=True))
@@ -214,7 +216,7 @@ class LabelLoop:
             Its label.
         """
         if not 0 <= row < self.n_rows:
-            raise DataError(f"LabelLoop: row must be one of the {self.n_rows:,} rows, got {row}.")
+            raise DataError(f"LabelLoop: row must be one of the {counted(self.n_rows, 'row')}, got {row}.")
         if label is None:
             self.labels.pop(row, None)
         else:
@@ -249,7 +251,7 @@ class LabelLoop:
             )
         if len(self.labels) >= self.n_rows:
             raise DataError(
-                f"next_rows: at least one row must be unlabeled, got {self.n_rows:,} rows that all have labels."
+                f"next_rows: at least one row must be unlabeled, got {counted(self.n_rows, 'row')} that all have labels."
             )
         n = min(n, self.n_rows - len(self.labels))
         before = len(self.labels)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.core.labels import code_of, encode_labels
 from handful.core.schema import Array, Names, stored
@@ -193,7 +194,7 @@ class CondensedClassifier(StoredRowsClassifier):
         used = np.unique(np.array([*wanted, n_kept] if sizes is None else wanted, dtype=np.int64))
         if len(used) == 0 or used[0] < 1 or used[-1] > n_kept:
             raise DataError(
-                f"{type(self).__name__}: sizes must lie between 1 and the {n_kept} stored rows, got {wanted}."
+                f"{type(self).__name__}: sizes must lie between 1 and the {counted(n_kept, 'stored row')}, got {wanted}."
             )
         truth = self._truth(y)
         labeled = np.flatnonzero(truth != -1)

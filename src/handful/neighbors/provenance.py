@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.core.labels import encode_labels
 from handful.core.schema import Array, Kind, Names, stored
@@ -188,7 +189,7 @@ class Traceable:
     def _row(self, row: int) -> int:
         n = len(self.parent_)
         if not 0 <= row < n:
-            raise DataError(f"{type(self).__name__}: row must be one of the {n} rows of the fit, got {row}.")
+            raise DataError(f"{type(self).__name__}: row must be one of the {counted(n, 'row')} of the fit, got {row}.")
         return int(row)
 
     def __getstate__(self) -> Any:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from handful.core.counted import counted
+
 USED = " used for training"
 """How the fact ends that tells how many labels, sentences or contexts were learned from."""
 
@@ -92,7 +94,7 @@ class BlindGuess:
         >>> BlindGuess("kept", 35, 45, 0.778).sentence(0.8)
         "Always answering 'kept', which 35 of 45 labels are, would score 77.8."
         """
-        of = f"which {self.n_labels:,} of {self.n_all:,} labels are"
+        of = f"which {self.n_labels:,} of {counted(self.n_all, 'label')} are"
         told = f"lways answering {self.label!r}, {of}, would score {100 * self.score:.1f}."
         return (
             f"A{told}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from handful.core.counted import counted
 from handful.reports import words
 from handful.reports.content import Content, Row
 from handful.reports.figures import curves_figure, decisions_figure
@@ -123,7 +124,7 @@ def _cells(row: Row, baseline: str | None) -> list[dict[str, Any]]:
     mark = words.mark(row, baseline)
     against = row.against or (0.0, 0.0, 0.0)
     to_baseline = "baseline" if mark == "baseline" else words.signed(against[0]) if row.against else ""
-    kept = f"{row.n_kept:,} rows kept" if row.n_kept is not None else ""
+    kept = f"{counted(row.n_kept, 'row')} kept" if row.n_kept is not None else ""
     return [
         _cell(row.expected, words.percent(row.score), words.interval(row.low, row.high)),
         _cell(row.p_best, words.share(row.p_best)),

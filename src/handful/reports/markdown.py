@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from handful.core.counted import counted
 from handful.reports import words
 from handful.reports.content import Content
 
@@ -57,7 +58,7 @@ def render_markdown(content: Content) -> str:
     parts += [f"**Warning:** {escaped(warning)}" for warning in content.warnings]
     parts.append(_table(*_ranking(content)))
     parts.append(
-        f"Score: {content.metric} in percent, mean over up to {content.facts['draws']} draws with a 95 % interval. "
+        f"Score: {content.metric} in percent, mean over up to {counted(content.facts['draws'], 'draw')} with a 95 % interval. "
         "Chance: that it is the best. "
         f"Against the baseline ({escaped(str(content.baseline))}) in points, with the p-value of a paired test corrected for "
         "overlapping draws and for the number of methods. Gain: against the same method without unlabeled data."
@@ -104,7 +105,7 @@ def decisions_in_words(content: Content) -> str:
     if decisions is None:
         return ""
     return (
-        f"On the first draw, {decisions.method} answers {decisions.n_changed:,} of {decisions.n_rows:,} rows otherwise "
+        f"On the first draw, {decisions.method} answers {decisions.n_changed:,} of {counted(decisions.n_rows, 'row')} otherwise "
         f"than {decisions.twin}; "
         f"of the tested ones among them, {decisions.n_better:,} became right and {decisions.n_worse:,} wrong."
     )

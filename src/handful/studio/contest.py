@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import DataError, HandfulError
 from handful.studio.table_desk import TableDesk
 
@@ -91,7 +92,11 @@ class Contest:
             for bet in standing.bets[:_SHOWN]
         ]
         left = len(standing.in_question)
-        self._show(text=f"{standing.n_trials} trials, {left} methods in question", bets=bets, seconds=standing.seconds)
+        self._show(
+            text=f"{counted(standing.n_trials, 'trial')}, {counted(left, 'method')} in question",
+            bets=bets,
+            seconds=standing.seconds,
+        )
 
     def _show(self, **facts: Any) -> None:
         self._view = {**self._view, **facts}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.errors import HandfulError
 from handful.labeling import next_sentences
 from handful.studio.desk import LONGEST_LABEL
@@ -135,7 +136,7 @@ class Teacher(threading.Thread):
         setup = TaggerSetup("general", outside_bias=0.0, max_iter=_ITERATIONS, random_state=desk.seed)
         sentences, tags = [tokens for tokens, _ in tagged], [own for _, own in tagged]
         tagger = setup.fit_crf(sentences, tags, progress=lambda step: self._check())  # type: ignore[arg-type]
-        return tagger, f"A CRF from {len(tagged):,} tagged sentences, {len(whole):,} of them yours."
+        return tagger, f"A CRF from {counted(len(tagged), 'tagged sentence')}, {len(whole):,} of them yours."
 
     def _fit_prototypes(self, lists: Mapping[str, list[str]], done: Mapping[int, list[str | None]]) -> tuple[Any, str]:
         from handful.tagging import PrototypeTagger
@@ -152,8 +153,12 @@ class Teacher(threading.Thread):
         )
         tagger.fit([list(desk.sentences[row]) for row in rows], tags, progress=lambda step: self._check())
         n_words = sum(map(len, lists.values()))
-        yours = f" and {len(done):,} tagged sentences" if done else ""
-        return tagger, f"Prototypes: {n_words:,} words of {len(lists):,} labels{yours}, on {len(rows):,} raw sentences."
+        yours = f" and {counted(len(done), 'tagged sentence')}" if done else ""
+        return (
+            tagger,
+            f"Prototypes: {counted(n_words, 'word')} of {counted(len(lists), 'label')}{yours}, on "
+            f"{counted(len(rows), 'raw sentence')}.",
+        )
 
     def _labels(self, tags: Sequence[str | None]) -> list[str | None]:
         """Return the label of each token in place of its tag; spans have no beginning for prototypes."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.core.records import Sentence
 from handful.core.store import Storable
@@ -233,7 +234,9 @@ def encode_tags(offsets: np.ndarray, tags: Any, who: str) -> tuple[np.ndarray, n
     if isinstance(tags, str) or not hasattr(tags, "__len__"):
         raise DataError(f"{who}: tags must be a list of lists of strings, got {type(tags).__name__}.")
     if len(tags) != n:
-        raise DataError(f"{who}: there must be one list of tags per sentence, got {n} sentences and {len(tags)} lists.")
+        raise DataError(
+            f"{who}: there must be one list of tags per sentence, got {counted(n, 'sentence')} and {counted(len(tags), 'list')}."
+        )
     for number, (row, length) in enumerate(zip(tags, np.diff(offsets), strict=True)):
         _check_row(number, row, length, who)
     flat: list[Any] = list(chain.from_iterable(tags))
@@ -257,7 +260,8 @@ def _check_row(number: int, row: Any, length: int, who: str) -> None:
         raise DataError(f"{who}: the tags of sentence {number} must be a list of strings, got {row!r}.")
     if len(row) != length:
         raise DataError(
-            f"{who}: every token must have one tag, but sentence {number} has {length} tokens and {len(row)} tags."
+            f"{who}: every token must have one tag, but sentence {number} has {counted(length, 'token')} "
+            f"and {counted(len(row), 'tag')}."
         )
 
 

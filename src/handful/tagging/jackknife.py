@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from handful.core.counted import counted
 from handful.core.errors import ParameterError
 from handful.core.progress import Progress, Step
 from handful.features.columns import Tokens
@@ -52,7 +53,7 @@ def jackknife_tags(
     """
     n = len(sentences)
     if not 2 <= n_folds <= n:
-        raise ParameterError(f"jackknife_tags: n_folds must be from 2 to the {n:,} sentences, got {n_folds}.")
+        raise ParameterError(f"jackknife_tags: n_folds must be from 2 to the {counted(n, 'sentence')}, got {n_folds}.")
     unseen_tags: list[list[str]] = []
     for fold in range(n_folds):
         start, stop = n * fold // n_folds, n * (fold + 1) // n_folds

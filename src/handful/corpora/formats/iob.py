@@ -6,6 +6,7 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
+from handful.core.counted import counted
 from handful.core.errors import DataError, ParameterError
 from handful.corpora.formats.shown import shown
 
@@ -115,7 +116,7 @@ def from_spans(items: Iterable[tuple[int, int, str]], length: int, scheme: Schem
         start, end, kind = span
         if not last.end <= start < end <= length:
             raise DataError(
-                f"from_spans: spans must be filled, in order, apart and within {length} tokens, "
+                f"from_spans: spans must be filled, in order, apart and within {counted(length, 'token')}, "
                 f"got {tuple(span)} after {tuple(last)}."
             )
         suffix = f"-{kind}" if kind else ""

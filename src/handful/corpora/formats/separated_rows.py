@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import repeat
 
+from handful.core.counted import counted
 from handful.core.errors import FormatError
 from handful.corpora.opening import MAX_LINE, FilePath
 
@@ -63,7 +64,9 @@ def separated_rows(
     """
     for row in _without_blank(_rows(path, lines, separator), n_columns):
         if n_columns is not None and len(row) != n_columns:
-            raise FormatError(path, lines.number, f"expected {n_columns} columns as in the header, got {len(row)}.")
+            raise FormatError(
+                path, lines.number, f"expected {counted(n_columns, 'column')} as in the header, got {len(row)}."
+            )
         yield row
 
 

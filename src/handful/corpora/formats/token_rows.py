@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from handful.core.counted import counted
 from handful.core.errors import FormatError
 from handful.core.records import Sentence
 from handful.corpora.formats.columns import NOT_TAGS
@@ -54,7 +55,9 @@ def _check_lists(path: FilePath, number: int | None, tokens: list[Any], lists: d
     for name, cells in lists.items():
         if len(cells) != len(tokens):
             raise FormatError(
-                path, number, f"expected {len(tokens)} cells under {shown(name)}, one a token, got {len(cells)}."
+                path,
+                number,
+                f"expected {counted(len(tokens), 'cell')} under {shown(name)}, one a token, got {len(cells)}.",
             )
 
 

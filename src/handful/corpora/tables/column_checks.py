@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.core.number_forms import Form, to_numbers
 from handful.core.records import Kind, Table
 from handful.corpora.tables.label_checks import label_suspicions
@@ -219,7 +220,9 @@ def perhaps_texts(frame: pl.DataFrame, kinds: Mapping[str, Kind], chosen: Collec
         n_words = values.str.count_matches(r"\p{L}{2,}").sum()
         if len(values) >= _MANY_VALUES and n_words >= _WORDY * len(values):
             text = shlex.quote(f"{name}=text")
-            told.append(f"Column {name!r} is read as names ({len(values):,} values); if it is text: --columns {text}.")
+            told.append(
+                f"Column {name!r} is read as names ({counted(len(values), 'value')}); if it is text: --columns {text}."
+            )
     return told
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from handful.core.counted import counted
 from handful.core.errors import FormatError
 from handful.core.number_forms import MISSING, Form, currencies, guess_form
 from handful.core.records import Kind
@@ -76,7 +77,8 @@ def _with_infinite(columns: list[Column]) -> list[Column]:
 
     def noted(column: Column) -> Column:
         n = counts.get(column.cells.name) or 0
-        told = f"Column {column.cells.name!r} has {n:,} infinite number{'' if n == 1 else 's'}, which count as missing."
+        numbers = counted(n, "infinite number", "which counts/which count")
+        told = f"Column {column.cells.name!r} has {numbers} as missing."
         return column._replace(note=f"{column.note} {told}".strip()) if n else column
 
     return [noted(column) for column in columns]
@@ -214,5 +216,8 @@ def _with_strangers(cells: pl.Series, numbers: pl.Series) -> Column | None:
     if not many_numbers or len(values) > _FEW_STRANGERS or len(strange) > _STRANGE_SHARE * n_filled:
         return None
     told = ", ".join(map(shown, values))
-    note = f"Column {cells.name!r} is read as numbers; {len(strange):,} cells that say {told} count as missing."
+    missing = (
+        f"{counted(len(strange), 'cell', 'that says/that say')} {told} {'counts' if len(strange) == 1 else 'count'}"
+    )
+    note = f"Column {cells.name!r} is read as numbers; {missing} as missing."
     return Column(numbers, "numeric", note=note)

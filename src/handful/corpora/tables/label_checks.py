@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from handful.core.counted import counted
+
 RARE_SHARE = 0.1
 """A class with a smaller share of the labels is rare."""
 
@@ -40,7 +42,7 @@ def label_suspicions(codes: np.ndarray, classes: Any) -> list[str]:
     notes = [*_alike(classes), *_typos(codes, classes)]
     rare = rare_classes(codes, classes)
     if rare:
-        told = ", ".join(f"{str(label)!r} ({n:,} label{'s' * (n != 1)})" for label, n in list(rare.items())[:3])
+        told = ", ".join(f"{str(label)!r} ({counted(n, 'label')})" for label, n in list(rare.items())[:3])
         notes.append(
             f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them; "
             'balanced accuracy does, and the team then finds more of them: --metric "balanced accuracy".'

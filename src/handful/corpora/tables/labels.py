@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.core.number_forms import guess_form
 
@@ -143,7 +144,7 @@ def _minus_one(cells: pl.Series, keep: Collection[str]) -> tuple[pl.Series, list
         return cells.cast(pl.String), []
     if cells.null_count():
         told = (
-            f"-1 ({n_cells:,} cells) of {cells.name!r} counts as a class, since unlabeled cells are empty. If it means "
+            f"-1 ({counted(n_cells, 'cell')}) of {cells.name!r} counts as a class, since unlabeled cells are empty. If it means "
             '"no label", say so with --unlabeled-mark -1 (unlabeled_marks=["-1"]).'
         )
         return cells.cast(pl.String), [told]
@@ -236,7 +237,7 @@ def note_of_marks(name: str, counts: Mapping[str, int]) -> str:
     marks = ", ".join(f"{mark!r} ({n:,})" for mark, n in counts.items())
     first = next(iter(counts))
     return (
-        f"{total:,} cells of {name!r} count as unlabeled: {marks}. "
+        f"{counted(total, 'cell')} of {name!r} {'counts' if total == 1 else 'count'} as unlabeled: {marks}. "
         f"If one of them is a class, say so with --keep-label {first!r} (keep_labels=[{first!r}])."
     )
 

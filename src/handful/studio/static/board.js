@@ -1,5 +1,5 @@
 // The board: a column for each label, words as chips with counts; suggestions to press or drag in; a sample tagged live.
-import { $, color, fill, h, many, percent } from "./dom.js";
+import { $, color, counted, fill, h, many, percent } from "./dom.js";
 
 const bare = (tag) => tag.replace(/^[BI]-/, "");
 export const hue = (view, tag) => color(Math.max(0, view.labels.findIndex((label) => label.name === (view.spans ? bare(tag) : tag))));
@@ -51,7 +51,7 @@ function drawBoard(view, act, where) {
 export function showSample(view, open) {
   const n = view.sample.reduce((sum, one) => sum + one.changed.length, 0);
   $("sample-text").textContent = !view.sample.length ? "Sentences appear here as soon as the model tags."
-    : `${n ? `${many(n)} tags are marked: the last edit changed them` : "No tag changed by the last edit"}. Press a number to correct the sentence.`;
+    : `${n ? `${counted(n, "tag")} ${n === 1 ? "is" : "are"} marked: the last edit changed ${n === 1 ? "it" : "them"}` : "No tag changed by the last edit"}. Press a number to correct the sentence.`;
   fill($("sample"), view.sample.map((one) => h("p", { class: "tokens small" },
     h("button", { type: "button", class: "chip", "aria-label": `Open sentence ${one.row + 1}`, onclick: () => open(one.row) }, many(one.row + 1)), " ",
     one.tokens.map((word, at) => {

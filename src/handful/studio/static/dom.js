@@ -5,6 +5,7 @@ export const $ = (id) => document.getElementById(id);
 export const color = (n) => PALETTE[n % PALETTE.length];
 export const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 0 : 1)} %`;
 export const many = (n) => n.toLocaleString("en");
+export const counted = (n, what) => `${many(n)} ${what}${n === 1 ? "" : "s"}`;
 
 function build(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {

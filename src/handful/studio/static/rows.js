@@ -1,6 +1,6 @@
 // The list of all rows: search, filter, labels given, suggested and doubtful.
 import { ask } from "./api.js";
-import { $, fill, h, many, percent } from "./dom.js";
+import { $, counted, fill, h, many, percent } from "./dom.js";
 
 const KINDS = { all: "all rows", unlabeled: "without a label", labeled: "with a label", doubtful: "doubtful", skipped: "skipped", unsure: "unsure" };
 let page = 0, open = null;
@@ -22,7 +22,7 @@ export async function refreshRows(view) {
   fill($("show"), kinds.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
   const facts = await ask("rows", { query: $("query").value, show: chosen, page });
   if (!facts) return;
-  $("found").textContent = facts.n ? `${many(facts.n)} rows, page ${facts.page + 1} of ${facts.pages}`
+  $("found").textContent = facts.n ? `${counted(facts.n, "row")}, page ${facts.page + 1} of ${facts.pages}`
     : "No row is like that. Search for another text, or show all rows.";
   $("before").disabled = page <= 0;
   $("after").disabled = page + 1 >= facts.pages;

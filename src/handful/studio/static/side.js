@@ -1,5 +1,5 @@
 // The side of a table: accuracy, learning curve with forecast, labels, doubts, and the full comparison.
-import { $, color, fill, h, many, percent, s } from "./dom.js";
+import { $, color, counted, fill, h, many, percent, s } from "./dom.js";
 
 export function showSide(view, actions) {
   showAudit(view.panel.audit);
@@ -8,7 +8,7 @@ export function showSide(view, actions) {
   const n = view.panel.n_doubts;
   fill($("doubts"), n === undefined ? h("p", { class: "soft" }, "Looked for once labels can be held against each other.")
     : n === 0 ? h("p", {}, "None.")
-      : h("button", { type: "button", onclick: actions.doubtful }, `${many(n)} ${n === 1 ? "label" : "labels"} to look at`));
+      : h("button", { type: "button", onclick: actions.doubtful }, `${counted(n, "label")} to look at`));
   showContest(view.contest, view.panel.leader, actions);
 }
 
@@ -32,7 +32,7 @@ function showAudit(audit) {
       s("line", { x1: 4, x2: 196, y1: 7, y2: 7, class: "grid" }),
       s("rect", { x: x(audit.low), width: x(audit.high) - x(audit.low), y: 3, height: 8, rx: 4, class: "band" }),
       s("circle", { cx: x(audit.accuracy), cy: 7, r: 5, fill: color(0) })),
-    h("p", { class: "soft" }, `${percent(audit.low)} to ${percent(audit.high)}, on ${audit.n_rows} rows chosen at random`));
+    h("p", { class: "soft" }, `${percent(audit.low)} to ${percent(audit.high)}, on ${counted(audit.n_rows, "row")} chosen at random`));
 }
 
 function showCurve(panel, goal) {
@@ -48,7 +48,7 @@ function showCurve(panel, goal) {
   const path = (line, key) => line.n.map((n, i) => `${x(n).toFixed(1)},${y(line[key][i]).toFixed(1)}`);
   const band = (line) => s("polygon", { class: "band", points: [...path(line, "low"), ...path(line, "high").reverse()].join(" ") });
   const draw = (line, more = "") => s("polyline", { class: `line ${more}`, points: path(line, "mean").join(" ") });
-  const told = `Accuracy ${percent(curve.mean[0])} with ${curve.n[0]} labels, ${percent(curve.mean.at(-1))} with ${curve.n.at(-1)}`
+  const told = `Accuracy ${percent(curve.mean[0])} with ${counted(curve.n[0], "label")}, ${percent(curve.mean.at(-1))} with ${curve.n.at(-1)}`
     + (forecast ? `; ${percent(forecast.mean.at(-1))} expected with ${last}.` : ".");
   fill($("curve"), s("svg", { viewBox: "0 0 300 140", role: "img", "aria-label": told },
     s("line", { x1: 34, x2: 294, y1: y(goal), y2: y(goal), class: "reach" }),

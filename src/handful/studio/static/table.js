@@ -1,6 +1,6 @@
 // The page of a table: the next row and one key for its label.
 import { ask, listen, post } from "./api.js";
-import { $, fill, h, many, percent, say } from "./dom.js";
+import { $, counted, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
 import { showMap, startMap, togglePlay } from "./map.js";
 import { refreshRows, startRows } from "./rows.js";
@@ -38,7 +38,7 @@ function showItem() {
     row.rather ? h("span", { class: "bad" }, `, but the models would say ${row.rather}`) : null);
   const filled = row.cells.filter(([, text]) => text !== "");
   const long = filled.length === 1 || (filled.length <= 3 && filled.some(([, text]) => text.length > 80));
-  const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${many(more)} more letters`) : null];
+  const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${counted(more, "more letter")}`) : null];
   fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, told,
     long ? filled.map((one) => h("div", { class: "text", dir: "auto" }, cell(one)))
       : filled.length > 12 ? h("dl", { class: "cells many" }, filled.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
@@ -72,7 +72,7 @@ async function alike() {
   const facts = await ask("alike", { row: item().row });
   if (!facts) return;
   const wanted = item().label || item().suggestion, rows = facts.rows;
-  $("alike-text").textContent = rows.length ? `${rows.length} rows are near row ${item().row + 1} and the models would say the same of them:`
+  $("alike-text").textContent = rows.length ? `${counted(rows.length, "row")} ${rows.length === 1 ? "is" : "are"} near row ${item().row + 1} and the models would say the same of ${rows.length === 1 ? "it" : "them"}:`
     : "No unlabeled row is so near that the models would say the same of it.";
   fill($("alike-label"), view.labels.map((label) => h("option", { value: label.name, selected: label.name === wanted }, label.name)));
   fill($("alike-rows"), rows.map((row) => h("label", {}, h("input", { type: "checkbox", checked: true, value: row.row }),

@@ -1,7 +1,7 @@
 // The page of a text: words on a board, and sentences whose spans are chosen by mouse or keys.
 import { ask, listen, post } from "./api.js";
 import { hue, showBoard, showSample, shown } from "./board.js";
-import { $, color, fill, h, many, percent, say } from "./dom.js";
+import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
 import { showClasses } from "./side.js";
 
@@ -29,7 +29,7 @@ function showLearned() {
   $("model").textContent = view.model.busy ? `${view.model.busy} …` : view.model.text;
   const { right, tokens, sentences } = view.audit;
   fill($("audit"), tokens ? [h("div", { class: "big" }, percent(right / tokens)),
-    h("p", { class: "soft" }, `of the suggested tags were right, on ${sentences} sentences chosen at random`)] : null);
+    h("p", { class: "soft" }, `of the suggested tags were right, on ${counted(sentences, "sentence")} chosen at random`)] : null);
   showClasses(view.labels);
   if (view.board) showBoard(view, act, where);
   showSample(view, open);
