@@ -49,7 +49,7 @@ def fill(path, answers):
 
 
 def truth(frame: pl.DataFrame) -> list[str]:
-    return ["pqr"[int(ticket.split("-")[0]) // 40] for ticket in frame["next_row"]]
+    return ["pqr"[(int(ticket.split()[1]) - 1) // 40] for ticket in frame["next_row"]]
 
 
 def test_rows_go_out_and_labels_come_home(capsys, table):
@@ -73,6 +73,21 @@ def test_rows_go_out_and_labels_come_home(capsys, table):
     assert len(merged) == len(lines)
     assert sum(a != b for a, b in zip(lines, merged, strict=True)) == 6
     assert all(b.startswith(a) for a, b in zip(lines, merged, strict=True))
+
+
+def test_files_for_people_count_rows_as_the_screen_does_and_older_ones_are_merged_too(capsys, table):
+    todo = table.parent / "todo.csv"
+    _, out, _ = run(capsys, "next", table, "--target", "kind", "-n", 4, "-o", todo)
+    shown = [int(line.split()[0]) for line in out.splitlines()[1:5]]
+    frame = pl.read_csv(todo, separator=";", infer_schema_length=0)
+    tickets = [ticket.split(maxsplit=2) for ticket in frame["next_row"]]
+    assert [int(number) for _, number, _ in tickets] == shown
+    older = pl.Series("next_row", [f"{int(number) - 1}-{mark.strip('()')}" for _, number, mark in tickets])
+    changed = frame.with_columns(older, pl.lit("0").alias("width"), pl.lit("p").alias("kind"))
+    changed.write_csv(todo, separator=";")
+    assert run(capsys, "merge", table, todo, "--in-place")[0] == 0
+    lines = table.read_text().splitlines()
+    assert [number for number, line in enumerate(lines) if number in shown and line.endswith(";p")] == sorted(shown)
 
 
 def test_merge_replaces_nothing_that_it_was_not_asked_to(capsys, table):
@@ -527,6 +542,7 @@ def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
     assert "near training row 1, p," in out
     code, out, _ = run(capsys, "why", model, table, "--row", 50, "--json")
     facts = json.loads(out)
+    assert (facts["row"], facts["counted_from"]) == (49, 0), "all numbers in JSON begin with 0, that of the row too"
     assert facts["explanations"][0]["label"] == "q"
     code, _, err = run(capsys, "why", model, table, "--row", 500)
     assert code == 1
@@ -654,10 +670,10 @@ def test_a_merge_changes_nothing_but_labels(capsys, tmp_path, encoding):
     written = todo.read_bytes()
     assert written.count(b"\r\n") == written.count(b"\n") == 2
     names, cells = (line.split(";") for line in written.decode("utf-8-sig").replace('"a;b"', "a").splitlines())
-    number = int(cells[names.index("next_row")].split("-")[0])
+    number = int(cells[names.index("next_row")].split()[1])
     todo.write_text(written.decode("utf-8-sig").replace(";;", ";p;", 1), encoding="utf-8")
     assert run(capsys, "merge", data, todo, "--in-place")[0] == 0
-    lines[1 + number] += "p"
+    lines[number] += "p"
     assert data.read_bytes() == ("\r\n".join(lines) + "\r\n").encode(encoding)
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 # Control characters but for tab and line feed (C0, DEL, C1), and those that turn the direction of writing.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+COUNTED_FROM = {"counted_from": 0}
+"""What JSON with numbers of rows or sentences says of them; on the screen and in files for people they begin with 1."""
+
 
 def visible(text: str) -> str:
     r"""Return a text with its control characters written out, so that a terminal shows them and does not obey.

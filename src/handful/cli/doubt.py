@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
 from handful.cli.options import Reading, Run, check_output, check_unfilled, reading_options, run_options
 from handful.core.counted import counted
 
@@ -61,7 +61,7 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
     if output is not None:
         write_cells(output, [_corrections(cells, target, told)], like=data)
     if run.as_json:
-        emit_json({"data": str(data), "target": target, "output": output, **asdict(told)})
+        emit_json({"data": str(data), "target": target, "output": output, **COUNTED_FROM, **asdict(told)})
         return
     _show(told, cells.select(list(kinds)))
     _tell_file(data, run.output, output, f"the column {target!r}")
@@ -181,7 +181,7 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
     if output is not None and write is not None:
         write(told)
     if run.as_json:
-        emit_json({"data": str(data), "output": output, **asdict(told)})
+        emit_json({"data": str(data), "output": output, **COUNTED_FROM, **asdict(told)})
         return
     _show_tags(told, len(corpus.sentences))
     _tell_file(data, run.output, output, "the tags")

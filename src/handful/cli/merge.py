@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import COUNTED_FROM, console, emit_json
 from handful.cli.options import check_output, check_unfilled, run_option
 from handful.core.counted import counted
 from handful.core.errors import FileError, ParameterError
@@ -156,6 +156,7 @@ def _facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
     return {
         "output": str(where),
         "target": target,
+        **COUNTED_FROM,
         "new": merged.n_new,
         "same": merged.n_same,
         "replaced": [{"row": row, "before": before, "now": now} for row, before, now in merged.replaced],

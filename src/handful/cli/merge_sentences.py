@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import COUNTED_FROM, console, emit_json
 from handful.core.counted import counted
 from handful.core.errors import ParameterError
 
@@ -52,7 +52,7 @@ def add_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer_ne
             "replaced": merged.n_replaced,
             "left empty": merged.n_empty,
         }
-        emit_json({"output": str(where), **counts, "conflicts": conflicts})
+        emit_json({"output": str(where), **COUNTED_FROM, **counts, "conflicts": conflicts})
         return
     same = f", {merged.n_same:,} that were there already" if merged.n_same else ""
     replaced = f", {merged.n_replaced:,} with new tags" if merged.n_replaced else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
 from handful.cli.options import (
     Reading,
     Run,
@@ -99,7 +99,9 @@ def _choose_rows(data: Path, target: str, n_rows: int, strategy: Any, reading: R
     shown = todo.select(list(kinds))
     if run.as_json:
         facts = [{**vars(pick), "cells": row} for pick, row in zip(picks, shown.to_dicts(), strict=True)]
-        emit_json({"data": str(data), "target": target, "output": output, "rows": facts, "notes": notes})
+        emit_json(
+            {"data": str(data), "target": target, "output": output, **COUNTED_FROM, "rows": facts, "notes": notes}
+        )
         return
     _show(picks, shown)
     for note in notes:

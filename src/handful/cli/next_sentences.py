@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
 from handful.core.counted import counted
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def choose_sentences(data: Path | None, unlabeled: Path, n: int, strategy: str, 
     notes = [f"Only {all_there} chosen."] if len(picks) < n else []
     if run.as_json:
         facts = [{**vars(pick), "tokens": raw[pick.sentence]} for pick in picks]
-        emit_json({"data": data, "unlabeled": str(unlabeled), "output": output, "sentences": facts, "notes": notes})
+        named = {"data": data, "unlabeled": str(unlabeled), "output": output}
+        emit_json({**named, **COUNTED_FROM, "sentences": facts, "notes": notes})
         return
     _show(picks, raw)
     for note in notes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json
+from handful.cli.console import COUNTED_FROM, console, emit_json
 from handful.cli.options import run_option, tokens_option
 from handful.core.errors import DataError, ParameterError
 from handful.core.explanation import WHOLE
@@ -38,7 +38,8 @@ def command(model: Path, data: Path, number: int, tokens: Any, as_json: bool) ->
     """
     told = _told(model, data, number, tokens)
     if as_json:
-        emit_json({"model": str(model), "data": str(data), "row": number, "explanations": [asdict(t) for t in told]})
+        where = {"model": str(model), "data": str(data), **COUNTED_FROM, "row": number - 1}
+        emit_json({**where, "explanations": [asdict(t) for t in told]})
         return
     for explanation in told:
         _show(explanation)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ROW, REASON, SUGGESTION, CONFIDENCE = "next_row", "next_reason", "next_suggestion", "next_confidence"
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
 _WHOLE = re.compile(r"([+-]?[0-9]+)([.,]0+)?")  # spreadsheets write a whole number with a tail
+# The number of a row and its mark: "row 70 (41efd366a834)"; in files of version 0.2 "69-41efd366a834", counted from 0.
+_TICKET = re.compile(r"(?:row ([0-9]{1,18}) \(|([0-9]{1,18})-)([0-9a-f]+)\)?")
 ADDED = (ROW, REASON, SUGGESTION, CONFIDENCE)
 
 
@@ -296,10 +298,11 @@ class _Places:
         return rows, n_changed
 
     def _by_ticket(self, ticket: str) -> int | None:
-        number, _, mark = ticket.partition("-")
-        if mark not in self.by_mark:
+        found = _TICKET.fullmatch(ticket.strip())
+        mark = found[3] if found else ""
+        if found is None or mark not in self.by_mark:
             return None
-        row = int(number) if number.isdecimal() else -1
+        row = int(found[1]) - 1 if found[1] else int(found[2])
         if 0 <= row < len(self.marks) and self.marks[row] == mark:
             return row
         same = self.by_mark[mark]
@@ -307,9 +310,9 @@ class _Places:
 
 
 def tickets(frame: pl.DataFrame, target: str, rows: Sequence[int]) -> list[str]:
-    """Return what the column ``next_row`` holds: the number of each row and its mark."""
+    """Return what the column ``next_row`` holds: the number of each row, counted from 1 as on the screen, and its mark."""
     marks = row_marks(frame[list(rows)], target)
-    return [f"{row}-{mark}" for row, mark in zip(rows, marks, strict=True)]
+    return [f"row {row + 1} ({mark})" for row, mark in zip(rows, marks, strict=True)]
 
 
 def _label(cell: str | None) -> str | None:
