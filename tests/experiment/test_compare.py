@@ -467,3 +467,12 @@ def test_a_method_no_better_than_the_most_frequent_label_is_told_so():
 def test_a_method_that_passes_the_most_frequent_label_has_it_beside_it(iris):
     assert iris.content.notes[-1] == "Always answering '0', which 50 of 150 labels are, would score 33.3."
     assert not any("blind guess" in warning for warning in iris.content.warnings)
+
+
+def test_a_race_of_few_draws_judges_confidence_by_all_labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    model = handful.fit(X, np.where(X[:, 0] > 0, "a", "b"), methods=["k-nn"], trials=1)
+    n_sure, n_right, n_held = model.confidence_["counts"]
+    assert n_held == 40, "one draw tests eight of them"
+    assert n_right <= n_sure <= n_held

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from handful.experiment.session import Session
 
 _FIT_DRAWS = 10
+_ENOUGH_HELD = (
+    100  # of fewer answers in a race, a model is tried once more on labels held out, to learn how sure it may be
+)
 
 
 def fit(
@@ -108,6 +111,8 @@ def fit_winner(
         best, why = _best_bet(comparison)
         use, params = comparison.arena.method(best), _params(comparison, best)
         held = comparison.arena.held_out_answers([o for o in comparison.outcomes if o.task.entry == best])
+        if held is not None and len(held.right) < min(len(problem.labeled), _ENOUGH_HELD):
+            held = held if comparison.state == "interrupted" else None
         read = comparison.arena.view.of(best)
     except DataError as error:
         comparison, params, held = None, None, None
