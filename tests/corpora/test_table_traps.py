@@ -164,7 +164,7 @@ def test_labels_that_mean_none(cells, labels):
     judged = judge_labels(pl.Series("y", cells))
     assert judged.cells.to_list() == labels
     n_lost = sum(label is None and cell != "" for cell, label in zip(cells, labels, strict=True))
-    assert [note.split(" cells")[0] for note in judged.notes] == ([str(n_lost)] if n_lost else [])
+    assert [note.split(" cell")[0] for note in judged.notes] == ([str(n_lost)] if n_lost else [])
 
 
 @pytest.mark.parametrize("cells", [["0", "1", "-1", ""], ["1", "-1", ""], [-1, 2, None], ["0", "1", "-1", "?"]])

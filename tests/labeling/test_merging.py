@@ -124,6 +124,11 @@ def test_a_row_that_several_files_leave_empty_is_one_and_none_if_one_fills_it():
         (["", "", ""], ["1.0", "1.0"], "1.0"),
         (["1", "1.0", ""], ["1.0"], "1.0"),
         (["v1", "v2", ""], ["v1.0"], "v1.0"),
+        (["1.5", "2", ""], ["1,50", "1.5"], "1.5"),
+        (["", "", ""], ["1.50", "1.5"], "1.5"),
+        (["1", "1.0", ""], ["1.0", "1"], "1.0"),
+        (["1", "name", ""], ["1.0"], "1"),
+        (["1.5", "name", ""], ["1.50"], "1.50"),
     ],
 )
 def test_whole_numbers_of_a_spreadsheet_are_the_labels_that_the_data_has(have, come, kept):
@@ -132,3 +137,13 @@ def test_whole_numbers_of_a_spreadsheet_are_the_labels_that_the_data_has(have, c
     done = merge_labels(data, files, "y")
     assert done.frame["y"].to_list()[2] == kept
     assert not done.conflicts
+
+
+def test_a_number_that_is_written_otherwise_is_the_same_label():
+    data = pl.DataFrame({"x": ["1", "2", "3", "4"], "y": ["1", "1.0", "2.5", "3"]})
+    came = pl.DataFrame({"x": ["1", "2", "3", "4"], "y": ["1.0", "1", "2,50", "3.1"]})
+    done = merge_labels(data, {"new.csv": came}, "y")
+    assert (done.n_same, [conflict.row for conflict in done.conflicts]) == (3, [3])
+    assert done.frame["y"].to_list() == data["y"].to_list()
+    codes = merge_labels(data.with_columns(y=pl.lit("01")), {"new.csv": came.with_columns(y=pl.lit("1"))}, "y")
+    assert len(codes.conflicts) == 4, "01 may be a code"

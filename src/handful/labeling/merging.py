@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 ROW, REASON, SUGGESTION, CONFIDENCE = "next_row", "next_reason", "next_suggestion", "next_confidence"
 _DECIMAL_COMMA = re.compile(r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+),[0-9]+")
 _WHOLE = re.compile(r"([+-]?[0-9]+)([.,]0+)?")  # spreadsheets write a whole number with a tail
+_NUMBER = re.compile(
+    r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+|,0+|,[0-9]{1,2})?"
+)  # 01 is a code, 1,500 may be a thousand and more
 # The number of a row and its mark: "row 70 (41efd366a834)"; in files of version 0.2 "69-41efd366a834", counted from 0.
 _TICKET = re.compile(r"(?:row ([0-9]{1,18}) \(|([0-9]{1,18})-)([0-9a-f]+)\)?")
 ADDED = (ROW, REASON, SUGGESTION, CONFIDENCE)
@@ -139,7 +142,8 @@ def merge_labels(
     files : mapping of str to polars.DataFrame
         Rows of the table with their labels, by the name of the file. With the column ``next_row`` of `handful next` rows
         are found by number and content; without it by content alone, where rows of equal content are filled in order.
-        The label ``1.0`` of a spreadsheet is the label ``1`` where the table has that one.
+        The label ``1.0`` of a spreadsheet is the label ``1`` where the table has that one; where all labels are numbers,
+        they are told by their value.
     target : str
         The label column.
     prefer_new : bool, default=False
@@ -178,9 +182,9 @@ def merge_labels(
     written = {
         name: [_label(cell) for cell in frame[target].cast(pl.String).to_list()] for name, frame in files.items()
     }
-    spelled = known or {label for column in written.values() for label in column if label and label.isdecimal()}
+    spelling = _Spelling(known, {label for column in written.values() for label in column if label is not None})
     for name, (rows, changed) in found.items():
-        came = [_as_spelled(label, spelled) for label in written[name]]
+        came = [None if label is None else spelling.of(label) for label in written[name]]
         n_changed += changed
         for number, (row, label) in enumerate(zip(rows, came, strict=True)):
             if label is None:
@@ -189,7 +193,7 @@ def merge_labels(
                 strangers.append((name, number))
             else:
                 given.setdefault(row, []).append((name, label))
-    n_new, n_same, conflicts, replaced = _settle(labels, given, prefer_new)
+    n_new, n_same, conflicts, replaced = _settle(labels, given, prefer_new, spelling)
     fresh = sorted({label for label in labels if label is not None} - known) if known else []
     series = pl.Series(target, labels, dtype=pl.String)
     if target in data.columns:
@@ -207,12 +211,34 @@ def merge_labels(
     )
 
 
-def _as_spelled(label: str | None, spelled: Collection[str]) -> str | None:
-    """Return a label as others spell it: spreadsheets write the class 1 as 1.0."""
-    whole = _WHOLE.fullmatch(label or "")
-    if whole is None or label in spelled:
-        return label
-    return next((other for other in (whole[1], f"{whole[1]}.0") if other in spelled), label)
+class _Spelling:
+    """How labels are spelled that are numbers: spreadsheets write the class 1 as 1.0, and 2.5 as 2,50.
+
+    Numbers are told by their value where all labels are numbers; beside names only whole ones with a tail are.
+    """
+
+    def __init__(self, known: Collection[str], came: Collection[str]) -> None:
+        self._known = frozenset(known)
+        self._all_numbers = all(_NUMBER.fullmatch(label) for label in (*known, *came))
+        first: dict[float | str, str] = {}
+        for label in (*sorted(known, key=_short_first), *sorted(came, key=_short_first)):
+            first.setdefault(self.meaning(label), label)
+        self._first = first
+
+    def of(self, label: str) -> str:
+        """Return a label as the data spells it, or as the shortest of the files does."""
+        return label if label in self._known else self._first[self.meaning(label)]
+
+    def meaning(self, label: str) -> float | str:
+        """Return what is equal for labels that mean the same."""
+        if self._all_numbers:
+            return float(label.replace(",", "."))
+        whole = _WHOLE.fullmatch(label)
+        return label if whole is None else whole[1]
+
+
+def _short_first(label: str) -> tuple[int, str]:
+    return len(label), label
 
 
 def _like(label: str, known: Collection[str]) -> str | None:
@@ -247,20 +273,20 @@ def _cast_if_fitting(labels: pl.Series, dtype: Any) -> pl.Series:
 
 
 def _settle(
-    labels: list[str | None], given: Mapping[int, Sequence[tuple[str, str]]], prefer_new: bool
+    labels: list[str | None], given: Mapping[int, Sequence[tuple[str, str]]], prefer_new: bool, spelling: _Spelling
 ) -> tuple[int, int, list[Conflict], list[tuple[int, str, str]]]:
     """Fill in labels where all agree; return how many are new and the same, where they do not, and which gave way."""
     n_new = n_same = 0
     conflicts, replaced = [], []
     for row in sorted(given):
         told, old = given[row], labels[row]
-        if len({label for _, label in told}) > 1:
+        if len({spelling.meaning(label) for _, label in told}) > 1:
             known = [("the data", old)] if old is not None else []
             conflicts.append(Conflict(row, (*known, *told), old))
         elif old is None:
             labels[row] = told[0][1]
             n_new += 1
-        elif old == told[0][1]:
+        elif spelling.meaning(old) == spelling.meaning(told[0][1]):
             n_same += 1
         elif prefer_new:
             labels[row] = told[0][1]

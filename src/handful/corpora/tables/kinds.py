@@ -77,8 +77,7 @@ def _with_infinite(columns: list[Column]) -> list[Column]:
 
     def noted(column: Column) -> Column:
         n = counts.get(column.cells.name) or 0
-        numbers = counted(n, "infinite number", "which counts/which count")
-        told = f"Column {column.cells.name!r} has {numbers} as missing."
+        told = f"Column {column.cells.name!r} has {counted(n, 'infinite number')}, which {_count(n)} as missing."
         return column._replace(note=f"{column.note} {told}".strip()) if n else column
 
     return [noted(column) for column in columns]
@@ -216,8 +215,10 @@ def _with_strangers(cells: pl.Series, numbers: pl.Series) -> Column | None:
     if not many_numbers or len(values) > _FEW_STRANGERS or len(strange) > _STRANGE_SHARE * n_filled:
         return None
     told = ", ".join(map(shown, values))
-    missing = (
-        f"{counted(len(strange), 'cell', 'that says/that say')} {told} {'counts' if len(strange) == 1 else 'count'}"
-    )
-    note = f"Column {cells.name!r} is read as numbers; {missing} as missing."
+    saying = counted(len(strange), "cell", "that says/that say")
+    note = f"Column {cells.name!r} is read as numbers; {saying} {told} {_count(len(strange))} as missing."
     return Column(numbers, "numeric", note=note)
+
+
+def _count(number: int) -> str:
+    return "counts" if number == 1 else "count"

@@ -114,11 +114,15 @@ def _plain(series: pl.Series) -> pl.Series:
 def as_integers(cells: pl.Series) -> pl.Series:
     """Return labels that are all whole numbers as integers, and others as they stand.
 
+    Whole numbers with a tail (``1.0``) are whole numbers where the same one stands without it, too.
+
     Examples
     --------
     >>> import polars as pl
     >>> as_integers(pl.Series(["1", None, "-2"])).to_list(), as_integers(pl.Series(["1", "b"])).to_list()
     ([1, None, -2], ['1', 'b'])
+    >>> as_integers(pl.Series(["1", "1.0", "2"])).to_list(), as_integers(pl.Series(["1.0", "2.0"])).to_list()
+    ([1, 1, 2], ['1.0', '2.0'])
     """
     import polars as pl
 
@@ -126,6 +130,9 @@ def as_integers(cells: pl.Series) -> pl.Series:
         filled = cells.drop_nulls()
         if len(filled) and filled.str.contains(_INTEGER).all():
             return cells.cast(pl.Int64)
+        whole = cells.str.replace(r"\.0+$", "")
+        if len(filled) and whole.drop_nulls().str.contains(_INTEGER).all() and whole.n_unique() < cells.n_unique():
+            return whole.cast(pl.Int64)
     elif cells.dtype.is_float() and ((cells == cells.round()) & (cells.abs() < 2**53)).all():
         return cells.cast(pl.Int64)
     return cells
