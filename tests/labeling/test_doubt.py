@@ -259,3 +259,13 @@ def test_texts_of_nearly_the_same_words_are_duplicates():
     found = doubtful_labels(texts, labels)
     assert (5, 50) in [pair[:2] for pair in found.duplicates]
     assert len(found.duplicates) < 10
+
+
+def test_labels_and_tags_in_doubt_are_sequences():
+    X = [[float(i)] for i in [0, 1, 2, 3, 20, 21, 22, 23]]
+    found = doubtful_labels(X, ["a", "a", "b", "a", "b", "b", "b", "b"])
+    assert list(found) == found.doubts
+    assert (len(found), found[0], found[:1]) == (len(found.doubts), found.doubts[0], found.doubts[:1])
+    tagged = doubtful_tags([["a", "b"]] * 12, [["X", "Y"]] * 11 + [["X", "X"]])
+    assert list(tagged) == tagged.doubts
+    assert (len(tagged), tagged[0], tagged[:1]) == (len(tagged.doubts), tagged.doubts[0], tagged.doubts[:1])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -63,8 +63,8 @@ class Doubt:
 
 
 @dataclass(frozen=True)
-class Doubts:
-    """Labels in doubt; see `doubtful_labels`.
+class Doubts(Sequence[Doubt]):
+    """Labels in doubt, a sequence of them; see `doubtful_labels`.
 
     Parameters
     ----------
@@ -89,6 +89,20 @@ class Doubts:
     n_judged: int
     n_lone: int
     models: tuple[str, ...] = ()
+
+    @overload
+    def __getitem__(self, place: int) -> Doubt: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[Doubt]: ...
+
+    def __getitem__(self, place: int | slice) -> Doubt | list[Doubt]:
+        """Return one in doubt, the most doubtful at 0, or several."""
+        return self.doubts[place]
+
+    def __len__(self) -> int:
+        """Return how many are in doubt, of those that were asked for."""
+        return len(self.doubts)
 
 
 def doubtful_labels(
@@ -125,7 +139,7 @@ def doubtful_labels(
     --------
     >>> X = [[float(i)] for i in [0, 1, 2, 3, 20, 21, 22, 23]]
     >>> found = doubtful_labels(X, ["a", "a", "b", "a", "b", "b", "b", "b"], n=1)
-    >>> [(doubt.row, doubt.label, doubt.suggestion) for doubt in found.doubts]
+    >>> [(doubt.row, doubt.label, doubt.suggestion) for doubt in found]
     [(2, 'b', 'a')]
     """
     if n is not None and n < 1:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -54,8 +54,8 @@ class TagDoubt:
 
 
 @dataclass(frozen=True)
-class TagDoubts:
-    """Tags in doubt; see `doubtful_tags`.
+class TagDoubts(Sequence[TagDoubt]):
+    """Tags in doubt, a sequence of them; see `doubtful_tags`.
 
     Parameters
     ----------
@@ -73,6 +73,20 @@ class TagDoubts:
     n_wrong: int
     duplicates: list[tuple[int, int]]
     n_judged: int
+
+    @overload
+    def __getitem__(self, place: int) -> TagDoubt: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[TagDoubt]: ...
+
+    def __getitem__(self, place: int | slice) -> TagDoubt | list[TagDoubt]:
+        """Return one in doubt, the most doubtful at 0, or several."""
+        return self.doubts[place]
+
+    def __len__(self) -> int:
+        """Return how many are in doubt, of those that were asked for."""
+        return len(self.doubts)
 
 
 def doubtful_tags(
@@ -112,7 +126,7 @@ def doubtful_tags(
     >>> sentences = [["the", "dog"], ["the", "cat"], ["a", "dog"], ["a", "cat"]] * 5
     >>> tags = [["D", "N"] for _ in sentences]
     >>> tags[7] = ["D", "D"]
-    >>> [(d.sentence, d.start, d.suggestion) for d in doubtful_tags(sentences, tags, n=1).doubts]
+    >>> [(d.sentence, d.start, d.suggestion) for d in doubtful_tags(sentences, tags, n=1)]
     [(7, 1, ('N',))]
     """
     _check(n, len(sentences), len(tags))
