@@ -411,3 +411,15 @@ def test_infinite_numbers_are_told_and_teach_nothing(put):
         "Column 'z' has 4 infinite numbers, which count as missing.",
     )
     assert left_out(table) == {"z": "it is empty"}
+
+
+def test_short_comments_are_text_and_short_names_are_not(put):
+    grades, things = ["too", "very", "really", "not so"], ["slow", "good food", "rude", "nice", "expensive", "cold"]
+    comments = [f"{grade} {thing}" for grade in grades for thing in things]
+    first, last = ["Ann", "Bo", "Cy", "Di"], ["Abel", "Bach", "Cole", "Dunn", "Esch", "Falk"]
+    names = [f"{one} {other}" for one in first for other in last]
+    codes = [f"unit {number}" for number in range(24)]
+    rows = [f"{a},{b},{c},{'xy'[i % 2]}" for i, (a, b, c) in enumerate(zip(comments, names, codes, strict=True))]
+    table = read_table(put("\n".join(["comment,name,code,label", *rows]) + "\n", "a.csv"), "label")
+    assert table.kinds == {"comment": "text", "name": "nominal", "code": "nominal"}
+    assert set(left_out(table)) == {"name", "code"}

@@ -27,6 +27,9 @@ _CODE_NAME = re.compile(r"\b(zip|postal|postcode|plz|phone|telephone|fax)(\b|_)"
 _POINTS_OF_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$|^0$"
 _ENOUGH_PADDED = 10
 _MANY_NAMES = 100  # values of a column of names that are told apart
+_ENOUGH_COMMENTS = 20
+_SOME_COMMENTS = 2_000  # are enough to see whether their words come again
+_MOST_DIFFERENT = 0.6  # words among all words of comments
 
 
 class Column(NamedTuple):
@@ -114,6 +117,7 @@ def _judge_block(path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind]
     )
     codes = _codes(bare)
     long = set(_where(named, _is_long(pl.all().drop_nulls())))
+    long |= {name for name in _where(named, _is_brief(pl.all().drop_nulls())) if _are_comments(named[name])}
     columns = []
     for name in frame.columns:
         kind = wanted.get(name)
@@ -173,6 +177,25 @@ def _is_long(filled: pl.Expr) -> pl.Expr:
     wordy = (n_words >= 3 * filled.len()) | ((n_words >= 2 * filled.len()) & (filled.n_unique() > _MANY_NAMES))
     lettered = 2 * filled.str.contains(r"\p{L}").sum() > filled.len()
     return wordy & lettered & (2 * filled.n_unique() > filled.len())
+
+
+def _is_brief(filled: pl.Expr) -> pl.Expr:
+    """One or two words on average, with blanks between some; more than half of the cells differ."""
+    n_words = filled.str.count_matches(r"\S+").sum()
+    return (
+        (filled.len() >= _ENOUGH_COMMENTS) & (2 * n_words >= 3 * filled.len()) & (2 * filled.n_unique() > filled.len())
+    )
+
+
+def _are_comments(cells: pl.Series) -> bool:
+    """Tell short comments, such as ``too slow`` and ``slow again``, from names: their words come again, mostly in small letters."""
+    filled = cells.drop_nulls().head(_SOME_COMMENTS)
+    in_words = filled.str.to_lowercase().str.extract_all(r"\p{L}{2,}")
+    words = in_words.explode().drop_nulls()
+    n_later, n_capital = (int(filled.str.count_matches(rf"\s\p{{{kind}}}").sum()) for kind in ("L", "Lu"))
+    come_again = words.n_unique() <= _MOST_DIFFERENT * len(words)
+    differ = 2 * in_words.list.join(" ").n_unique() > len(filled)  # not in numbers alone, as units and rooms do
+    return 2 * len(words) >= 3 * len(filled) and come_again and differ and 2 * n_capital <= n_later
 
 
 def _where(frame: pl.DataFrame, condition: pl.Expr) -> list[str]:
