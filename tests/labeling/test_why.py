@@ -90,7 +90,8 @@ def test_a_prototype_tagger_shows_links():
     tagger = PrototypeTagger({"D": ["the", "a"], "N": ["dog"], "V": ["barks"]}, order=1).fit(text)
     tagger.links_ = {"cat": ["dog"]}
     told = tagger.explain(["the", "cat"])
-    assert told[0].links == ("itself a prototype of D",)
+    assert (told[0].links, told[0].prototype_of) == ((), ("D",)), "a prototype is not linked to itself"
+    assert not any(f'linked to "{told[0].subject}"' in item.what for item in told[0].evidence)
     assert told[1].links == ("dog (N)",)
     assert {'the word is "cat"', 'the word ends in "at"'} <= {evidence.what for evidence in told[1].evidence}
 

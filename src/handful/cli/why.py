@@ -117,11 +117,13 @@ def _show(told: Explanation) -> None:
     out.print(Text(f"{subject}{told.label}{sure}{rather}", style="bold"))
     for near in told.near:
         out.print(Text(f"  {_near(near)}"))
+    if told.prototype_of:
+        out.print(Text(f"  a prototype of {', '.join(told.prototype_of)}"))
     if told.links:
         out.print(Text(f"  linked to {', '.join(told.links)}"))
     for item in _words_first(told.evidence):
         out.print(Text(f"  {item.weight:+.3f}  {item.what}"))
-    if not (told.near or told.links or told.evidence):
+    if not (told.near or told.links or told.prototype_of or told.evidence):
         out.print(
             Text("  (no single word or cell decides it: without any one of them the answer is the same)", style="dim")
         )

@@ -73,6 +73,8 @@ class Explanation:
         What was asked about: a token of a sentence; empty for a row.
     links : tuple of str
         Prototypes that the token is linked to.
+    prototype_of : tuple of str
+        Labels that the token is itself a prototype of.
 
     Examples
     --------
@@ -88,3 +90,4 @@ class Explanation:
     near: tuple[NearRow, ...] = ()
     subject: str = ""
     links: tuple[str, ...] = field(default=())
+    prototype_of: tuple[str, ...] = ()

@@ -89,16 +89,14 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
         second, best = np.argsort(line, kind="stable")[-2:]
         evidence = [
             Evidence(
-                _in_words(predicate),
+                _in_words(predicate, token),
                 float(weights[place[predicate], best] - weights[place[predicate], second]),
             )
             for predicate in model.observe(token)
             if predicate in place
         ]
-        if token in model.lexicon_:
-            links = [f"itself a prototype of {', '.join(model.lexicon_[token])}"]
-        else:
-            links = [f"{word} ({', '.join(model.lexicon_.get(word, ()))})" for word in model.links_.get(token, ())]
+        near = [word for word in model.links_.get(token, ()) if word != token]
+        links = [f"{word} ({', '.join(model.lexicon_.get(word, ()))})" for word in near]
         told.append(
             Explanation(
                 tag,
@@ -108,16 +106,19 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
                 _HOW,
                 subject=token,
                 links=tuple(links),
+                prototype_of=tuple(model.lexicon_.get(token, ())),
             )
         )
     return told
 
 
-def _in_words(predicate: str) -> str:
-    """Say what `handful.tagging.prototypes.features.word_predicates` observed."""
+def _in_words(predicate: str, word: str) -> str:
+    """Say of a word what `handful.tagging.prototypes.features.word_predicates` observed."""
     kind, _, value = predicate.partition("=")
     if not value:
         return "the word starts with a capital" if kind == "capital" else f"the word has a {kind}"
+    if kind == "prototype" and value == word:
+        return "the word is a prototype"
     verb = {"word": "is", "suffix": "ends in", "prototype": "is linked to"}[kind]
     return f'the word {verb} "{value}"'
 
