@@ -5,6 +5,8 @@
         [--settings]     single settings, each fitted alone: accuracy beside the quality told without labels, rank correlation
         [--order 1]      order of the taggers; order 2 is slow where there are many labels
         [--raw-tokens N] no more raw text than this for the similarity of words
+        [--no-boundary]  ads and citations without the list of marks between fields, which the team then finds itself
+        [--no-marks]     so that it does not
         [--labels 10 50] tagged sentences besides: team, CRF alone, prototypes alone, on the sentences without tags
 
 Ads are generated; citations, wsj and chinese need HANDFUL_DATA, the others HANDFUL_DEVDATA. Prototypes are the three (citations
@@ -115,12 +117,17 @@ def up_to(text: Text, n_tokens: int) -> Text:
     return text[: int(np.searchsorted(np.cumsum([len(sentence) for sentence in text]), n_tokens))]
 
 
-def measure_seeds(name: str, seeds: range, order: int | None, raw_tokens: int | None, n_starts: int) -> None:
+def measure_seeds(name: str, seeds: range, raw_tokens: int | None, named: bool, **settings: Any) -> None:
+    """Fit a team with each seed; `named` says whether a list names the marks between fields."""
     found = []
     for seed in seeds:
         task = TASKS[name](seed)
+        if not named:
+            boundary = task.settings.get("boundary")
+            lists = {label: words for label, words in task.prototypes.items() if label != boundary}
+            task = replace(task, prototypes=lists, settings={**task.settings, "boundary": None})
         more = task.more if raw_tokens is None else up_to(task.more, raw_tokens)
-        task = replace(task, more=more, settings={**task.settings, "order": order, "n_starts": n_starts})
+        task = replace(task, more=more, settings={**task.settings, **settings})
         start = time.process_time()
         team = task.fit(task.team(seed))
         seconds = time.process_time() - start
@@ -198,6 +205,8 @@ def main() -> None:
     parser.add_argument("--order", type=int, choices=(1, 2))
     parser.add_argument("--raw-tokens", type=int)
     parser.add_argument("--starts", type=int, default=3, help="taggers of a team")
+    parser.add_argument("--boundary", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--marks", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--settings", action="store_true")
     parser.add_argument("--labels", type=int, nargs="*", default=[])
     options = parser.parse_args()
@@ -211,7 +220,8 @@ def main() -> None:
             measure_labels(name, n_tagged)
         if not options.settings and not options.labels:
             seeds = range(options.first_seed, options.first_seed + options.seeds)
-            measure_seeds(name, seeds, options.order, options.raw_tokens, options.starts)
+            settings = {"order": options.order, "n_starts": options.starts, "marks": options.marks}
+            measure_seeds(name, seeds, options.raw_tokens, options.boundary, **settings)
     print(f"load average {os.getloadavg()[0]:.1f}")
 
 

@@ -126,6 +126,62 @@ def test_marks_take_the_field_before_them_and_sticky_labels_go_on():
     assert runs[1] < runs[0]
 
 
+REFERENCES = [
+    [*name, ",", *title, ".", "(", year, ")"]
+    for name in (("Weber", "Anna"), ("Klein", "Jo"), ("Novak", "Tom"), ("Berg", "Ida"))
+    for title in (("deep", "models"), ("sparse", "graphs"), ("fast", "parsers"), ("large", "models"))
+    for year in ("1999", "2001", "2010")
+]
+REFERENCE_LISTS = {"AUTHOR": ["Weber", "Klein"], "TITLE": ["deep", "models"], "DATE": ["1999", "2001"]}
+
+
+def test_marks_that_nobody_named_are_found_and_no_answer_has_their_label(tmp_path):
+    team = PrototypeTeam(REFERENCE_LISTS, fields=True, n_starts=2, max_iter=20).fit(REFERENCES)
+    assert sorted(team.marks_) == ["(", ")", ",", "."]
+    assert team.classes_.tolist() == ["AUTHOR", "DATE", "TITLE"]
+    answers = team.predict(REFERENCES)
+    for words, labels in zip(REFERENCES, answers, strict=True):
+        for place in range(1, len(words)):
+            assert words[place] not in team.marks_ or labels[place] == labels[place - 1]
+    for rows in team.predict_proba([*REFERENCES[:3], [",", "."]]):
+        assert rows.shape[1] == 3
+        np.testing.assert_allclose(rows.sum(axis=1), 1.0)
+    save(team, tmp_path / "team.handful")
+    again = load(tmp_path / "team.handful")
+    assert again.predict(REFERENCES) == answers
+    assert again.marks_ == team.marks_
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"marks": False},
+        {"fields": False, "order": 1},
+        {"labels": ["OTHER"]},
+        {"prototypes": {**REFERENCE_LISTS, "SIGN": [",", ".", "(", ")"]}},
+    ],
+    ids=["not wanted", "no fields", "a label without prototypes", "listed"],
+)
+def test_marks_are_words_where_the_user_says_so(settings):
+    team = PrototypeTeam(**{"prototypes": REFERENCE_LISTS, "fields": True, "n_starts": 1, "max_iter": 5, **settings})
+    assert team.fit(REFERENCES).marks_ == []
+
+
+def test_marks_are_words_where_tagged_sentences_give_them_a_label_of_their_own():
+    apart = [["AUTHOR", "AUTHOR", "DATE", "TITLE", "TITLE", "DATE", "DATE", "DATE", "DATE"]] * 4
+    within = [["AUTHOR", "AUTHOR", "AUTHOR", "TITLE", "TITLE", "TITLE", "DATE", "DATE", "DATE"]] * 4
+    rest = [None] * (len(REFERENCES) - 4)
+    team = PrototypeTeam(REFERENCE_LISTS, fields=True, n_starts=1, max_iter=5)
+    assert team.fit(REFERENCES, [*apart, *rest]).marks_ == []
+    assert team.fit(REFERENCES, [*within, *rest]).marks_ != []
+
+
+def test_a_word_under_two_labels_that_leaves_nothing_to_learn_is_no_error():
+    text = [words.split() for words in ("the dog sat", "a cat ran", "the cat ran", "a dog sat")] * 20
+    team = PrototypeTeam({"D": ["the", "a"], "N": ["the", "cat"]}, n_starts=1).fit(text)
+    assert 0.0 <= team.trials_[0]["recovered"] <= 1.0
+
+
 def test_a_boundary_that_is_no_label_is_refused():
     with pytest.raises(DataError, match="boundary must be one of the labels, got 'MARK'"):
         PrototypeTeam(LISTS, boundary="MARK", similarity="none", spelling=False, max_iter=3).fit(make_text(5)[0])

@@ -124,6 +124,7 @@ def _facts(team: PrototypeTeam, lists: Mapping[str, Sequence[str]], sentences: l
         "several_labels": under_several_labels(lists),
         "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
         "weight_of_tagged": team.crf_weight_,
+        "marks": team.marks_,
         "words_a_field": round(_field_length(team.predict(sentences[:_ASKED])), 2) if team.fields else None,
     }
 
@@ -141,6 +142,11 @@ def _tell(facts: dict[str, Any], team: PrototypeTeam) -> None:
         f"Saved to {facts['model']}"
     )
     say(_chosen(team))
+    if facts["marks"]:
+        say(
+            f"Marks between fields: {' '.join(facts['marks'])} (each has the label of the word before it; --no-marks takes "
+            "them for words)"
+        )
     several = [f"{word} ({', '.join(labels)})" for word, labels in facts["several_labels"].items()]
     if several:
         more_words = " ..." if len(several) > _SHOWN else ""

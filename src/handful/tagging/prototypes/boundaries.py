@@ -2,9 +2,66 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
+
+_FREQUENT = 0.01  # of all tokens
+_LIKE_WORDS = frozenset("#%&@*§†‡\\_")  # signs that belong to a word, or stand for one
+_FEWEST_KNOWN = 5
+_FOLLOW = 0.7  # of the marks whose label is known
+
+
+def find_marks(sentences: Iterable[Sequence[str]], listed: Collection[str]) -> list[str]:
+    """Return the marks of a text that may stand between its fields.
+
+    Parameters
+    ----------
+    sentences : iterable of lists of str
+        The text.
+    listed : collection of str
+        Words that have a label of their own.
+
+    Returns
+    -------
+    list of str
+        Commas, brackets and the like that are not listed and make up a hundredth of all tokens or more, the most frequent first.
+
+    Examples
+    --------
+    >>> find_marks([["Rossi", ",", "A", ".", "vol", ".", "5"]], ["Rossi", "."])
+    [',']
+    """
+    counts = Counter(token for sentence in sentences for token in sentence)
+    least = _FREQUENT * counts.total()
+    return [token for token, n in counts.most_common() if n >= least and token not in listed and _is_mark(token)]
+
+
+def marks_follow(
+    sentences: Iterable[Sequence[str]], given: Iterable[Sequence[str | None] | None], marks: Collection[str]
+) -> bool:
+    """Tell whether marks have the label of the token before them, as far as labels are known.
+
+    Examples
+    --------
+    >>> marks_follow([["a", ","]] * 9, [["N", "N"]] * 9, [","]), marks_follow([["a", ","]] * 9, [["N", "O"]] * 9, [","])
+    (True, False)
+    """
+    known = [
+        labels[place] == labels[place - 1]
+        for sentence, labels in zip(sentences, given, strict=True)
+        if labels is not None
+        for place in range(1, len(sentence))
+        if sentence[place] in marks and labels[place] is not None and labels[place - 1] is not None
+    ]
+    return len(known) < _FEWEST_KNOWN or sum(known) >= _FOLLOW * len(known)
+
+
+def _is_mark(token: str) -> bool:
+    return all(unicodedata.category(sign).startswith("P") and sign not in _LIKE_WORDS for sign in token)
 
 
 def fill_marks(is_mark: np.ndarray) -> np.ndarray:

@@ -95,6 +95,8 @@ def _learned_without(
     )
     gold = [[hidden.get(word) for word in sentence] for sentence in sample]
     learner.fit(sample, gold=gold, progress=lambda step: told.append(step.figures["share"]))
+    if not told:  # nothing is left to learn, and every label is as likely as another
+        return np.full(len(steps), 1.0 / len(learner.classes_))
     return np.array([told[min(step, len(told)) - 1] for step in steps])
 
 

@@ -17,10 +17,10 @@ from handful.core.labels import code_of
 from handful.core.params import AtLeast, Count, Jobs, Positive, Range, check_params
 from handful.core.progress import Progress
 from handful.core.registry import method
-from handful.core.schema import ListOf, Maybe, Model, Names, Number, Plain, stored
+from handful.core.schema import IfThere, ListOf, Maybe, Model, Names, Number, Plain, Text, stored
 from handful.features.columns import Tokens
 from handful.tagging.base import ProbabilisticTagger, check_sentences
-from handful.tagging.prototypes.boundaries import fill_marks
+from handful.tagging.prototypes.boundaries import fill_marks, find_marks, marks_follow
 from handful.tagging.prototypes.checks import check_given, check_lists
 from handful.tagging.prototypes.choosing import Setting, Trial, choose_setting
 from handful.tagging.prototypes.labeled import learn_mixture, mix
@@ -37,6 +37,7 @@ _LITTLE_KINDS: tuple[Kind, ...] = ("place-roots", "nearby-roots", "none")
 _FEWEST_TAGGED = 5
 _NEAR = 0.05  # of the probability of hidden labels; samples of one text differ by about as much
 _STILL_RISING = 120  # iterations, where the most that were tried did best
+_MARK = "(mark between fields)"  # the label of marks that the text itself tells; no answer has it
 
 Tags = Sequence[Sequence[str | None] | None]
 
@@ -84,6 +85,9 @@ class PrototypeTeam(ProbabilisticTagger):
         Words that carry only the labels they are listed under, as prototypes do, but that no other word is linked to.
     boundary : str or None, default=None
         A label for marks between fields. After decoding such a token takes the label of the token before it.
+    marks : bool, default=True
+        With `fields` and without `boundary`, commas, brackets and the like that are frequent and stand in no list are taken for
+        marks between fields. Not where a label has no prototypes, or where tagged sentences give marks labels of their own.
     suffix_length : int, default=3
         Longest suffix that counts as spelling.
     random_state : int, default=0
@@ -106,6 +110,8 @@ class PrototypeTeam(ProbabilisticTagger):
         What wholly tagged sentences taught.
     crf_weight_ : float
         How much it counts beside the prototype taggers, 0 to 1.
+    marks_ : list of str
+        What was taken for marks between fields.
 
     Notes
     -----
@@ -131,6 +137,7 @@ class PrototypeTeam(ProbabilisticTagger):
     trials_: list[dict[str, Any]]
     crf_: Any
     crf_weight_: float
+    marks_: list[str]
 
     STATE = stored(
         classes_=Names("k", only_text=True),
@@ -138,6 +145,7 @@ class PrototypeTeam(ProbabilisticTagger):
         trials_=Plain(),
         crf_=Maybe(Model("CRF")),
         crf_weight_=Number(float, low=0, high=1),
+        marks_=IfThere(ListOf(Text())),
     )
 
     def __init__(
@@ -158,6 +166,7 @@ class PrototypeTeam(ProbabilisticTagger):
         labels: Sequence[str] | None = None,
         word_lists: Mapping[str, Sequence[str]] | None = None,
         boundary: str | None = None,
+        marks: bool = True,
         suffix_length: Annotated[int, Range(0, 9)] = 3,
         random_state: Annotated[int, AtLeast(0)] = 0,
         n_jobs: Jobs = None,
@@ -177,6 +186,7 @@ class PrototypeTeam(ProbabilisticTagger):
         self.labels = labels
         self.word_lists = word_lists
         self.boundary = boundary
+        self.marks = marks
         self.suffix_length = suffix_length
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -218,8 +228,12 @@ class PrototypeTeam(ProbabilisticTagger):
         whole = [i for i, tags_of in enumerate(given) if tags_of is not None and len(tags_of) and None not in tags_of]
         whole = whole if len(whole) >= _FEWEST_TAGGED else []
         kept = set(whole)
-        partial = [None if i in kept else tags_of for i, tags_of in enumerate(given)]
         named = {*(self.labels or ()), *(tag for tags_of in given for tag in tags_of or () if tag)}
+        self.marks_ = self._marks(sentences, given, named)
+        partial = [
+            None if i in kept or tags_of is None else self._without_marks(sentences[i], tags_of)
+            for i, tags_of in enumerate(given)
+        ]
         text = [*sentences, *more_text]
         n_tokens = sum(map(len, text))
 
@@ -244,7 +258,7 @@ class PrototypeTeam(ProbabilisticTagger):
             )
             state = None if checkpoint is None else f"{os.fspath(checkpoint)}-{number}"
             self.members_.append(member.fit(sentences, partial, progress=progress, checkpoint=state))
-        self.classes_ = self.members_[0].classes_
+        self.classes_ = self._answers(self.members_[0])
         self.crf_, self.crf_weight_ = None, 0.0
         if whole:
             inputs, answers = [sentences[i] for i in whole], [[str(tag) for tag in given[i] or ()] for i in whole]
@@ -262,9 +276,12 @@ class PrototypeTeam(ProbabilisticTagger):
         sentences, _ = check_sentences(sentences, type(self).__name__)
         several = [member.predict_proba(sentences) for member in self.members_]
         means = [np.mean(rows, axis=0) for rows in zip(*several, strict=True)]
-        if self.boundary is not None:
-            mark = code_of(self.classes_)[self.boundary]
+        if (boundary := self._boundary) is not None:
+            classes = self.members_[0].classes_
+            mark = code_of(classes)[boundary]
             means = [rows[fill_marks(rows.argmax(axis=1) == mark)] for rows in means]
+            if self.marks_:
+                means = [_without_column(rows, mark) for rows in means]
         yield _Reading(self.classes_, mix(self.crf_, self.crf_weight_, sentences, means, self.classes_))
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
@@ -281,6 +298,29 @@ class PrototypeTeam(ProbabilisticTagger):
     def lexicon_(self) -> dict[str, list[str]]:
         """Labels of words that may not carry every label."""
         return self.members_[0].lexicon_
+
+    def _marks(
+        self, sentences: Sequence[Tokens], given: Sequence[Sequence[str | None] | None], named: set[str]
+    ) -> list[str]:
+        """Return what stands between fields, where that is left to the text."""
+        lists = check_lists(self.prototypes, "prototypes")
+        if not self.fields or not self.marks or self.boundary is not None or not named <= lists.keys():
+            return []
+        listed = {word for words in (*lists.values(), *(self.word_lists or {}).values()) for word in words}
+        marks = find_marks(map(tuple, sentences), listed)
+        return marks if marks_follow(map(tuple, sentences), given, marks) else []
+
+    def _without_marks(self, sentence: Tokens, tags: Sequence[str | None]) -> list[str | None]:
+        return [None if token in self.marks_ else tag for token, tag in zip(sentence, tags, strict=True)]
+
+    @property
+    def _boundary(self) -> str | None:
+        """The label that marks have while taggers learn."""
+        return _MARK if self.marks_ else self.boundary
+
+    def _answers(self, member: PrototypeTagger) -> np.ndarray:
+        """Return the labels of a tagger without that of marks which nobody named."""
+        return member.classes_[member.classes_ != _MARK] if self.marks_ else member.classes_
 
     def _choose(self, make: Any, sentences: Sequence[Tokens], n_tokens: int, progress: Progress | None) -> list[Trial]:
         like_words = _MUCH_KINDS if n_tokens >= _MUCH_TEXT else _LITTLE_KINDS
@@ -309,22 +349,25 @@ class PrototypeTeam(ProbabilisticTagger):
         return _STILL_RISING if trial.n_iter == STEPS[-1] and not self.fields else trial.n_iter + STEPS[0]
 
     def _member(self, named: set[str], **settings: Any) -> PrototypeTagger:
+        lists = check_lists(self.prototypes, "prototypes")
         return PrototypeTagger(
-            check_lists(self.prototypes, "prototypes"),
+            {**lists, _MARK: self.marks_} if self.marks_ else lists,
             variance=self.variance,
             n_links=self.n_links,
             labels=sorted(named),
             word_lists=self.word_lists,
-            boundary=self.boundary,
+            boundary=self._boundary,
             suffix_length=self.suffix_length,
             n_jobs=self.n_jobs,
             **settings,
         )
 
     def _check_state(self) -> None:
+        self.marks_ = self.__dict__.get("marks_") or []  # files of earlier versions have none
         labels = set(self.classes_.tolist())
         whole = [
-            all(np.array_equal(member.classes_, self.classes_) for member in self.members_),
+            all(np.array_equal(self._answers(member), self.classes_) for member in self.members_),
+            not self.marks_ or all(_MARK in member.classes_ for member in self.members_),
             self.crf_ is None or set(self.crf_.classes_) <= labels,
             self.boundary is None or self.boundary in labels,
         ]
@@ -344,6 +387,13 @@ class _Reading:
 
     def shares(self) -> list[np.ndarray]:
         return self.means
+
+
+def _without_column(rows: np.ndarray, column: int) -> np.ndarray:
+    """Return shares without those of one label; where there are no others, all have the same."""
+    others = np.delete(rows, column, axis=1)
+    total = others.sum(axis=1, keepdims=True)
+    return np.where(total > 0.0, others / np.where(total > 0.0, total, 1.0), 1.0 / others.shape[1])
 
 
 def _facts(trial: Trial) -> dict[str, Any]:
