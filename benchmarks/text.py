@@ -138,8 +138,8 @@ def condensing(sentences, tags, test, gold, spans, raw):
         ]
         Path(f"{folder}/train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         Path(f"{folder}/raw.txt").write_text("\n".join(map(" ".join, raw)) + "\n", encoding="utf-8")
-        handful("fit", "tagger", "train.tsv", "--model", "base.handful", folder=folder)
-        handful("fit", "tagger", "train.tsv", "--penalty", "l1", "--model", "l1.handful", folder=folder)
+        handful("fit", "tagger", "train.tsv", "--no-check", "--model", "base.handful", folder=folder)
+        handful("fit", "tagger", "train.tsv", "--no-check", "--penalty", "l1", "--model", "l1.handful", folder=folder)
         facts = handful(
             "condense", "base.handful", "train.tsv", "raw.txt", "-o", "condensed.handful", "--json", folder=folder
         )

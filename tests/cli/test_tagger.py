@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from handful.cli import main
+from handful.experiment import tagger_check
 from handful.methods import load
+from handful.tagging import CRF
 
 
 def run(capsys, *arguments):
@@ -60,12 +62,46 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
 
 
 def test_a_tagger_that_was_not_measured_says_how_to(capsys, corpus):
-    out = run(capsys, "fit", "tagger", corpus, "--iterations", "3")[1]
+    fit = ("fit", "tagger", corpus, "--no-check", "--iterations", "3")
+    out = run(capsys, *fit)[1]
     command = f"handful compare {corpus} --methods crf"
     assert out.splitlines()[-1] == f"How good it is was not measured; this tells it: {command}"
     assert run(capsys, *command.split()[1:], "--dry-run")[0] == 0
-    assert "--dev FILE" in run(capsys, "fit", "tagger", corpus, "--iterations", "3", "--tag", "tag")[1]
-    assert "not measured" not in run(capsys, "fit", "tagger", corpus, "--iterations", "3", "--dev", corpus)[1]
+    assert "--dev FILE" in run(capsys, *fit, "--tag", "tag")[1]
+    assert "not measured" not in run(capsys, *fit, "--dev", corpus)[1]
+
+
+def test_fit_tells_what_to_expect_of_a_tagger_and_saves_the_same_model(capsys, corpus, tmp_path, monkeypatch):
+    fit = ("fit", "tagger", corpus, "--iterations", "20", "--jobs", 1)
+    _, out, _ = run(capsys, *fit)
+    told = (
+        "Expected: accuracy 100.0 (95 % interval 97.5 to 100.0), by 30 sentences that taggers of 24 others had not seen"
+    )
+    assert told in out
+    assert out.splitlines()[-1].startswith("Next: handful predict")
+    model = (tmp_path / "train.handful").read_bytes()
+    code, out, _ = run(capsys, *fit, "--json")
+    check = json.loads(out)["check"]
+    assert (code, check["metric"], check["scores"], check["n_tested"]) == (0, "accuracy", {"accuracy": 1.0}, 30)
+    assert run(capsys, *fit, "--dev", corpus, "--json")[1].find('"check": null') > 0
+    assert json.loads(run(capsys, *fit, "--no-check", "--json")[1])["check"] is None
+    monkeypatch.setattr(tagger_check, "MOST_CHECKED", 29)
+    assert "was not measured" in run(capsys, *fit)[1]
+    assert (tmp_path / "train.handful").read_bytes() == model, "what is measured changes nothing of what is saved"
+
+
+def test_a_check_holds_out_neighbors_together():
+    kinds = ["B-PER", "B-LOC"]
+    text = [[f"name{name}", "said"] for name in range(25) for _ in range(4)]  # a name and its tag for a while
+    tags = [[kinds[name % 2], "O"] for name in range(25) for _ in range(4)]
+    tagger = CRF(templates=["word[0]"])
+    check = tagger_check.check_tagger(tagger, text, tags, with_spans=True)
+    assert (check.metric, check.n_tested, check.n_trained) == ("f1", 100, 80)
+    assert check.low <= check.scores["f1"] <= check.high
+    assert check.scores["f1"] < 0.7, "names of sentences that were held out are new"
+    many = tagger_check.check_tagger(tagger, text * 5, tags * 5, with_spans=True)
+    assert (many.n_tested, many.scores["f1"]) == (100, 1.0), "a fifth of many"
+    assert tagger_check.check_tagger(tagger, text[:9], tags[:9], with_spans=True) is None
 
 
 def test_the_hint_names_the_columns_that_are_read(capsys, tmp_path):
