@@ -146,3 +146,15 @@ def test_hardly_any_number_is_told_first_and_none_at_all_refused(capsys, tmp_pat
     assert (code, out) == (1, "")
     assert not (tmp_path / "answers.csv").exists()
     assert "expected numbers in 'size', got no cell that can be read as one, such as 'red'." in err
+
+
+@pytest.mark.parametrize("written", ["{:,} lbs", "{:,.1f} lbs", "{:,}lbs", "lbs {:,}"])
+def test_thousands_with_a_unit_are_numbers_in_training_and_in_new_tables(capsys, tmp_path, written):
+    weights = [round(100 * size) for size in SIZES]
+    plain = write(tmp_path / "plain.csv", "weight", weights)
+    # In quotes, as commas would part cells.
+    data = write(tmp_path / "unit.csv", "weight", [f'"{written.format(weight)}"' for weight in weights])
+    model = fitted(capsys, data)
+    same = expected(capsys, fitted(capsys, plain), plain)
+    assert expected(capsys, model, data) == same
+    assert expected(capsys, model, plain) == same, "without the unit"

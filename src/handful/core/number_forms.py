@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     import polars as pl
 
 Form: TypeAlias = Literal[
-    "plain", "amount", "decimal comma", "mixed amount", "quantity", "range", "date", "day first", "time"
+    "plain",
+    "amount",
+    "decimal comma",
+    "mixed amount",
+    "quantity",
+    "quantity with decimal comma",
+    "quantity in several units",
+    "range",
+    "date",
+    "day first",
+    "time",
 ]
 
 MISSING = frozenset(
@@ -53,9 +63,33 @@ _COMMA = re.compile(
     rf"[+-]?{_CURRENCY}?\s*([0-9]{{1,3}}(?:[.' \u00a0][0-9]{{3}})+|[0-9]+)(?:,([0-9]+))?\s*(?:%|{_CURRENCY})?"
 )
 _SIGNS = re.compile(rf"{_CURRENCY}|[%,'()\s\u00a0]")
-_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?"
+_NUMBER = r"[+-]?(?:[0-9]{1,3}(?:[,' \u00a0][0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
+_COMMA_NUMBER = r"[+-]?(?:[0-9]{1,3}(?:[.' \u00a0][0-9]{3})+(?![0-9])|[0-9]+)(?:,[0-9]+)?"
+_UNIT = r"(?:sq\.? ?|square )?[A-Za-zµ°][A-Za-zµ°²³/]*\.?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:-|\u2013|to|\.\.)\s*({_NUMBER})\s*([A-Za-z]*)")
-_QUANTITY = re.compile(rf"(<=?|>=?|≤|≥|~|under|over|about)?\s*({_NUMBER})(\s*\+)?(\s*)([A-Za-z°]+\.?)?(\s*\+)?")
+_QUANTITY, _COMMA_QUANTITY = (
+    re.compile(
+        rf"(?P<bound><=?|>=?|≤|≥|~|under|over|about)?\s*(?:(?P<before>[A-Za-z]{{2,}})\.?:?\s+)?"
+        rf"(?P<number>{number})(?P<more>\s*\+)?(?P<blank>\s*)(?P<after>{_UNIT})?(?:\s*\+)?"
+    )
+    for number in (_NUMBER, _COMMA_NUMBER)
+)
+_GROUPS = re.compile(r"[,'\s\u00a0]")
+_UNITS: dict[str, tuple[str, float]] = {
+    name: (kind, float(size))
+    for kind, units in {
+        "mass": "mg .001|g gr gram 1|kg kilo kilogram 1000|lb pound 453.59237|oz ounce 28.349523125",
+        "length": "mm .001|cm .01|m meter metre 1|km 1000|in inch .0254|ft foot feet .3048|yd yard .9144|mi mile 1609.344",
+        "time": "ms .001|s sec second 1|min minute 60|h hr hour 3600|day 86400|week 604800|month 2629746|yr year 31556952",
+        "volume": "ml .001|cl .01|l liter litre 1",
+        "memory": "kb 1|mb 1024|gb 1048576|tb 1073741824",
+    }.items()
+    for line in units.split("|")
+    for *names, size in [line.split()]
+    for name in names
+}
+"""Names of units in the singular, what they measure, and how large they are."""
+
 _ATTACHED = frozenset(
     re.findall(r"\S+", "g kg mg lb lbs oz km m cm mm mi ft in h hr hrs min s sec ms kb mb gb tb l ml yrs yr °c °f")
 )
@@ -73,6 +107,7 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _PIVOT = 30  # two-digit years above it belong to the last century
 _DATE_FORMS: tuple[Form, ...] = ("date", "day first")
 _AMOUNT_FORMS: tuple[Form, ...] = ("plain", "amount", "decimal comma")
+_QUANTITY_FORMS: tuple[Form, ...] = ("quantity", "quantity with decimal comma")
 _MOST = 0.8  # of the cells that one way of writing reads: the others are slips of the pen
 
 
@@ -94,7 +129,8 @@ def guess_form(cells: Iterable[str]) -> Form | None:
     Whole numbers with a leading zero are codes, not numbers. A column in which every comma has three digits after it
     is read as thousands (``1,234``), one in which any has not, or a zero before it, with decimal commas (``1,5``). Where
     both ways stand in one column (``$1,200`` beside ``950,50 €``), each cell is read by itself, and three digits after its
-    only mark are thousands. The amounts of all currencies count alike.
+    only mark are thousands. The amounts of all currencies count alike. Numbers with a unit are read by the same rules and taken
+    as they stand; where units differ (``5 kg`` beside ``300 g``), they are made comparable.
     Dates are read month first unless a day above 12 or dots speak for day first.
 
     Examples
@@ -105,6 +141,8 @@ def guess_form(cells: Iterable[str]) -> Form | None:
     ('range', 'decimal comma', 'date')
     >>> guess_form(["$1,200", "950,50 EUR"]), guess_form(["$1.2M", "$300K"])
     ('mixed amount', 'amount')
+    >>> guess_form(["4,958 lbs", "986.5 lbs"]), guess_form(["5 kg", "300 g"])
+    ('quantity', 'quantity in several units')
     >>> guess_form(["red", "1"]) is None
     True
     """
@@ -129,9 +167,11 @@ def _is_apt(form: Form, values: list[str]) -> bool:
         # Prices have no three decimals: $1,200 beside 950,50 EUR was written by two hands.
         thousands = any(map(_HAS_CURRENCY.search, values)) and any(map(_THREE_AFTER_COMMA.search, values))
         return not (thousands and any(map(_FEW_AFTER_COMMA.search, values)))
-    if form in ("quantity", "range"):
-        units = {_unit(cell) for cell in values} - {""}
-        return len(units) <= 1
+    if form in ("quantity", "quantity with decimal comma", "range"):
+        units = {_UNITS.get(unit, unit) for unit in map(_unit, values) if unit}
+        return len(units) <= 1 and (form != "quantity" or _is_apt("amount", values))
+    if form == "quantity in several units":
+        return len({_UNITS[_unit(cell)][0] for cell in values}) == 1 and _is_apt("amount", values)
     # Dots are the way of countries that write the day first.
     return form != "date" or not any(map(_DAY_FIRST.match, values))
 
@@ -163,9 +203,11 @@ def form_of_new(cells: Iterable[str], learned: Form) -> tuple[Form, Form | None]
     values = [cell.strip() for cell in cells]
     values = [cell for cell in values if cell.lower() not in MISSING]
     forms = _DATE_FORMS if learned in _DATE_FORMS else _AMOUNT_FORMS
-    if learned in ("quantity", "range"):
+    if learned in _QUANTITY_FORMS:
+        forms = (*forms, *_QUANTITY_FORMS)
+    elif learned == "range":
         forms = (*forms, learned)
-    if learned == "time" or not values:
+    if learned in ("time", "quantity in several units") or not values:
         return learned, None
     read = {form: [cell for cell in values if _PARSERS[form](cell) is not None] for form in forms}
     counts = {form: len(found) for form, found in read.items() if _is_apt(form, found)}
@@ -187,10 +229,18 @@ def _differ(form: Form, other: Form, values: list[str]) -> bool:
 
 
 def _unit(cell: str) -> str:
-    match = _RANGE.fullmatch(cell)
-    text = match[3] if match else (_QUANTITY.fullmatch(cell) or [""] * 6)[5]
-    unit = (text or "").lower().rstrip(".")
-    return unit[:-1] if len(unit) > 2 and unit.endswith("s") else unit
+    """Return the unit of a cell in the singular, empty if it has none."""
+    ranged = _RANGE.fullmatch(cell)
+    match = _QUANTITY.fullmatch(cell) or _COMMA_QUANTITY.fullmatch(cell)
+    text = ranged[3] if ranged else (match["before"] or match["after"]) if match else ""
+    return _singular(text or "")
+
+
+def _singular(text: str) -> str:
+    unit = text.lower().replace(".", "")
+    if len(unit) > 2 and unit.endswith("s"):
+        return "inch" if unit == "inches" else unit[:-1]
+    return unit
 
 
 def currencies(cells: Iterable[str]) -> list[str]:
@@ -346,19 +396,40 @@ def _decimal_comma(cell: str) -> float | None:
 
 
 def _quantity(cell: str) -> float | None:
-    match = _QUANTITY.fullmatch(cell)
+    match = _read_quantity(_QUANTITY, cell)
+    return None if match is None else _bounded(match, float(_GROUPS.sub("", match["number"])))
+
+
+def _comma_quantity(cell: str) -> float | None:
+    match = _read_quantity(_COMMA_QUANTITY, cell)
+    return None if match is None else _bounded(match, _decimal_comma(match["number"]))
+
+
+def _read_quantity(pattern: re.Pattern[str], cell: str) -> re.Match[str] | None:
+    match = pattern.fullmatch(cell)
     if not match:
         return None
-    below, number, _, blank, unit, _ = match.groups()
-    if unit and not blank and not match[3] and unit.lower() not in _ATTACHED:
-        return None
-    return float(number) / 2 if below in ("<", "under") else float(number)
+    before, after = match["before"], match["after"]
+    if before and (after or before.lower() == "in" or _singular(before) not in _UNITS):
+        return None  # Room 12 and No. 7 are names
+    is_attached = after and not match["blank"] and not match["more"]
+    return None if is_attached and after.lower() not in _ATTACHED else match
+
+
+def _bounded(match: re.Match[str], number: float | None) -> float | None:
+    return number / 2 if number is not None and match["bound"] in ("<", "under") else number
+
+
+def _in_one_unit(cell: str) -> float | None:
+    """Read a quantity as so many grams, meters, seconds, liters or kilobytes."""
+    number, unit = _quantity(cell), _unit(cell)
+    return None if number is None or unit not in _UNITS else number * _UNITS[unit][1]
 
 
 def _range(cell: str) -> float | None:
     match = _RANGE.fullmatch(cell)
     if match:
-        low, high = float(match[1]), float(match[2])
+        low, high = (float(_GROUPS.sub("", match[number])) for number in (1, 2))
         return (low + high) / 2 if low <= high else None
     return _quantity(cell)
 
@@ -409,6 +480,8 @@ _PARSERS: dict[Form, Callable[[str], float | None]] = {
     "decimal comma": _decimal_comma,
     "mixed amount": _mixed,
     "quantity": _quantity,
+    "quantity with decimal comma": _comma_quantity,
+    "quantity in several units": _in_one_unit,
     "range": _range,
     "date": _date,
     "day first": lambda cell: _date(cell, day_first=True),

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAYBE_THOUSANDS = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)$"
-_COMMA = "decimal comma"
-_AMOUNTS = ("plain", "amount", _COMMA)
+_COMMAS = ("decimal comma", "quantity with decimal comma")
+_AMOUNTS = ("plain", "amount", "quantity", *_COMMAS)
 
 
 class NewForms(NamedTuple):
@@ -65,18 +65,18 @@ def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form]) -> NewForms:
         cells = frame[name]
         if cells.dtype != pl.String:
             forms[name] = form
-            if cells.dtype.is_float() and form == _COMMA:
+            if cells.dtype.is_float() and form in _COMMAS:
                 turned.add(False)
             continue
         forms[name], other = _form(cells, form)
         if other is not None:
             others[name] = other
-        elif forms[name] in _AMOUNTS and form in _AMOUNTS and (forms[name] == _COMMA) != (form == _COMMA):
-            turned.add(forms[name] == _COMMA)
+        elif forms[name] in _AMOUNTS and form in _AMOUNTS and (forms[name] in _COMMAS) != (form in _COMMAS):
+            turned.add(forms[name] in _COMMAS)
     if len(turned) == 1:
         commas = turned.pop()
         for name, other in others.items():
-            if forms[name] in _AMOUNTS and other in _AMOUNTS and (other == _COMMA) == commas:
+            if forms[name] in _AMOUNTS and other in _AMOUNTS and (other in _COMMAS) == commas:
                 forms[name] = other
     notes = [_told_order(frame[name]) for name in others if forms[name] == "date"]
     return NewForms(forms, bool(others), notes)
