@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -246,3 +247,20 @@ def test_one_of_a_thing_is_told_in_the_singular(capsys, tmp_path):
     assert "1 row answered." in run(capsys, "predict", model, tmp_path / "new.csv")[2]
     _, _, err = run(capsys, "why", model, tmp_path / "new.csv", "--row", 3)
     assert "--row must be from 1 to 1, the number of rows, got 3." in err
+
+
+@pytest.mark.parametrize(("name", "model"), [("sales.2023.csv", "sales.2023.handful"), ("a.b.csv.gz", "a.b.handful")])
+def test_a_model_without_a_name_is_named_like_its_data_but_for_the_ending(capsys, tmp_path, name, model):
+    data = tmp_path / name
+    rows = "x,label\n" + "".join(f"{i * i},{'low' if i < 10 else 'high'}\n" for i in range(20))
+    data.write_bytes(gzip.compress(rows.encode()) if name.endswith(".gz") else rows.encode())
+    assert run(capsys, "fit", data, "--target", "label", "--method", "k-nn")[0] == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, model])
+
+
+def test_a_merged_file_without_a_name_keeps_all_of_its_datas(capsys, tmp_path):
+    data, labels = tmp_path / "sales.2023.csv", tmp_path / "labels.csv"
+    data.write_text("x,label\n1,\n2,b\n3,\n")
+    labels.write_text("x,label\n1,a\n")
+    assert run(capsys, "merge", data, labels, "--target", "label")[0] == 0
+    assert (tmp_path / "sales.2023.merged.csv").exists()

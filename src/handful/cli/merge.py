@@ -117,15 +117,16 @@ def _by_name(files: tuple[Path, ...], read: Any) -> dict[str, pl.DataFrame]:
 
 def _beside(data: Path, *, annotated: bool) -> Path:
     """Return the name of a new file beside the data; an earlier one is not replaced."""
-    from handful.corpora.opening import bare_suffix
+    from handful.corpora.opening import bare_stem, bare_suffix
 
-    stem, dot, suffix = data.name.partition(".")
+    stem = bare_stem(data)
+    ending = data.name.removeprefix(stem)
     # A workbook is written only where it is asked for, the others not at all.
     if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):
-        dot, suffix = ".", "csv"
+        ending = ".csv"
     if annotated:
-        dot, suffix = ".", "tsv"
-    where = data.parent / f"{stem}.merged{dot}{suffix}"
+        ending = ".tsv"
+    where = data.parent / f"{stem}.merged{ending}"
     if where.exists():
         raise FileError(f"{where}: is there already. Name another file with -o, or replace DATA with --in-place.")
     return where

@@ -160,10 +160,14 @@ def model_file(run: Run, data: Path) -> Path:
     --------
     >>> model_file(Run(), Path("corpus/train.tsv.gz")).as_posix()
     'corpus/train.handful'
+    >>> model_file(Run(), Path("sales.2023.csv")).as_posix()
+    'sales.2023.handful'
     >>> model_file(Run(), Path("-")).as_posix()
     'stdin.handful'
     """
-    name = "stdin" if str(data) == "-" else data.name.split(".")[0]
+    from handful.corpora.opening import bare_stem
+
+    name = "stdin" if str(data) == "-" else bare_stem(data)
     return run.model if run.model is not None else data.parent / f"{name}.handful"
 
 

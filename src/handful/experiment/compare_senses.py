@@ -7,12 +7,12 @@ import pickle
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from handful.core.errors import DataError
 from handful.core.records import Occurrence
 from handful.corpora.occurrences import read_occurrences
+from handful.corpora.opening import bare_stem
 from handful.corpora.sentences import read_sentences
 from handful.evaluation.ranking import Setting
 from handful.experiment.arena_corpora import CorpusArena, CorpusDraws
@@ -157,9 +157,7 @@ def compare_senses(
     if unlabeled is not None:
         rest += _harvested(unlabeled, occurrences, session.unlabeled_rows)
     draws = CorpusDraws.of(labels, len(labeled), session.seed, "contexts")
-    return compare_corpus(
-        SenseArena(Path(path).name.split(".")[0], labeled, rest, draws, session.seed), methods, session
-    )
+    return compare_corpus(SenseArena(bare_stem(path), labeled, rest, draws, session.seed), methods, session)
 
 
 def _harvested(path: str | os.PathLike[str], known: Sequence[Occurrence], limit: int) -> list[Occurrence]:

@@ -8,13 +8,12 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
-from pathlib import Path
 from typing import Any, cast
 
 from handful.core.catalogue import get_card
 from handful.core.errors import DataError
 from handful.core.records import Sentence
-from handful.corpora.opening import as_source
+from handful.corpora.opening import as_source, bare_stem
 from handful.corpora.tagged import Tagged, read_tagged, read_untagged
 from handful.corpora.token_style import cut_as_trained
 from handful.evaluation.chunks import sentence_values
@@ -172,7 +171,7 @@ def compare_tagged(
         raise DataError(f"{path}: at least {_LEAST} tagged sentences are needed to compare, got {len(data.sentences)}.")
     draws = CorpusDraws.of(labels, len(data.sentences), session.seed, "sentences")
     raw = [] if unlabeled is None else _raw(unlabeled, data, session.unlabeled_rows)
-    arena = TaggedArena(Path(path).name.split(".")[0], data, raw, draws, templates, session.seed)
+    arena = TaggedArena(bare_stem(path), data, raw, draws, templates, session.seed)
     return compare_corpus(arena, methods, session)
 
 

@@ -6,6 +6,7 @@ from .lines import read_lines as read_lines
 from .lines import read_whole as read_whole
 from .lines import refuse_lone_returns as refuse_lone_returns
 from .packing import FilePath as FilePath
+from .packing import bare_stem as bare_stem
 from .packing import bare_suffix as bare_suffix
 from .packing import unpacked as unpacked
 from .source import Source as Source

@@ -98,8 +98,34 @@ def bare_suffix(path: FilePath) -> str:
     >>> bare_suffix("iris.CSV.gz")
     '.csv'
     """
+    return _unpacked_name(path).suffix.lower()
+
+
+def bare_stem(path: FilePath) -> str:
+    """Return the name of a file without its folder, its ending and the one that tells how it is packed.
+
+    Parameters
+    ----------
+    path : path-like
+        The name.
+
+    Returns
+    -------
+    str
+        An ending has letters alone: those of ``sales.2023`` and ``notes.v2`` belong to their names.
+
+    Examples
+    --------
+    >>> bare_stem("data/sales.2023.csv.gz"), bare_stem("sales.2023"), bare_stem("train.tsv")
+    ('sales.2023', 'sales.2023', 'train')
+    """
+    name = _unpacked_name(path)
+    return name.stem if name.suffix[1:].isalpha() else name.name
+
+
+def _unpacked_name(path: FilePath) -> Path:
     name = Path(path)
-    return (Path(name.stem) if name.suffix.lower() in (".gz", ".bz2", ".xz") else name).suffix.lower()
+    return Path(name.stem) if name.suffix.lower() in (".gz", ".bz2", ".xz") else name
 
 
 def packing(path: FilePath, file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from handful.core.errors import DataError, FormatError, ParameterError
 from handful.core.records import Kind, Table
 from handful.corpora.formats import format_named, format_of
 from handful.corpora.formats.shown import shown
-from handful.corpora.opening import FilePath, Source, as_source
+from handful.corpora.opening import FilePath, Source, as_source, bare_stem
 from handful.corpora.tables.kinds import judge_columns
 from handful.corpora.tables.labels import judge_labels
 
@@ -176,7 +175,7 @@ def table_of(
         frame.with_columns(columns),
         {column.cells.name: column.kind for column in judged},
         target,
-        name=Path(path).name.split(".")[0],
+        name=bare_stem(path),
         forms={column.cells.name: column.form for column in judged if column.form != "plain"},
         notes=tuple(notes),
     )
