@@ -185,7 +185,15 @@ def test_where_there_is_next_to_no_time_two_methods_are_measured(capsys, iris):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("sklearn.svm", "expects module:Class"), ("no_such:Thing", "cannot be imported"), ("sklearn.svm:SVX", "no class")],
+    [
+        ("sklearn.svm", "expects module:Class"),
+        ("no_such:Thing", "cannot be imported"),
+        ("sklearn.svm:SVX", "no class"),
+        ("sys:exit", "must be a class with fit and predict"),
+        ("os:abort", "must be a class with fit and predict"),
+        ("sklearn.preprocessing:StandardScaler", "must be a class with fit and predict"),
+        ("sklearn.multiclass:OneVsRestClassifier", "cannot be made without parameters"),
+    ],
 )
 def test_a_class_that_is_not_there_is_one_sentence(capsys, iris, text, message):
     code, _, err = run(capsys, "compare", iris, "--target", "label", "--labels", "15", "--with", text)

@@ -300,3 +300,22 @@ def test_an_interrupted_race_keeps_the_earlier_model(capsys, data, tmp_path, mon
         assert str(tmp_path / name) in out
         assert (tmp_path / name).stat().st_size
         assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("method", "setting", "message"),
+    [
+        ("k-nn", "foo=3", "which has algorithm, leaf_size"),
+        ("k-nn", "n_neighbours=3", "Did you mean 'n_neighbors'?"),
+        ("k-nn", "n_neighbors=abc", "must be an int in the range [1, inf)"),
+        ("k-nn", "n_neighbors=1000", "does not go with the data"),
+        ("ordinal-knn", "n_neighbors=0", "n_neighbors must be an integer of at least 1"),
+        ("svm-rbf", "C=-1", "C must be"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_one_sentence_and_no_model(capsys, data, tmp_path, method, setting, message):
+    code, _, err = run(capsys, "fit", "table", data, "--target", "label", "--method", method, "--set", setting)
+    assert code == 2
+    assert message in err
+    assert "unexpected" not in err
+    assert not (tmp_path / "rows.handful").exists()

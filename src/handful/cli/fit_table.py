@@ -14,6 +14,7 @@ from handful.cli.earlier_model import check_earlier
 from handful.cli.options import Run, check_output, command_line, model_file, run_options, table_options
 from handful.cli.race_options import classifier_of, race_options, session_of, with_methods
 from handful.core.counted import counted
+from handful.core.errors import HandfulError
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
@@ -55,7 +56,6 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     """
     from handful.cli.tables import read_table_problem
     from handful.core.version import versions
-    from handful.experiment.fitting import fit_model
     from handful.experiment.text_views import choose_view
     from handful.methods import save
 
@@ -64,6 +64,10 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     method = _method(given["method"])
     if isinstance(method, str) and method == "auto" and params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
+    if params:
+        from handful.methods.table_model import check_settings
+
+        check_settings(method, params)
     where = model_file(run, data)
     check_output(where, data)
     problem = read_table_problem(data, given)
@@ -74,7 +78,7 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     else:
         text = choose_view(problem, given["text"]).of(given["method"])
         params = _with_balance(method, given["metric"]) | params
-        model = fit_model(problem, method, params=params or None, text=text, shares=given["shares"], seed=given["seed"])
+        model = _fitted(problem, method, params, text, given)
         model.training_ = {"chosen": "named"}
     model.training_ |= {
         "data": data.name,
@@ -95,6 +99,21 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         kept = f" in {where}; the earlier model stays in {earlier}" if where != earlier else ""
         click.echo(f"Interrupted: the best bet so far was fitted and saved{kept}.", err=True)
         ctx.exit(130)
+
+
+def _fitted(problem: Problem, method: Any, params: dict[str, Any], text: Any, given: dict[str, Any]) -> TableModel:
+    """Fit a method that was named; where its parameters are given and do not go with the data, say so."""
+    from handful.experiment.fitting import fit_model
+
+    try:
+        model = fit_model(problem, method, params=params or None, text=text, shares=given["shares"], seed=given["seed"])
+        model.predict(problem.frame[:1])  # some look at their parameters only then
+    except ValueError as error:
+        if isinstance(error, HandfulError) or not given["settings"]:
+            raise
+        told = " ".join(f"--set {shlex.quote(setting)}" for setting in given["settings"])
+        raise click.UsageError(f"{told}: this does not go with the data ({' '.join(str(error).split())}).") from None
+    return model
 
 
 def _with_balance(method: Any, metric: str) -> dict[str, Any]:

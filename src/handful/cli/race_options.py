@@ -136,12 +136,17 @@ def classifier_of(text: str) -> Any:
     if not colon or not module or not name:
         raise click.UsageError(f"--with expects module:Class, as in sklearn.svm:SVC, got {text!r}.")
     try:
-        return getattr(import_module(module), name)()
-    except ImportError as error:
-        raise click.UsageError(f"--with {text}: the module cannot be imported ({error}).") from None
+        named = getattr(import_module(module), name)
     except AttributeError:
         raise click.UsageError(f"--with {text}: {module} has no class {name!r}.") from None
-    except TypeError as error:
+    except Exception as error:  # whatever the code of the module raises
+        raise click.UsageError(f"--with {text}: the module cannot be imported ({error}).") from None
+    # Looked at before it is called: sys:exit would end the process.
+    if not (isinstance(named, type) and callable(getattr(named, "fit", None)) and hasattr(named, "predict")):
+        raise click.UsageError(f"--with {text}: it must be a class with fit and predict, as in sklearn.svm:SVC.")
+    try:
+        return named()
+    except Exception as error:
         raise click.UsageError(f"--with {text}: it cannot be made without parameters ({error}).") from None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from handful.core.catalogue import get_card
-from handful.core.errors import DataError
+from handful.core.errors import DataError, ParameterError
 from handful.core.labels import Labels, encode_labels
 from handful.core.params import check_params
 from handful.core.records import Kind
@@ -491,6 +492,49 @@ def card_for(method: Any) -> Card:
     from handful.methods.classifiers import classifier_card
 
     return classifier_card(method)
+
+
+def check_settings(method: Any, params: Mapping[str, Any]) -> None:
+    """Check parameters of a method before any work.
+
+    Parameters
+    ----------
+    method : str or classifier
+        Its name, or a classifier in scikit-learn's manner.
+    params : mapping of str to value
+        Its parameters.
+
+    Raises
+    ------
+    ParameterError
+        If the method has no such parameter, or not with such a value.
+
+    Examples
+    --------
+    >>> check_settings("k-nn", {"n_neighbors": 3})
+    >>> check_settings("svm-rbf", {"gamma": 1})
+    Traceback (most recent call last):
+    ...
+    handful.core.errors.ParameterError: svm-rbf: parameters must be of the method, which has C; got 'gamma'.
+    """
+    card = card_for(method)
+    known = sorted(card.make(1, 0, {}).get_params(deep=False))
+    strange = next((name for name in params if name.partition("__")[0] not in known), None)
+    if strange is not None:
+        near = get_close_matches(strange, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        has = f"which has {', '.join(known)}" if known else "which has none"
+        raise ParameterError(f"{card.name}: parameters must be of the method, {has}; got {strange!r}.{hint}")
+    try:
+        made = card.make(1, 0, params)
+        if type(made).__module__.startswith("handful."):
+            check_params(made)
+        elif hasattr(made, "_validate_params"):
+            made._validate_params()
+    except ParameterError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{card.name}: {' '.join(str(error).split())}") from None
 
 
 def _kinds(X: Any, frame: pl.DataFrame) -> Mapping[str, Kind]:
