@@ -243,6 +243,18 @@ def test_contractions_that_raw_text_would_cut_are_told(tmp_path):
     assert read_tagged(path).notes == ()
 
 
+def test_tokens_are_judged_where_they_stand_in_their_sentence(tmp_path):
+    path = tmp_path / "a.tsv"
+    elided = "L'\tO\nentreprise\tO\nqu\u2019\tO\nil\tO\naime\tO\n\n"
+    path.write_text(elided * 4 + "Ich\tO\nhab\tO\n's\tO\n\nit\tO\ndoes\tO\nn't\tO\n\n")
+    assert read_tagged(path).notes == ()
+    path.write_text(elided * 2 + "L'\tO\n.\tO\n\n" * 9)  # with no word behind it, raw text does cut it
+    (note,) = read_tagged(path).notes
+    assert note.startswith("9 tokens such as \"L'\" are cut in raw text (L '),")
+    path.write_text("Dr.\tO\nLow\tO\n,\tO\nInc.\tO\n,\tO\nleft\tO\nz.B.\tO\num\tO\n\n")
+    assert read_tagged(path).style.cut_again == 1 / 8, "of these, raw text cuts Inc. before a comma alone"
+
+
 def test_tags_that_look_wrong_are_told(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("".join(f"word{i % 9}\t{'B-X' if i % 2 else 'O'}\n" for i in range(200)))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from handful.core.errors import DataError
 
-_APOSTROPHE = "['\u2019]"
+_APOSTROPHES = "'\u2019"
+_APOSTROPHE = f"[{_APOSTROPHES}]"
+_BEHIND_A_WORD = frozenset(",;:!?)]")
 _ABBREVIATIONS = (
     "mr|mrs|ms|dr|prof|st|jr|sr|inc|corp|co|ltd|vs|etc|gen|sen|rep|gov|fig|approx|bzw|ca|usw|nr|str|mme|mlle"
 )
@@ -91,6 +94,37 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
         for low, high in zip([start, *inside], [*inside, end], strict=True):
             tokens.append(Token(text[low:high], low, high))
     return tokens
+
+
+def pieces_of(tokens: Sequence[str]) -> Iterator[list[str]]:
+    """Tell how raw text is cut where it has some tokens, each as it stands beside the next one.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        The tokens of a sentence, which raw text has with blanks between them, but for those that an apostrophe joins to the
+        next word and for marks behind a word.
+
+    Yields
+    ------
+    list of str
+        The pieces of each token, which are the token alone if it is not cut.
+
+    Examples
+    --------
+    >>> list(pieces_of(["L'", "homme", "isn't", "Dr.", "Low"]))
+    [["L'"], ['homme'], ['is', "n't"], ['Dr.'], ['Low']]
+    """
+    alone: dict[str, list[str]] = {}
+    for token, after in zip_longest(tokens, tokens[1:], fillvalue=""):
+        if token not in alone:
+            alone[token] = [piece.text for piece in tokenize(token)]
+        pieces = alone[token]
+        if len(pieces) > 1:
+            joined = token[-1] in _APOSTROPHES or after[:1] in _BEHIND_A_WORD
+            first = tokenize(token + ("" if joined else " ") + after)[0].text
+            pieces = [token] if first == token else pieces
+        yield pieces
 
 
 def sentences(text: str, cuts: Iterable[int] = ()) -> Iterator[list[Token]]:

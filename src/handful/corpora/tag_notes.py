@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from handful.core.counted import counted
-from handful.corpora.raw_text import tokenize
+from handful.corpora.raw_text import pieces_of
 
 _LONG = 150
 _FEWEST_WHOLE, _LEAST_WHOLE = 3, 0.001  # contractions that are worth a note: in all, and of all tokens
@@ -52,17 +52,25 @@ def notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
     >>> print(*notes_on_tokens([["it", "didn't"], ["we're", "here"], ["don't"]]))
     3 tokens such as "didn't" are cut in raw text (did n't), ...
     """
-    every = Counter(token for sentence in sentences for token in sentence)
-    counts = {token: n for token, n in every.items() if "'" in token or "\u2019" in token}
-    pieces = {token: [piece.text for piece in tokenize(token)] for token in counts}
-    whole = [token for token in counts if len(pieces[token]) > 1 and any(map(str.isalnum, pieces[token]))]
-    n_whole = sum(counts[token] for token in whole)
-    n_cut = sum(n for token, n in counts.items() if len(token) > 1 and token not in whole)
-    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * every.total()) or n_whole <= n_cut:
+    tokens = [token for sentence in sentences for token in sentence]
+    whole: Counter[str] = Counter()
+    pieces_of_whole: dict[str, list[str]] = {}
+    n_cut = 0
+    for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
+        if "'" not in token and "\u2019" not in token:
+            continue
+        if len(pieces) > 1 and any(map(str.isalnum, pieces)):
+            whole[token] += 1
+            pieces_of_whole[token] = pieces
+        else:
+            n_cut += len(token) > 1
+    n_whole = whole.total()
+    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * len(tokens)) or n_whole <= n_cut:
         return []
-    example = max(whole, key=lambda token: counts[token])
+    example = max(whole, key=lambda token: whole[token])
+    cut = " ".join(pieces_of_whole[example])
     return [
-        f'{n_whole:,} tokens such as "{example}" are cut in raw text ({" ".join(pieces[example])}), which the tagger has not '
+        f'{n_whole:,} tokens such as "{example}" are cut in raw text ({cut}), which the tagger has not '
         "seen. Give it texts with blanks between tokens, one sentence a line, or cut such tokens here."
     ]
 

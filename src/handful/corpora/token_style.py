@@ -12,7 +12,7 @@ from handful.core.errors import ParameterError
 from handful.corpora.formats import Head, format_of
 from handful.corpora.formats.raw import is_raw
 from handful.corpora.opening import Source
-from handful.corpora.raw_text import tokenize
+from handful.corpora.raw_text import pieces_of
 
 Cut: TypeAlias = Literal["blanks", "words"]
 """Where raw text is cut: at blanks alone, or into words and marks."""
@@ -35,7 +35,7 @@ class TokenStyle:
     marks : float
         Tokens that are a mark alone.
     cut_again : float
-        Tokens that `handful.corpora.raw_text.tokenize` would cut.
+        Tokens that are cut in raw text, where they stand beside their neighbors.
     whole : tuple of str
         The most frequent of these that have marks inside, such as ``2024-07-15``, with 0 for every digit.
 
@@ -52,17 +52,18 @@ class TokenStyle:
 
     @classmethod
     def of(cls, tokens: Iterable[str]) -> Self:
-        """Look at tokens."""
+        """Look at tokens, in their order."""
+        tokens = list(tokens)
         counts = Counter(tokens)
         total = max(counts.total(), 1)
         marked = sum(n for token, n in counts.items() if _AT_WORD.search(token))
         marks = sum(n for token, n in counts.items() if _MARK.fullmatch(token))
-        pieces = {token: tokenize(token) for token in counts}
-        cut_again = sum(n for token, n in counts.items() if len(pieces[token]) > 1)
+        cut_again = 0
         shapes: Counter[str] = Counter()
-        for token, n in counts.items():
-            if len(pieces[token]) > 2 and token[0].isalnum() and token[-1].isalnum():
-                shapes[_shape(token)] += n
+        for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
+            cut_again += len(pieces) > 1
+            if len(pieces) > 2 and token[0].isalnum() and token[-1].isalnum():
+                shapes[_shape(token)] += 1
         whole = tuple(shape for shape, _ in shapes.most_common(_MOST_WHOLE))
         return cls(round(marked / total, 4), round(marks / total, 4), round(cut_again / total, 4), whole)
 
