@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -14,9 +13,10 @@ from handful.core.errors import DataError, ParameterError
 from handful.core.labels import Labels, encode_labels
 from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
-from handful.corpora.tables import as_integers, left_out, none_tells, perhaps_texts, read_rows, suspicions, table_of
+from handful.corpora.tables import left_out, none_tells, perhaps_texts, read_rows, suspicions, table_of
 from handful.features.frames import are_texts, as_frame
 from handful.features.tables import warn_of_unreadable
+from handful.labeling.labeled_rows import rows_and_labels
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,7 +141,7 @@ def problem_of(
     X : path, data frame, array, sparse matrix, or list of texts
         Rows.
     y : array-like or str
-        Labels, or the name of the label column.
+        Labels, or the name of the label column, which is no feature then.
     columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
         Kinds of columns.
     max_unlabeled : int
@@ -165,10 +165,7 @@ def problem_of(
         if not isinstance(y, str):
             raise ParameterError(f"{who}: y must name the label column of the file.")
         return read_problem(X, y, columns=columns, max_unlabeled=max_unlabeled, seed=seed)
-    if isinstance(y, str):
-        if not hasattr(X, "columns") or y not in X.columns:
-            raise ParameterError(f"{who}: X has no column {y!r}.")
-        y, X = _column_labels(X, y), X[[name for name in X.columns if name != y]]
+    X, y = rows_and_labels(X, y, who=who)
     if y is None:
         raise ParameterError(f"{who}: y must hold labels, or name a column of X, got neither.")
     try:
@@ -177,22 +174,6 @@ def problem_of(
         if isinstance(error, DataError | ParameterError):
             raise
         raise DataError(f"{who}: X must be a table of plain values, got an error ({error}).") from error
-
-
-def _column_labels(X: Any, name: str) -> Any:
-    """Return the labels of a column of a data frame; -1 is a class where other cells are empty, as in a file."""
-    import polars as pl
-
-    cells = as_frame(X[[name]])[name]
-    cells = as_integers(cells.fill_nan(None) if cells.dtype.is_float() else cells)
-    if not (cells.dtype.is_integer() and cells.null_count() and (cells == -1).any()):
-        return X[name]
-    warnings.warn(
-        f"column {name!r}: -1 counts as a class, since unlabeled cells are empty. Leave such cells empty too, if it means none.",
-        UserWarning,
-        stacklevel=3,
-    )
-    return cells.cast(pl.String).to_list()
 
 
 def array_problem(

@@ -12,6 +12,7 @@ from handful.core.labels import Labels, encode_labels
 from handful.core.progress import Progress
 from handful.labeling.curves import Answer, LearningCurves, answer_or_only, learning_curves, quick_answerers
 from handful.labeling.forecast import Forecast, Goal, forecast, labels_needed, refusal
+from handful.labeling.labeled_rows import rows_and_labels
 from handful.labeling.space import as_matrix, as_points, neighborhood
 from handful.labeling.stopping import Stopping, stopping_rule
 
@@ -82,9 +83,9 @@ def label_budget(
     ----------
     X : data frame, array, sparse matrix, or list of str
         Rows.
-    y : array-like
-        Labels; unlabeled rows teach methods that can use them, and tell whether models still change. Where there are none,
-        a quarter of the labeled ones is held back to tell that.
+    y : array-like or str
+        Labels, or the name of their column in a data frame; unlabeled rows teach methods that can use them, and tell whether
+        models still change. Where there are none, a quarter of the labeled ones is held back to tell that.
     goal : float, optional
         Accuracy to reach, between 0 and 1.
     n_draws : int, default=10
@@ -111,8 +112,9 @@ def label_budget(
         raise ParameterError(f"budget: the goal must be a share above 0 and at most 1, such as 0.9, got {goal:g}.")
     if n_draws < 2:
         raise ParameterError(f"budget: at least 2 draws are needed, got {n_draws}.")
-    matrix = as_matrix(X, who="budget")
+    X, y = rows_and_labels(X, y, who="budget")
     labels = encode_labels(y, who="budget", min_classes=2)
+    matrix = as_matrix(X, who="budget", codes=labels.codes)
     _check_sizes(matrix.shape[0], labels)
     rng = np.random.default_rng(random_state)
     given = rng.permutation(labels.labeled)[:_MOST_LABELED]

@@ -22,6 +22,7 @@ from handful.labeling.confident import (
     label_odds,
     mixture_weights,
 )
+from handful.labeling.labeled_rows import rows_and_labels
 from handful.labeling.space import as_matrix, as_points
 
 _N_FOLDS = 5
@@ -114,8 +115,8 @@ def doubtful_labels(
     ----------
     X : data frame, array, sparse matrix, or list of str
         Rows.
-    y : array-like
-        Labels; unlabeled rows are left out.
+    y : array-like or str
+        Labels, or the name of their column in a data frame; unlabeled rows are left out.
     n : int, optional
         How many to return at most; all by default.
     random_state : int, default=0
@@ -144,8 +145,9 @@ def doubtful_labels(
     """
     if n is not None and n < 1:
         raise ParameterError(f"doubt: n must be at least 1, got {n}.")
-    matrix = as_matrix(X, who="doubt")
+    X, y = rows_and_labels(X, y, who="doubt")
     labels = encode_labels(y, who="doubt", min_classes=2)
+    matrix = as_matrix(X, who="doubt", codes=labels.codes)
     if matrix.shape[0] != len(labels.codes):
         raise DataError(
             f"doubt: X and y must be of one length, got {counted(matrix.shape[0], 'row')} "

@@ -10,11 +10,12 @@ import numpy as np
 
 from handful.core.counted import counted
 from handful.core.errors import DataError, ParameterError
-from handful.core.labels import code_of, encode_labels
+from handful.core.labels import UNLABELED, code_of, encode_labels
 from handful.core.progress import Progress, Step
 from handful.features.frames import as_frame
 from handful.labeling.committee import committee_shares
 from handful.labeling.expected import choose_expected
+from handful.labeling.labeled_rows import rows_and_labels
 from handful.labeling.space import Neighborhood, as_matrix, as_points, neighborhood, typicality_within
 from handful.labeling.strategies import choose_margin, choose_telling, choose_typical, margins, nearness, regions
 
@@ -65,8 +66,9 @@ def next_rows(
     ----------
     X : data frame, array, sparse matrix, or list of str
         Rows, labeled and unlabeled.
-    y : array-like, optional
-        Labels; ``None``, ``NaN`` or (among integers) -1 mark unlabeled rows. Without it no row has a label.
+    y : array-like or str, optional
+        Labels, or the name of their column in a data frame; ``None``, ``NaN`` or (among integers) -1 mark
+        unlabeled rows. Without it no row has a label.
     n : int, default=20
         How many rows.
     strategy : {"auto", "typical", "margin", "random"}, default="auto"
@@ -100,8 +102,8 @@ class LabelLoop:
     ----------
     X : data frame, array, sparse matrix, or list of str
         Rows, labeled and unlabeled.
-    y : array-like, optional
-        Labels so far.
+    y : array-like or str, optional
+        Labels so far, or the name of their column in a data frame.
     random_state : int, default=0
         Seed.
     max_pool : int, default=10000
@@ -137,12 +139,11 @@ class LabelLoop:
             if progress is not None:
                 progress(Step("prepare", done, _N_STEPS))
 
+        X, y = rows_and_labels(X, y, who="next_rows")
         # Of a long table only the rows that are considered are encoded: texts take their time.
         frame = as_frame(X) if hasattr(X, "columns") else None
         matrix: Any = as_matrix(X, who="next_rows") if frame is None else None
         self.n_rows = int(matrix.shape[0]) if frame is None else frame.height
-        if not self.n_rows:
-            raise DataError("next_rows: at least one row is needed, got none.")
         self.labels: dict[int, Any] = {} if y is None else self._given(y)
         self._seed = random_state
         rng = np.random.default_rng(random_state)
@@ -153,7 +154,7 @@ class LabelLoop:
             given = np.fromiter(self.labels, dtype=np.int64, count=len(self.labels))
             self._pool = np.union1d(self._shuffled[:max_pool], given)
         self._place = {int(row): at for at, row in enumerate(self._pool)}
-        matrix = matrix[self._pool] if frame is None else as_matrix(frame[self._pool], who="next_rows")
+        matrix = matrix[self._pool] if frame is None else self._encoded(frame)
         tell(1)
         self._points = as_points(matrix, random_state)
         tell(2)
@@ -164,6 +165,12 @@ class LabelLoop:
         tell(_N_STEPS)
         self._near: np.ndarray | None = None
         self._answer: tuple[np.ndarray, list[Any]] | None = None
+
+    def _encoded(self, frame: Any) -> Any:
+        """Return the rows of the pool as a matrix."""
+        codes = np.full(self.n_rows, UNLABELED)
+        codes[list(self.labels)] = 0
+        return as_matrix(frame[self._pool], who="next_rows", codes=codes[self._pool])
 
     def _given(self, y: Any) -> dict[int, Any]:
         encoded = encode_labels(y, who="next_rows", min_classes=0)

@@ -20,7 +20,7 @@ _MOST_NEIGHBORS = 20
 _CLIP = 3.0  # a few huge cells must not make a cluster each
 
 
-def as_matrix(X: Any, *, who: str) -> Any:
+def as_matrix(X: Any, *, who: str, codes: np.ndarray | None = None) -> Any:
     """Return rows as a matrix: a table is encoded column by column, an array is scaled, a sparse matrix stays.
 
     Parameters
@@ -29,6 +29,8 @@ def as_matrix(X: Any, *, who: str) -> Any:
         Rows; strings are short texts.
     who : str
         Name of the caller, for errors.
+    codes : ndarray of int, optional
+        Class of each row, -1 where unlabeled: a column of a table that is filled only where there is a label is left out.
 
     Returns
     -------
@@ -43,7 +45,7 @@ def as_matrix(X: Any, *, who: str) -> Any:
     if hasattr(X, "tocsr"):
         return X.tocsr().astype(np.float64)
     if hasattr(X, "columns"):
-        return _encoded_table(X)
+        return _encoded_table(X, who, codes)
     cells = X if isinstance(X, np.ndarray) else np.asarray(list(X), dtype=object)
     if _are_texts(cells):
         return _encoded(_texts(cells.tolist()), {"text": "text"})
@@ -52,7 +54,7 @@ def as_matrix(X: Any, *, who: str) -> Any:
     try:
         return _scaled(cells.astype(np.float64))
     except (TypeError, ValueError):
-        return _encoded_table(X)  # names or mixed cells
+        return _encoded_table(X, who, codes)  # names or mixed cells
 
 
 def _are_texts(cells: np.ndarray) -> bool:
@@ -61,15 +63,20 @@ def _are_texts(cells: np.ndarray) -> bool:
     return all(cell is None or isinstance(cell, str) for cell in cells.tolist())
 
 
-def _encoded_table(X: Any) -> Any:
-    from handful.corpora.tables import table_of
+def _encoded_table(X: Any, who: str, codes: np.ndarray | None) -> Any:
+    from handful.corpora.tables import left_out, none_tells, table_of
     from handful.features.frames import as_frame
 
     table = table_of("X", as_frame(X))
-    return _encoded(table.frame, telling_columns(table))
+    if codes is not None and len(codes) != table.frame.height:
+        codes = None  # the caller says which length is wrong
+    telling = telling_columns(table, codes=codes)
+    if not telling and table.frame.height > 1:
+        raise DataError(f"{who}: {none_tells('y', left_out(table, codes=codes))}")
+    return _encoded(table.frame, telling)
 
 
-def telling_columns(table: Table, chosen: Collection[str] = ()) -> dict[str, Kind]:
+def telling_columns(table: Table, chosen: Collection[str] = (), codes: np.ndarray | None = None) -> dict[str, Kind]:
     """Return the columns that can tell rows apart, with their kinds.
 
     Parameters
@@ -78,6 +85,8 @@ def telling_columns(table: Table, chosen: Collection[str] = ()) -> dict[str, Kin
         Rows.
     chosen : collection of str
         Columns whose kind the user gave; these stay, unless they are empty.
+    codes : ndarray of int, optional
+        Class of each row, -1 where unlabeled.
 
     Returns
     -------
@@ -86,7 +95,7 @@ def telling_columns(table: Table, chosen: Collection[str] = ()) -> dict[str, Kin
     """
     from handful.corpora.tables import left_out
 
-    without = left_out(table, chosen)
+    without = left_out(table, chosen, codes)
     return {name: kind for name, kind in table.kinds.items() if name not in without}
 
 
