@@ -245,6 +245,22 @@ def test_endings_that_are_not_written_are_refused(capsys, corpus, tmp_path, name
     assert not (tmp_path / name).exists()
 
 
+def test_the_only_column_of_tags_in_the_development_set_needs_no_name(capsys, corpus, tmp_path):
+    trees = tmp_path / "trees.conllu"
+    rows = [line.split("\t") for line in corpus.read_text().splitlines()]
+    cells = [f"{n % 4 + 1}\t{row[0]}\t_\tX\t{row[1]}\t_\t0\troot\t_\t_" if row[0] else "" for n, row in enumerate(rows)]
+    trees.write_text("\n".join(cells) + "\n")
+    asked = ["fit", "tagger", trees, "--tag", "xpos", "--iterations", "20", "--json"]
+    code, out, err = run(capsys, *asked, "--dev", corpus)
+    assert code == 0, err
+    assert json.loads(out)["dev"]["accuracy"] == 1.0
+    several = tmp_path / "several.tsv"
+    several.write_text("the\tX\tD\ndog\tX\tN\n\n")
+    code, _, err = run(capsys, *asked, "--dev", several)
+    assert code != 0
+    assert "the column of tags must be one of pos, tag, got 'xpos'" in err
+
+
 def test_other_tags_in_the_development_set_are_refused_before_training(capsys, corpus, tmp_path):
     names = tmp_path / "names.tsv"
     names.write_text("Rome\tB-LOC\nfell\tO\n\nOld\tB-LOC\nRome\tI-LOC\n\n" * 5)

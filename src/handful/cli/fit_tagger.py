@@ -180,9 +180,14 @@ def _check_options(method: str, checkpoint: Path | None, clusters: Path | None, 
 
 def _read_dev(dev: Path, train: Tagged) -> Tagged:
     from handful.core.errors import FormatError
-    from handful.corpora.tagged import check_columns, read_tagged
+    from handful.corpora.formats.brat import is_standoff_folder
+    from handful.corpora.opening import Source
+    from handful.corpora.tagged import check_columns, has_one_tag_column, read_tagged
 
-    tagged = read_tagged(dev, train.layout, train.tag)
+    source = dev if is_standoff_folder(dev) else Source(dev)
+    # A name, of --tag or of a column of CoNLL-U, is that of the training file.
+    unnamed = isinstance(source, Source) and len(train.layout) != 2 and has_one_tag_column(source)
+    tagged = read_tagged(source) if unnamed else read_tagged(source, train.layout, train.tag)
     check_columns(dev, tagged.sentences[0], [name for name in ("pos",) if name in train.sentences[0].columns])
     for number, tags in enumerate(tagged.tags, start=1) if train.has_spans else ():
         other = next((tag for tag in tags if tag != "O" and tag[1:2] != "-"), None)

@@ -116,6 +116,32 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     return Tagged(tuple(sentences), tuple(tags), layout, name, told)
 
 
+def has_one_tag_column(source: Source) -> bool:
+    r"""Tell whether a file of columns has a single one beside the token that may hold tags, which then needs no name.
+
+    Parameters
+    ----------
+    source : Source
+        Any file.
+
+    Returns
+    -------
+    bool
+        False for other formats.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
+    >>> has_one_tag_column(Source(target))
+    True
+    """
+    if format_of(source).name != "conll":
+        return False
+    return len([name for name in guess_columns(source) if name not in ("token", *NOT_TAGS)]) == 1
+
+
 def _refuse_other_folder(path: FilePath) -> None:
     if not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir():
         raise FileError(
