@@ -298,6 +298,47 @@ def test_signs_within_words_do_not_cut_them(text, tokens):
     assert [token.text for token in tokenize(text)] == tokens
 
 
+EMOJI = [
+    "\U0001f468\u200d\U0001f469\u200d\U0001f467",  # a family
+    "\U0001f469\U0001f3fd\u200d\U0001f680",  # an astronaut with a color of skin
+    "\u2764\ufe0f\u200d\U0001f525",  # a heart, in color, on fire
+    "\U0001f44d\U0001f3ff",
+    "\u270c\ufe0f",
+    "\U0001f1eb\U0001f1f7",  # the flag of France
+    "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",  # that of England
+    "1\ufe0f\u20e3",
+    "#\ufe0f\u20e3",
+]
+
+
+@pytest.mark.parametrize("emoji", EMOJI)
+def test_a_joined_emoji_is_one_token(emoji):
+    assert [token.text for token in tokenize(f"Yes {emoji}{emoji}, no {emoji}.")] == [
+        *("Yes", emoji, emoji, ",", "no", emoji, ".")
+    ]
+
+
+def test_flags_and_emoji_in_a_row_are_one_token_each():
+    flags = ["\U0001f1eb\U0001f1f7", "\U0001f1e9\U0001f1ea", "\U0001f600", "\U0001f600"]
+    assert [token.text for token in tokenize("".join(flags))] == flags
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("See https://a.b/c?d=(x).", "https://a.b/c?d=(x)"),
+        ("(see https://a.b/c)", "https://a.b/c"),
+        ("(see https://a.b/c_(d)).", "https://a.b/c_(d)"),
+        ("[x](www.a.b/c)", "www.a.b/c"),
+        ("www.a.b/c[1]?d=((x)(y)), so", "www.a.b/c[1]?d=((x)(y))"),
+        ("https://a.b/c(d!", "https://a.b/c(d"),
+        ("'https://a.b/(c)'", "https://a.b/(c)"),
+    ],
+)
+def test_a_bracket_that_an_address_opens_is_closed_in_it(text, address):
+    assert address in [token.text for token in tokenize(text)]
+
+
 def test_german_days_end_no_sentence_and_contractions_are_cut():
     parts = [[t.text for t in part] for part in sentences("Wie geht's? Am 3. Oktober 1990, z.B. um 12. Er kam.")]
     assert parts[0] == ["Wie", "geht", "'s", "?"]
@@ -366,7 +407,13 @@ def test_unspaced_scripts_are_told():
     refuse_unspaced("a.txt", "Er sagte: 北京")
 
 
-@given(st.text(st.characters(codec="utf-8"), max_size=60), st.lists(st.integers(0, 60), max_size=4))
+SIGNS = st.sampled_from([*"".join(EMOJI), *EMOJI, *"()[].' a", "https://a.b/", "www."])
+
+
+@given(
+    st.text(st.characters(codec="utf-8"), max_size=60) | st.lists(SIGNS, max_size=20).map("".join),
+    st.lists(st.integers(0, 60), max_size=4),
+)
 def test_offsets_cut_out_exactly_the_token(text, cuts):
     tokens = tokenize(text, cuts)
     assert all(text[token.start : token.end] == token.text and token.text for token in tokens)

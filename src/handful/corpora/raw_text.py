@@ -21,9 +21,18 @@ _MARKS = "\u00ad\u200c\u200d" + "".join(
     filter(lambda c: unicodedata.category(c)[0] == "M", map(chr, range(0x300, 0xFFFF)))
 )
 _WORD = rf"\w+(?:[{_MARKS}]+\w*)*"
+# A bracket that is opened inside an address is closed there, in brackets of its own kind at most two deep.
+_BRACKETS = "|".join(
+    rf'{low}(?:[^\s<>"{low}{high}]|{low}[^\s<>"{low}{high}]*{high})*{high}'
+    for low, high in ((r"\(", r"\)"), (r"\[", r"\]"))
+)
+_ADDRESS = rf"""(?:https?://|www\.)(?:{_BRACKETS}|(?!{_BRACKETS})[^\s<>"])*(?:{_BRACKETS}|[^\s<>".,;:!?)\]'])"""
+# To a sign belong its marks (a look, a color of skin, the tags of a flag) and what a joiner that is not seen ties to it.
+_SIGN = rf"[^\w\s][{_MARKS}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _TOKEN = re.compile(
-    r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]']"  # addresses
+    rf"{_ADDRESS}"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|[\U0001f1e6-\U0001f1ff]{2}|[0-9]\ufe0f?\u20e3"  # flags, numbers on keys
     r"|[@#]\w+"
     r"|(?:[^\W\d_]\.){2,}"  # U.S.
     rf"|\b(?:{_ABBREVIATIONS})\.(?=\s)"  # Dr., but not at the end of all
@@ -34,7 +43,7 @@ _TOKEN = re.compile(
     rf"|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu){_APOSTROPHE}(?=\w)"  # l' homme
     rf"|{_WORD}(?:[-&_]{_WORD})*"
     r"|\.{2,}|-{2,}|!{2,}|\?{2,}|\${2,}|<{2,}|>{2,}|`{2}|'{2}|\u2026"
-    r"|\S",
+    rf"|{_SIGN}(?:(?<=\u200d){_SIGN})*|\S",
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(rf"(?:{_ABBREVIATIONS}|no|al|m|e\.g|i\.e|[a-z])", re.IGNORECASE)
@@ -72,7 +81,8 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
     ----------
     text : str
         Any text. Words are cut at Unicode word boundaries, keep their hyphens, lose English and German (``n't``, ``'s``) and
-        French (``l'``) contractions, and common abbreviations keep their point; every other sign is a token of its own.
+        French (``l'``) contractions, and common abbreviations keep their point; every other sign is a token of its own, with the
+        signs that are joined to it.
     cuts : iterable of int
         Places at which a token must end, such as the borders of labeled spans.
 
