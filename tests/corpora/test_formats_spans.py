@@ -273,6 +273,21 @@ def test_tags_that_look_wrong_are_told(tmp_path):
         read_tagged(path)
 
 
+def test_tags_of_spans_without_a_type_are_told(tmp_path):
+    path = tmp_path / "a.tsv"
+    path.write_text("a\tB-X\nb\tI-X\n\nc\tB-\nd\tI-\n\n")
+    told = "2 tags name no type (B- in sentence 2); they are read as a type of their own. Write the type behind the hyphen, or O."
+    assert read_tagged(path).notes == (told,)
+    path.write_text("a\tB-X\nb\tI-X\n\nc\tB-\nd\tO\n\n")
+    assert (
+        read_tagged(path)
+        .notes[0]
+        .startswith("1 tag names no type (B- in sentence 2); it is read as a type of its own.")
+    )
+    path.write_text("a\tB\nb\tI\n\nc\tB\nd\tO\n\n")  # no type at all, as some corpora have it
+    assert read_tagged(path).notes == ()
+
+
 def test_titles_one_a_line_are_not_joined(tmp_path):
     path = tmp_path / "a.txt"
     titles = [

@@ -9,6 +9,7 @@ from handful.core.counted import counted
 from handful.corpora.raw_text import pieces_of
 
 _LONG = 150
+_TYPELESS = frozenset({"B-", "I-", "E-", "S-"})
 _FEWEST_WHOLE, _LEAST_WHOLE = 3, 0.001  # contractions that are worth a note: in all, and of all tokens
 
 
@@ -23,15 +24,15 @@ def notes_on_tags(tags: Sequence[Sequence[str]]) -> list[str]:
     Returns
     -------
     list of str
-        Sentences: on text without blank lines between sentences, on numbers in place of tags, and on spans that go on without
-        having begun.
+        Sentences: on text without blank lines between sentences, on numbers in place of tags, on spans without a type, and on
+        spans that go on without having begun.
 
     Examples
     --------
     >>> print(*notes_on_tags([["B-LOC", "I-PER"], ["B-LOC", "O"], ["B-PER", "I-PER"]]))
     1 of 4 spans begins with I- (such as I-PER after B-LOC), not with B-; it is read as a span of its own.
     """
-    return [*_on_length(tags), *_on_numbers(tags), *_on_spans(tags)]
+    return [*_on_length(tags), *_on_numbers(tags), *_on_typeless(tags), *_on_spans(tags)]
 
 
 def notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
@@ -92,6 +93,21 @@ def _on_numbers(tags: Sequence[Sequence[str]]) -> list[str]:
     return [
         f"All {len(kinds):,} tags are numbers, as data sets of Hugging Face have them, so that nobody knows which are spans. "
         "Write their names (there: dataset.features[...].feature.names)."
+    ]
+
+
+def _on_typeless(tags: Sequence[Sequence[str]]) -> list[str]:
+    """Tell of tags such as B- that name no type, which is a type of its own for ``conlleval``, too."""
+    places = [(number, tag) for number, row in enumerate(tags, start=1) for tag in row if tag in _TYPELESS]
+    if not places:
+        return []
+    number, tag = places[0]
+    named, read = (
+        ("tag names", "it is read as a type") if len(places) == 1 else ("tags name", "they are read as a type")
+    )
+    return [
+        f"{len(places):,} {named} no type ({tag} in sentence {number:,}); {read} of {'its' if len(places) == 1 else 'their'} own. "
+        "Write the type behind the hyphen, or O."
     ]
 
 
