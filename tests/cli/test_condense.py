@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from handful.cli import main
+from handful.methods import load
 from handful.representations import CondensedFeatures
 
 
@@ -109,6 +110,23 @@ def test_rounding_alone_needs_no_raw_text(capsys, model, tmp_path):
     assert code == 0, err
     facts = json.loads(out)
     assert (facts["way"], facts["tokens"], facts["dev"]["after"]["accuracy"]) == ("rounded", 0, 1.0)
+
+
+@pytest.mark.parametrize("given", [(), ("--drop", 0.25)])
+def test_what_was_left_out_is_told_with_what_it_cost(capsys, given, model, tmp_path):
+    train, small = tmp_path / "train.tsv", tmp_path / "small.handful"
+    options = "--way", "rounded", "-o", small, *given
+    told = json.loads(run(capsys, "condense", model, train, *options, "--json")[1])["dropped"]
+    assert (told["below"] == 0.25) == bool(given)
+    assert (told["errors_before"], told["errors"], told["changed"]) == (0.0, 0.0, 0.0)
+    assert told["changed_at_most"] > 0.0  # ten sentences do not tell much
+    weights = np.abs(load(small).weights_)
+    assert told["below"] <= weights.min() < 2 * told["below"] + 0.1
+    _, out, _ = run(capsys, "condense", model, train, *options)
+    said = (
+        f"weights below {told['below']:g} were left out: errors on held-out sentences 0.0 before, 0.0 after; 0.0 of 100"
+    )
+    assert said in out
 
 
 def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from handful.core.errors import ParameterError
 from handful.corpora.make import make_tagged_sentences
 from handful.experiment.condensing import condense
-from handful.experiment.tagger_condensing import _costless, slimmed
+from handful.experiment.tagger_condensing import Dropped, _costless, _HeldOut, slimmed
 from handful.parsing import DependencyParser
 from handful.representations import CondensedFeatures
 from handful.representations.condensed.condensing import Condensing
@@ -23,19 +23,43 @@ def tagger():
     return CRF("general", strength=0.05).fit(sentences, [["D", "N", "V"], ["D", "N", "V"], ["N", "V"]])
 
 
+DROPS = (0.01, 0.02, 0.05, 0.1)
+
+
+def dropped(drop, wrong, changed):
+    return Dropped(drop, 0.3, 0.3 + 0.1 * wrong, 0.0, 0.2 * changed)
+
+
 @pytest.mark.parametrize(
-    ("wrong_beyond", "changed_beyond", "expected"),
-    [(1.0, 1.0, 0.1), (0.02, 1.0, 0.02), (1.0, 0.05, 0.05), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)],
+    ("wrong_at", "changed_at", "expected"),
+    [((), (), 0.1), ((0.05, 0.1), (), 0.02), ((), (0.1,), 0.05), ((0.02,), (), 0.01), ((), DROPS, 0.01)],
 )
-def test_a_drop_costs_neither_errors_nor_answers(tagger, wrong_beyond, changed_beyond, expected):
-    lightest = {slimmed(tagger, drop).n_active_: drop for drop in (0.0, 0.02, 0.05, 0.1)}
-    assert len(lightest) == 4
+def test_a_drop_costs_neither_errors_nor_answers(tagger, wrong_at, changed_at, expected):
+    found = _costless(tagger, lambda drop: dropped(drop, drop in wrong_at, drop in changed_at), DROPS)
+    assert found.below == expected  # the last before one that costs something, though a larger one may have luck
 
-    def costs(small):
-        drop = lightest[small.n_active_]
-        return 0.1 * (drop > wrong_beyond), 0.2 * (drop > changed_beyond)
 
-    assert _costless(tagger, costs) == expected
+class Answers:
+    """Answers A, but for the last token of the first few sentences, which gets B."""
+
+    def __init__(self, n_other):
+        self.n_other = n_other
+
+    def predict(self, sentences):
+        return [["A"] * (len(s) - 1) + ["B" if i < self.n_other else "A"] for i, s in enumerate(sentences)]
+
+
+@pytest.mark.parametrize(
+    ("n_sentences", "n_changed", "enough"),
+    [(20, 0, False), (40, 0, True), (40, 1, False), (60, 2, False), (200, 5, True), (200, 6, False), (600, 20, True)],
+)
+def test_few_sentences_allow_a_smaller_share_of_changed_answers(n_sentences, n_changed, enough, tagger, monkeypatch):
+    sentences, gold = [["a", "b", "c"]] * n_sentences, [["A", "A", "C"]] * n_sentences
+    monkeypatch.setattr("handful.experiment.tagger_condensing.slimmed", lambda model, drop: Answers(n_changed))
+    costs = _HeldOut(sentences, gold, with_spans=False).costs(Answers(0))
+    assert costs(0.1).changed == pytest.approx(2 * n_changed / (3 * n_sentences))  # one tag less, and one more
+    assert costs(0.1).errors == costs(0.1).errors_before == pytest.approx(2 / 3)
+    assert _costless(tagger, costs, (0.01, 0.1)).below == (0.1 if enough else 0.01)
 
 
 def test_an_observation_of_light_weights_goes_with_all_of_them(tagger):
@@ -55,7 +79,7 @@ def test_an_observation_of_light_weights_goes_with_all_of_them(tagger):
 def test_a_drop_that_leaves_nothing_is_not_taken():
     flat = CRF(["u", "b"], strength=10.0).fit([["a", "b"], ["a", "c"]], [["X", "Y"], ["X", "Y"]])
     assert 0.02 < abs(flat.weights_).max() < 0.1
-    assert _costless(flat, lambda small: (0.0, 0.0)) < 0.1
+    assert _costless(flat, lambda drop: dropped(drop, 0, 0), DROPS).below < 0.1
 
 
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)  # of the usual importance, tried one after the other

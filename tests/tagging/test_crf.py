@@ -129,6 +129,15 @@ def test_constraints_forbid_what_the_encoding_forbids():
         CRF(constraints="iob2").fit(SENTENCES, TAGS)
 
 
+@pytest.mark.parametrize(
+    ("tags", "known"), [(["O", "I-PER"], True), (["I-PER", "B-PER"], False), (["O", "I-LOC"], False)]
+)
+def test_tags_that_the_training_tags_could_not_say_are_not_known(tags, known):
+    tagger = CRF("ner", encoding="iobes").fit([["Mr", "Li"], ["a", "dog"]], [["O", "I-PER"], ["O", "O"]])
+    assert tagger.scheme_ == "IO"  # one span beside another of its type (B-PER) was not seen
+    assert tagger.knows(tags) == known
+
+
 @pytest.mark.parametrize("encoding", ["iob2", "iobes"])
 def test_an_inner_encoding_does_not_show(encoding, tmp_path):
     words = [["Ann", "Lee", "saw", "Rome"], ["Rome", "saw", "Ann", "Lee", "Bo"]] * 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,7 @@ def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scor
         "way": result.way,
         "errors on held-out sentences": result.errors,
         "bins": result.bins,
+        "dropped": None if result.dropped is None else asdict(result.dropped),
         "tokens": n_tokens,
         "features before": int(base.n_active_),
         "condensed features": small.n_active_condensed_,
@@ -164,6 +166,12 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         told = ", ".join(f"{name} {words.percent(value)}" for name, value in errors.items())
         bins = ", ".join(f"{name} {value:g}" for name, value in facts["bins"].items())
         lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}" + (f", {bins}" if bins else ""))
+    if dropped := facts["dropped"]:
+        before, after, changed = (words.percent(dropped[key]) for key in ("errors_before", "errors", "changed"))
+        lines.append(
+            f"weights below {dropped['below']:g} were left out: errors on held-out sentences {before} before, {after} after; "
+            f"{changed} of 100 answers changed"
+        )
     lines.append(
         f"{counted(facts['features before'], 'feature')} with a weight each became {facts['features that share them']:,} "
         f"that share {counted(facts['condensed features'], 'weight')}, by {counted(facts['tokens'], 'token')} of raw text."

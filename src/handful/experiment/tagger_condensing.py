@@ -18,12 +18,12 @@ from handful.tagging.crf.tuning import has_spans
 Way = Literal["bins", "kept", "rounded"]
 
 _FINER = 4.0  # bins in place of one, where base weights are kept
-_DROPS = (0.0, 0.02, 0.05, 0.1)  # more costs more than held-out sentences can tell
+_DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # more costs more than held-out sentences can tell
 _COARSEST, _USUAL_STEP = 0.1, 0.02
 _WORTH_A_NAME = 2.0  # times the least weight
 _SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
-_CHANGED = 0.05  # of the answers there
+_CHANGED, _SURELY_CHANGED = 0.03, 2.0  # of the answers there, and standard errors
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,37 @@ class Condensed:
         wrong, or spans that are missed or made up, as a share of those that are there.
     bins : dict of str to float
         Discount and resolution of the way that was gone; empty for ``rounded``.
+    dropped : Dropped, optional
+        Which weights of a tagger were left out, and what that cost.
     """
 
     model: Any
     way: Way
     errors: dict[str, float]
     bins: dict[str, float]
+    dropped: Dropped | None = None
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """Which weights were left out, and what that cost in the held-out sentences.
+
+    Parameters
+    ----------
+    below : float
+        Weights nearer to 0 are left out; see `slimmed`.
+    errors_before, errors : float
+        Errors with all weights and without the light ones, as in `Condensed`; of the second tagger, which has not seen the
+        held-out sentences, but for what bins have learned from them if base weights are kept.
+    changed, changed_at_most : float
+        Answers that are other ones without the light weights, counted as errors are, and two standard errors more.
+    """
+
+    below: float
+    errors_before: float
+    errors: float
+    changed: float
+    changed_at_most: float
 
 
 def bins_of(features: Any) -> dict[str, float]:
@@ -72,7 +97,7 @@ def condense_tagger(
         teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
         beaten only by more than chance would do.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and change few answers.
+        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and surely change few answers.
     progress : callable, optional
         Told of trainings.
 
@@ -87,7 +112,9 @@ def condense_tagger(
     one half of these and judged on the other, and the other way round; discount and resolution are the best on the first
     half, and bins alone take that discount too. A way is better than rounded if it has fewer errors
     by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
-    the first, so that it has more to gain. The weights of the result are rounded, to 0.1 at most, so that the file packs well,
+    the first, so that it has more to gain. Larger and larger drops are tried until errors are lost, or more than 3 in 100 answers
+    may be other ones: those that are, and two standard errors. So few sentences, which tell little, allow a small drop only.
+    The weights of the result are rounded, to 0.1 at most, so that the file packs well,
     and tables that it reads, such as clusters, keep hashes in place of words (`CRF.with_small_lookups`).
     """
     if way != "rounded":
@@ -104,7 +131,7 @@ def condense_tagger(
         models["bins"] = trained.bins(second, condensing.rest)
         tried["bins"] = held.errors(models["bins"])
     chosen = way or _better(tried)
-    drop = _costless(models[chosen], held.costs(models[chosen])) if drop is None else drop
+    dropped = _costless(models[chosen], held.costs(models[chosen]), _DROPS if drop is None else (drop,))
     result, told = full.base_model, {}
     if chosen == "bins":
         result, told = trained.bins(full, condensing.labeled), trained.chosen | {"resolution": trained.fine}
@@ -112,8 +139,8 @@ def condense_tagger(
         features = full.rebin(**trained.chosen)
         result, told = features.carry(models["kept"], second.rebin(**trained.chosen)), bins_of(features)
     shares = {"base" if name == "rounded" else name: held.share(wrong) for name, wrong in tried.items()}
-    small = slimmed(result, drop).with_small_lookups()
-    return Condensed(small, chosen, shares, told)
+    small = slimmed(result, dropped.below).with_small_lookups()
+    return Condensed(small, chosen, shares, told, dropped)
 
 
 class _HeldOut:
@@ -138,13 +165,22 @@ class _HeldOut:
         """Return differences as a share of what there is to be found."""
         return float(differences.sum() / self._amount)
 
-    def costs(self, full: Any) -> Callable[[Any], tuple[float, float]]:
-        """Return a function from a small tagger to its share of errors, and of answers that are not those of the full one."""
+    def costs(self, full: Any) -> Callable[[float], Dropped]:
+        """Return a function from a drop to what it costs a tagger."""
         answers = full.predict(list(self.inputs))
+        before = self.share(self._differences(self.gold, answers))
 
-        def of(small: Any) -> tuple[float, float]:
-            found = small.predict(list(self.inputs))
-            return self.share(self._differences(self.gold, found)), self.share(self._differences(answers, found))
+        def of(drop: float) -> Dropped:
+            found = slimmed(full, drop).predict(list(self.inputs))
+            changed = self._differences(answers, found)
+            more = _SURELY_CHANGED * np.sqrt(changed.sum() + 1.0)  # chance, as of any count
+            return Dropped(
+                drop,
+                before,
+                self.share(self._differences(self.gold, found)),
+                self.share(changed),
+                self.share(changed) + float(more) / self._amount,
+            )
 
         return of
 
@@ -259,15 +295,17 @@ def _better(tried: dict[str, np.ndarray]) -> Way:
     return best
 
 
-def _costless(model: Any, costs: Callable[[Any], tuple[float, float]]) -> float:
-    """Return the largest drop that hardly costs anything: neither in errors, nor in answers that change."""
-    first, _ = costs(slimmed(model, _DROPS[0]))
-    enough = [_DROPS[0]]
-    for drop in _DROPS[1:]:
-        wrong, changed = costs(slimmed(model, drop)) if _is_there(model, drop) else (np.inf, np.inf)
-        if wrong <= first + _LOSS and changed <= _CHANGED:
-            enough.append(drop)
-    return max(enough)
+def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float]) -> Dropped:
+    """Return the last drop before something is lost: errors, or more answers than may change."""
+    chosen = costs(drops[0])
+    for drop in drops[1:]:
+        if not _is_there(model, drop):
+            break
+        dropped = costs(drop)
+        if dropped.errors > chosen.errors_before + _LOSS or dropped.changed_at_most > _CHANGED:
+            break
+        chosen = dropped
+    return chosen
 
 
 def _is_there(model: Any, drop: float) -> bool:

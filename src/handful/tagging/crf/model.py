@@ -290,7 +290,11 @@ class CRF(ProbabilisticTagger):
             Whether this tagger can give them.
         """
         check_is_fitted(self)
-        return set(self.classes_.tolist()).issuperset(self._inner([tags])[0])
+        try:
+            inner = self._inner([tags])[0]
+        except DataError:  # such as spans side by side, where the training tags (IO) had none
+            return False
+        return set(self.classes_.tolist()).issuperset(inner)
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
         """Tell why the tokens of a sentence get their tags; see `handful.tagging.explaining.explain_crf`."""
