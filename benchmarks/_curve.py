@@ -14,7 +14,7 @@ from scipy import stats
 from handful.core.records import Sentence
 from handful.corpora import load
 from handful.evaluation.chunks import chunk_f1, sentence_values
-from handful.experiment.tagger_condensing import slimmed
+from handful.experiment.tagger_slimming import slimmed
 from handful.features import lookup_templates, ready_set
 from handful.methods import load as load_model
 from handful.methods import save

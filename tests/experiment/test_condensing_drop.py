@@ -8,7 +8,8 @@ import pytest
 from handful.core.errors import ParameterError
 from handful.corpora.make import make_tagged_sentences
 from handful.experiment.condensing import condense
-from handful.experiment.tagger_condensing import Dropped, _costless, _HeldOut, slimmed
+from handful.experiment.tagger_condensing import Dropped, _costless, _HeldOut
+from handful.experiment.tagger_slimming import refitted, slimmed
 from handful.parsing import DependencyParser
 from handful.representations import CondensedFeatures
 from handful.representations.condensed.condensing import Condensing
@@ -56,7 +57,7 @@ class Answers:
 def test_few_sentences_allow_a_smaller_share_of_changed_answers(n_sentences, n_changed, enough, tagger, monkeypatch):
     sentences, gold = [["a", "b", "c"]] * n_sentences, [["A", "A", "C"]] * n_sentences
     monkeypatch.setattr("handful.experiment.tagger_condensing.slimmed", lambda model, drop: Answers(n_changed))
-    costs = _HeldOut(sentences, gold, with_spans=False).costs(Answers(0))
+    costs = _HeldOut(sentences, gold, with_spans=False).costs(Answers(0), ([], []))
     assert costs(0.1).changed == pytest.approx(2 * n_changed / (3 * n_sentences))  # one tag less, and one more
     assert costs(0.1).errors == costs(0.1).errors_before == pytest.approx(2 / 3)
     assert _costless(tagger, costs, (0.01, 0.1)).below == (0.1 if enough else 0.01)
@@ -80,6 +81,70 @@ def test_a_drop_that_leaves_nothing_is_not_taken():
     flat = CRF(["u", "b"], strength=10.0).fit([["a", "b"], ["a", "c"]], [["X", "Y"], ["X", "Y"]])
     assert 0.02 < abs(flat.weights_).max() < 0.1
     assert _costless(flat, lambda drop: dropped(drop, 0, 0), DROPS).below < 0.1
+
+
+@pytest.fixture(scope="module")
+def tagged():
+    made = [tree.sentence for tree in make_tagged_sentences(90, random_state=1)]
+    return [list(s.tokens) for s in made], [list(s["pos"]) for s in made]
+
+
+def log_likelihood(model, sentences, tags):
+    shares = model.predict_proba(sentences)
+    codes = [np.searchsorted(model.classes_, row) for row in tags]
+    return sum(np.log(share[np.arange(len(row)), row]).sum() for share, row in zip(shares, codes, strict=True))
+
+
+def test_weights_that_are_left_take_over_from_those_that_are_gone(tagged):
+    whole = CRF("pos", strength=0.05).fit(*tagged)
+    small = slimmed(whole, 0.4)
+    again = refitted(small, 0.4, *tagged)
+    lost = [log_likelihood(whole, *tagged) - log_likelihood(model, *tagged) for model in (small, again)]
+    assert 0 < lost[1] < 0.7 * lost[0]
+    names = [set(model.extractor.names(range(model.extractor.n_predicates))) for model in (small, again)]
+    assert names[1] <= names[0]
+    assert again.n_active_ <= small.n_active_
+    np.testing.assert_allclose(again.weights_ / 0.1, np.rint(again.weights_ / 0.1), atol=1e-9)
+    assert again.n_active_condensed_ == len(np.unique(np.rint(again.weights_ / 0.1)))
+
+
+def test_a_bias_against_spans_outlasts_what_is_learned_again():
+    sentences = [["Mr", "Li", "of", "Rome"], ["a", "dog", "in", "Rome"], ["Li", "ran"]]
+    tags = [["O", "B-PER", "O", "B-LOC"], ["O", "O", "O", "B-LOC"], ["B-PER", "O"]]
+
+    def weight(bias):
+        tagger = CRF("ner", encoding="iob2", outside_bias=bias, strength=0.05).fit(sentences, tags)
+        again = refitted(slimmed(tagger, 0.05), 0.05, sentences, tags)
+        return again.weights_[again.outside_feature(again.extractor, again.layout)]
+
+    assert weight(3.0) - weight(0.0) == pytest.approx(3.0, abs=0.1)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_the_others_are_learned_again_if_that_has_fewer_errors(again, tagged, monkeypatch):
+    sentences, tags = tagged
+    base = CRF("pos", max_iter=10).fit(sentences, tags)
+    condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3, drop=0.3))
+    asked_for = []
+
+    def costs(self, full, fitted_to):
+        assert full is condensing.features[1].base_model
+        assert fitted_to is condensing.rest
+
+        def of(drop, *, again=False):
+            asked_for.append((drop, again))
+            return Dropped(drop, 0.1, 0.2 if again else wrong, 0.1, 0.2, again)
+
+        return of
+
+    wrong = 0.3 if again else 0.2
+    monkeypatch.setattr("handful.experiment.tagger_condensing._HeldOut.costs", costs)
+    found = condense(condensing, "rounded")
+    assert asked_for == [(0.3, False), (0.3, True)]
+    expected = slimmed(base, 0.3)
+    expected = refitted(expected, 0.3, sentences, tags) if again else expected
+    assert found.dropped.again == again
+    assert found.model.weights_.tolist() == expected.weights_.tolist()
 
 
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)  # of the usual importance, tried one after the other

@@ -168,9 +168,10 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}" + (f", {bins}" if bins else ""))
     if dropped := facts["dropped"]:
         before, after, changed = (words.percent(dropped[key]) for key in ("errors_before", "errors", "changed"))
+        others = ", the others learned again" if dropped["again"] else ""
         lines.append(
-            f"weights below {dropped['below']:g} were left out: errors on held-out sentences {before} before, {after} after; "
-            f"{changed} of 100 answers changed"
+            f"weights below {dropped['below']:g} were left out{others}: errors on held-out sentences {before} before, "
+            f"{after} after; {changed} of 100 answers changed"
         )
     lines.append(
         f"{counted(facts['features before'], 'feature')} with a weight each became {facts['features that share them']:,} "

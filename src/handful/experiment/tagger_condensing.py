@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from handful.core.errors import ParameterError
 from handful.core.progress import Progress
 from handful.corpora.formats.iob import spans
+from handful.experiment.tagger_slimming import is_there, refitted, slimmed
 from handful.representations.condensed.condensing import Condensing, take
 from handful.representations.condensed.settings import DISCOUNTS, FINE
 from handful.tagging.crf.tuning import has_spans
@@ -19,8 +19,6 @@ Way = Literal["bins", "kept", "rounded"]
 
 _FINER = 4.0  # bins in place of one, where base weights are kept
 _DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # more costs more than held-out sentences can tell
-_COARSEST, _USUAL_STEP = 0.1, 0.02
-_WORTH_A_NAME = 2.0  # times the least weight
 _SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
 _CHANGED, _SURELY_CHANGED = 0.03, 2.0  # of the answers there, and standard errors
@@ -65,6 +63,8 @@ class Dropped:
         held-out sentences, but for what bins have learned from them if base weights are kept.
     changed, changed_at_most : float
         Answers that are other ones without the light weights, counted as errors are, and two standard errors more.
+    again : bool
+        Whether the other weights were learned again (see `refitted`).
     """
 
     below: float
@@ -72,6 +72,7 @@ class Dropped:
     errors: float
     changed: float
     changed_at_most: float
+    again: bool = False
 
 
 def bins_of(features: Any) -> dict[str, float]:
@@ -97,7 +98,8 @@ def condense_tagger(
         teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
         beaten only by more than chance would do.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and surely change few answers.
+        Features whose weight is nearer to 0 are dropped, and the others learned again if that has fewer errors; by default
+        as many are dropped as cost no errors and surely change few answers.
     progress : callable, optional
         Told of trainings.
 
@@ -131,7 +133,11 @@ def condense_tagger(
         models["bins"] = trained.bins(second, condensing.rest)
         tried["bins"] = held.errors(models["bins"])
     chosen = way or _better(tried)
-    dropped = _costless(models[chosen], held.costs(models[chosen]), _DROPS if drop is None else (drop,))
+    costs = held.costs(models[chosen], condensing.rest)
+    if drop is None:
+        dropped = _costless(models[chosen], costs)
+    else:
+        dropped = min(costs(drop), costs(drop, again=True), key=lambda told: told.errors)
     result, told = full.base_model, {}
     if chosen == "bins":
         result, told = trained.bins(full, condensing.labeled), trained.chosen | {"resolution": trained.fine}
@@ -139,8 +145,10 @@ def condense_tagger(
         features = full.rebin(**trained.chosen)
         result, told = features.carry(models["kept"], second.rebin(**trained.chosen)), bins_of(features)
     shares = {"base" if name == "rounded" else name: held.share(wrong) for name, wrong in tried.items()}
-    small = slimmed(result, dropped.below).with_small_lookups()
-    return Condensed(small, chosen, shares, told, dropped)
+    small = slimmed(result, dropped.below)
+    if dropped.again:
+        small = refitted(small, dropped.below, *condensing.labeled, progress)
+    return Condensed(small.with_small_lookups(), chosen, shares, told, dropped)
 
 
 class _HeldOut:
@@ -165,13 +173,15 @@ class _HeldOut:
         """Return differences as a share of what there is to be found."""
         return float(differences.sum() / self._amount)
 
-    def costs(self, full: Any) -> Callable[[float], Dropped]:
-        """Return a function from a drop to what it costs a tagger."""
+    def costs(self, full: Any, fitted_to: Any) -> Callable[..., Dropped]:
+        """Return a function that tells what a drop costs a tagger, if the other weights are learned again or as they are."""
         answers = full.predict(list(self.inputs))
         before = self.share(self._differences(self.gold, answers))
 
-        def of(drop: float) -> Dropped:
-            found = slimmed(full, drop).predict(list(self.inputs))
+        def of(drop: float, *, again: bool = False) -> Dropped:
+            small = slimmed(full, drop)
+            small = refitted(small, drop, *fitted_to) if again else small
+            found = small.predict(list(self.inputs))
             changed = self._differences(answers, found)
             more = _SURELY_CHANGED * np.sqrt(changed.sum() + 1.0)  # chance, as of any count
             return Dropped(
@@ -180,6 +190,7 @@ class _HeldOut:
                 self.share(self._differences(self.gold, found)),
                 self.share(changed),
                 self.share(changed) + float(more) / self._amount,
+                again,
             )
 
         return of
@@ -240,50 +251,6 @@ def _wrong(trial: tuple[dict[str, float], np.ndarray]) -> float:
     return float(trial[1].sum())
 
 
-def slimmed(model: Any, drop: float) -> Any:
-    """Return a tagger whose weights are rounded, without those nearer to 0 than `drop`.
-
-    Parameters
-    ----------
-    model : CRF
-        Fitted.
-    drop : float
-        Least weight that is kept. An observation whose weights, together (root of the sum of squares), are less than twice
-        that is dropped with all of them, since its name takes more room than they do. Weights are rounded to multiples of
-        it, of 0.1 at most, and of 0.02 where it is 0.
-
-    Returns
-    -------
-    CRF
-        A new one.
-
-    Examples
-    --------
-    >>> from handful.tagging import CRF
-    >>> tagger = CRF(strength=0.1).fit([["a", "dog"], ["the", "cat"]], [["D", "N"], ["D", "N"]])
-    >>> slimmed(tagger, 0.1).n_active_ < tagger.n_active_
-    True
-    """
-    step = min(_COARSEST, drop or _USUAL_STEP)
-    space = model.feature_space()
-    weights = space.base_weights(np.arange(space.n_features))
-    heavy = np.flatnonzero((np.abs(weights) >= drop) & (np.rint(weights / step) != 0))
-    ids = heavy[_worth_a_name(space.observations(heavy), weights[heavy], drop)]
-    if len(ids) == 0:
-        raise ParameterError(f"condense: drop={drop:g} drops every feature. Lower it.")
-    steps = np.rint(weights[ids] / step)
-    small = space.build(ids, steps * step)
-    small.n_active_condensed_ = len(np.unique(steps))
-    return small
-
-
-def _worth_a_name(observations: np.ndarray, weights: np.ndarray, drop: float) -> np.ndarray:
-    """Tell which weights are of observations that weigh enough; pairs of labels (-1) have no name to save."""
-    of, place = np.unique(observations, return_inverse=True)
-    together = np.sqrt(np.bincount(place, weights**2, minlength=len(of)))
-    return np.asarray((together[place] >= _WORTH_A_NAME * drop) | (observations < 0))
-
-
 def _better(tried: dict[str, np.ndarray]) -> Way:
     """Return the way with the fewest errors among those that are surely better than rounded."""
     best: Way = "rounded"
@@ -295,21 +262,17 @@ def _better(tried: dict[str, np.ndarray]) -> Way:
     return best
 
 
-def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float]) -> Dropped:
+def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float] = _DROPS) -> Dropped:
     """Return the last drop before something is lost: errors, or more answers than may change."""
     chosen = costs(drops[0])
     for drop in drops[1:]:
-        if not _is_there(model, drop):
+        if not is_there(model, drop):
             break
         dropped = costs(drop)
         if dropped.errors > chosen.errors_before + _LOSS or dropped.changed_at_most > _CHANGED:
             break
         chosen = dropped
     return chosen
-
-
-def _is_there(model: Any, drop: float) -> bool:
-    return bool((np.abs(model.weights_) >= _WORTH_A_NAME * drop).any())
 
 
 def _found(tags: Sequence[str], with_spans: bool) -> set[Any]:
