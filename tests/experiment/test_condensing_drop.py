@@ -147,6 +147,18 @@ def test_the_others_are_learned_again_if_that_has_fewer_errors(again, tagged, mo
     assert found.model.weights_.tolist() == expected.weights_.tolist()
 
 
+@pytest.mark.parametrize(("n_answers", "largest"), [(999, 0.02), (1_000, 0.1)])
+def test_few_held_out_answers_allow_no_large_drop(n_answers, largest, tagged, monkeypatch):
+    sentences, tags = tagged
+    base = CRF("pos", max_iter=10).fit(sentences, tags)
+    condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3))
+    words = [["a"]] * n_answers
+    condensing.held = words, base.predict(words)
+    costs = lambda self, full, fitted_to: lambda drop: dropped(drop, 0, 0)  # noqa: E731
+    monkeypatch.setattr("handful.experiment.tagger_condensing._HeldOut.costs", costs)
+    assert condense(condensing, "rounded").dropped.below == largest
+
+
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)  # of the usual importance, tried one after the other
 NONE, ONE, OTHERS, GAINED = (0, 0), (-1, 0), (-1, 1), (1, 0)
 

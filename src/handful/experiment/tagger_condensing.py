@@ -19,6 +19,7 @@ Way = Literal["bins", "kept", "rounded"]
 
 _FINER = 4.0  # bins in place of one, where base weights are kept
 _DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # more costs more than held-out sentences can tell
+_FEW, _DROPS_BY_FEW = 1_000, (0.01, 0.02)  # answers there; fewer cannot tell what more would cost
 _SURE = 3.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
 _CHANGED, _SURELY_CHANGED = 0.03, 2.0  # of the answers there, and standard errors
@@ -115,7 +116,7 @@ def condense_tagger(
     half, and bins alone take that discount too. A way is better than rounded if it has fewer errors
     by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
     the first, so that it has more to gain. Larger and larger drops are tried until errors are lost, or more than 3 in 100 answers
-    may be other ones: those that are, and two standard errors. So few sentences, which tell little, allow a small drop only.
+    may be other ones: those that are, and two standard errors. Fewer than 1,000 answers tell too little for more than 0.02.
     The weights of the result are rounded, to 0.1 at most, so that the file packs well,
     and tables that it reads, such as clusters, keep hashes in place of words (`CRF.with_small_lookups`).
     """
@@ -135,7 +136,7 @@ def condense_tagger(
     chosen = way or _better(tried)
     costs = held.costs(models[chosen], condensing.rest)
     if drop is None:
-        dropped = _costless(models[chosen], costs)
+        dropped = _costless(models[chosen], costs, _DROPS_BY_FEW if held.amount < _FEW else _DROPS)
     else:
         dropped = min(costs(drop), costs(drop, again=True), key=lambda told: told.errors)
     result, told = full.base_model, {}
@@ -156,7 +157,7 @@ class _HeldOut:
 
     def __init__(self, inputs: Any, gold: Any, *, with_spans: bool) -> None:
         self.inputs, self.gold, self.with_spans = inputs, gold, with_spans
-        self._amount = max(1.0, float(sum(len(_found(row, with_spans)) for row in gold)))
+        self.amount = max(1.0, float(sum(len(_found(row, with_spans)) for row in gold)))
         numbers = range(len(gold))
         self.halves = [numbers[::2], numbers[1::2]] if len(gold) > 1 else []
 
@@ -171,7 +172,7 @@ class _HeldOut:
 
     def share(self, differences: np.ndarray) -> float:
         """Return differences as a share of what there is to be found."""
-        return float(differences.sum() / self._amount)
+        return float(differences.sum() / self.amount)
 
     def costs(self, full: Any, fitted_to: Any) -> Callable[..., Dropped]:
         """Return a function that tells what a drop costs a tagger, if the other weights are learned again or as they are."""
@@ -189,7 +190,7 @@ class _HeldOut:
                 before,
                 self.share(self._differences(self.gold, found)),
                 self.share(changed),
-                self.share(changed) + float(more) / self._amount,
+                self.share(changed) + float(more) / self.amount,
                 again,
             )
 
@@ -262,7 +263,7 @@ def _better(tried: dict[str, np.ndarray]) -> Way:
     return best
 
 
-def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float] = _DROPS) -> Dropped:
+def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float]) -> Dropped:
     """Return the last drop before something is lost: errors, or more answers than may change."""
     chosen = costs(drops[0])
     for drop in drops[1:]:
