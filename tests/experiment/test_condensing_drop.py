@@ -120,30 +120,23 @@ def test_a_bias_against_spans_outlasts_what_is_learned_again():
     assert weight(3.0) - weight(0.0) == pytest.approx(3.0, abs=0.1)
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_the_others_are_learned_again_if_that_has_fewer_errors(again, tagged, monkeypatch):
+@pytest.mark.parametrize(
+    ("fewer", "again"), [((1, 1, 1), True), ((1, 1, -1), False), ((2, 1, 0), True), ((0, 0, 0), False)]
+)
+def test_the_others_are_learned_again_if_that_likely_has_fewer_errors(fewer, again, tagged, monkeypatch):
     sentences, tags = tagged
     base = CRF("pos", max_iter=10).fit(sentences, tags)
     condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3, drop=0.3))
-    asked_for = []
+    light = slimmed(condensing.features[1].base_model, 0.3).weights_.tolist()
 
-    def costs(self, full, fitted_to):
-        assert full is condensing.features[1].base_model
-        assert fitted_to is condensing.rest
+    def errors(self, model, numbers=None):
+        return np.full(3, 2.0) - (0 if model.weights_.tolist() == light else np.array(fewer))
 
-        def of(drop, *, again=False):
-            asked_for.append((drop, again))
-            return Dropped(drop, 0.1, 0.2 if again else wrong, 0.1, 0.2, again)
-
-        return of
-
-    wrong = 0.3 if again else 0.2
-    monkeypatch.setattr("handful.experiment.tagger_condensing._HeldOut.costs", costs)
+    monkeypatch.setattr("handful.experiment.tagger_condensing._HeldOut.errors", errors)
     found = condense(condensing, "rounded")
-    assert asked_for == [(0.3, False), (0.3, True)]
     expected = slimmed(base, 0.3)
     expected = refitted(expected, 0.3, sentences, tags) if again else expected
-    assert found.dropped.again == again
+    assert (found.dropped.again, found.dropped.below) == (again, 0.3)
     assert found.model.weights_.tolist() == expected.weights_.tolist()
 
 

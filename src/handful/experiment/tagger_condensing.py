@@ -20,7 +20,7 @@ Way = Literal["bins", "kept", "rounded"]
 _FINER = 4.0  # bins in place of one, where base weights are kept
 _DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # more costs more than held-out sentences can tell
 _FEW, _DROPS_BY_FEW = 1_000, (0.01, 0.02)  # answers there; fewer cannot tell what more would cost
-_SURE = 3.0  # standard errors
+_SURE, _LIKELY = 3.0, 1.0  # standard errors
 _LOSS = 0.002  # of what there is to be found in the held-out sentences
 _CHANGED, _SURELY_CHANGED = 0.03, 2.0  # of the answers there, and standard errors
 
@@ -99,8 +99,8 @@ def condense_tagger(
         teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
         beaten only by more than chance would do.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped, and the others learned again if that has fewer errors; by default
-        as many are dropped as cost no errors and surely change few answers.
+        Features whose weight is nearer to 0 are dropped, and the others learned again if that has fewer errors, by more than
+        one standard error; by default as many are dropped as cost no errors and surely change few answers.
     progress : callable, optional
         Told of trainings.
 
@@ -138,7 +138,9 @@ def condense_tagger(
     if drop is None:
         dropped = _costless(models[chosen], costs, _DROPS_BY_FEW if held.amount < _FEW else _DROPS)
     else:
-        dropped = min(costs(drop), costs(drop, again=True), key=lambda told: told.errors)
+        light = slimmed(models[chosen], drop)
+        gain = held.errors(light) - held.errors(refitted(light, drop, *condensing.rest))
+        dropped = costs(drop, again=_is_sure(gain, _LIKELY))
     result, told = full.base_model, {}
     if chosen == "bins":
         result, told = trained.bins(full, condensing.labeled), trained.chosen | {"resolution": trained.fine}
@@ -257,10 +259,15 @@ def _better(tried: dict[str, np.ndarray]) -> Way:
     best: Way = "rounded"
     for name in ("kept", "bins"):
         gain = tried["rounded"] - tried[name]
-        error = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-        if gain.sum() > _SURE * error and tried[name].sum() < tried[best].sum():
+        if _is_sure(gain, _SURE) and tried[name].sum() < tried[best].sum():
             best = name
     return best
+
+
+def _is_sure(gain: np.ndarray, n_errors: float) -> bool:
+    """Tell whether the gain of all sentences is above so many standard errors."""
+    error = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
+    return bool(gain.sum() > n_errors * error)
 
 
 def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float]) -> Dropped:
