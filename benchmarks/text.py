@@ -6,6 +6,7 @@ python benchmarks/text.py --folder FOLDER --raw news.txt.gz  beside it, clusters
 python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE --algorithm pa   parts of speech, all sentences
 python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed of what 'handful condense' makes of it,
                                                              beside the base and a tagger fitted with an L1 penalty
+                                                             (and no such one with --peers and nothing behind it)
 python benchmarks/text.py --own-text                         all training sentences, untagged, serve as raw text
 python benchmarks/text.py --held-out 1500 --strengths 0.4 1 2 --sizes 0 --peers --draws 1   penalties, on training sentences
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
@@ -130,7 +131,7 @@ def spacy_blank(sentences, tags, test, spans, n_epochs=30):
     return [[f"{word.ent_iob_}-{word.ent_type_}" if word.ent_type_ else "O" for word in doc] for doc in docs]
 
 
-def condensing(sentences, tags, test, gold, spans, raw):
+def condensing(sentences, tags, test, gold, spans, raw, peers):
     """Return score, bytes of the file and microseconds per token of the base, an L1 tagger (its file also packed as that of a
     condensed one is, and without weights below 0.07), the condensed base, and what is left of the base without lighter weights;
     then how far the condensed base is above the base, with the standard error over sentences, and what its command told."""
@@ -143,20 +144,13 @@ def condensing(sentences, tags, test, gold, spans, raw):
         Path(f"{folder}/train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         Path(f"{folder}/raw.txt").write_text("\n".join(map(" ".join, raw)) + "\n", encoding="utf-8")
         handful("fit", "tagger", "train.tsv", "--no-check", "--model", "base.handful", folder=folder)
-        handful("fit", "tagger", "train.tsv", "--no-check", "--penalty", "l1", "--model", "l1.handful", folder=folder)
         facts = handful(
             "condense", "base.handful", "train.tsv", "raw.txt", "-o", "condensed.handful", "--json", folder=folder
         )
-        save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", packed=True)
-        drops = {f"drop-{drop}": ("base", drop) for drop in DROPS} | {f"l1-drop-{L1_DROP}": ("l1", L1_DROP)}
-        halves = {
-            source: Condensing(load_model(Path(folder) / f"{source}.handful"), sentences, tags, THIRD)
-            for source in ("base", "l1")
-        }
-        for name, (source, drop) in drops.items():  # as 'condense --way rounded --drop' does
-            small = condense_tagger(halves[source], "rounded", drop).model
-            save(small, Path(folder) / f"{name}.handful", packed=True)
-        for name in ("base", "l1", "l1-packed", "condensed", *drops):
+        names = ["base", "condensed"]
+        if peers:
+            names += lighter(folder, sentences, tags)
+        for name in names:
             path = Path(folder) / f"{name}.handful"
             tagger = load_model(path)
             tagger.predict(test[:10])
@@ -170,6 +164,21 @@ def condensing(sentences, tags, test, gold, spans, raw):
             values[name] = 100 * sentence_values(gold, found, spans)
     above = values["condensed"] - values["base"]
     return rows, (above.mean(), above.std() / np.sqrt(len(above))), json.loads(facts)
+
+
+def lighter(folder, sentences, tags):
+    """Write an L1 tagger, as it is and packed, and taggers without light weights; return the names of the files."""
+    handful("fit", "tagger", "train.tsv", "--no-check", "--penalty", "l1", "--model", "l1.handful", folder=folder)
+    save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", packed=True)
+    drops = {f"drop-{drop}": ("base", drop) for drop in DROPS} | {f"l1-drop-{L1_DROP}": ("l1", L1_DROP)}
+    halves = {
+        source: Condensing(load_model(Path(folder) / f"{source}.handful"), sentences, tags, THIRD)
+        for source in ("base", "l1")
+    }
+    for name, (source, drop) in drops.items():  # as 'condense --way rounded --drop' does
+        small = condense_tagger(halves[source], "rounded", drop).model
+        save(small, Path(folder) / f"{name}.handful", packed=True)
+    return ["l1", "l1-packed", *drops]
 
 
 def handful(*words, folder):
@@ -396,7 +405,7 @@ def main():
             draws = range(given.first_draw, given.first_draw + n_draws)
             if given.condense:
                 for draw in draws:
-                    tell_condensed(name, train, test, size, draw, raw)
+                    tell_condensed(name, train, test, size, draw, raw, peers)
                 continue
             results = [contest(setups, train, test, size, draw, lookups, peers, given.held_out) for draw in draws]
             row = {
@@ -424,13 +433,13 @@ def main():
         tell_differences(rows, peers)
 
 
-def tell_condensed(name, train, test, size, draw, raw):
-    """Print score, size and speed of the base, an L1 tagger and the condensed base on one draw."""
+def tell_condensed(name, train, test, size, draw, raw, peers):
+    """Print score, size and speed of the base, the condensed base and, with peers, an L1 tagger on one draw."""
     n = len(train.sentences)
     chosen = np.random.default_rng(draw).permutation(n)[:size] if size < n else np.arange(n)
     sentences, tags = [list(train.sentences[i]) for i in chosen], [list(train.tags[i]) for i in chosen]
     words = [list(s) for s in test.sentences]
-    made, (above, error), facts = condensing(sentences, tags, words, test.tags, has_spans(train.tags), raw)
+    made, (above, error), facts = condensing(sentences, tags, words, test.tags, has_spans(train.tags), raw, peers)
     told = "  ".join(f"{k} {a:.2f} {b / 1e3:.1f} kB {c:.1f} us" for k, (a, b, c) in made.items())
     how = f"{facts['way']}, drop {facts['dropped']['below']:g}, {above:+.2f} above the base, standard error {error:.2f}"
     print(f"{name:20} {size:5} draw {draw}: {told}  ({how})", flush=True)
