@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 
 from handful.core.errors import DataError
+from handful.features.scales import SCALES, find_scale
 from handful.features.tables import TableEncoder, told_unreadable
 
 
@@ -106,3 +107,39 @@ def test_of_many_unreadable_columns_five_are_named():
     assert told.endswith(
         "missing: 'c7' (7 of 9), 'c6' (6 of 9), 'c5' (5 of 9), 'c4' (4 of 9), 'c3' (3 of 9) and 2 more columns."
     )
+
+
+def test_answers_on_a_scale_have_their_place_beside_them():
+    answers = ["Never", "often", "sometimes", None, "always", "don't know"]
+    frame = pl.DataFrame({"how": answers, "what": ["a", "b", "c", "a", "b", "c"]})
+    encoder = TableEncoder.learn(frame, {"how": "nominal", "what": "nominal"})
+    place = encoder.names.index("how on its scale")
+    assert encoder.names[encoder.places("how")[-1]] == "how on its scale"
+    assert sum("on its scale" in name for name in encoder.names) == 1
+    column = encoder.transform(frame)[:, place]
+    assert np.argsort(column[[0, 2, 1, 4]]).tolist() == [0, 1, 2, 3]
+    assert column[[3, 5]].tolist() == [0.0, 0.0], "no answer is the mean"
+    assert encoder.transform(frame).shape == (6, encoder.width)
+    again = TableEncoder(encoder.state()).transform(pl.DataFrame({"how": ["ALWAYS", "new"], "what": ["a", "a"]}))
+    assert again[:, place].tolist() == [column[4], 0.0]
+    wide = frame.with_columns(**{f"n{i}": pl.Series(range(6)) for i in range(1_000)})
+    encoder = TableEncoder.learn(
+        wide, {name: "nominal" if name in ("how", "what") else "numeric" for name in wide.columns}
+    )
+    assert encoder.transform(wide).toarray()[:, encoder.names.index("how on its scale")].tolist() == column.tolist()
+
+
+def test_a_scale_is_taken_by_a_whole_column_of_three_steps_or_more():
+    assert find_scale(["Strongly disagree", "agree", "Neutral"]) is not None
+    assert find_scale(["sehr gut", "gut", "Befriedigend"])[-1] == "sehr gut"
+    assert find_scale(["jamais", "souvent", "toujours"]) == ("jamais", "souvent", "toujours")
+    for values in (
+        ["low", "high"],
+        ["low", "medium", "high", "blue"],
+        ["good", "fine", "bad"],
+        ["poor", "bad", "good"],
+        [],
+    ):
+        assert find_scale(values) is None, values
+    for steps in SCALES:
+        assert find_scale([step.split("|")[-1] for step in steps]) == steps

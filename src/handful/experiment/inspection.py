@@ -54,7 +54,14 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         if column["kind"] == "numeric":
             columns[name] = _numbers(column)
         elif column["kind"] == "nominal":
-            columns[name] = f"nominal, {counted(len(column['values']), 'value')} ({', '.join(column['values'][:5])})"
+            on = (
+                f" on the scale {', '.join(step.split('|')[0] for step in column['steps'])}"
+                if "steps" in column
+                else ""
+            )
+            columns[name] = (
+                f"nominal, {counted(len(column['values']), 'value')} ({', '.join(column['values'][:5])}){on}"
+            )
         else:
             columns[name] = f"text, {counted(len(column['words']), 'word')} ({', '.join(_frequent(column))})"
             if "encoder" in column:

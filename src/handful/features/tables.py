@@ -16,6 +16,7 @@ from handful.core.errors import DataError
 from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
 from handful.core.records import Kind
 from handful.core.schema import Array, DictOf, Either, IfThere, ListOf, Names, Number, Record, Text, stored
+from handful.features.scales import find_scale, places_of, plain
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,6 +34,7 @@ PARTS = ("vectors", "lsa", "letters")
 TextParts = tuple[dict[str, np.ndarray], Any]  # matrices of a text column by span, and counts of its words
 _FARTHEST = 1e30
 _HALF = 1 / math.sqrt(2)  # two rows that differ in a name are then 1 apart
+_PLACE_HEIGHT = 0.5  # of a place on a scale, beside the answers: these may mean more than their order says
 
 
 class UnreadableWarning(UserWarning):
@@ -94,7 +96,8 @@ class TableEncoder:
     A *numeric* column is shifted and scaled to mean 0 and standard deviation 1; a missing or unreadable cell becomes the
     mean. Numbers may be written as amounts, percentages, dates and the like (see `handful.core.number_forms`). A *nominal*
     column becomes one indicator for each of its hundred most frequent values, of such a height that two rows that differ
-    are 1 apart; other values and missing cells are all zeros.
+    are 1 apart; other values and missing cells are all zeros. Answers on a well-known scale (never, sometimes, often; see
+    `handful.features.scales`) have their place on it beside them, as a number.
 
     A *text* column becomes, by the view that is asked for, its words and word pairs (the 16,384 most frequent ones of the
     training rows, weighted by inverse document frequency, at length 1), the leading directions of words and letters (see
@@ -124,6 +127,15 @@ class TableEncoder:
                 )
             ),
             Record(stored(kind=Text("nominal"), values=ListOf(Text()))),
+            Record(
+                stored(
+                    kind=Text("nominal"),
+                    values=ListOf(Text()),
+                    steps=ListOf(Text()),
+                    center=Number(float),
+                    scale=Number(float),
+                )
+            ),
             Record(
                 stored(
                     kind=Text("text"),
@@ -227,6 +239,7 @@ class TableEncoder:
                 names.append(name)
             elif column["kind"] == "nominal":
                 names.extend(f"{name}={value}" for value in column["values"])
+                names.extend([f"{name} on its scale"] if "steps" in column else [])
             else:
                 names.extend(f"{name}~{word}" for word in column["words"])
         return names
@@ -360,6 +373,9 @@ class TableEncoder:
                 filled = np.flatnonzero(codes >= 0)
                 rows[filled, start + codes[filled]] = _HALF
                 start += len(column["values"])
+                if "steps" in column:
+                    rows[:, start : start + 1] = _encode_places(frame[name], column)
+                    start += 1
             else:
                 rows[:, start : start + len(column["words"])] = _encode_words(frame[name], column).toarray()
                 start += len(column["words"])
@@ -496,7 +512,26 @@ def _names(series: pl.Series) -> pl.Series:
 def _learn_values(series: pl.Series) -> dict[str, Any]:
     counts = _names(series).drop_nulls().value_counts(name="n rows")
     ranked = sorted(counts.iter_rows(), key=lambda pair: (-pair[1], pair[0]))
-    return {"values": [value for value, _ in ranked[:_MOST_VALUES]]}
+    values = [value for value, _ in ranked[:_MOST_VALUES]]
+    steps = find_scale([value for value, _ in ranked]) if len(ranked) <= _MOST_VALUES else None
+    if steps is None:
+        return {"values": values}
+    places = _places(series, steps)
+    places = places[~np.isnan(places)]
+    return {"values": values, "steps": list(steps), "center": float(places.mean()), "scale": float(places.std())}
+
+
+def _places(series: pl.Series, steps: Sequence[str]) -> np.ndarray:
+    """Return the place of each cell on a scale, NaN where it has none."""
+    spelled = places_of(steps)
+    cells = _names(series)
+    place = {cell: spelled.get(plain(cell), np.nan) for cell in cells.drop_nulls().unique().to_list()}
+    return np.array([np.nan if cell is None else place[cell] for cell in cells.to_list()], dtype=np.float64)
+
+
+def _encode_places(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
+    scaled = _PLACE_HEIGHT * (_places(series, column["steps"]) - column["center"]) / column["scale"]
+    return np.asarray(np.clip(np.nan_to_num(scaled, nan=0.0), -_FARTHEST, _FARTHEST)[:, None])
 
 
 def _codes(series: pl.Series, values: Sequence[str]) -> np.ndarray:
@@ -513,7 +548,8 @@ def _encode_values(series: pl.Series, column: Mapping[str, Any]) -> Any:
     codes = _codes(series, column["values"])
     rows = np.flatnonzero(codes >= 0)
     cells = (np.full(len(rows), _HALF), (rows, codes[rows]))
-    return sparse.csr_matrix(cells, shape=(len(codes), len(column["values"])))
+    indicators = sparse.csr_matrix(cells, shape=(len(codes), len(column["values"])))
+    return sparse.hstack([indicators, _encode_places(series, column)]) if "steps" in column else indicators
 
 
 def _learn_texts(series: pl.Series, text: Any) -> tuple[dict[str, Any], TextParts | None]:
@@ -552,7 +588,9 @@ def _is_viewed(column: Mapping[str, Any]) -> bool:
 
 
 def _width(column: Mapping[str, Any]) -> int:
-    return 1 if column["kind"] == "numeric" else len(column["values" if column["kind"] == "nominal" else "words"])
+    if column["kind"] == "numeric":
+        return 1
+    return len(column["values"]) + ("steps" in column) if column["kind"] == "nominal" else len(column["words"])
 
 
 def _parts(column: Mapping[str, Any]) -> dict[str, int]:

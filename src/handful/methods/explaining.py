@@ -216,6 +216,7 @@ def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
             cells[name] = round(float(part[0] * column["scale"] + column["center"]), 6)
             continue
         values = column["values"] if column["kind"] == "nominal" else column["words"]
+        part = part[: len(values)] if column["kind"] == "nominal" else part  # a place on a scale is told by its name
         if name in encoder.vector_columns:
             part = np.where([" " in word for word in values], 0.0, encoder.word_parts(name, vector))  # no word pairs
             part = np.where(part > _FAINT * part.max(initial=0.0), part, 0.0)
