@@ -123,6 +123,6 @@ class CountPlan:
             console().print(f"{told}handful merge ... -o COUNTS", markup=False, soft_wrap=True)
         elif condensing.n_known:
             n = condensing.n_known
-            pieces = f"{counted(n, 'piece')} of TEXT {'was' if n == 1 else 'were'}"
+            pieces = f"{n:,} pieces of TEXT were" if n > 1 else "One piece of TEXT was"
             told = f"{pieces} counted before and left out; --again counts them once more."
             console(stderr=True).print(told, style="dim")
