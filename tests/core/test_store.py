@@ -89,7 +89,7 @@ def test_each_damage_has_its_sentence(tmp_path):
         with pytest.raises(ModelFileError, match=sentence):
             read_model(path, find_tiny, **limits)
 
-    refused(good + b"x", "1 bytes too many at its end")
+    refused(good + b"x", "1 byte too many at its end")
     refused(good[:-1] + bytes([good[-1] ^ 1]), "its checksum does not match")
     refused(good[:8] + struct.pack("<I", FORMAT_VERSION + 1) + good[12:], "Update handful")
     refused(good[:8] + struct.pack("<I", 0) + good[12:], "header is not one that handful writes")
