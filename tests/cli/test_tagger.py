@@ -289,6 +289,34 @@ def test_a_folder_of_brat_is_tagged_as_it_is_learned_from(capsys, tmp_path):
     assert (code, err) == (1, f"handful: {empty}: {told}\n")
 
 
+def test_answers_are_scored_against_tags_of_the_same_kind(capsys, corpus, tmp_path):
+    model, data = tmp_path / "m.handful", tmp_path / "new.tsv"
+    assert run(capsys, "fit", "tagger", corpus, "--iterations", "20", "--model", model)[0] == 0
+    data.write_text("the\tD\ncat\tN\n\na\tN\ndog\tN\n\n")
+    told = run(capsys, "predict", model, data)[2]
+    assert told == "4 tokens of 2 sentences tagged. Against the tags of the file: accuracy 75.00%.\n"
+    answers = tmp_path / "answers.tsv"
+    assert run(capsys, "predict", model, data, "-o", answers)[0] == 0
+    assert "Against" not in run(capsys, "predict", model, answers)[2], "its own answers tell nothing"
+    data.write_text("the\tD\ncat\tN\n\na\t_\ndog\t_\n\n")
+    told = run(capsys, "predict", model, data)[2]
+    assert "Against the tags of the 1 sentence that has them in the file: accuracy 100.00%." in told
+    for tags in ("OOOO", "____", "NNNN", "XYXY"):
+        data.write_text("the\t{}\ncat\t{}\n\na\t{}\ndog\t{}\n\n".format(*tags))
+        assert run(capsys, "predict", model, data)[2] == "4 tokens of 2 sentences tagged.\n"
+
+
+def test_answers_are_scored_as_spans_where_they_are_spans(capsys, tmp_path):
+    model, data = tmp_path / "m.handful", tmp_path / "a.tsv"
+    data.write_text("Rome\tB-LOC\nfell\tO\n\nOslo\tB-LOC\nstood\tO\n\nit\tO\nstood\tO\n\n" * 8)
+    assert run(capsys, "fit", "tagger", data, "--iterations", "20", "--model", model)[0] == 0
+    data.write_text("Rome\tI-LOC\nfell\tO\n\nit\tB-LOC\nstood\tO\n\n")
+    told = run(capsys, "predict", model, data)[2]
+    assert "precision 100.00%, recall 50.00%, f1 66.67%." in told
+    data.write_text("Rome\tO\nfell\tO\n\n")  # as a file that is to be tagged may come
+    assert run(capsys, "predict", model, data)[2] == "2 tokens of 1 sentence tagged.\n"
+
+
 def test_text_is_told_from_a_table(capsys, corpus, tmp_path):
     prose, cells = tmp_path / "prose.txt", tmp_path / "x.csv"
     prose.write_text("In Rome, it rained.\nIn Oslo, it snowed.\nIn Lima, it shone.\n")

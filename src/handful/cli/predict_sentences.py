@@ -75,7 +75,7 @@ def predict_sentences(
 
 @dataclass
 class _Answers:
-    """What came of some sentences, and of trees that have heads already the heads of both."""
+    """What came of some sentences; of those that have heads or tags already, these beside the answers."""
 
     header: str
     text: str
@@ -84,6 +84,7 @@ class _Answers:
     n_blank: int
     tags: Counter[str]
     trees: list[tuple[Tree, Tree]]
+    tagged: list[tuple[Sequence[str], Sequence[str]]]
     documents: list[Tree]
 
 
@@ -94,6 +95,7 @@ class _Tally:
     n_blank: int = 0
     tags: Counter[str] = field(default_factory=Counter)
     trees: list[tuple[Tree, Tree]] = field(default_factory=list)
+    tagged: list[tuple[Sequence[str], Sequence[str]]] = field(default_factory=list)
 
     def add(self, part: _Answers) -> None:
         """Count further sentences."""
@@ -102,6 +104,7 @@ class _Tally:
         self.n_blank += part.n_blank
         self.tags += part.tags
         self.trees += part.trees
+        self.tagged += part.tagged
 
     def counted(self, parts: Iterable[_Answers]) -> Iterator[_Answers]:
         """Count what passes."""
@@ -184,9 +187,12 @@ def _answered(pipeline: Pipeline, form: Form | Literal["docbin"], abstain: float
 
     filled = pipeline.columns
     last = filled[-1] if filled else ""
-    done = _Answers("", "", len(shard), 0, 0, Counter(), [], [])
+    done = _Answers("", "", len(shard), 0, 0, Counter(), [], [], [])
     texts = []
     for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
+        # Tags that stand beside a confidence are answers themselves.
+        if last in before.sentence.columns and "confidence" not in names:
+            done.tagged.append((before.sentence[last], tree.sentence[last]))
         if abstain is not None:
             tree = _blanked(tree, last, sure, abstain)
             done.n_blank += tree.sentence[last].count(BLANK)
@@ -234,10 +240,27 @@ def _told(tally: _Tally, pipeline: Pipeline, abstain: float | None, output: Path
     where = f" in {output}" if output is not None else ""
     sentences = counted(tally.n_sentences, "sentence")
     if pipeline.parser is None:
-        return f"{counted(tally.n_words, 'token')} of {sentences} tagged{left}{where}."
+        return f"{counted(tally.n_words, 'token')} of {sentences} tagged{left}{where}." + _tag_scores(tally, pipeline)
     how = "tagged and parsed" if pipeline.taggers else "parsed"
     note = f"{counted(tally.n_words, 'word')} of {sentences} {how}{where}."
     return note + _scores(tally) + _unseen(tally, set(pipeline.parser.values_["pos"].tolist()))
+
+
+def _tag_scores(tally: _Tally, pipeline: Pipeline) -> str:
+    """Tell how good the tags are, those left blank too, if the file has tags of their kind."""
+    from handful.evaluation.given_tags import score_given
+
+    given, found = [right for right, _ in tally.tagged], [answers for _, answers in tally.tagged]
+    known = getattr(pipeline.taggers[-1], "classes_", None)
+    tags = {tag for answers in found for tag in answers} if known is None else set(known)
+    scores, n_scored = score_given(given, found, tags)
+    if not scores:
+        return ""
+    which = "the file"
+    if n_scored < tally.n_sentences:
+        some = f"{counted(n_scored, 'sentence')} that {'has' if n_scored == 1 else 'have'}"
+        which = f"the {some} them in the file"
+    return f" Against the tags of {which}: {', '.join(f'{name} {share:.2%}' for name, share in scores.items())}."
 
 
 def _scores(tally: _Tally) -> str:
