@@ -317,6 +317,19 @@ def test_answers_are_scored_as_spans_where_they_are_spans(capsys, tmp_path):
     assert run(capsys, "predict", model, data)[2] == "2 tokens of 1 sentence tagged.\n"
 
 
+def test_a_model_in_place_of_data_is_called_a_model(capsys, corpus, tmp_path):
+    model = tmp_path / "m.handful"
+    assert run(capsys, "fit", "tagger", corpus, "--iterations", "5", "--model", model)[0] == 0
+    told = (1, f"handful: {model}: expected text, got a model of handful. Name the data, not the model.\n")
+    asked = [["fit", "tagger"], ["fit", "parser"], ["fit", "senses"], ["predict", model], ["compare"]]
+    for command in [*asked, ["fit", "tagger", corpus, "--model", tmp_path / "n.handful", "--dev"]]:
+        code, _, err = run(capsys, *command, model)
+        assert (code, err) == told, command
+    text = tmp_path / "text.handful"
+    text.write_text(corpus.read_text())
+    assert "must not replace" in run(capsys, "fit", "tagger", text)[2]
+
+
 def test_text_is_told_from_a_table(capsys, corpus, tmp_path):
     prose, cells = tmp_path / "prose.txt", tmp_path / "x.csv"
     prose.write_text("In Rome, it rained.\nIn Oslo, it snowed.\nIn Lima, it shone.\n")

@@ -165,10 +165,15 @@ def model_file(run: Run, data: Path) -> Path:
     >>> model_file(Run(), Path("-")).as_posix()
     'stdin.handful'
     """
-    from handful.corpora.opening import bare_stem
+    from handful.corpora.opening import bare_stem, first_chunk
 
-    name = "stdin" if str(data) == "-" else bare_stem(data)
-    return run.model if run.model is not None else data.parent / f"{name}.handful"
+    if run.model is not None:
+        return run.model
+    where = data.parent / f"{'stdin' if str(data) == '-' else bare_stem(data)}.handful"
+    if where == data and data.is_file():
+        with open(data, "rb") as file:
+            first_chunk(data, file)  # says that it is a model
+    return where
 
 
 def training_state(run: Run) -> Path | None:

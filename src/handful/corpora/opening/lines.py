@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from handful.core.errors import FormatError
+from handful.core.store import MAGIC
 from handful.corpora.opening.packing import CHUNK, FilePath
 from handful.corpora.opening.source import open_bytes
 
@@ -19,6 +20,7 @@ MAX_LINES = 2**18
 """Most lines that one record may have, so that a file without blank lines cannot fill the memory."""
 
 _FOREIGN = (
+    (MAGIC, "a model of handful. Name the data, not the model."),
     (b"PK\x03\x04", "a zip archive. Unpack it first."),
     (b"\x28\xb5\x2f\xfd", "a zstd file. Unpack it first (zstd -d)."),
     (b"\x1f\x9d", "a compress file. Unpack it first (uncompress)."),
@@ -142,7 +144,7 @@ def first_chunk(path: FilePath, file: IO[bytes], size: int = CHUNK) -> bytes:
     Raises
     ------
     FormatError
-        If there are none, or they are the start of an archive or of UTF-16 or UTF-32 text.
+        If there are none, or they are the start of a model, of an archive or of UTF-16 or UTF-32 text.
 
     Examples
     --------
