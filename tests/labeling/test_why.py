@@ -85,6 +85,19 @@ def test_a_crf_shows_observations_and_the_tag_before():
     assert np.isclose(told[0].confidence, tagger.predict_proba([["the", "cat", "barks"]])[0][0].max())
 
 
+def test_clusters_are_told_by_their_words():
+    paths = {"monday": "1110", "friday": "1110", "sunday": "1110", "may": "1111", "rome": "0"}
+    text, tags = [["in", "rome"], ["on", "monday"]] * 4, [["P", "L"], ["P", "D"]] * 4
+    tagger = CRF(["brown.prefix4[0]", "brown.prefix3[0]"], lookups={"brown": paths}, strength=0.1).fit(text, tags)
+    told = {item.what for item in tagger.explain(["on", "Friday"])[1].evidence}
+    assert 'the word is of a cluster with "monday", "sunday" (brown 1110)' in told
+    assert 'the word is of a cluster with "monday", "may", "sunday" (brown 111)' in told
+    small = tagger.with_small_lookups()  # keeps no words
+    assert "the word is of one cluster of words (brown 1110)" in {
+        item.what for item in small.explain(["on", "Friday"])[1].evidence
+    }
+
+
 def test_a_prototype_tagger_shows_links():
     text = [s.split() for s in ["the dog barks", "a dog sleeps", "the cat sleeps", "a cat barks", "the cat runs"]]
     tagger = PrototypeTagger({"D": ["the", "a"], "N": ["dog"], "V": ["barks"]}, order=1).fit(text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 from handful.core.errors import DataError, ParameterError
 from handful.core.schema import Array, DictOf, ListOf, Maybe, Number, Record, Text, check_state, stored
 from handful.features.batch import AFTER, BEFORE, N_PADS, PAD_NAMES, Batch, applied
+from handful.features.cluster_words import ClusterWords
 from handful.features.columns import Lookup, Tokens, read_column, sentence_offsets
-from handful.features.folded import FoldedTable, as_asked
+from handful.features.folded import FoldedTable, as_asked, fold
 from handful.features.hashed_table import HashedTable, Values
 from handful.features.language import TOKEN_COLUMN, Atom, Template, parse_templates
 from handful.features.predicates import Predicates
@@ -229,11 +231,16 @@ class Extractor:
             f"{'|'.join(map(str, slot))}={'|'.join(values)}" if slot else "u" for slot, values in map(self._found, ids)
         ]
 
-    def in_words(self, ids: Iterable[int]) -> list[str]:
-        """Return predicates in words, such as ``the word is "Rome"``."""
+    def in_words(self, ids: Iterable[int], sentence: Iterable[str] = ()) -> list[str]:
+        """Return predicates in words, such as ``the word is "Rome"``; words of the sentence are no examples of clusters."""
         if self.hash_bits is not None:
             return self.names(ids)
-        return [in_words(slot, values) for slot, values in map(self._found, ids)]
+        without = {form for word in sentence for form in (word, fold(word))}
+        return [in_words(slot, values, self._cluster_words, without) for slot, values in map(self._found, ids)]
+
+    @cached_property
+    def _cluster_words(self) -> dict[str, ClusterWords]:
+        return {name: ClusterWords(table) for name, table in self.lookups.items()}
 
     def _found(self, number: int) -> tuple[tuple[Atom, ...], list[str]]:
         """Return what a predicate looks at and what it found there."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from handful.features.batch import PAD_NAMES
+from handful.features.cluster_words import ClusterWords
 from handful.features.language import Atom
 
 _FIRES = {"hyphen": "has a hyphen", "digit": "has a digit", "capital": "starts with a capital"}
@@ -13,7 +14,12 @@ _DIGITS = {"A": "digits only", "S": "some digits", "-": ""}
 _MARKS = {"A": "punctuation only", "S": "some punctuation", "-": ""}
 
 
-def in_words(slot: Sequence[Atom], values: Sequence[str]) -> str:
+def in_words(
+    slot: Sequence[Atom],
+    values: Sequence[str],
+    clusters: Mapping[str, ClusterWords] | None = None,
+    without: Collection[str] = (),
+) -> str:
     """Say what was observed.
 
     Parameters
@@ -22,6 +28,10 @@ def in_words(slot: Sequence[Atom], values: Sequence[str]) -> str:
         What was looked at.
     values : sequence of str
         What was found there.
+    clusters : mapping of str to ClusterWords, optional
+        Words of clusters, by the name of the table that was looked into.
+    without : collection of str
+        Words that are no examples of a cluster, such as those of the sentence.
 
     Returns
     -------
@@ -33,15 +43,24 @@ def in_words(slot: Sequence[Atom], values: Sequence[str]) -> str:
     >>> from handful.features import parse_templates
     >>> in_words(parse_templates(["word.lower[-1]|word.type[0]"])[0].atoms, ["in", "I--"])
     'the word before is "in", and the word has a capital first'
+    >>> clusters = {"brown": ClusterWords({"monday": "1110", "friday": "1110"})}
+    >>> in_words(parse_templates(["brown.prefix4[1]"])[0].atoms, ["1110"], clusters)
+    'the word after is of a cluster with "monday", "friday" (brown 1110)'
     """
-    return ", and ".join(map(_phrase, slot, values)) or "the tag itself, whatever the words"
+    phrases = [_phrase(atom, value, clusters or {}, without) for atom, value in zip(slot, values, strict=True)]
+    return ", and ".join(phrases) or "the tag itself, whatever the words"
 
 
-def _phrase(atom: Atom, value: str) -> str:
+def _phrase(atom: Atom, value: str, clusters: Mapping[str, ClusterWords], without: Collection[str]) -> str:
     if value in PAD_NAMES and (atom.first or atom.last):
         return f"the sentence {'begins' if atom.last < 0 else 'ends'} {_distance(atom)} the word"
     place = _place(atom)
     subject = place if atom.column == "word" else f"{atom.column} of {place}"
+    if atom.column in clusters and set(value) <= set("01"):
+        shared = ", ".join(f'"{word}"' for word in clusters[atom.column].sharing(value, without))
+        return (
+            f"{place} is of {f'a cluster with {shared}' if shared else 'one cluster of words'} ({atom.column} {value})"
+        )
     function = atom.functions[-1] if atom.functions else ""
     if function in _FIRES:
         return f"{subject} {_FIRES[function]}"

@@ -46,7 +46,7 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
         second = rivals[line[rivals].argmax()] if len(rivals) else best
         evidence = []
         known = ids[ids >= 0]
-        for name, predicate in zip(model.extractor.in_words(known), known.tolist(), strict=True):
+        for name, predicate in zip(model.extractor.in_words(known, sentence), known.tolist(), strict=True):
             span = slice(layout.node_offsets[predicate], layout.node_offsets[predicate + 1])
             weights = dict(zip(layout.node_targets[span].tolist(), nodes[span].tolist(), strict=True))
             evidence.append(Evidence(name, weights.get(int(best), 0.0) - weights.get(int(second), 0.0)))
