@@ -20,7 +20,10 @@ def test_format_errors_survive_the_way_between_processes():
 
 
 def test_a_missing_extra_is_named_but_a_broken_module_is_not_hidden(tmp_path, monkeypatch):
-    with pytest.raises(MissingExtraError, match=r"pip install 'handful\[dask\]'"):
+    with pytest.raises(
+        MissingExtraError,
+        match=r"pip install 'handful\[dask\]' \(in the folder of handful: pip install '\.\[dask\]'\)\.",
+    ):
         require("surely_not_installed", extra="dask", why="a test")
     (tmp_path / "broken_extra.py").write_text("import surely_not_installed")
     monkeypatch.syspath_prepend(tmp_path)

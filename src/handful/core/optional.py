@@ -32,11 +32,15 @@ def require(module: str, *, extra: str, why: str) -> ModuleType:
     >>> require("no_such_module", extra="plots", why="this example")
     Traceback (most recent call last):
     ...
-    handful.core.errors.MissingExtraError: this example needs no_such_module. Install it with: pip install 'handful[plots]'
+    handful.core.errors.MissingExtraError: this example needs no_such_module. Install it with: pip install 'handful[plots]' \
+(in the folder of handful: pip install '.[plots]').
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] != module.split(".")[0]:
             raise
-        raise MissingExtraError(f"{why} needs {module}. Install it with: pip install 'handful[{extra}]'") from None
+        raise MissingExtraError(
+            f"{why} needs {module}. Install it with: pip install 'handful[{extra}]' "
+            f"(in the folder of handful: pip install '.[{extra}]')."
+        ) from None
