@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import time
 from concurrent.futures import Future
+from copy import copy
+from dataclasses import replace
 from threading import Timer
 
 import numpy as np
@@ -25,6 +27,7 @@ from handful.experiment.splits import Budget, Draws
 from handful.experiment.trial import Outcome, Task
 from handful.experiment.workers import WORKER_BYTES, Elsewhere, count_jobs
 from handful.methods import CATALOGUE
+from handful.reports.words import seconds, size
 
 QUICK = (
     *("k-nn", "logistic-regression", "self-training", "label-spreading", "ordinal-knn", "kernel-pca"),
@@ -101,6 +104,16 @@ def test_the_result_has_a_frame_a_model_and_reports(iris, tmp_path):
     assert iris.verdict in repr(iris)
     pytest.importorskip("matplotlib").use("agg")
     assert len(iris.plot().get_yticklabels()) == len(iris.ranking.ranks)
+
+
+def test_the_best_bet_costs_what_its_line_in_the_table_says(iris):
+    task = next(o for o in iris.outcomes if o.task.entry == iris.best)
+    fewer = replace(task, task=replace(task.task, n_labels=iris.race.n_labels // 2), fit_seconds=1e-9, n_bytes=7)
+    race = copy(iris.race)
+    race.outcomes = [*iris.outcomes, fewer]
+    found = type(iris)(iris.arena, race, iris.state, iris.command)
+    row = next(row for row in found.content.rows if row.name == found.best)
+    assert f"a fit takes {seconds(row.fit_seconds)} and the model {size(row.n_bytes)} of memory" in found.verdict
 
 
 def test_the_same_seed_gives_the_same_scores(iris):

@@ -135,11 +135,15 @@ class Result:
         return _written(json.dumps(self.content.as_dict(), ensure_ascii=False, indent=2, default=str) + "\n", path)
 
     def _cost(self, name: str) -> str:
+        """Tell what a method costs with as many labels as the ranking is about, as its table does."""
+        from handful.experiment.summary import fit_cost
+
         outcomes = [o for o in self.outcomes if o.task.entry == name and o.error is None]
+        outcomes = [o for o in outcomes if o.task.n_labels == self.race.n_labels] or outcomes
         if not outcomes:
             return ""
-        quickest = min(outcome.fit_seconds for outcome in outcomes)  # others may have compiled kernels
-        return f"a fit takes {words.seconds(quickest)} and the model {words.size(outcomes[-1].n_bytes)} of memory"
+        seconds, n_bytes = fit_cost(outcomes)
+        return f"a fit takes {words.seconds(seconds)} and the model {words.size(n_bytes)} of memory"
 
     def _repr_html_(self) -> str:
         from handful.reports.html import render_fragment

@@ -190,8 +190,14 @@ def _by_entry(race: Race) -> dict[str, list[Outcome]]:
     return by_entry
 
 
+def fit_cost(outcomes: Sequence[Outcome]) -> tuple[float, int]:
+    """Return the seconds of the quickest fit, since others may have compiled kernels, and the bytes of a usual model."""
+    return min(o.fit_seconds for o in outcomes), round(median(o.n_bytes for o in outcomes))
+
+
 def _row(rank: Rank, outcomes: Sequence[Outcome]) -> Row:
     kept = [o.n_kept for o in outcomes if o.n_kept is not None]
+    fit_seconds, n_bytes = fit_cost(outcomes)
     return Row(
         name=rank.name,
         uses_unlabeled=rank.uses_unlabeled,
@@ -205,9 +211,9 @@ def _row(rank: Rank, outcomes: Sequence[Outcome]) -> Row:
         p=rank.p,
         gain=_span(rank.gain),
         twin=None if rank.gain is None else rank.gain.twin,
-        n_bytes=round(median(o.n_bytes for o in outcomes)),
+        n_bytes=n_bytes,
         n_kept=round(median(kept)) if kept else None,
-        fit_seconds=min(o.fit_seconds for o in outcomes),
+        fit_seconds=fit_seconds,
         predict_seconds=min(o.predict_seconds for o in outcomes),
         params=usual_params(outcomes),
     )
