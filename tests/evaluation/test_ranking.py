@@ -249,3 +249,28 @@ def test_chances_are_those_of_methods_that_may_be_recommended():
     assert chances["forest"] == 0
     assert chances["k-nn"] + chances["tree"] == pytest.approx(1)
     assert "to be the best of 2" in judge(ranking, setting).best_bet
+
+
+def test_methods_that_are_not_in_question_do_not_move_what_is_expected_of_the_best():
+    rng = np.random.default_rng(0)
+    lead = {draw: float(score) for draw, score in enumerate(rng.normal(0.87, 0.02, 5))}
+    good = Entry("team", lead, uses_unlabeled=True, favorite=True)
+    bad = [Entry(f"bad {i}", {d: s - 0.4 for d, s in lead.items()}, plain=True) for i in range(12)]
+    setting = Setting(test_share=0.25, n_test=10, n_labels=40)
+    best = rank([good, *bad], setting).best
+    assert best.name == "team"
+    assert abs(best.expected - 0.87) < 0.04
+    assert best.low + 0.05 < best.expected < best.high - 0.05
+    assert "5 draws with 10 held-out labels each gave 8" in judge(rank([good, *bad], setting), setting).best_bet
+
+
+@pytest.mark.parametrize("n_draws", [1, 5, 10])
+def test_what_is_expected_stands_in_the_middle_of_its_interval(n_draws):
+    rng = np.random.default_rng(1)
+    entries = [
+        Entry(f"m{i}", {d: float(rng.normal(level, 0.1)) for d in range(n_draws)}, plain=True)
+        for i, level in enumerate(np.linspace(0.2, 0.7, 15))
+    ]
+    best = rank(entries, Setting(test_share=0.25, n_test=9, n_labels=36)).best
+    assert 0 < best.low < best.high < 1
+    assert best.expected == pytest.approx((best.low + best.high) / 2)

@@ -120,7 +120,7 @@ def test_one_draw_of_ten_sentences_without_an_error_promises_little(corpus):
     assert few.low + 0.05 < many.low < 0.95
     assert few.expected < many.expected < 0.98
     told = judge(rank([Entry("crf", {0: 1.0}, plain=True, right={0: right[0]})], setting), setting).best_bet
-    assert "with 32 tagged sentences (95 % interval 7" in told
+    assert "with 32 tagged sentences (95 % interval 6" in told
 
 
 def test_a_trial_tells_what_each_sentence_adds(corpus):

@@ -31,7 +31,8 @@ class Bet:
     name : str
         Name of the method.
     score : float
-        Expected score: the measured one, shrunk toward what was expected beforehand.
+        Expected score. Of the first that may be recommended it is the mean of all measured ones, weighted by the chance to be
+        the best; others are below it (or above) by the difference that is believed.
     measured : float
         Mean score, as if it had been measured on all draws.
     sd : float
@@ -119,8 +120,12 @@ def place_bets(
     total = learnable + tau2 * (1 - shrink) * np.eye(len(names))
     leader = int(np.argmax(means))
     measured = by_method + by_draw.mean()
-    level = float(np.mean(measured - theta))  # how hard the draws are, on average
-    best = _chances(means, total, [candidates is None or name in candidates for name in names])
+    eligible = np.array([candidates is None or name in candidates for name in names])
+    best = _chances(means, total, eligible)
+    # The first is expected at what those score that may be the best, each by its chance: its own score alone would flatter the
+    # luckiest, and a mean over all methods would count those that are not in question.
+    first = int(np.argmax(np.where(eligible | ~eligible.any(), means, -np.inf)))
+    level = float(best @ measured - means[first])
     order = np.argsort(-means, kind="stable")
     second = int(order[1]) if len(order) > 1 else leader
     bets = []
@@ -188,8 +193,8 @@ def _expected_excess(gap: float, variance: float) -> float:
     return sd * density + gap * 0.5 * math.erfc(-z / math.sqrt(2))
 
 
-def _chances(means: np.ndarray, covariance: np.ndarray, eligible: Sequence[bool]) -> np.ndarray:
+def _chances(means: np.ndarray, covariance: np.ndarray, eligible: np.ndarray) -> np.ndarray:
     sampled = np.random.default_rng(0).multivariate_normal(means, covariance, size=_SAMPLES, method="cholesky")
-    if any(eligible):
-        sampled[:, ~np.array(eligible)] = -np.inf
+    if eligible.any():
+        sampled[:, ~eligible] = -np.inf
     return np.bincount(sampled.argmax(axis=1), minlength=len(means)) / _SAMPLES

@@ -83,8 +83,7 @@ class Setting:
     even : bool
         Whether labels were picked class by class, so that scores are those of classes that are equally frequent.
     fewest_draws : int
-        Draws from which on the rows in them tell how far a score may be off. Where one is enough, no more rows count as tested
-        than a method's own draws had.
+        Draws from which on the rows in them tell how far a score may be off.
     usual_score, usual_rows : float
         Score of such methods on data of all kinds, and how many tested rows this guess counts as.
     """
@@ -108,8 +107,7 @@ class Setting:
 
     def n_tested(self, n_draws: int) -> int:
         """Return how many rows count as tested after some draws of a method."""
-        n_folds = _n_folds(self.test_share)
-        return self.n_test * (min(n_draws, n_folds) if self.fewest_draws == 1 else n_folds)
+        return self.n_test * min(n_draws, _n_folds(self.test_share))
 
     @cached_property
     def luck_correlation(self) -> float:
@@ -270,7 +268,8 @@ def rank(entries: Sequence[Entry], setting: Setting) -> Ranking:
     by_name = {entry.name: entry for entry in entries}
     baseline = _baseline(bets, by_name)
     p_values = _p_values(ranked, None if baseline is None else by_name[baseline], setting)
-    ranks = tuple(_rank(bet, by_name, baseline, p_values.get(bet.name), setting) for bet in bets)
+    first = next((bet.name for bet in bets if by_name[bet.name].candidate), None)
+    ranks = tuple(_rank(bet, by_name, baseline, p_values.get(bet.name), setting, bet.name == first) for bet in bets)
     return Ranking(ranks, baseline, max((bet.n_draws for bet in bets), default=0))
 
 
@@ -306,25 +305,28 @@ def _baseline(bets: Sequence[Bet], by_name: Mapping[str, Entry]) -> str | None:
     return None if best is None else best.name
 
 
-def _rank(bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float | None, setting: Setting) -> Rank:
+def _rank(
+    bet: Bet, by_name: Mapping[str, Entry], baseline: str | None, p: float | None, setting: Setting, is_first: bool
+) -> Rank:
     entry = by_name[bet.name]
-    own = np.array(list(entry.scores.values()))
-    low, high = _own_interval(entry, setting)
-    shift = bet.measured - float(own.mean())
     against = difference(entry, by_name[baseline], setting) if baseline not in (None, bet.name) else None
     gain = None
     if entry.uses_unlabeled and entry.twin is not None and entry.twin in by_name:
         gain = difference(entry, by_name[entry.twin], setting)
     # As if some more rows had come out as rows usually do: all of a few tested rows right does not mean that all ever will be.
     n_tested = setting.n_tested(bet.n_draws)
-    usual = setting.usual_rows
-    expected = (min(max(bet.score, 0.0), 1.0) * n_tested + usual * setting.usual_score) / (n_tested + usual)
+    measured, believed = (min(max(score, 0.0), 1.0) for score in (bet.measured, bet.score))
+    own, expected = (
+        (score * n_tested + setting.usual_rows * setting.usual_score) / (n_tested + setting.usual_rows)
+        for score in (measured, believed)
+    )
+    # Around the best estimate: where one method is recommended, more than its own scores tell of it.
+    center, width = expected if is_first else own, _half_width(entry, setting)
     return Rank(
         bet.name,
-        min(max(bet.measured, 0.0), 1.0),
-        # What is expected of it leans on more than its own scores; the interval must not deny it.
-        max(min(low + shift, expected), 0.0),
-        min(max(high + shift, expected), 1.0),
+        measured,
+        max(min(center - width, measured), 0.0),
+        min(max(center + width, measured), 1.0),
         expected,
         bet.p_best,
         bet.n_draws,
@@ -386,25 +388,29 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
     >>> low < 0.95, high
     (True, 1.0)
     """
+    mean, width = float(np.mean(scores)), _width_over_draws(np.asarray(scores), test_share, n_test)
+    return max(mean - width, 0.0), min(mean + width, 1.0)
+
+
+def _width_over_draws(scores: np.ndarray, test_share: float, n_test: int) -> float:
+    """Return half the width of the interval of a mean score over draws."""
     n_tested = n_test * _n_folds(test_share)
     # Two more rows of each kind (Agresti and Coull 1998): a score of 1 does not mean that errors are impossible.
     share = (float(np.mean(scores)) * n_tested + 2) / (n_tested + 4)
     least = share * (1 - share) / n_test
     if len(scores) < 2:
-        width = 1.96 * float(np.sqrt(least * (1 + test_share)))
-        low, high = float(np.mean(scores)) - width, float(np.mean(scores)) + width
-    else:
-        low, high = corrected_interval(scores, _MANY, round(_MANY * test_share), least_variance=least)
-    return max(low, 0.0), min(high, 1.0)
+        return 1.96 * float(np.sqrt(least * (1 + test_share)))
+    low, high = corrected_interval(scores, _MANY, round(_MANY * test_share), least_variance=least)
+    return (high - low) / 2
 
 
-def _own_interval(entry: Entry, setting: Setting) -> tuple[float, float]:
-    """Return the interval of a method's mean score, from the rows it was right on where they are known."""
+def _half_width(entry: Entry, setting: Setting) -> float:
+    """Return half the width of the interval of a method's mean score, from the rows it was right on where they are known."""
     crossed = _crossed(entry, None, setting)
     if crossed is None:
-        return score_interval(np.array(list(entry.scores.values())), setting.test_share, setting.n_test)
+        return _width_over_draws(np.array(list(entry.scores.values())), setting.test_share, setting.n_test)
     low, high = mean_interval(*crossed)
-    return max(low, 0.0), min(high, 1.0)
+    return (high - low) / 2
 
 
 def _differences(one: Entry, other: Entry) -> np.ndarray:

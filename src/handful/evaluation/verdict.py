@@ -78,12 +78,19 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
         score = f"by experience with other data: {measured}"
     else:
         given = f"{setting.n_labels} {setting.labels}{', if classes are equally frequent' if setting.even else ''}"
-        score = f"expected at {_percent(best.expected)} with {given} ({interval}){chance}"
+        score = f"expected at {_percent(best.expected)} with {given} ({interval}; {_measured(best, setting)}){chance}"
     better = _better_unnamed(ranking)
     among = f" of the {rivals} that you named" if better and rivals > 1 else ""
     bet = f"Best bet{among}: {best.name}, {score}{f'; {cost}' if cost else ''}.{better}"
     proven, helped = _proven(ranking, setting)
     return Verdict(best.name, bet, proven, helped, _warnings(ranking, setting))
+
+
+def _measured(best: Rank, setting: Setting) -> str:
+    """Tell what the draws of a method gave, and how much they held out."""
+    held_out = f"{setting.n_test:,} held-out {setting.labels}"
+    draws = f"1 draw with {held_out}" if best.n_draws == 1 else f"{best.n_draws} draws with {held_out} each"
+    return f"{draws} gave {_percent(best.score)}"
 
 
 def _better_unnamed(ranking: Ranking) -> str:

@@ -169,8 +169,9 @@ def _order(ranking: Ranking) -> list[str]:
         return []
     first = ranking.ranks[0]
     return [
-        "The order is that of expected scores: what was measured, drawn toward what methods usually score on other data, the "
-        f"more so the fewer draws there are ({first.name}: measured {100 * first.score:.1f}, expected {100 * first.expected:.1f})."
+        "The order is that of expected scores: differences that were measured, drawn toward what they usually are on other "
+        "data, the more so the fewer draws there are "
+        f"({first.name}: measured {100 * first.score:.1f}, expected {100 * first.expected:.1f})."
     ]
 
 
