@@ -4,12 +4,14 @@ import csv
 import gzip
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from handful.cli import main
+from handful.cli.fit_table import _surest
 from handful.methods import CATALOGUE
 
 QUICK = {name: CATALOGUE["table"][name] for name in ("k-nn", "logistic-regression", "self-training")}
@@ -319,3 +321,23 @@ def test_a_parameter_that_cannot_be_is_one_sentence_and_no_model(capsys, data, t
     assert message in err
     assert "unexpected" not in err
     assert not (tmp_path / "rows.handful").exists()
+
+
+@pytest.mark.parametrize(
+    ("surest", "counts", "told", "untold"),
+    [
+        ((0.42, 20 / 21), [21, 20, 50], "(21 of 50 answers)", "more than once"),
+        ((0.725, 55 / 58), [58, 55, 80], "held out (each was asked more than once) (58 of 80 answers)", "Percentages"),
+        ((0.72, 1.0), [5, 5, 8], "Percentages count each class as often as it is answered for unlabeled rows.", "once"),
+        (
+            (0.0, 0.0),
+            [0, 0, 80],
+            "None of 80 answers to labeled rows that were held out (each was asked more than",
+            "%",
+        ),
+    ],
+)
+def test_percentages_say_what_they_are_of(surest, counts, told, untold):
+    model = SimpleNamespace(confidence_={"few": None, "surest": surest, "counts": counts}, n_labeled_=50)
+    assert told in _surest(model)
+    assert untold not in _surest(model)

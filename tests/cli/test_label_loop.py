@@ -322,7 +322,7 @@ def test_what_is_said_to_be_marked_is_shown(capsys, table, monkeypatch, marks, n
     code, out, _ = run(capsys, "doubt", table, "--target", "kind", "-n", 2)
     assert code == 0
     assert out.count("q 60% *") == sum(marks)
-    assert says in " ".join(out.split())
+    assert f"{says} {5 - n_wrong} more are doubtful: models lean to another label." in " ".join(out.split())
 
 
 def test_wrong_tags_are_doubted(capsys, corpus):

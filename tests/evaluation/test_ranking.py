@@ -248,7 +248,7 @@ def test_chances_are_those_of_methods_that_may_be_recommended():
     chances = {line.name: line.p_best for line in ranking.ranks}
     assert chances["forest"] == 0
     assert chances["k-nn"] + chances["tree"] == pytest.approx(1)
-    assert "to be the best of 2" in judge(ranking, setting).best_bet
+    assert "to be the best of the 2 that were named" in judge(ranking, setting).best_bet
 
 
 def test_methods_that_are_not_in_question_do_not_move_what_is_expected_of_the_best():

@@ -125,13 +125,13 @@ def _show(told: Doubts, cells: pl.DataFrame) -> None:
 
 def _verdict(told: Doubts) -> str:
     judged, less_sure = f"Of {counted(told.n_judged, 'label')},", told.n_doubted - told.n_wrong
-    doubtful = f"{less_sure:,} {'is' if less_sure == 1 else 'are'} doubtful"
+    doubtful = f"{'is' if less_sure == 1 else 'are'} doubtful"
     if not told.n_doubted:
         return f"{judged} none is in doubt: each is what models trained on the others would say."
     if not told.n_wrong:
-        return f"{judged} none is surely wrong; {doubtful}: models trained on the others lean to another label."
+        return f"{judged} none is surely wrong; {less_sure:,} {doubtful}: models trained on the others lean to another label."
     verb = "is" if told.n_wrong == 1 else "are"
-    more = f" {doubtful}: models lean to another label." if less_sure else ""
+    more = f" {less_sure:,} more {doubtful}: models lean to another label." if less_sure else ""
     return (
         f"{judged} {told.n_wrong:,} {verb} contradicted: models trained on the others are as sure of another label as they "
         f"usually are where it was given ({_where_marked(told)}).{more}"

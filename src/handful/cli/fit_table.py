@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ASKED = 2_000  # unlabeled rows that are looked at for how answers are spread
 _MOST_TOLD = 8
+_ROUNDED = 0.005  # by which a percentage may be off its counts
 _LEAST_SPREAD = 20  # unlabeled rows; fewer tell nothing of how frequent classes are
 
 
@@ -257,14 +258,14 @@ def _surest(model: TableModel) -> str | None:
         )
     share, right = model.confidence_["surest"]
     n_sure, n_right, n_held = model.confidence_["counts"]
+    often = " (each was asked more than once)" if n_held > model.n_labeled_ else ""
     if not n_sure:
-        return (
-            f"None of its answers to {counted(n_held, 'labeled row', 'that was/that were')} held out has a confidence of "
-            f"{SURE_ENOUGH:g} or more."
-        )
+        return f"None of {counted(n_held, 'answer')} to labeled rows that were held out{often} has a confidence of {SURE_ENOUGH:g} or more."
+    is_weighted = max(abs(share - n_sure / n_held), abs(right - n_right / n_sure)) > _ROUNDED
+    weighted = " Percentages count each class as often as it is answered for unlabeled rows." if is_weighted else ""
     return (
         f"Confidence of {SURE_ENOUGH:g} or more (--abstain {SURE_ENOUGH:g}): {share:.0%} of the answers to labeled rows that "
-        f"were held out ({n_sure:,} of {n_held:,}), {right:.0%} of them right ({n_right:,} of {n_sure:,})."
+        f"were held out{often} ({n_sure:,} of {n_held:,} answers), {right:.0%} of them right ({n_right:,} of {n_sure:,}).{weighted}"
     )
 
 

@@ -71,7 +71,8 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     """
     best = ranking.best
     rivals = sum(rank.candidate for rank in ranking.ranks) or len(ranking.ranks)
-    chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {rivals}"
+    of = f"{rivals}" if rivals == len(ranking.ranks) else f"the {rivals} that were named"
+    chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {of}"
     interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)}"
     if best.high - best.low > _WIDE:
         measured = f"what was measured with {setting.n_labels} {setting.labels} tells little ({interval})"
