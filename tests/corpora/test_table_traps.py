@@ -27,6 +27,7 @@ from handful.corpora.tables import (
     write_frames,
     write_table,
 )
+from handful.corpora.tables.label_checks import label_suspicions
 
 
 @pytest.fixture
@@ -436,3 +437,19 @@ def test_short_comments_are_text_and_short_names_are_not(put):
     table = read_table(put("\n".join(["comment,name,code,label", *rows]) + "\n", "a.csv"), "label")
     assert table.kinds == {"comment": "text", "name": "nominal", "code": "nominal"}
     assert set(left_out(table)) == {"name", "code"}
+
+
+def test_balanced_accuracy_is_advised_only_where_it_is_not_used_anyway():
+    few = label_suspicions(np.array([0] * 55 + [1] * 5), ["fair", "fraud"])
+    assert few == [
+        "Rare: 'fraud' (5 labels) of 60. Plain accuracy would hardly notice them, so methods are compared by balanced accuracy, "
+        "unless --metric says otherwise."
+    ]
+    some = label_suspicions(np.array([0] * 40 + [1] * 40 + [2]), ["cat", "dog", "bird"])
+    assert some[-1].endswith('--metric "balanced accuracy".')
+
+
+def test_classes_of_one_label_each_are_told():
+    told = label_suspicions(np.arange(30), [f"class {letter}" for letter in range(30)])
+    assert "Every one of the 30 classes has a single label, so none can be held out" in told[0]
+    assert label_suspicions(np.array([0, 0, 1, -1]), ["a", "b"]) == []

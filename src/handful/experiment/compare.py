@@ -12,6 +12,7 @@ import numpy as np
 
 from handful.core.errors import ParameterError
 from handful.core.registry import Card
+from handful.corpora.tables.label_checks import is_lopsided
 from handful.experiment.arena_tables import TableArena
 from handful.experiment.blind_guess import blind_guess
 from handful.experiment.contest import hold
@@ -28,7 +29,6 @@ from handful.reports.content import BlindGuess, Content
 
 METRICS = ("auto", "accuracy", "balanced accuracy", "f1")
 _TRIAL_ROWS = 2_000
-_LOPSIDED = 0.8
 BALANCE = 0.75
 """How far the team moves its answers to rare classes where balanced accuracy or F1 is asked for; chosen on development tables."""
 _UNASKED_BALANCE = (
@@ -236,8 +236,7 @@ def named_methods(methods: Sequence[Any] | None) -> tuple[list[str] | None, dict
 
 def usual_metric(problem: Problem) -> str:
     """Return the metric that suits the labels of a table: balanced accuracy where one class has more than four fifths."""
-    counts = np.bincount(problem.codes[problem.labeled])
-    return "balanced accuracy" if counts.max() > _LOPSIDED * counts.sum() else "accuracy"
+    return "balanced accuracy" if is_lopsided(problem.codes) else "accuracy"
 
 
 def _reserve(arena: TableArena) -> Any:

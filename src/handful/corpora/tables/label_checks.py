@@ -14,6 +14,9 @@ from handful.core.counted import counted
 RARE_SHARE = 0.1
 """A class with a smaller share of the labels is rare."""
 
+LOPSIDED = 0.8
+"""Where one class has more of the labels than this share, methods are compared by balanced accuracy unless told otherwise."""
+
 _OFTEN = 5
 
 
@@ -30,7 +33,7 @@ def label_suspicions(codes: np.ndarray, classes: Any) -> list[str]:
     Returns
     -------
     list of str
-        About labels that differ in case alone, labels that may be misspelled, and rare classes.
+        About labels that differ in case alone, labels that may be misspelled, classes of one label each, and rare classes.
 
     Examples
     --------
@@ -40,14 +43,36 @@ def label_suspicions(codes: np.ndarray, classes: Any) -> list[str]:
     "Rare: 'bird' (1 label) of 81"
     """
     notes = [*_alike(classes), *_typos(codes, classes)]
+    if (np.bincount(codes[codes >= 0], minlength=len(classes)) == 1).all():
+        notes.append(
+            f"Every one of the {len(classes):,} classes has a single label, so none can be held out: how often answers are right "
+            "cannot be told, and no method can be chosen by it. Two labels of each class would do."
+        )
     rare = rare_classes(codes, classes)
     if rare:
         told = ", ".join(f"{str(label)!r} ({counted(n, 'label')})" for label, n in list(rare.items())[:3])
         notes.append(
-            f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them; "
-            'balanced accuracy does, and the team then finds more of them: --metric "balanced accuracy".'
+            f"Rare: {told} of {int((codes >= 0).sum()):,}. Plain accuracy would hardly notice them{_advice(codes)}"
         )
     return notes
+
+
+def is_lopsided(codes: np.ndarray) -> bool:
+    """Tell whether one class has nearly all labels; codes are -1 where unlabeled.
+
+    Examples
+    --------
+    >>> is_lopsided(np.array([0] * 9 + [1])), is_lopsided(np.array([0, 1, -1]))
+    (True, False)
+    """
+    counts = np.bincount(codes[codes >= 0], minlength=1)
+    return bool(counts.max() > LOPSIDED * counts.sum())
+
+
+def _advice(codes: np.ndarray) -> str:
+    if is_lopsided(codes):
+        return ", so methods are compared by balanced accuracy, unless --metric says otherwise."
+    return '; balanced accuracy does, and the team then finds more of them: --metric "balanced accuracy".'
 
 
 def _alike(classes: Any) -> Iterator[str]:
