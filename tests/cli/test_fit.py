@@ -200,14 +200,14 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
     clash = tmp_path / "clash.csv"
     clash.write_text("size,color,note,predicted\n1,red,a,b\n")
     for arguments, expected, message in [
-        (("fit", data, "--target", "lable"), 1, "Did you mean 'label'"),
+        (("fit", data, "--target", "lable"), 2, "Did you mean 'label'"),
         (("fit", data, "--target", "label", "--method", "knn"), 2, "Did you mean"),
         (("fit", data), 2, "Missing option '--target'"),
         (("fit", data, "--target", "label", "--set", "k=3"), 2, "--set needs --method"),
         (("fit", data, "--target", "label", "--shares", "high"), 2, "--shares expects LABEL=SHARE"),
         (("fit", data, "--target", "label", "--shares", "high=0.3,low=x"), 2, "--shares expects LABEL=SHARE"),
-        (("fit", data, "--target", "label", "--shares", "high=0.3,low=0.3"), 1, "add up to 1"),
-        (("fit", data, "--target", "label", "--shares", "high=0.3,l=0.7"), 1, "the classes are high, low"),
+        (("fit", data, "--target", "label", "--shares", "high=0.3,low=0.3"), 2, "add up to 1"),
+        (("fit", data, "--target", "label", "--shares", "high=0.3,l=0.7"), 2, "the classes are high, low"),
         (("predict", data, data), 1, "is not a handful model file"),
         (("predict", model, other), 1, "got none named 'color', 'note'"),
         (("predict", model, clash), 2, "Choose another name with --column"),
@@ -262,7 +262,9 @@ def test_an_earlier_model_is_told_or_kept(capsys, data, tmp_path):
 
 def test_fit_counts_the_answers_that_it_tells_of(capsys, data, tmp_path):
     _, out, _ = run(capsys, "fit", data, "--target", "label", "--method", "k-nn")
-    n_sure, n_held, n_right, of = map(int, re.search(r"\((\d+) of (\d+)\), .* right \((\d+) of (\d+)\)", out).groups())
+    n_sure, n_held, n_right, of = map(
+        int, re.search(r"\((\d+) of (\d+) answers\), .* right \((\d+) of (\d+)\)", out).groups()
+    )
     assert (n_held, of) == (30, n_sure)
     assert n_right <= n_sure <= n_held
     few = tmp_path / "few.csv"
@@ -341,3 +343,17 @@ def test_percentages_say_what_they_are_of(surest, counts, told, untold):
     model = SimpleNamespace(confidence_={"few": None, "surest": surest, "counts": counts}, n_labeled_=50)
     assert told in _surest(model)
     assert untold not in _surest(model)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--target", "Label"), "Did you mean 'label'?"),
+        (("--target", "label", "--shares", "low=9,high=1"), "add up to 1"),
+        (("--target", "label", "--columns", "sise=skip"), "'sise'"),
+    ],
+)
+def test_what_names_something_that_is_not_there_is_wrong_use(capsys, data, options, message):
+    code, _, err = run(capsys, "fit", "table", data, "--method", "k-nn", *options)
+    assert code == 2
+    assert message in err

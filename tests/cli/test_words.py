@@ -216,7 +216,7 @@ def test_a_mistyped_boundary_and_a_list_with_commas_are_refused(capsys, folder, 
     code, _, err = run(
         capsys, "fit", "prototypes", folder / "ads.tsv", folder / "ads.txt", *fixed, "--boundary", "BOUNDRY"
     )
-    assert (code, err.count("\n")) == (1, 1)
+    assert (code, err.count("\n")) == (2, 1)
     assert "boundary must be one of the labels, got 'BOUNDRY'" in err
     (tmp_path / "list.tsv").write_text("SIZE\tbr, ft, room\n")
     code, _, err = run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", *fixed)

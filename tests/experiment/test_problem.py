@@ -120,7 +120,7 @@ def test_a_table_on_its_side_is_refused(tmp_path):
 def test_an_empty_column_is_left_out_with_a_note(tmp_path):
     found = read_problem(write(tmp_path / "t.csv", "x,z,y\n1,,a\n2,,b\n"), "y")
     assert list(found.kinds) == ["x"]
-    assert found.notes == ("Column 'z' was left out: it is empty.",)
+    assert found.notes[0] == "Column 'z' was left out: it is empty."
 
 
 @pytest.mark.parametrize("frame", [pl.DataFrame, lambda cells: pl.DataFrame(cells).to_pandas()])

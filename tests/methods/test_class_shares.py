@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oracles.energy_shares import best_share
 
-from handful.core.errors import DataError
+from handful.core.errors import ParameterError
 from handful.methods.class_shares import (
     PULL,
     agreed_shift,
@@ -124,7 +124,7 @@ def test_known_shares_undo_those_of_the_labels():
     ],
 )
 def test_wrong_shares_are_refused(shares, told):
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(ParameterError, match=told):
         known_shift(shares, ["a", "b"], np.array([5, 5]))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError
+from handful.core.errors import ParameterError
 from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
 from handful.methods import load, save
 from handful.tagging import PrototypeTeam
@@ -183,7 +183,7 @@ def test_a_word_under_two_labels_that_leaves_nothing_to_learn_is_no_error():
 
 
 def test_a_boundary_that_is_no_label_is_refused():
-    with pytest.raises(DataError, match="boundary must be one of the labels, got 'MARK'"):
+    with pytest.raises(ParameterError, match="boundary must be one of the labels, got 'MARK'"):
         PrototypeTeam(LISTS, boundary="MARK", similarity="none", spelling=False, max_iter=3).fit(make_text(5)[0])
 
 

@@ -58,6 +58,10 @@ class FormatError(FileError, ValueError):
         return TransportedFormatError, (str(self),)
 
 
+class MissingColumnError(ParameterError, FormatError):
+    """A column was named that a file does not have; on the command line that is wrong use."""
+
+
 class TransportedFormatError(FormatError):
     """A `FormatError` that came back from another process as text."""
 

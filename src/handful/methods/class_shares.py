@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from handful.core.errors import DataError
+from handful.core.errors import ParameterError
 
 PULL = 0.25
 """Weight of equal shares, so that few labels do not move the estimate far; chosen on tables with five labels per class."""
@@ -80,13 +80,15 @@ def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.
     given = {str(label): float(share) for label, share in shares.items()}
     names = [str(name) for name in classes]
     if set(given) != set(names):
-        raise DataError(
+        raise ParameterError(
             f"shares: every class must have its share, and nothing else; the classes are {', '.join(names)}, "
             f"got {', '.join(given)}."
         )
     values = np.array([given[name] for name in names])
     if not np.isfinite(values).all() or (values <= 0).any() or abs(values.sum() - 1) > _SUM_ERROR + 1e-9:
-        raise DataError(f"shares: they must be above 0 and add up to 1, got {', '.join(map(str, given.values()))}.")
+        raise ParameterError(
+            f"shares: they must be above 0 and add up to 1, got {', '.join(map(str, given.values()))}."
+        )
     return np.asarray(np.log(values / values.sum()) - np.log(counts / counts.sum()))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, get_args
 
-from handful.core.errors import DataError, FormatError, ParameterError
+from handful.core.errors import DataError, FormatError, MissingColumnError, ParameterError
 from handful.core.records import Kind, Table
 from handful.corpora.formats import format_named, format_of
 from handful.corpora.formats.shown import shown
@@ -224,6 +224,6 @@ def check_column(path: FilePath, frame: pl.DataFrame, name: str) -> None:
     ]
     names = ", ".join(map(shown, frame.columns[:10])) + (f" and {frame.width - 10:,} more" if frame.width > 10 else "")
     hint = f"Did you mean {shown(close[0])}? " if close else ""
-    raise FormatError(
+    raise MissingColumnError(
         path, None, f"expected a column {shown(name)}, got none of that name. {hint}The columns are: {names}."
     )

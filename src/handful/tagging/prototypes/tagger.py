@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from handful.core.errors import DataError
+from handful.core.errors import DataError, ParameterError
 from handful.core.explanation import Explanation
 from handful.core.labels import UNLABELED, code_of
 from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
@@ -245,7 +245,7 @@ class PrototypeTagger(ProbabilisticTagger):
         given = check_given(tags, offsets, "tags")
         named = set(lists) | check_labels(self.labels) | {tag for row in given or () for tag in row or () if tag}
         if self.boundary is not None and self.boundary not in named:
-            raise DataError(
+            raise ParameterError(
                 f"{who}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
                 f"{', '.join(sorted(named))}."
             )
