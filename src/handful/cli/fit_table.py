@@ -260,7 +260,10 @@ def _surest(model: TableModel) -> str | None:
     n_sure, n_right, n_held = model.confidence_["counts"]
     often = " (each was asked more than once)" if n_held > model.n_labeled_ else ""
     if not n_sure:
-        return f"None of {counted(n_held, 'answer')} to labeled rows that were held out{often} has a confidence of {SURE_ENOUGH:g} or more."
+        return (
+            f"None of {counted(n_held, 'answer')} to labeled rows that were held out{often} has a confidence of "
+            f"{SURE_ENOUGH:g} or more."
+        )
     is_weighted = max(abs(share - n_sure / n_held), abs(right - n_right / n_sure)) > _ROUNDED
     weighted = " Percentages count each class as often as it is answered for unlabeled rows." if is_weighted else ""
     return (
