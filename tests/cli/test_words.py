@@ -275,6 +275,7 @@ def test_a_tagger_without_similarity_says_why(capsys):
     facts = {"labels": ["A", "B"], "sentences": 9, "linked_words": 0, "model": "m.handful", "absent_prototypes": []}
     facts["several_labels"] = {}
     facts["words_a_field"] = None
+    facts["marks"] = []
     tell(facts, SimpleNamespace(trials_=tried, crf_=None))
     assert capsys.readouterr().out == (
         "2 labels from 9 sentences. Saved to m.handful\n"

@@ -186,7 +186,8 @@ def _read_dev(dev: Path, train: Tagged) -> Tagged:
 
     source = dev if is_standoff_folder(dev) else Source(dev)
     # A name, of --tag or of a column of CoNLL-U, is that of the training file.
-    unnamed = isinstance(source, Source) and len(train.layout) != 2 and has_one_tag_column(source)
+    alone = len(train.layout) != 2 and "pos" not in train.sentences[0].columns
+    unnamed = isinstance(source, Source) and alone and has_one_tag_column(source)
     tagged = read_tagged(source) if unnamed else read_tagged(source, train.layout, train.tag)
     check_columns(dev, tagged.sentences[0], [name for name in ("pos",) if name in train.sentences[0].columns])
     for number, tags in enumerate(tagged.tags, start=1) if train.has_spans else ():
