@@ -89,7 +89,7 @@ WRONG = {
     "one label per class": ("x,y\n1,a\n2,b\n3,\n4,\n", "y", 1, "at least one class must have two labeled rows"),
     "a name twice": ("x,x,y\n1,2,a\n", "y", 1, "expected each column name once, got 'x' again"),
     "ten thousand classes": (MANY, "y", 1, "at most 1,000 classes, got 10,000."),
-    "no such target": ("x,label\n1,a\n2,b\n", "lable", 1, "Did you mean 'label'?"),
+    "no such target": ("x,label\n1,a\n2,b\n", "lable", 2, "Did you mean 'label'?"),
     "all labeled": ("x,y\n1,a\n2,b\n3,a\n4,b\n", "y", 2, "for example --labels 10%"),
 }
 

@@ -160,7 +160,7 @@ def test_next_without_any_label_and_with_all(capsys, table):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--target", "kindd"], 1, "Did you mean 'kind'?"),
+        (["--target", "kindd"], 2, "Did you mean 'kind'?"),
         ([], 2, "name the column of labels with --target"),
         (["--target", " "], 2, "must be the name of a column, got an empty one"),
         (["--target", "kind", "--columns", "width=skip,height=skip"], 1, "got none: there is no other column."),

@@ -60,7 +60,7 @@ def test_known_shares_of_the_classes_move_the_answers(name, tmp_path):
     handful.save(told, tmp_path / "model.handful")
     again = handful.load(tmp_path / "model.handful")
     assert again.predict(frame).tolist() == told.predict(frame).tolist()
-    with pytest.raises(DataError, match="the classes are common, rare, got common, maybe"):
+    with pytest.raises(ParameterError, match="the classes are common, rare, got common, maybe"):
         TableModel(name, params=params, shares={"common": 0.9, "maybe": 0.1}).fit(frame, few)
 
 
