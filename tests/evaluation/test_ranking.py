@@ -274,3 +274,12 @@ def test_what_is_expected_stands_in_the_middle_of_its_interval(n_draws):
     best = rank(entries, Setting(test_share=0.25, n_test=9, n_labels=36)).best
     assert 0 < best.low < best.high < 1
     assert best.expected == pytest.approx((best.low + best.high) / 2)
+
+
+def test_scores_that_hang_on_few_rows_of_a_rare_class_promise_little():
+    all_right = Entry("team", {0: 1.0}, plain=True)
+    plain, even = (
+        rank([all_right], Setting(test_share=0.25, n_test=12, n_labels=48, worth=worth)).best for worth in (None, 3.7)
+    )
+    assert even.expected < plain.expected - 0.03
+    assert even.high - even.low > 1.5 * (plain.high - plain.low)

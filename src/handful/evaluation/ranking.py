@@ -80,6 +80,9 @@ class Setting:
         Share of its labels that a draw has in common with another one, on average.
     tested : callable, optional
         Gives the tested rows of a draw.
+    worth : float, optional
+        How many rows the tested ones of a draw are worth, where that is not their number: scores that count classes alike hang on
+        the few rows of the rare ones.
     even : bool
         Whether labels were picked class by class, so that scores are those of classes that are equally frequent.
     fewest_draws : int
@@ -95,6 +98,7 @@ class Setting:
     labels: str = "labels"
     overlap: float = 0.75
     tested: Callable[[int], np.ndarray] | None = None
+    worth: float | None = None
     even: bool = False
     fewest_draws: int = 2
     usual_score: float = 0.75
@@ -105,9 +109,14 @@ class Setting:
         """What `test_share` is worth where draws have few labels in common."""
         return self.test_share * (0.4 + 0.6 * min(self.overlap / 0.75, 1.0))
 
-    def n_tested(self, n_draws: int) -> int:
+    @property
+    def n_worth(self) -> float:
+        """How many rows those that are tested in a draw are worth."""
+        return self.n_test if self.worth is None else self.worth
+
+    def n_tested(self, n_draws: int) -> float:
         """Return how many rows count as tested after some draws of a method."""
-        return self.n_test * min(n_draws, _n_folds(self.test_share))
+        return self.n_worth * min(n_draws, _n_folds(self.test_share))
 
     @cached_property
     def luck_correlation(self) -> float:
@@ -392,7 +401,7 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
     return max(mean - width, 0.0), min(mean + width, 1.0)
 
 
-def _width_over_draws(scores: np.ndarray, test_share: float, n_test: int) -> float:
+def _width_over_draws(scores: np.ndarray, test_share: float, n_test: float) -> float:
     """Return half the width of the interval of a mean score over draws."""
     n_tested = n_test * _n_folds(test_share)
     # Two more rows of each kind (Agresti and Coull 1998): a score of 1 does not mean that errors are impossible.
@@ -408,7 +417,7 @@ def _half_width(entry: Entry, setting: Setting) -> float:
     """Return half the width of the interval of a method's mean score, from the rows it was right on where they are known."""
     crossed = _crossed(entry, None, setting)
     if crossed is None:
-        return _width_over_draws(np.array(list(entry.scores.values())), setting.test_share, setting.n_test)
+        return _width_over_draws(np.array(list(entry.scores.values())), setting.test_share, setting.n_worth)
     low, high = mean_interval(*crossed)
     return (high - low) / 2
 

@@ -98,8 +98,17 @@ class TableArena(Arena):
             draws.n_labels,
             overlap=draws.overlap,
             tested=cache(lambda draw: draws[draw].test) if self.metric == "accuracy" else None,
+            worth=None if self.metric == "accuracy" else self._rows_worth,
             even=self._labels_tell_no_shares,
         )
+
+    @property
+    def _rows_worth(self) -> float:
+        """How many rows of one class would tell as much as those of a draw do, where each class counts alike."""
+        counts = np.bincount(self.problem.codes[self.problem.labeled])
+        tested = counts[counts > 0] * self.draws.n_test / counts.sum()
+        # The variance of a mean over classes is the sum of theirs, over the square of their number.
+        return float(len(tested) ** 2 / (1 / np.maximum(tested, 1.0)).sum())
 
     @property
     def _labels_tell_no_shares(self) -> bool:
