@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from handful.core.errors import ParameterError
+from handful.core.errors import DataError, ParameterError
 from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
 from handful.methods import load, save
 from handful.tagging import PrototypeTeam
@@ -165,6 +165,11 @@ def test_marks_that_nobody_named_are_found_and_no_answer_has_their_label(tmp_pat
 def test_marks_are_words_where_the_user_says_so(settings):
     team = PrototypeTeam(**{"prototypes": REFERENCE_LISTS, "fields": True, "n_starts": 1, "max_iter": 5, **settings})
     assert team.fit(REFERENCES).marks_ == []
+
+
+def test_one_label_is_refused_marks_or_not():
+    with pytest.raises(DataError, match="at least two labels"):
+        PrototypeTeam({"AUTHOR": ["Weber", "Klein"]}, fields=True).fit(REFERENCES)
 
 
 def test_marks_are_words_where_tagged_sentences_give_them_a_label_of_their_own():

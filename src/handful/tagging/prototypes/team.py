@@ -307,7 +307,7 @@ class PrototypeTeam(ProbabilisticTagger):
         if not self.fields or not self.marks or self.boundary is not None or not named <= lists.keys():
             return []
         listed = {word for words in (*lists.values(), *(self.word_lists or {}).values()) for word in words}
-        if not any(token in listed for sentence in sentences for token in sentence):
+        if len(lists) < 2 or not any(token in listed for sentence in sentences for token in sentence):
             return []  # nothing can be learned, which the taggers tell
         marks = find_marks(map(tuple, sentences), listed)
         return marks if marks_follow(map(tuple, sentences), given, marks) else []
