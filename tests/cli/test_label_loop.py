@@ -545,7 +545,7 @@ def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
     assert (facts["row"], facts["counted_from"]) == (49, 0), "all numbers in JSON begin with 0, that of the row too"
     assert facts["explanations"][0]["label"] == "q"
     code, _, err = run(capsys, "why", model, table, "--row", 500)
-    assert code == 1
+    assert code == 2
     assert "--row must be from 1 to 120, the number of rows, got 500" in err
     tagger = table.parent / "t.handful"
     assert run(capsys, "fit", "tagger", corpus, "--model", tagger)[0] == 0
@@ -574,7 +574,7 @@ def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
     assert code == 0
     assert out.startswith("bank: r")
     code, _, err = run(capsys, "why", model, contexts, "--row", 50)
-    assert code == 1
+    assert code == 2
     assert "--row must be from 1 to 8, the number of contexts, got 50" in err
     save(BrownClusters(2).fit([["a", "b"], ["a", "c"]]), model)
     code, _, err = run(capsys, "why", model, contexts)

@@ -12,7 +12,7 @@ import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json
 from handful.cli.options import run_option, tokens_option
-from handful.core.errors import DataError, ParameterError
+from handful.core.errors import ParameterError
 from handful.core.explanation import WHOLE
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _explained(model: TableModel, data: Path, number: int) -> Explanation:
         if number <= before + frame.height:
             return table.model.explain(frame[number - 1 - before : number - before])
         before += frame.height
-    raise DataError(f"{data}: --row must be from 1 to {before:,}, the number of rows, got {number}.")
+    raise ParameterError(f"{data}: --row must be from 1 to {before:,}, the number of rows, got {number}.")
 
 
 def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
@@ -94,7 +94,7 @@ def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
     cut = cut_of(source, tokens, TokenStyle.remembered(model))
     sentences = list(islice(read_sentences(source, cut), number))
     if len(sentences) < number:
-        raise DataError(f"{data}: --row must be from 1 to {len(sentences):,}, the number of sentences, got {number}.")
+        raise ParameterError(f"{data}: --row must be from 1 to {len(sentences):,}, the number of sentences, got {number}.")
     return sentences[-1]
 
 
@@ -103,7 +103,7 @@ def _occurrence(data: Path, number: int) -> Any:
 
     occurrences = list(islice(read_occurrences(data), number))
     if len(occurrences) < number:
-        raise DataError(f"{data}: --row must be from 1 to {len(occurrences):,}, the number of contexts, got {number}.")
+        raise ParameterError(f"{data}: --row must be from 1 to {len(occurrences):,}, the number of contexts, got {number}.")
     return occurrences[-1]
 
 
