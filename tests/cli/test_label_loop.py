@@ -552,7 +552,7 @@ def test_why_tells_of_rows_and_tokens(capsys, table, corpus):
     code, out, _ = run(capsys, "why", tagger, corpus, "--row", 3)
     assert code == 0
     assert "Rome: B-LOC" in out
-    assert run(capsys, "why", tagger, corpus, "--row", 99)[0] == 1
+    assert run(capsys, "why", tagger, corpus, "--row", 99)[0] == 2
     save(FrequentTag().fit([["in", "Rome"], ["in", "Oslo"]], [["O", "LOC"], ["O", "LOC"]]), tagger)
     code, out, _ = run(capsys, "why", tagger, corpus, "--row", 1)
     assert code == 0
