@@ -33,6 +33,15 @@ def put(page, label, word):
     page.locator(f'[data-column="{label}"] .chip:not(.maybe)[data-word="{word}"]').wait_for()
 
 
+def place_of(page, selector):
+    """Return where something is drawn, which may be drawn anew just now."""
+    for _ in range(100):
+        if box := page.locator(selector).bounding_box():
+            return box
+        page.wait_for_timeout(50)
+    raise AssertionError(f"{selector} is not on the page")
+
+
 def name(page, label):
     page.keyboard.press("n")
     page.keyboard.type(label)
@@ -75,7 +84,7 @@ def test_spans_by_mouse_and_keyboard_corrections_teach_and_nothing_is_lost(text,
     page = visit(server.link)
     page.get_by_role("tab", name="Sentences").click()
     first = page.locator("#item").get_attribute("data-row")
-    box = [page.locator(f"#token-{at}").bounding_box() for at in (1, 2)]
+    box = [place_of(page, f"#token-{at}") for at in (1, 2)]
     page.mouse.move(box[0]["x"] + 5, box[0]["y"] + 5)
     page.mouse.down()
     page.mouse.move(box[1]["x"] + 8, box[1]["y"] + 5)

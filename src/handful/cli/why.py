@@ -94,7 +94,9 @@ def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
     cut = cut_of(source, tokens, TokenStyle.remembered(model))
     sentences = list(islice(read_sentences(source, cut), number))
     if len(sentences) < number:
-        raise ParameterError(f"{data}: --row must be from 1 to {len(sentences):,}, the number of sentences, got {number}.")
+        raise ParameterError(
+            f"{data}: --row must be from 1 to {len(sentences):,}, the number of sentences, got {number}."
+        )
     return sentences[-1]
 
 
@@ -103,7 +105,9 @@ def _occurrence(data: Path, number: int) -> Any:
 
     occurrences = list(islice(read_occurrences(data), number))
     if len(occurrences) < number:
-        raise ParameterError(f"{data}: --row must be from 1 to {len(occurrences):,}, the number of contexts, got {number}.")
+        raise ParameterError(
+            f"{data}: --row must be from 1 to {len(occurrences):,}, the number of contexts, got {number}."
+        )
     return occurrences[-1]
 
 

@@ -14,6 +14,16 @@ export const ask = (what, query = {}) => answer(fetch(`ask/${what}?${new URLSear
 export const post = (what, body) => answer(fetch(`do/${what}`, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body),
 }));
+// Never two at a time, as an older answer might follow a newer one; who calls meanwhile has it done once more.
+export function inTurn(work) {
+  let underWay = false, again = false;
+  return async () => {
+    again = true;
+    if (underWay) return;
+    underWay = true;
+    try { while (again) { again = false; await work(); } } finally { underWay = false; }
+  };
+}
 export function listen(onOpen, handlers) {
   const source = new EventSource("events");
   for (const [name, handle] of Object.entries(handlers)) {

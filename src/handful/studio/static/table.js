@@ -1,5 +1,5 @@
 // The page of a table: the next row and one key for its label.
-import { ask, listen, post } from "./api.js";
+import { ask, inTurn, listen, post } from "./api.js";
 import { $, counted, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
 import { showMap, startMap, togglePlay } from "./map.js";
@@ -9,10 +9,10 @@ import { showContest, showSide } from "./side.js";
 let view = null, newest = 0, looked = null; // looked: a row opened from the list, in place of the next one
 const item = () => looked || view?.item;
 
-async function load() {
+const load = inTurn(async () => {
   const facts = await ask("view");
-  if (facts) show(facts);
-}
+  if (facts) { show(facts); catchUp(); } // it may be of before what was done meanwhile
+});
 const catchUp = () => { if (view && !act.busy() && newest > view.version) load(); };
 
 function show(facts) {

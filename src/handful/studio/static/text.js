@@ -1,5 +1,5 @@
 // The page of a text: words on a board, and sentences whose spans are chosen by mouse or keys.
-import { ask, listen, post } from "./api.js";
+import { ask, inTurn, listen, post } from "./api.js";
 import { hue, showBoard, showSample, shown } from "./board.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
@@ -9,10 +9,10 @@ let view = null, newest = 0, stale = false, looked = null, anchor = 0, cursor = 
 const item = () => looked || view?.item;
 const first = () => Math.min(anchor, cursor), last = () => Math.max(anchor, cursor);
 
-async function load() {
+const load = inTurn(async () => {
   const facts = await ask("view");
-  if (facts) show(facts);
-}
+  if (facts) { show(facts); catchUp(); } // it may be of before what was done meanwhile
+});
 const catchUp = () => { if (view && !act.busy() && (stale || newest > view.version)) { stale = false; load(); } };
 
 function show(facts) {
