@@ -20,14 +20,15 @@ see `_grandchildren.py`.
 paper's page), on 900 trees after 2,600 others: as the paper does, with base weights kept, and with raw text that weighs as much
 as four times the labeled text, however long it is. With four amounts a straight line over the logarithm tells what 3,720M tokens
 would give.
+`--only gold` makes the rows of `handful paper suzuki2011` with the tags of people in place of those of a tagger.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample or EWT (`--treebanks`) with the tags of a tagger, after learning from the tags of people and
 from jackknifed ones (each tenth of the training trees tagged by a tagger of the others): the protocol for a parser of raw text.
 `wsj`, `ewt` and `ptb` have the tags of people throughout.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
-                                [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer kept
-                                        curve scale ptb]
+                                [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer gold
+                                        kept curve scale ptb]
 """
 
 from __future__ import annotations
@@ -50,7 +51,6 @@ from _curve import extrapolated
 from _grandchildren import GrandchildParser
 from _raw_text import Text, raw_sentences
 from _shared import Clock, Rows, usual_options
-from sklearn.base import clone
 
 from handful.core.errors import MissingDataError
 from handful.core.progress import Step
@@ -67,10 +67,13 @@ from handful.papers.suzuki2011.parsing import (
     COUNTING,
     FINE,
     HELD_OUT,
+    N_TOKENS,
     Task,
     Treebank,
     read_tagged_news,
     read_treebank,
+    retagged,
+    tagged_unseen,
 )
 from handful.papers.suzuki2011.texts import mixed, read_clusters
 from handful.parsing import DependencyParser, score_trees
@@ -84,7 +87,7 @@ from handful.representations.condensed.settings import CondensingSettings
 from handful.representations.condensed.shards import Reading
 from handful.representations.condensed.vocabulary import widen
 from handful.representations.counting import Counting
-from handful.tagging import CRF, jackknife_tags
+from handful.tagging import CRF
 
 OPTIONS: dict[str, Any] = {"max_iter": 10, "strength": 1.0}
 GRID: list[dict[str, Any]] = [
@@ -290,28 +293,18 @@ def grandchildren(task: str, train: list[Tree], dev: list[Tree]) -> Rows:
 
 def tags(task: str, train: list[Tree], test: list[Tree], jobs: int) -> Rows:
     """Parse what a tagger has tagged, trained on the tags of people, and on those of taggers that had not seen them."""
-    words, gold = [t.sentence.tokens for t in train], [list(t.sentence["xpos"]) for t in train]
-    asked, right = [t.sentence.tokens for t in test], [list(t.sentence["xpos"]) for t in test]
-    tagger = CRF(algorithm="pa", max_iter=8)
-    found = clone(tagger).fit(words, gold).predict(asked)
-    by_people, jackknifed = retagged(train, gold), retagged(train, jackknife_tags(tagger, words, gold))
+    unseen = tagged_unseen(Treebank(train, [], test))
+    gold, right = ([list(t.sentence["xpos"]) for t in part] for part in (train, test))
+    found = [list(t.sentence["xpos"]) for t in unseen.test]
+    by_people = retagged(train, gold)
     rows = [
         ours(f"{task}, gold tags", 2, by_people, retagged(test, right), jobs),
-        ours(f"{task}, learned from gold tags, tested with predicted tags", 2, by_people, retagged(test, found), jobs),
-        ours(f"{task}, jackknifed tags, tested with predicted tags", 2, jackknifed, retagged(test, found), jobs),
+        ours(f"{task}, learned from gold tags, tested with predicted tags", 2, by_people, unseen.test, jobs),
+        ours(f"{task}, jackknifed tags, tested with predicted tags", 2, unseen.train, unseen.test, jobs),
     ]
     equal = sum(a == b for x, y in zip(right, found, strict=True) for a, b in zip(x, y, strict=True))
     share = round(100 * equal / sum(map(len, right)), 2)
     return [row | {"test tags right": 100.0 if row is rows[0] else share} for row in rows]
-
-
-def retagged(trees: list[Tree], found: list[list[str]]) -> list[Tree]:
-    """Return trees with other tags; universal ones, made by people, are left out."""
-    out = []
-    for tree, row in zip(trees, found, strict=True):
-        columns = dict(tree.sentence.columns) | {"xpos": tuple(row), "upos": ("_",) * len(row)}
-        out.append(Tree(Sentence(tree.sentence.tokens, columns), tree.heads, tree.labels))
-    return out
 
 
 def morphology(train: list[Tree], dev: list[Tree], jobs: int) -> Rows:
@@ -433,6 +426,13 @@ def cofer(jobs: int, n_tokens: int | None) -> Rows:
             rows.append({"task": "development trees", "system": system, **found, "features": active})
             rows[-1]["train cpu"] = clock.cpu
     return rows
+
+
+def gold_table(jobs: int, n_tokens: int | None) -> Rows:
+    """Make the rows of the paper's table with the tags of people, on development and test trees."""
+    trees = read_treebank()
+    task = Task(trees, read_tagged_news(trees.train, n_tokens or N_TOKENS), read_clusters(), n_jobs=jobs)
+    return [{"task": "gold tags", "system": f"{row.base}, {row.way}"} | row._asdict() for row in task.rows()]
 
 
 def kept(jobs: int, n_tokens: int | None) -> Rows:
@@ -584,6 +584,7 @@ def main() -> None:
         "condensed",
         "clusters",
         "cofer",
+        "gold",
         "kept",
         "curve",
         "scale",
@@ -659,6 +660,8 @@ def main() -> None:
         add(clusters(options.jobs))
     if "cofer" in options.only:
         add(cofer(options.jobs, most))
+    if "gold" in options.only:
+        add(gold_table(options.jobs, most))
     if "kept" in options.only:
         add(kept(options.jobs, most))
     for raw in options.raw if "curve" in options.only else ():
