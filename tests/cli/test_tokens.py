@@ -158,3 +158,32 @@ def test_tokens_that_training_has_whole_and_raw_text_cuts_are_told(capsys, tmp_p
     older = TokenStyle(0.0, 0.1, 0.1).as_dict()
     del older["whole"]  # as in files of earlier versions
     assert TokenStyle.remembered(type("Model", (), {"training_": {"tokens": older}})) == TokenStyle(0.0, 0.1, 0.1)
+
+
+FRENCH = [
+    [("Le", "O"), ("prix", "O"), ("est", "O"), ("env.", "O"), ("30", "NUM"), ("euros", "O"), (".", "O")],
+    [("Marie", "PER"), ("habite", "O"), ("av.", "O"), ("Foch", "LOC"), ("avec", "O"), ("son", "O"), (".", "O")],
+    [("Jean", "PER"), ("perd", "O"), ("le", "O"), ("son", "O"), (".", "O")],
+    [("Le", "O"), ("son.", "O"), ("Foch", "LOC"), ("dort", "O"), (".", "O")],
+]
+
+
+def test_abbreviations_of_the_training_sentences_end_no_sentence(capsys, tmp_path):
+    train, raw = tagged(tmp_path / "fr.tsv", FRENCH * 5), tmp_path / "fr.txt"
+    raw.write_text("Paul paie env. Quarante, et vit Av. Foch.\nIl perd le son. Paul dort.\n")
+    assert run(capsys, "fit", "tagger", train, "--iterations", "10", "--no-check")[0] == 0
+    model = tmp_path / "fr.handful"
+    assert json.loads(run(capsys, "inspect", model, "--json")[1])["how it was trained"]["tokens"]["abbreviations"] == [
+        "env.",
+        "av.",
+    ]
+    _, out, _ = run(capsys, "predict", model, raw)
+    parts = [tokens(part) for part in out.strip().split("\n\n")]
+    assert parts == [
+        ["Paul", "paie", "env.", "Quarante", ",", "et", "vit", "Av.", "Foch", "."],
+        ["Il", "perd", "le", "son", "."],  # a word that also stands without a point is no abbreviation
+        ["Paul", "dort", "."],
+    ]
+    assert len(json.loads(run(capsys, "why", model, raw, "--json")[1])["explanations"]) == len(parts[0])
+    _, out, _ = run(capsys, "next", train, "--unlabeled", raw, "--json")
+    assert len(json.loads(out)["sentences"]) == len(parts)

@@ -16,6 +16,7 @@ from handful.corpora.raw_text import refuse_unspaced, sentences, tokenize
 from handful.corpora.sentences import read_sentences
 from handful.corpora.tables import read_table
 from handful.corpora.tagged import read_tagged, read_untagged
+from handful.corpora.token_style import TokenStyle
 
 TEXT = "Mr. Low left New York City. Why? Nobody knows, didn't they say."
 CITY = {"start": 13, "end": 26, "label": "LOC"}
@@ -252,7 +253,9 @@ def test_tokens_are_judged_where_they_stand_in_their_sentence(tmp_path):
     (note,) = read_tagged(path).notes
     assert note.startswith("9 tokens such as \"L'\" are cut in raw text (L '),")
     path.write_text("Dr.\tO\nLow\tO\n,\tO\nInc.\tO\n,\tO\nleft\tO\nz.B.\tO\num\tO\n\n")
-    assert read_tagged(path).style.cut_again == 1 / 8, "of these, raw text cuts Inc. before a comma alone"
+    found = read_tagged(path)
+    assert TokenStyle.of(found.sentences[0].tokens).cut_again == 1 / 8, "raw text cuts Inc. before a comma alone"
+    assert found.style.cut_again == 0, "but not for a tagger that has seen it whole"
 
 
 def test_tags_that_look_wrong_are_told(tmp_path):

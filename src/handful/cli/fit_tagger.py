@@ -229,7 +229,7 @@ def _raw(unlabeled: Path, train: Tagged) -> list[Sentence]:
     from handful.corpora.sentences import read_sentences
 
     source = Source(unlabeled)
-    return list(read_sentences(source, cut_of(source, None, train.style)))
+    return list(read_sentences(source, cut_of(source, None, train.style), train.style.abbreviations))
 
 
 def _lookups(setup: TaggerSetup, clusters: Path | None, raw: list[Sentence]) -> dict[str, Any] | None:

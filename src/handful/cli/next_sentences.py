@@ -72,9 +72,12 @@ def _new_sentences(
     from handful.corpora.sentences import read_sentences
 
     source = Source(unlabeled)
-    cut = cut_of(source, tokens, None if train is None else train.style)
+    style = None if train is None else train.style
+    cut = cut_of(source, tokens, style)
     known = set() if train is None else {sentence.tokens for sentence in train.sentences}
-    raw = dict.fromkeys(sentence.tokens for sentence in read_sentences(source, cut))
+    raw = dict.fromkeys(
+        sentence.tokens for sentence in read_sentences(source, cut, () if style is None else style.abbreviations)
+    )
     fresh = [tokens for tokens in raw if tokens not in known]
     if not fresh:
         such = "none" if data is None else f"only such as {data} has"

@@ -146,8 +146,9 @@ def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[
     source = Source(data)
     if source.suffix == ".csv" and format_of(source).yields == "text":
         say(f"{data}: is read as text, every line of it, for it does not look like a table.", stderr=True)
-    cut = cut_of(source, tokens, TokenStyle.remembered(pipeline.taggers[0]))
-    return read_untagged_trees(source, layout, tag, pipeline.needed, cut)
+    style = TokenStyle.remembered(pipeline.taggers[0])
+    cut = cut_of(source, tokens, style)
+    return read_untagged_trees(source, layout, tag, pipeline.needed, cut, () if style is None else style.abbreviations)
 
 
 def _has_place(tree: Tree) -> bool:

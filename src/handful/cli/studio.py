@@ -120,8 +120,11 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     _refuse_reading(given["reading"])
     train = None if given["tagged"] is None else read_tagged(given["tagged"])
     source = Source(data)
-    cut = cut_of(source, None, None if train is None else train.style)
-    sentences = [sentence.tokens for sentence in read_sentences(source, cut)]
+    style = None if train is None else train.style
+    cut = cut_of(source, None, style)
+    sentences = [
+        sentence.tokens for sentence in read_sentences(source, cut, () if style is None else style.abbreviations)
+    ]
     if not any(sentences):
         raise DataError(f"{data}: at least one sentence is needed, got none.")
     lists = None if given["prototypes"] is None else read_prototypes(given["prototypes"])

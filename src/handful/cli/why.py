@@ -91,8 +91,9 @@ def _sentence(model: Any, data: Path, number: int, tokens: Any) -> Any:
     from handful.corpora.token_style import TokenStyle
 
     source = Source(data)
-    cut = cut_of(source, tokens, TokenStyle.remembered(model))
-    sentences = list(islice(read_sentences(source, cut), number))
+    style = TokenStyle.remembered(model)
+    cut = cut_of(source, tokens, style)
+    sentences = list(islice(read_sentences(source, cut, () if style is None else style.abbreviations), number))
     if len(sentences) < number:
         raise ParameterError(
             f"{data}: --row must be from 1 to {len(sentences):,}, the number of sentences, got {number}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -74,7 +75,7 @@ class Token(NamedTuple):
     end: int
 
 
-def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
+def tokenize(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] = ()) -> list[Token]:
     """Cut text into tokens.
 
     Parameters
@@ -85,6 +86,8 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
         signs that are joined to it.
     cuts : iterable of int
         Places at which a token must end, such as the borders of labeled spans.
+    abbreviations : sequence of str
+        Tokens that keep their point, beside the usual ones, in small or capital letters.
 
     Returns
     -------
@@ -98,7 +101,7 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
     """
     borders = sorted(set(cuts))
     tokens: list[Token] = []
-    for match in _TOKEN.finditer(text):
+    for match in _pattern(tuple(abbreviations)).finditer(text):
         start, end = match.span()
         inside = [cut for cut in borders if start < cut < end] if borders else []
         for low, high in zip([start, *inside], [*inside, end], strict=True):
@@ -106,7 +109,16 @@ def tokenize(text: str, cuts: Iterable[int] = ()) -> list[Token]:
     return tokens
 
 
-def pieces_of(tokens: Sequence[str]) -> Iterator[list[str]]:
+@lru_cache(maxsize=8)
+def _pattern(abbreviations: tuple[str, ...]) -> re.Pattern[str]:
+    """Return what tokens look like; as with the usual ones, the point at the end of all is not that of an abbreviation."""
+    if not abbreviations:
+        return _TOKEN
+    known = "|".join(map(re.escape, sorted(abbreviations, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{known})(?=[\s,;:)\]])|{_TOKEN.pattern}", re.IGNORECASE)
+
+
+def pieces_of(tokens: Sequence[str], abbreviations: Sequence[str] = ()) -> Iterator[list[str]]:
     """Tell how raw text is cut where it has some tokens, each as it stands beside the next one.
 
     Parameters
@@ -114,6 +126,8 @@ def pieces_of(tokens: Sequence[str]) -> Iterator[list[str]]:
     tokens : sequence of str
         The tokens of a sentence, which raw text has with blanks between them, but for those that an apostrophe joins to the
         next word and for marks behind a word.
+    abbreviations : sequence of str
+        As for `tokenize`.
 
     Yields
     ------
@@ -132,19 +146,19 @@ def pieces_of(tokens: Sequence[str]) -> Iterator[list[str]]:
         pieces = alone[token]
         if len(pieces) > 1:
             joined = token[-1] in _APOSTROPHES or after[:1] in _BEHIND_A_WORD
-            first = tokenize(token + ("" if joined else " ") + after)[0].text
+            first = tokenize(token + ("" if joined else " ") + after, abbreviations=abbreviations)[0].text
             pieces = [token] if first == token else pieces
         yield pieces
 
 
-def sentences(text: str, cuts: Iterable[int] = ()) -> Iterator[list[Token]]:
+def sentences(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] = ()) -> Iterator[list[Token]]:
     """Cut text into sentences of tokens.
 
     Parameters
     ----------
     text : str
         Any text; a blank line ends a sentence in any case.
-    cuts : iterable of int
+    cuts, abbreviations
         As for `tokenize`.
 
     Yields
@@ -157,8 +171,10 @@ def sentences(text: str, cuts: Iterable[int] = ()) -> Iterator[list[Token]]:
     --------
     >>> [[token.text for token in part] for part in sentences("Dr. Low left. Why?")]
     [['Dr.', 'Low', 'left', '.'], ['Why', '?']]
+    >>> [[token.text for token in part] for part in sentences("Il a env. 30 ans.", abbreviations=["env."])]
+    [['Il', 'a', 'env.', '30', 'ans', '.']]
     """
-    yield from into_sentences(text, tokenize(text, cuts))
+    yield from into_sentences(text, tokenize(text, cuts, abbreviations))
 
 
 def into_sentences(text: str, tokens: list[Token]) -> Iterator[list[Token]]:

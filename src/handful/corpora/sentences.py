@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from handful.core.errors import FormatError
 from handful.core.records import Sentence
 from handful.corpora.formats import Head, format_named, format_of
-from handful.corpora.formats.raw import is_raw
+from handful.corpora.formats.raw import is_raw, read_raw
 from handful.corpora.opening import FilePath, as_source
 from handful.corpora.token_style import Cut, refuse_cut
 
@@ -20,7 +20,7 @@ KINDS = {
 """What other files hold, in words."""
 
 
-def read_sentences(path: FilePath, cut: Cut | None = None) -> Iterator[Sentence]:
+def read_sentences(path: FilePath, cut: Cut | None = None, abbreviations: Sequence[str] = ()) -> Iterator[Sentence]:
     r"""Read the sentences of a text, column or CoNLL-U file, told apart by content.
 
     Parameters
@@ -29,6 +29,8 @@ def read_sentences(path: FilePath, cut: Cut | None = None) -> Iterator[Sentence]
         The file.
     cut : {"blanks", "words"}, optional
         Where text is cut; by default that is told by its marks.
+    abbreviations : sequence of str
+        Tokens of text that keep their point, beside the usual ones.
 
     Yields
     ------
@@ -50,6 +52,8 @@ def read_sentences(path: FilePath, cut: Cut | None = None) -> Iterator[Sentence]
     if cut is not None:
         refuse_cut(source)
         format = format_named("raw" if cut == "words" else "text")
+    if format.name == "raw":
+        return read_raw(source, abbreviations)
     if format.yields == "trees":
         return (tree.sentence for tree in format.read(source))
     if format.yields in ("text", "sentences"):

@@ -60,7 +60,7 @@ class Tagged:
     @property
     def style(self) -> TokenStyle:
         """How the tokens were cut."""
-        return TokenStyle.of(token for sentence in self.sentences for token in sentence.tokens)
+        return TokenStyle.of_sentences(sentence.tokens for sentence in self.sentences)
 
 
 def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = None) -> Tagged:
@@ -274,7 +274,12 @@ def read_untagged(
 
 
 def read_untagged_trees(
-    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = (), cut: Cut | None = None
+    path: FilePath,
+    layout: Sequence[str],
+    tag: str,
+    columns: Sequence[str] = (),
+    cut: Cut | None = None,
+    abbreviations: Sequence[str] = (),
 ) -> Iterator[tuple[Tree, tuple[str, ...]]]:
     """Read sentences to be tagged, with whatever heads and comments the file has.
 
@@ -292,6 +297,8 @@ def read_untagged_trees(
         Columns that the tagger reads beside the token; a file without them is refused.
     cut : {"blanks", "words"}, optional
         Where text is cut; by default that is told by its marks.
+    abbreviations : sequence of str
+        Tokens of text that keep their point, beside the usual ones.
 
     Yields
     ------
@@ -305,7 +312,7 @@ def read_untagged_trees(
     if is_standoff_folder(path):
         records = read_standoff_folder(path, [])
     else:
-        names, records = _untagged_records(as_source(path), layout, tag, columns, cut)
+        names, records = _untagged_records(as_source(path), layout, tag, columns, cut, abbreviations)
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)
         check_columns(
@@ -315,7 +322,12 @@ def read_untagged_trees(
 
 
 def _untagged_records(
-    source: Source, layout: Sequence[str], tag: str, columns: Sequence[str], cut: Cut | None
+    source: Source,
+    layout: Sequence[str],
+    tag: str,
+    columns: Sequence[str],
+    cut: Cut | None,
+    abbreviations: Sequence[str],
 ) -> tuple[tuple[str, ...], Iterator[Any]]:
     """Return the names of the columns, if they are the same in all sentences, and the sentences or trees."""
     format = format_of(source)
@@ -323,7 +335,7 @@ def _untagged_records(
         refuse_cut(source)
     if _is_text(source, format):
         into_words = is_raw(Head.of(source)) if cut is None else cut == "words"
-        return ((), read_raw(source)) if into_words else (("token",), read_text(source, places=True))
+        return ((), read_raw(source, abbreviations)) if into_words else (("token",), read_text(source, places=True))
     if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
         return (), map(_without_tags, read_prodigy(source))
     if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, Literal, Self, TypeAlias
 
 from handful.core.errors import ParameterError
@@ -19,8 +20,10 @@ Cut: TypeAlias = Literal["blanks", "words"]
 
 _AT_WORD = re.compile(r"\w{3}[,.;:!?]$")
 _MARK = re.compile(r"[,.;:!?]")
+_POINTED = re.compile(r"(?=.*[^\W\d_])\w\S*\.")  # env., av.-J.
 _MANY = 0.1
 _MOST_WHOLE = 20  # shapes of tokens that are remembered
+_MOST_ABBREVIATIONS = 200
 _AROUND = "\"'()[]{},.;:!?\u201c\u201d\u201e"  # marks that may stand around a token of raw text
 
 
@@ -38,21 +41,24 @@ class TokenStyle:
         Tokens that are cut in raw text, where they stand beside their neighbors.
     whole : tuple of str
         The most frequent of these that have marks inside, such as ``2024-07-15``, with 0 for every digit.
+    abbreviations : tuple of str
+        Tokens in small letters that keep their point inside a sentence, such as ``env.``; see `of_sentences`.
 
     Examples
     --------
     >>> TokenStyle.of(["nginx:", "up", "2-3", "."])
-    TokenStyle(marked=0.25, marks=0.25, cut_again=0.5, whole=('0-0',))
+    TokenStyle(marked=0.25, marks=0.25, cut_again=0.5, whole=('0-0',), abbreviations=())
     """
 
     marked: float
     marks: float
     cut_again: float
     whole: tuple[str, ...] = ()
+    abbreviations: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tokens: Iterable[str]) -> Self:
-        """Look at tokens, in their order."""
+    def of(cls, tokens: Iterable[str], abbreviations: Sequence[str] = ()) -> Self:
+        """Look at tokens, in their order; abbreviations are not cut."""
         tokens = list(tokens)
         counts = Counter(tokens)
         total = max(counts.total(), 1)
@@ -60,12 +66,44 @@ class TokenStyle:
         marks = sum(n for token, n in counts.items() if _MARK.fullmatch(token))
         cut_again = 0
         shapes: Counter[str] = Counter()
-        for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
+        for token, pieces in zip(tokens, pieces_of(tokens, abbreviations), strict=True):
             cut_again += len(pieces) > 1
             if len(pieces) > 2 and token[0].isalnum() and token[-1].isalnum():
                 shapes[_shape(token)] += 1
         whole = tuple(shape for shape, _ in shapes.most_common(_MOST_WHOLE))
-        return cls(round(marked / total, 4), round(marks / total, 4), round(cut_again / total, 4), whole)
+        shares = [round(n / total, 4) for n in (marked, marks, cut_again)]
+        return cls(shares[0], shares[1], shares[2], whole, tuple(abbreviations))
+
+    @classmethod
+    def of_sentences(cls, sentences: Iterable[Sequence[str]]) -> Self:
+        """Look at the tokens of sentences, whose ends tell abbreviations from last words.
+
+        Parameters
+        ----------
+        sentences : iterable of sequences of str
+            Tokens.
+
+        Returns
+        -------
+        TokenStyle
+            An abbreviation is a token with a letter and a last point that stands before the end of a sentence, more often than
+            the word stands anywhere without the point. There are none where sentences end in words with a point.
+
+        Examples
+        --------
+        >>> TokenStyle.of_sentences([["Il", "a", "env.", "30", "ans", "."]]).abbreviations
+        ('env.',)
+        """
+        sentences = list(sentences)
+        ends = [sentence[-1] for sentence in sentences if sentence and sentence[-1].endswith(".")]
+        if 2 * ends.count(".") < len(ends):
+            return cls.of(token for sentence in sentences for token in sentence)
+        words = Counter(token.lower() for sentence in sentences for token in sentence)
+        inside = Counter(
+            token.lower() for sentence in sentences for token in sentence[:-1] if _POINTED.fullmatch(token)
+        )
+        kept = (token for token, n in inside.most_common() if n > words[token[:-1]])
+        return cls.of((token for sentence in sentences for token in sentence), list(islice(kept, _MOST_ABBREVIATIONS)))
 
     @classmethod
     def remembered(cls, model: Any) -> Self | None:
@@ -75,12 +113,13 @@ class TokenStyle:
         names = ("marked", "marks", "cut_again")
         if not isinstance(shares, Mapping) or not all(isinstance(shares.get(name), float) for name in names):
             return None
-        whole = shares.get("whole", ())  # files of earlier versions have none
-        return cls(**{name: shares[name] for name in names}, whole=tuple(map(str, whole)))
+        # Files of earlier versions have none of these.
+        whole, abbreviations = (tuple(map(str, shares.get(name, ()))) for name in ("whole", "abbreviations"))
+        return cls(**{name: shares[name] for name in names}, whole=whole, abbreviations=abbreviations)
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a model file keeps."""
-        return {**asdict(self), "whole": list(self.whole)}
+        return {**asdict(self), "whole": list(self.whole), "abbreviations": list(self.abbreviations)}
 
     def is_like(self, text: Self) -> bool:
         """Tell whether the tokens are more like those of a text between its blanks than like its words and marks.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from handful.core.records import Sentence
@@ -18,13 +18,15 @@ _ENDED_WITHIN = re.compile(r"\w[.!?\u061f\u0964]['\")\u201d\u2019\u00bb]*\s")
 _WIDEST_PAGE = 120
 
 
-def read_raw(path: FilePath) -> Iterator[Sentence]:
+def read_raw(path: FilePath, abbreviations: Sequence[str] = ()) -> Iterator[Sentence]:
     r"""Read text that is not cut into tokens; a blank line ends a paragraph, and so does a line end in unbroken text.
 
     Parameters
     ----------
     path : path-like
         The file.
+    abbreviations : sequence of str
+        See `handful.corpora.raw_text.sentences`.
 
     Yields
     ------
@@ -47,7 +49,7 @@ def read_raw(path: FilePath) -> Iterator[Sentence]:
     paragraph: list[str] = []
     for _, line in read_lines(source):
         if paragraph and (not wrapped or not line.strip()):
-            yield from _sentences("\n".join(paragraph), start)
+            yield from _sentences("\n".join(paragraph), start, abbreviations)
             paragraph = []
         if line.strip():
             if not paragraph:
@@ -55,11 +57,11 @@ def read_raw(path: FilePath) -> Iterator[Sentence]:
             paragraph.append(line)
         place += len(line) + 1
     if paragraph:
-        yield from _sentences("\n".join(paragraph), start)
+        yield from _sentences("\n".join(paragraph), start, abbreviations)
 
 
-def _sentences(text: str, start: int) -> Iterator[Sentence]:
-    for part in sentences(text):
+def _sentences(text: str, start: int, abbreviations: Sequence[str]) -> Iterator[Sentence]:
+    for part in sentences(text, abbreviations=abbreviations):
         columns = {
             "start": tuple(str(start + token.start) for token in part),
             "end": tuple(str(start + token.end) for token in part),
