@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 
 import numpy as np
 import pytest
@@ -340,3 +342,24 @@ def test_text_is_told_from_a_table(capsys, corpus, tmp_path):
     code, _, err = run(capsys, "predict", tmp_path / "m.handful", cells)
     assert code == 0
     assert f"{cells}: is read as text, every line of it, for it does not look like a table." in err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_fit_that_is_ended_tells_whether_its_model_is_there(number, code, capsys, corpus, tmp_path, monkeypatch):
+    def end(*_, **__):
+        os.kill(os.getpid(), number)
+
+    model = tmp_path / "train.handful"
+    words = ("fit", "tagger", corpus, "--iterations", "10")
+    with monkeypatch.context() as patched:
+        patched.setattr(CRF, "fit", end)
+        ended, _, err = run(capsys, *words)
+    assert (ended, model.exists()) == (code, False)
+    assert f"{model}: is not written yet, for the tagger was still learning." in err
+    monkeypatch.setattr(tagger_check, "check_tagger", end)
+    ended, _, err = run(capsys, *words)
+    assert ended == code
+    assert f"{model}: is saved and complete; only the check of how good it is was cut short." in err
+    assert load(model).training_["sentences"] == 30
+    monkeypatch.setattr(CRF, "fit", end)
+    assert f"{model}: stays as it was, for the tagger was still learning." in run(capsys, *words)[2]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -106,7 +108,8 @@ def command(
     columns = tuple(train.sentences[0].columns)
     held = None if dev is None else _read_dev(dev, train)
     setup = TaggerSetup(**options.pop("settings"), columns=columns, n_jobs=run.jobs, random_state=run.seed)
-    with progress_bar() as progress:
+    earlier = "stays as it was" if where.exists() else "is not written yet"
+    with _told_if_stopped(f"{where}: {earlier}, for the tagger was still learning."), progress_bar() as progress:
         tagger = _fit(setup, train, _SHORT.get(method, method), progress=progress, checkpoint=state, **options)
     scores: dict[str, float] = {}
     if held is not None:
@@ -126,7 +129,8 @@ def command(
         say(replaced, stderr=True)
     check = None
     if checked and held is None and method == "crf" and len(train.sentences) <= MOST_CHECKED:
-        with progress_bar() as progress:
+        saved = f"{where}: is saved and complete; only the check of how good it is was cut short."
+        with _told_if_stopped(saved), progress_bar() as progress:
             check = check_tagger(tagger, train.sentences, train.tags, with_spans=train.has_spans, progress=progress)
     labels = sorted({tag for row in train.tags for tag in row})
     facts: dict[str, Any] = {
@@ -145,6 +149,16 @@ def command(
     if held is None and check is None:
         named = layout is not None or tag is not None or options["clusters"] is not None
         say(_how_to_measure(None if named else data, _SHORT.get(method, method), options["unlabeled"]))
+
+
+@contextmanager
+def _told_if_stopped(sentence: str) -> Iterator[None]:
+    """Tell what has become of the model file where a person or the system ends the work."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        say(sentence, stderr=True)
+        raise
 
 
 def _measured(check: TaggerCheck) -> str:
