@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from concurrent.futures import Future
 from copy import copy
@@ -489,3 +490,26 @@ def test_a_race_of_few_draws_judges_confidence_by_all_labels():
     n_sure, n_right, n_held = model.confidence_["counts"]
     assert n_held == 40, "one draw tests eight of them"
     assert n_right <= n_sure <= n_held
+
+
+def few_wine(n=60):
+    X, y = load_wine(return_X_y=True)
+    kept = np.random.default_rng(0).permutation(len(y))[:n]
+    return array_problem(X, [y[i] if i in kept else None for i in range(len(y))])
+
+
+def test_fit_tells_how_the_race_ended_and_what_comes_then():
+    told = []
+    fit_winner(few_wine(), methods=["k-nn", "logistic-regression"], session=Session(watch=told.append))
+    assert [standing.doing for standing in told[:-1]] == ["race"] * (len(told) - 1)
+    first, second = re.fullmatch(r"(The race ended after \d+ s and \d+ trials: .*)\. (Now .*)", told[-1].doing).groups()
+    assert first.endswith(("is 99 % likely to be the best", "and more of the same labels tell little"))
+    assert re.fullmatch(r"Now (k-nn|logistic-regression) is fitted to all 60 labels, which takes about \d s\.", second)
+
+
+def test_without_time_a_model_learns_how_sure_it_may_be_from_the_race_alone():
+    hasty, race = fit_winner(few_wine(), methods=["k-nn", "logistic-regression"], session=Session(minutes=1e-4))
+    assert race.state == "out of time"
+    assert hasty.confidence_["counts"][2] == 12  # those of one draw
+    slow, _ = fit_winner(few_wine(), methods=["k-nn", "logistic-regression"], session=Session(trials=2))
+    assert slow.confidence_["counts"][2] == 60

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from fakes_race import SETTING, FakeArena, LoudArena, entrants
@@ -245,3 +246,31 @@ def test_that_a_worker_compiles_is_told_here(caplog):
             workers._waiting.clear()
             workers._finished(0.01)
     assert caplog.messages == ["compiling what is used for the first time"]
+
+
+FEW = replace(SETTING, n_test=8)
+
+
+def test_time_that_is_left_goes_to_the_leaders_until_one_is_clear():
+    means = {"plain-a": 0.70, "team": 0.70, "good": 0.70, "bad": 0.2}
+    made = entrants(*means, team={"favorite": True})
+    counts = {}
+    for use_time in (False, True):
+        race = new_race(entrants=made, setting=FEW, draws=10, use_time=use_time)
+        assert held(FakeArena(means, spread=0.15), race, minutes=10) == "finished"
+        counts[use_time] = {name: race.n_done(name) for name in means}
+    assert max(counts[False].values()) == 5
+    assert [counts[True][name] for name in ("plain-a", "team", "good")] == [10, 10, 10]
+    assert counts[True]["bad"] == counts[False]["bad"]
+    assert race.why_over.startswith("what may be the best had all its 10 draws")
+    clear = new_race(draws=1_000, use_time=True)
+    assert held(FakeArena(MEANS), clear, minutes=10) == "finished"
+    assert len(clear.outcomes) < 40
+    assert clear.n_done(clear.ranking.baseline) >= 3  # or nothing could be said of the difference
+    assert clear.why_over == "the ranking is clear, good is 99 % likely to be the best"
+
+
+def test_a_race_whose_next_trial_does_not_fit_is_out_of_time():
+    arena = FakeArena({"plain-a": 0.70, "good": 0.71}, seconds={"plain-a": 4.0, "good": 4.0})
+    assert held(arena, new_race(("plain-a", "good")), minutes=0.5) == "out of time"
+    assert arena.now <= 30

@@ -33,6 +33,10 @@ def live_ranking() -> Iterator[Callable[[Standing], None]]:
 
         def show(standing: Standing) -> None:
             nonlocal last
+            if standing.doing != "race":
+                live.update("")
+                out.print(standing.doing, style="dim", markup=False, soft_wrap=True)
+                return
             if time.monotonic() - last > 0.2:
                 last = time.monotonic()
                 live.update(_table(standing), refresh=True)
@@ -49,6 +53,9 @@ class _Lines:
         self._last = 0.0
 
     def __call__(self, standing: Standing) -> None:
+        if standing.doing != "race":
+            self._write(standing.doing, style="dim", markup=False, soft_wrap=True)
+            return
         if not standing.bets:
             return
         best = standing.bets[0]

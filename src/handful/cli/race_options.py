@@ -25,7 +25,7 @@ def race_options(command: Command) -> Command:
             type=click.FloatRange(min=0, min_open=True),
             default=2.0,
             show_default=True,
-            help="Stop after this time at the latest.",
+            help="Time for all of it, the last fit too; less where the best is clear before.",
         ),
         click.option(
             "--trials",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from handful.experiment.result import Result
 from handful.experiment.session import Session
 from handful.experiment.splits import Budget, Draws
 from handful.experiment.text_views import choose_view
+from handful.methods.confidence import LEAST_HELD
 from handful.methods.table_model import TableModel, card_for
 from handful.reports.content import BlindGuess, Content
 
@@ -67,6 +68,11 @@ class Comparison(Result):
         """The recommended method, fitted to everything."""
         text = self.arena.view.of(self.best)
         return fit_model(self.problem, self.arena.method(self.best), text=text, seed=self.arena.seed)
+
+    @property
+    def final_seconds(self) -> float:
+        """About how long it takes to fit the leader to all rows, by the time of its trials."""
+        return _final_seconds(self.arena, self.race)
 
     @cached_property
     def content(self) -> Content:
@@ -196,8 +202,11 @@ def compare_problem(
         round_size=draws.n_folds,
         prove=prove,
         curve=tuple(draws.sizes) if prove else (),
+        use_time=session.by_clock,
     )
-    state = hold(arena, race, session, key=lambda: _key(arena, labels), reserve=_reserve(arena) if not prove else None)
+    state = hold(
+        arena, race, session, key=lambda: _key(arena, labels), reserve=None if prove else partial(_final_seconds, arena)
+    )
     return Comparison(arena, race, state, session.command or _python_command(labels, names, session))
 
 
@@ -239,20 +248,19 @@ def usual_metric(problem: Problem) -> str:
     return "balanced accuracy" if is_lopsided(problem.codes) else "accuracy"
 
 
-def _reserve(arena: TableArena) -> Any:
+def _final_seconds(arena: TableArena, race: Race) -> float:
     """Return a guess of the seconds that fitting the leader to everything, and saving it, will take."""
     n_final = len(arena.problem.codes)
     n_trial = min(n_final, arena.draws.n_labels + arena.max_unlabeled)
-
-    def seconds(race: Race) -> float:
-        bets = race.bets
-        encoding = 1.5 * arena.encoding_seconds * n_final / n_trial
-        if not bets:
-            return 3.0 + encoding
-        spent = [o.seconds for o in race.outcomes if o.task.entry == bets[0].name]
-        return 2.0 + encoding + 2.0 * float(np.median(spent)) * math.pow(n_final / n_trial, 1.3)
-
-    return seconds
+    encoding = 1.5 * arena.encoding_seconds * n_final / n_trial
+    bets = race.bets
+    if not bets:
+        return 3.0 + encoding
+    trials = [o for o in race.outcomes if o.task.entry == bets[0].name and o.error is None]
+    is_enough = sum(len(o.sure) for o in trials) >= LEAST_HELD
+    # Without answers enough from which to learn how sure it may be, the model is fitted to parts of the labels too.
+    fits = 1.2 if is_enough else 3.0
+    return 2.0 + encoding + fits * float(np.median([o.seconds for o in trials])) * math.pow(n_final / n_trial, 1.3)
 
 
 def _key(arena: TableArena, labels: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from handful.core.catalogue import names
+from handful.core.counted import counted
 from handful.core.errors import DataError
 from handful.experiment.problem import Problem, problem_of
 from handful.experiment.search import search
 from handful.experiment.text_views import WITH_VECTORS, choose_view
 from handful.experiment.trial import quiet_single_thread
 from handful.methods.class_shares import known_shift
-from handful.methods.confidence import HeldOut
+from handful.methods.confidence import LEAST_HELD, HeldOut
 from handful.methods.encoded_table import EncodedTable
 from handful.methods.table_model import TableModel, card_for
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from handful.experiment.session import Session
 
 _FIT_DRAWS = 10
+_TRIED_ONCE_MORE = 3  # by how much a fit takes longer where the model is tried once more on labels held out
 _ENOUGH_HELD = (
     100  # of fewer answers in a race, a model is tried once more on labels held out, to learn how sure it may be
 )
@@ -112,7 +115,8 @@ def fit_winner(
         use, params = comparison.arena.method(best), _params(comparison, best)
         held = comparison.arena.held_out_answers([o for o in comparison.outcomes if o.task.entry == best])
         if held is not None and len(held.right) < min(len(problem.labeled), _ENOUGH_HELD):
-            held = held if comparison.state == "interrupted" else None
+            held = held if _in_haste(comparison, session, len(held.right)) else None
+        _tell(comparison, session, best)
         read = comparison.arena.view.of(best)
     except DataError as error:
         comparison, params, held = None, None, None
@@ -169,6 +173,26 @@ def fit_model(
             method, params=params, kinds=dict(problem.kinds), text=text, shares=shares, random_state=seed
         )
         return model.fit_table(table).calibrate_on(table, held)
+
+
+def _in_haste(comparison: Comparison, session: Session, n_held: int) -> bool:
+    """Tell whether the answers of the race must do, few as they are, for how sure the model may be."""
+    left = session.seconds_left
+    is_short = left is not None and left < _TRIED_ONCE_MORE * comparison.final_seconds
+    return comparison.state == "interrupted" or (is_short and n_held >= LEAST_HELD)
+
+
+def _tell(comparison: Comparison, session: Session, best: str) -> None:
+    """Tell how the race ended, and what comes now."""
+    if session.watch is None:
+        return
+    n_labels, n_trials = len(comparison.problem.labeled), len(comparison.outcomes)
+    seconds = time.monotonic() - session.started
+    said = (
+        f"The race ended after {seconds:.0f} s and {counted(n_trials, 'trial')}: {comparison.why_ended}. "
+        f"Now {best} is fitted to all {counted(n_labels, 'label')}, which takes about {comparison.final_seconds:.0f} s."
+    )
+    session.watch(comparison.race.standing(n_trials, seconds, said))
 
 
 def _best_bet(comparison: Comparison) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from statistics import median
 
 import numpy as np
 
+from handful.core.counted import counted
 from handful.evaluation.best_bet import Bet
 from handful.evaluation.ranking import Entry, Gain, Ranking, Setting, bets_on, rank
 from handful.experiment.entrants import Entrant
@@ -19,6 +20,8 @@ ENOUGH = 0.001
 """Expected gain, as a share of rows, below which measuring a method further is not worth a trial."""
 
 LEAST_DRAWS = 3
+_CLEAR = 0.95  # chance to be the best from which on a ranking is clear
+_CHANCE = 0.05  # chance to be the best from which on a method is measured further while there is time
 _AHEAD = 5  # draws by which a quick method may run ahead of a slow one
 _CURVE_DRAWS = 3
 _CURVE_METHODS = 3
@@ -41,7 +44,7 @@ class Standing:
     seconds : float
         Time since the start.
     doing : str
-        What is done at present.
+        What is done at present: ``"race"``, or a sentence about what comes after it.
     """
 
     bets: tuple[Bet, ...]
@@ -73,6 +76,8 @@ class Race:
         the best bet is clear.
     curve : tuple of int
         Other numbers of labels to try the best methods with, when all else is done.
+    use_time : bool
+        Whether the leaders are measured further where nothing else is left to learn, as long as there is time.
 
     Notes
     -----
@@ -82,6 +87,9 @@ class Race:
     end is below a tenth of a point. With few labels that is soon: draws share their rows, and no number of them makes
     up for that. The best plain method and the best that uses unlabeled data go on with the leader all the same, since their
     difference is what may be proven.
+
+    With `use_time`, that is not the end: all that have a chance of 5 % or more to be the best, and the best plain method, get
+    further draws, until one has a chance of 95 % or all of these had `draws` draws.
     """
 
     entrants: Sequence[Entrant]
@@ -91,6 +99,7 @@ class Race:
     round_size: int = 5
     prove: bool = True
     curve: tuple[int, ...] = ()
+    use_time: bool = False
     outcomes: list[Outcome] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -147,6 +156,25 @@ class Race:
                 going.append(bet.name)
         return going
 
+    def standing(self, n_trials: int, seconds: float, doing: str = "race") -> Standing:
+        """Return how it stands after so many trials and seconds."""
+        bets = self.bets
+        measured = {bet.name for bet in bets}
+        waiting = tuple(e.name for e in self.active if e.name not in measured)
+        return Standing(tuple(bets), waiting, tuple(self.in_question(bets)), n_trials, seconds, doing)
+
+    @property
+    def why_over(self) -> str:
+        """Why nothing is left to learn, in words."""
+        best = max(self.bets, key=lambda bet: bet.p_best)
+        if sum(e.candidate for e in self.active) == 1:
+            return f"nothing else was held against {best.name}"
+        if best.p_best >= _CLEAR:
+            return f"the ranking is clear, {best.name} is {min(round(100 * best.p_best), 99)} % likely to be the best"
+        return (
+            f"what may be the best had all its {counted(self.draws, 'draw')}, and more of the same labels tell little"
+        )
+
     def pilots(self) -> list[Pilot]:
         """Return pilots for entrants whose cards say that they take time; nobody else needs one."""
         return [
@@ -185,6 +213,8 @@ class Race:
             tasks += self._twins(going, busy)
             if not tasks and not busy:
                 tasks = self._proof() or self._curves(bets)
+        if not tasks and not busy and self.use_time:
+            tasks = self._longer(bets)
         return tasks
 
     def _opening(self) -> list[Entrant]:
@@ -201,6 +231,20 @@ class Race:
             self._task(self._by_name[name], self.n_done(name))
             for name in going
             if self.n_done(name) < min(self.draws, floor + _AHEAD) and name not in busy
+        ]
+
+    def _longer(self, bets: Sequence[Bet]) -> list[Task]:
+        """Return further draws of the leaders and of the best plain method, for the time that nothing else needs."""
+        top = max(bet.p_best for bet in bets)
+        leaders = [bet.name for bet in bets if bet.p_best >= min(_CHANCE, top)]
+        baseline = self.ranking.baseline
+        names = list(dict.fromkeys([*leaders, *([] if baseline is None else [baseline])]))
+        most = min(self.draws, self.round_size) if top >= _CLEAR else self.draws
+        floor = min(map(self.n_done, names))
+        return [
+            self._task(self._by_name[name], self.n_done(name))
+            for name in names
+            if self.n_done(name) < min(most, floor + _AHEAD)
         ]
 
     def _take(self, outcome: Outcome) -> None:

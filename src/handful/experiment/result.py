@@ -57,6 +57,16 @@ class Result:
             raise DataError(f"compare: no method could be measured: {why}")
         return ranking
 
+    @property
+    def why_ended(self) -> str:
+        """Why the race ended, in words."""
+        told = {
+            "out of time": "the time for trials was up",
+            "out of trials": "the trials were used up",
+            "interrupted": "it was interrupted",
+        }
+        return told.get(self.state) or self.race.why_over
+
     @cached_property
     def judgment(self) -> Verdict:
         """What to do, and why."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from handful.core.progress import Step
 from handful.experiment.entrants import Entrant
-from handful.experiment.race import LEAST_DRAWS, Race, Standing
+from handful.experiment.race import LEAST_DRAWS, Race
 from handful.experiment.session import Session
 from handful.experiment.trial import Cost, Outcome, Pilot, Task
 from handful.experiment.workers import Work, Workers
@@ -52,6 +52,7 @@ class Runner:
         self._queue: list[Work] = []
         self._pending: list[Work] = []
         self._piloted = False
+        self._too_long = False  # whether a trial is left that the time does not allow
         self._made = len(self.race.outcomes)  # those of an earlier run count too
 
     def run(self) -> str:
@@ -80,8 +81,8 @@ class Runner:
             if not self._pending and self._made > made:
                 continue  # all of it was known
             if not self._pending:
-                return "finished" if not self._queue else "out of time"
-            self._tell("race")
+                return "out of time" if self._queue or self._too_long else "finished"
+            self._tell()
             left = self._left()
             for work, result in self.workers.wait(None if math.isinf(left) else max(left - _GRACE, 0.01)):
                 self._pending.remove(work)
@@ -115,11 +116,14 @@ class Runner:
             return
         tasks = [work for work in self._pending if isinstance(work, Task)]
         wanted: list[Work] = []
+        self._too_long = False
         for task in self.race.lap(tasks):
             if self._needs_pilot(task):
                 continue
             if self._fits(task):
                 wanted.append(task)
+            elif task.entry not in self.race.left_out:
+                self._too_long = True
         if not self._piloted:
             # Cheap methods go first; what the others cost is asked as soon as these are under way.
             self._piloted = True
@@ -160,6 +164,9 @@ class Runner:
                 self._made += 1
                 self.race.add(self.known.pop(work))
                 continue
+            if isinstance(work, Task) and (self.race.seconds(work.entry) or 0.0) >= self._left():
+                self._too_long = True  # it fitted when its lap began
+                continue
             self._pending.append(work)
             self.workers.submit(work, self._is_cheap(work))
 
@@ -189,15 +196,9 @@ class Runner:
         if memory is not None and cost.n_bytes > memory // self.workers.n_jobs:
             self.race.leave_out(pilot.entry, f"needs about {_size(cost.n_bytes)}; {_size(memory)} are allowed in all.")
 
-    def _tell(self, doing: str) -> None:
-        watch = self.session.watch
-        if watch is None:
-            return
-        bets = self.race.bets
-        measured = {bet.name for bet in bets}
-        waiting = tuple(e.name for e in self.race.active if e.name not in measured)
-        going = tuple(self.race.in_question(bets))
-        watch(Standing(tuple(bets), waiting, going, self._made, self.clock() - self.session.started, doing))
+    def _tell(self) -> None:
+        if self.session.watch is not None:
+            self.session.watch(self.race.standing(self._made, self.clock() - self.session.started))
 
 
 def _time(seconds: float) -> str:

@@ -157,7 +157,9 @@ def _facts(comparison: Result) -> dict[str, Any]:
 
 def _ending(comparison: Result) -> list[str]:
     if comparison.state == "finished":
-        return []
+        return (
+            [f"The race ended before the time was up: {comparison.race.why_over}."] if comparison.race.use_time else []
+        )
     n = len(comparison.outcomes)
     return [f"The race ended early ({comparison.state}), after {counted(n, 'trial')}."]
 

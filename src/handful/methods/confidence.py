@@ -15,8 +15,10 @@ from handful.core.schema import Array, IfThere, ListOf, Maybe, Number, Pair, Rec
 SURE_ENOUGH = 0.8
 """The confidence for which people are told how many answers would be kept."""
 
+LEAST_HELD = 6
+"""Answers to rows held out from which it can be learned how sure a method may be."""
+
 _FOLDS = 3
-_LEAST_HELD = 6
 _MOST_LABELED = 1_000
 _MOST_UNLABELED = 500
 _MOST_NEAR = 1_000
@@ -241,7 +243,7 @@ class Confidence:
         Confidence or None
             None where fewer than six rows were held out.
         """
-        if len(held.right) < _LEAST_HELD:
+        if len(held.right) < LEAST_HELD:
             return None
         silent = len(np.unique(held.sure.round(6))) == 1
         z = held.near if silent else _log_odds(held.sure)
