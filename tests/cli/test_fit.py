@@ -357,3 +357,17 @@ def test_what_names_something_that_is_not_there_is_wrong_use(capsys, data, optio
     code, _, err = run(capsys, "fit", "table", data, "--method", "k-nn", *options)
     assert code == 2
     assert message in err
+
+
+def test_a_column_of_answers_on_a_scale_is_called_one(tmp_path, capsys):
+    path = tmp_path / "survey.csv"
+    moods, colors = ("never", "rarely", "often"), ("red", "blue")
+    rows = [f"{moods[i % 3]},{colors[i % 2]},{'low' if i % 3 == 0 else 'high' if i < 30 else ''}" for i in range(60)]
+    path.write_text("\n".join(["mood,color,label", *rows]))
+    model = tmp_path / "m.handful"
+    code, _, err = run(capsys, "fit", path, "--target", "label", "--method", "k-nn", "--model", model)
+    assert code == 0
+    assert "Columns: 1 nominal (color); 1 scale (mood)." in err
+    code, out, _ = run(capsys, "inspect", model)
+    assert "mood: scale (never, rarely, often), 3 values" in out
+    assert "color: nominal, 2 values" in out

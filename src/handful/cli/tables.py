@@ -28,6 +28,7 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
         The table.
     """
     from handful.experiment.problem import read_problem
+    from handful.features.tables import scale_of
 
     problem = read_problem(
         data,
@@ -38,7 +39,10 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
         max_unlabeled=given["unlabeled_rows"],
         seed=given["seed"],
     )
-    kinds = {kind: [n for n, k in problem.kinds.items() if k == kind] for kind in ("numeric", "nominal", "text")}
+    kinds: dict[str, list[str]] = {kind: [] for kind in ("numeric", "nominal", "scale", "text")}
+    for name, kind in problem.kinds.items():
+        on_scale = kind == "nominal" and scale_of(problem.frame[name]) is not None
+        kinds["scale" if on_scale else kind].append(name)
     told = "; ".join(f"{len(names)} {kind} ({_some(names)})" for kind, names in kinds.items() if names)
     notes = console(stderr=True)
     notes.print(

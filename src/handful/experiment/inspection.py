@@ -54,14 +54,7 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         if column["kind"] == "numeric":
             columns[name] = _numbers(column)
         elif column["kind"] == "nominal":
-            on = (
-                f" on the scale {', '.join(step.split('|')[0] for step in column['steps'])}"
-                if "steps" in column
-                else ""
-            )
-            columns[name] = (
-                f"nominal, {counted(len(column['values']), 'value')} ({', '.join(column['values'][:5])}){on}"
-            )
+            columns[name] = _values(column)
         else:
             columns[name] = f"text, {counted(len(column['words']), 'word')} ({', '.join(_frequent(column))})"
             if "encoder" in column:
@@ -78,6 +71,13 @@ def _table_facts(model: TableModel, top: int) -> dict[str, Any]:
         **{f"words of {name} by class": words for name, words in _words_by_class(model, top).items()},
         "how it was trained": model.training_,
     }
+
+
+def _values(column: Any) -> str:
+    if "steps" in column:
+        steps = ", ".join(step.split("|")[0] for step in column["steps"])
+        return f"scale ({steps}), {counted(len(column['values']), 'value')}"
+    return f"nominal, {counted(len(column['values']), 'value')} ({', '.join(column['values'][:5])})"
 
 
 def _numbers(column: Any) -> str:

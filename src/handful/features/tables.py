@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
@@ -509,11 +509,37 @@ def _names(series: pl.Series) -> pl.Series:
     return texts.set(texts == "", None)
 
 
+def scale_of(series: pl.Series) -> tuple[str, ...] | None:
+    """Return the steps of the scale that the answers of a column of names are on.
+
+    Parameters
+    ----------
+    series : polars.Series
+        A column.
+
+    Returns
+    -------
+    tuple of str or None
+        See `handful.features.scales.find_scale`; None where they are on none.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> scale_of(pl.Series(["high", "Low ", None, "medium"])) is None, scale_of(pl.Series(["red", "blue"]))
+    (False, None)
+    """
+    return _steps(_names(series).drop_nulls().unique().to_list())
+
+
+def _steps(values: Collection[str]) -> tuple[str, ...] | None:
+    return find_scale(values) if len(values) <= _MOST_VALUES else None
+
+
 def _learn_values(series: pl.Series) -> dict[str, Any]:
     counts = _names(series).drop_nulls().value_counts(name="n rows")
     ranked = sorted(counts.iter_rows(), key=lambda pair: (-pair[1], pair[0]))
     values = [value for value, _ in ranked[:_MOST_VALUES]]
-    steps = find_scale([value for value, _ in ranked]) if len(ranked) <= _MOST_VALUES else None
+    steps = _steps([value for value, _ in ranked])
     if steps is None:
         return {"values": values}
     places = _places(series, steps)
