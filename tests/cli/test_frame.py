@@ -44,6 +44,23 @@ def test_wrong_use_ends_with_two(capsys):
     assert code == 2
     assert "There is no command 'dmeo'. Did you mean 'demo'?" in err
     assert run(capsys, "methods", "--no-such-option")[0] == 2
+    assert run(capsys, "fit")[0] in (0, 2)  # shows its help, and click has changed its mind about the code
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["fit", "a.csv"], "handful: Missing option '--target'. See 'handful fit table --help'.\n"),
+        (["inspect"], "handful: Missing argument 'MODEL'. See 'handful inspect --help'.\n"),
+        (["dmeo"], "handful: There is no command 'dmeo'. Did you mean 'demo'? See 'handful --help'.\n"),
+        (
+            ["fit", "a.csv", "--target", "y", "--set", "x"],
+            "handful: --set expects name=value, got 'x'. See 'handful fit table --help'.\n",
+        ),
+    ],
+)
+def test_wrong_use_is_told_in_one_line(capsys, words, line):
+    assert run(capsys, *words) == (2, "", line)
 
 
 @pytest.mark.parametrize(

@@ -95,5 +95,5 @@ def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
     assert score["recall"] > 0.4
     code, _, err = run(capsys, "fit", "senses", tmp_path / "train.tsv", "--neighbors", "many")
     assert code == 2
-    assert err.splitlines()[-1].startswith("Error: ")
+    assert err.splitlines()[-1].startswith("handful: ")
     assert "--neighbors" in err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import re
 import signal
@@ -83,10 +82,10 @@ def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
     if isinstance(error, click.Abort | KeyboardInterrupt):
         return 130, f"interrupted{_hint(arguments)}"
     if isinstance(error, click.UsageError):
-        usage = io.StringIO()
-        error.show(usage)
-        click.echo(visible(usage.getvalue()), err=True, nl=False)
-        return 2, ""
+        if type(error).__name__ == "NoArgsIsHelpError":  # of click from 8.2 on; earlier ones end by themselves
+            error.show()
+            return 2, ""
+        return 2, _usage(error)
     if isinstance(error, click.ClickException):
         return 1, error.format_message()
     if isinstance(error, HandfulError):
@@ -100,6 +99,13 @@ def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
         raise error
     text = f"unexpected {type(error).__name__}: {error}".rstrip()
     return 1, f"{text} (run again with --debug for the traceback)"
+
+
+def _usage(error: click.UsageError) -> str:
+    """Return what was wrong in the use of a command, and where its options are told."""
+    told = error.format_message().rstrip()
+    told = told if told.endswith((".", "?", "!", ")")) else f"{told}."
+    return told if error.ctx is None else f"{told} See '{error.ctx.command_path} --help'."
 
 
 def _for_the_shell(message: str, arguments: list[str]) -> str:
