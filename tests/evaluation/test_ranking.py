@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -105,7 +108,7 @@ def test_scores_from_which_nothing_follows_are_not_told_as_numbers():
     bad, good = {0: 0.0, 1: 0.5, 2: 1.0}, {0: 1.0, 1: 0.5, 2: 0.0}
     semi = Entry("semi", bad, uses_unlabeled=True, twin="plain", favorite=True)
     verdict = judged(semi, Entry("plain", good, plain=True), setting=few)
-    assert "with 8 labels tells little (95 % interval 0.0 to 100.0)" in verdict.best_bet
+    assert "with 8 labels tells little (95 % interval 0.0 to 100.0 % score)" in verdict.best_bet
     assert verdict.proven.endswith("so few tested rows cannot tell it from plain, the only plain supervised model.")
 
 
@@ -261,7 +264,11 @@ def test_methods_that_are_not_in_question_do_not_move_what_is_expected_of_the_be
     assert best.name == "team"
     assert abs(best.expected - 0.87) < 0.04
     assert best.low + 0.05 < best.expected < best.high - 0.05
-    assert "5 draws with 10 held-out labels each gave 8" in judge(rank([good, *bad], setting), setting).best_bet
+    told = judge(rank([good, *bad], setting), replace(setting, metric="balanced accuracy")).best_bet
+    assert re.search(
+        r"expected at \d\d\.\d % balanced accuracy with \d+ labels \(95 % interval [\d.]+ to [\d.]+ %", told
+    )
+    assert re.search(r"5 draws with 10 held-out labels each gave 8\d\.\d % balanced accuracy\)", told)
 
 
 @pytest.mark.parametrize("n_draws", [1, 5, 10])

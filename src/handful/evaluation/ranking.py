@@ -89,6 +89,8 @@ class Setting:
         Draws from which on the rows in them tell how far a score may be off.
     usual_score, usual_rows : float
         Score of such methods on data of all kinds, and how many tested rows this guess counts as.
+    metric : str
+        What the score is, in words, such as accuracy.
     """
 
     test_share: float
@@ -103,6 +105,7 @@ class Setting:
     fewest_draws: int = 2
     usual_score: float = 0.75
     usual_rows: float = 2.0
+    metric: str = "score"
 
     @property
     def bet_share(self) -> float:

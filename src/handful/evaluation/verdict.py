@@ -73,13 +73,16 @@ def judge(ranking: Ranking, setting: Setting, cost: str = "") -> Verdict:
     rivals = sum(rank.candidate for rank in ranking.ranks) or len(ranking.ranks)
     of = f"{rivals}" if rivals == len(ranking.ranks) else f"the {rivals} that were named"
     chance = "" if rivals == 1 else f", {_chance(best.p_best)} to be the best of {of}"
-    interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)}"
+    interval = f"95 % interval {_percent(best.low)} to {_percent(best.high)} %"
     if best.high - best.low > _WIDE:
-        measured = f"what was measured with {setting.n_labels} {setting.labels} tells little ({interval})"
+        measured = (
+            f"what was measured with {setting.n_labels} {setting.labels} tells little ({interval} {setting.metric})"
+        )
         score = f"by experience with other data: {measured}"
     else:
         given = f"{setting.n_labels} {setting.labels}{', if classes are equally frequent' if setting.even else ''}"
-        score = f"expected at {_percent(best.expected)} with {given} ({interval}; {_measured(best, setting)}){chance}"
+        expected = f"expected at {_percent(best.expected)} % {setting.metric} with {given}"
+        score = f"{expected} ({interval}; {_measured(best, setting)}){chance}"
     better = _better_unnamed(ranking)
     among = f" of the {rivals} that you named" if better and rivals > 1 else ""
     bet = f"Best bet{among}: {best.name}, {score}{f'; {cost}' if cost else ''}.{better}"
@@ -91,7 +94,7 @@ def _measured(best: Rank, setting: Setting) -> str:
     """Tell what the draws of a method gave, and how much they held out."""
     held_out = f"{setting.n_test:,} held-out {setting.labels}"
     draws = f"1 draw with {held_out}" if best.n_draws == 1 else f"{best.n_draws} draws with {held_out} each"
-    return f"{draws} gave {_percent(best.score)}"
+    return f"{draws} gave {_percent(best.score)} % {setting.metric}"
 
 
 def _better_unnamed(ranking: Ranking) -> str:
@@ -100,7 +103,7 @@ def _better_unnamed(ranking: Ranking) -> str:
     if first.candidate or _percent(first.expected) == _percent(best.expected):
         return ""
     tells_little = max(rank.high - rank.low for rank in (first, best)) > _WIDE
-    score = "did better so far" if tells_little else f"is expected at {_percent(first.expected)}"
+    score = "did better so far" if tells_little else f"is expected at {_percent(first.expected)} %"
     return f" A better bet: {first.name}, which was not named and ran beside it, {score}."
 
 

@@ -100,6 +100,7 @@ class TableArena(Arena):
             tested=cache(lambda draw: draws[draw].test) if self.metric == "accuracy" else None,
             worth=None if self.metric == "accuracy" else self._rows_worth,
             even=self._labels_tell_no_shares,
+            metric="F1" if self.metric == "f1" else self.metric,
         )
 
     @property

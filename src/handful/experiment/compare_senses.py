@@ -61,7 +61,14 @@ class SenseArena(CorpusArena):
     def setting(self) -> Setting:
         """What the scores are scores of."""
         n_test = len(self.draws.parts(0, self.draws.n_labels)[2])
-        return Setting(self.draws.pool_share, n_test, self.draws.n_labels, "unlabeled contexts", "labeled contexts")
+        return Setting(
+            self.draws.pool_share,
+            n_test,
+            self.draws.n_labels,
+            "unlabeled contexts",
+            "labeled contexts",
+            metric=self.metric,
+        )
 
     @property
     def facts(self) -> Mapping[str, Any]:

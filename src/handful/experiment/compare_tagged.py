@@ -74,6 +74,7 @@ class TaggedArena(CorpusArena):
             fewest_draws=1,
             usual_score=_USUAL_SCORE,
             usual_rows=_USUAL_ROWS,
+            metric=self.metric,
         )
 
     @property
