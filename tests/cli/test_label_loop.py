@@ -578,7 +578,7 @@ def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
     assert "--row must be from 1 to 8, the number of contexts, got 50" in err
     save(BrownClusters(2).fit([["a", "b"], ["a", "c"]]), model)
     code, _, err = run(capsys, "why", model, contexts)
-    assert code == 2
+    assert code == 1
     assert "a tagger or a model of word senses is needed, got BrownClusters" in err
 
 

@@ -133,22 +133,24 @@ def test_a_cycle_is_told_with_its_line(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("command", "says"),
+    ("command", "ends_with", "says"),
     [
         (
             "condense names.handful names.tsv raw.txt",
+            2,
             "--pos is missing: name a tagger for each column of tags that the model reads (pos)",
         ),
         (
             "condense names.handful names.tsv raw.txt --pos train.handful",
+            1,
             "train.handful: must be a tagger, got dependency-",
         ),
     ],
 )
-def test_raw_text_gets_its_tags_from_a_tagger(capsys, folder, monkeypatch, command, says):
+def test_raw_text_gets_its_tags_from_a_tagger(capsys, folder, monkeypatch, command, ends_with, says):
     monkeypatch.chdir(folder)
     code, out, err = run(capsys, *command.split())
-    assert (code, out) == (2, "")
+    assert (code, out) == (ends_with, "")
     assert says in err
 
 
@@ -264,3 +266,23 @@ def test_a_merged_file_without_a_name_keeps_all_of_its_datas(capsys, tmp_path):
     labels.write_text("x,label\n1,a\n")
     assert run(capsys, "merge", data, labels, "--target", "label")[0] == 0
     assert (tmp_path / "sales.2023.merged.csv").exists()
+
+
+def test_a_model_file_of_no_use_ends_with_one_in_every_command(tmp_path, capsys):
+    table, tags, raw = tmp_path / "t.csv", tmp_path / "tags.tsv", tmp_path / "raw.txt"
+    table.write_text("x,y\n" + "\n".join(f"{i % 7},{'ab'[i % 2]}" for i in range(20)))
+    tags.write_text("the\tDT\ncat\tNN\n\na\tDT\ndog\tNN\n\n")
+    raw.write_text("the cat\n")
+    model, torn = tmp_path / "t.handful", tmp_path / "torn.handful"
+    assert run(capsys, "fit", table, "--target", "y", "--method", "k-nn", "--model", model)[0] == 0
+    torn.write_bytes(model.read_bytes()[:50])
+    for wrong in (torn, raw, tmp_path / "none.handful"):
+        commands = (("condense", wrong, tags, raw), ("predict", wrong, raw), ("inspect", wrong), ("why", wrong, table))
+        assert [run(capsys, *words)[0] for words in commands] == [1, 1, 1, 1]
+    for words in (
+        ("condense", model, tags, raw),
+        ("predict", model, raw),
+        ("predict", model, model, raw),
+        ("prototypes", "check", tags, raw, "--tagger", model),
+    ):
+        assert run(capsys, *words)[0] == 1, words

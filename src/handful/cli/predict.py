@@ -67,7 +67,7 @@ def command(
 
     Cells are written as they are, so a text like =HYPERLINK(...) is a formula to a spreadsheet; --safe-csv prevents that.
     """
-    from handful.core.errors import ParameterError
+    from handful.core.errors import ModelFileError, ParameterError
     from handful.methods import load
 
     check_output(run.output, *models)
@@ -80,7 +80,7 @@ def command(
     for model, name, kind in zip(fitted, models, kinds, strict=True):
         if kind not in ("tables", "sentences", "contexts", "trees"):
             card = card_of(type(model))
-            raise ParameterError(
+            raise ModelFileError(
                 f"{name}: a model for tables, sentences, trees or contexts is needed, "
                 f"got {card.name if card else 'another'}. Use it from Python."
             )
@@ -105,12 +105,12 @@ def command(
 
 def _check_chain(models: tuple[Path, ...], kinds: list[str]) -> None:
     """Refuse several models that cannot work one after another."""
-    from handful.core.errors import ParameterError
+    from handful.core.errors import ModelFileError
 
     allowed = [*["sentences"] * (len(kinds) - 1), kinds[-1] if kinds[-1] == "trees" else "sentences"]
     for model, kind, wanted in zip(models, kinds, allowed, strict=True):
         if kind != wanted:
-            raise ParameterError(
+            raise ModelFileError(
                 f"{model}: of several models all must be taggers, and the last may be a parser, got a model of {kind}. "
                 "Name the taggers first, then the parser, then the data."
             )

@@ -12,7 +12,7 @@ import click
 
 from handful.cli.console import answers_to, emit_json
 from handful.cli.options import check_output, run_option
-from handful.core.errors import ParameterError
+from handful.core.errors import ModelFileError, ParameterError
 
 if TYPE_CHECKING:
     from handful.core.records import Sentence
@@ -161,7 +161,7 @@ def check(
     correct = None if gold is None else _labels(text, sentences, gold)
     tagger = None if tagger_file is None else load(tagger_file)
     if tagger is not None and not isinstance(tagger, PrototypeTagger | PrototypeTeam):
-        raise ParameterError(
+        raise ModelFileError(
             f"{tagger_file}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}."
         )
     learned, threshold = likeness.learn(sentences)

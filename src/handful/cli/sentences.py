@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from handful.cli.console import say
-from handful.core.errors import ParameterError
+from handful.core.errors import ModelFileError
 
 if TYPE_CHECKING:
     from handful.core.progress import Progress
@@ -33,7 +33,7 @@ def load_tagger(path: Path) -> Any:
     model = load(path)
     card = card_of(type(model))
     if card is None or card.takes != "sentences":
-        raise ParameterError(f"{path}: must be a tagger, got {card.name if card else 'a table model'}.")
+        raise ModelFileError(f"{path}: must be a tagger, got {card.name if card else 'a table model'}.")
     return model
 
 

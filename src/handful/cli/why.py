@@ -12,7 +12,7 @@ import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json
 from handful.cli.options import run_option, tokens_option
-from handful.core.errors import ParameterError
+from handful.core.errors import ModelFileError, ParameterError
 from handful.core.explanation import WHOLE
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _told(model: Path, data: Path, number: int, tokens: Any) -> list[Explanation
         from handful.labeling.left_out import explain_tags
 
         return explain_tags(fitted, _sentence(fitted, data, number, tokens))
-    raise ParameterError(
+    raise ModelFileError(
         f"{model}: a model for tables, a tagger or a model of word senses is needed, got {type(fitted).__name__}."
     )
 

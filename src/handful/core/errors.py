@@ -70,7 +70,7 @@ class TransportedFormatError(FormatError):
 
 
 class ModelFileError(FileError, ValueError):
-    """A model file is truncated, damaged, too new, or not a model file at all."""
+    """A model file is truncated, damaged, too new, of another kind than is needed, or not a model file at all."""
 
 
 class MissingDataError(FileError):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from handful.core.errors import ParameterError
+from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
 from handful.corpora.opening import FilePath
 from handful.corpora.tagged import check_columns, read_tagged
@@ -62,7 +62,7 @@ def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> 
         held = train if dev is None else read_treebank(dev, model.columns_)
         return LabeledData(train, None, lambda other: dict(other.score(held).as_dict()))
     if not isinstance(model, CRF):
-        raise ParameterError(
+        raise DataError(
             f"condense: the model must be one of 'handful fit tagger' or 'handful fit parser', got {type(model).__name__}."
         )
     told: dict[str, Any] = getattr(model, "training_", {})
