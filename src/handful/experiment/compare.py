@@ -202,7 +202,7 @@ def compare_problem(
         round_size=draws.n_folds,
         prove=prove,
         curve=tuple(draws.sizes) if prove else (),
-        use_time=session.by_clock,
+        use_time=prove and session.by_clock,
     )
     state = hold(
         arena, race, session, key=lambda: _key(arena, labels), reserve=None if prove else partial(_final_seconds, arena)
