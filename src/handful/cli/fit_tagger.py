@@ -171,7 +171,23 @@ def _measured(check: TaggerCheck) -> str:
         f"Expected: {names[check.metric]} {words.percent(check.scores[check.metric])} (95 % interval "
         f"{words.percent(check.low)} to {words.percent(check.high)}){''.join(f', {other}' for other in others)}, by "
         f"{counted(check.n_tested, 'sentence')} that taggers of {check.n_trained:,} others had not seen (--no-check leaves it out)."
+        f"{_on_new_names(check)}"
     )
+
+
+def _on_new_names(check: TaggerCheck) -> str:
+    """Tell what to expect where a text has other names than the training sentences."""
+    from handful.experiment.tagger_check import FEWEST_NEW
+    from handful.reports import words
+
+    names = check.new_names
+    if names is None:
+        return ""
+    told = f" {words.percent(names.known)} % of the names in these stand in the others too"
+    if names.n < FEWEST_NEW:
+        return f"{told}; how it does on other names is not known. Score it with --dev FILE, sentences with other names."
+    rest = "where a fifth of the names was held out, F1 of these" if names.by_name else "F1 of the rest"
+    return f"{told}; {rest} is {words.percent(names.f1)}: expect about that for such text with other names."
 
 
 def _how_to_measure(data: Path | None, method: str, unlabeled: Path | None) -> str:
