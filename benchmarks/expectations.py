@@ -1,8 +1,9 @@
-"""Is the score that ``handful fit`` expects the true one, and does its 95 % interval hold the truth?
+"""Is the score that ``handful fit`` expects the true one, does its 95 % interval hold the truth, and is its model too sure?
 
     python benchmarks/expectations.py [--labels 45] [--draws 2] [--trials 40] [--first 0] [--only NAME ...]
 
 Rows are drawn at random and keep their label; the truth is the score of the fitted model on all others, by the same metric.
+What a model says of its answers to these (mean confidence) is held against how many are right.
 Tables are those of scikit-learn and generated ones; with HANDFUL_DEVDATA also tables and texts (1,500 rows at most) from
 there. ``--quick``: two tables, one draw.
 """
@@ -64,8 +65,8 @@ def read(name: str) -> tuple[pl.DataFrame, np.ndarray]:
     return frame[chosen], labels[chosen]
 
 
-def fitted(name: str, n_labels: int, seed: int, trials: int) -> tuple[Comparison, float]:
-    """Return the race that chose a model from a few labels, and the true score of that model."""
+def fitted(name: str, n_labels: int, seed: int, trials: int) -> tuple[Comparison, float, float, float]:
+    """Return the race that chose a model from a few labels, its true score, its mean confidence and its accuracy."""
     frame, labels = read(name)
     few = at_random(labels, n_labels, np.random.default_rng([seed, n_labels]))
     rest = np.setdiff1d(np.arange(len(labels)), few)
@@ -74,10 +75,12 @@ def fitted(name: str, n_labels: int, seed: int, trials: int) -> tuple[Comparison
     model, comparison = fit_winner(problem, session=Session(trials=trials, seed=seed))
     assert comparison is not None, name
     score = balanced_accuracy_score if comparison.arena.metric == "balanced accuracy" else accuracy_score
-    return comparison, float(score(labels[rest], model.predict(frame[rest]).astype(str)))
+    answers, sure = model.predict_with_confidence(frame[rest])
+    right = float(np.mean(answers.astype(str) == labels[rest]))
+    return comparison, float(score(labels[rest], answers.astype(str))), float(sure.mean()), right
 
 
-def told(name: str, seed: int, comparison: Comparison, truth: float) -> dict[str, Any]:
+def told(name: str, seed: int, comparison: Comparison, truth: float, sure: float, right: float) -> dict[str, Any]:
     """Return a line on one fit."""
     best = comparison.ranking.best
     return {
@@ -88,22 +91,31 @@ def told(name: str, seed: int, comparison: Comparison, truth: float) -> dict[str
         "low": round(100 * best.low, 1),
         "high": round(100 * best.high, 1),
         "true": round(100 * truth, 1),
+        "confidence": round(100 * sure, 1),
+        "right": round(100 * right, 1),
     }
 
 
 def summed_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return how far expectations are off, and how often the intervals hold."""
+    """Return how far expectations and confidence are off, and how often the intervals hold."""
     expected, low, high, true = (np.array([row[key] for row in rows]) for key in ("expected", "low", "high", "true"))
     off = expected - true
+    too_sure = np.array([row["confidence"] - row["right"] for row in rows])
     return {
         "fits": len(rows),
         "mean of expected - true": f"{off.mean():+.1f}",
-        "standard error": round(float(off.std(ddof=1) / np.sqrt(len(off))), 1) if len(off) > 1 else None,
+        "standard error": _standard_error(off),
         "mean distance": round(float(np.abs(off).mean()), 1),
         "interval holds the truth": f"{100 * np.mean((low <= true) & (true <= high)):.1f} %",
         "its mean width": round(float((high - low).mean()), 1),
         "expected at an end of it": f"{100 * np.mean((expected <= low) | (expected >= high)):.1f} %",
+        "mean of confidence - right": f"{too_sure.mean():+.1f}",
+        "its standard error": _standard_error(too_sure),
     }
+
+
+def _standard_error(values: np.ndarray) -> float | None:
+    return round(float(values.std(ddof=1) / np.sqrt(len(values))), 1) if len(values) > 1 else None
 
 
 def fits(names: list[str], n_labels: int, draws: range, trials: int) -> Iterator[dict[str, Any]]:
