@@ -19,5 +19,9 @@ from . import tagging as tagging
 from .core.version import __version__ as __version__
 from .experiment.compare import compare as compare
 from .experiment.fitting import fit as fit
+from .labeling.budget import label_budget as label_budget
+from .labeling.doubt import doubtful_labels as doubtful_labels
+from .labeling.loop import next_rows as next_rows
+from .labeling.merging import merge_labels as merge_labels
 from .methods import load as load
 from .methods import save as save
