@@ -372,6 +372,15 @@ def test_text_is_told_from_a_table(capsys, corpus, tmp_path):
     assert f"{cells}: is read as text, every line of it, for it does not look like a table." in err
 
 
+@pytest.fixture
+def ctrl_c():
+    """Take Ctrl-C as it is: a shell that runs the tests in the background lets them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_fit_that_is_ended_tells_whether_its_model_is_there(number, code, capsys, corpus, tmp_path, monkeypatch):
     def end(*_, **__):

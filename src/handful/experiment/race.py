@@ -10,7 +10,6 @@ from statistics import median
 
 import numpy as np
 
-from handful.core.counted import counted
 from handful.evaluation.best_bet import Bet
 from handful.evaluation.ranking import Entry, Gain, Ranking, Setting, bets_on, rank
 from handful.experiment.entrants import Entrant
@@ -171,9 +170,7 @@ class Race:
             return f"nothing else was held against {best.name}"
         if best.p_best >= _CLEAR:
             return f"the ranking is clear, {best.name} is {min(round(100 * best.p_best), 99)} % likely to be the best"
-        return (
-            f"what may be the best had all its {counted(self.draws, 'draw')}, and more of the same labels tell little"
-        )
+        return "what may be the best had all its draws, and more of the same labels tell little"
 
     def pilots(self) -> list[Pilot]:
         """Return pilots for entrants whose cards say that they take time; nobody else needs one."""

@@ -62,7 +62,13 @@ def describe_table(comparison: Comparison) -> Content:
     }
     shown = [name for name in _shown(ranking) if by_entry[name]]
     guess = (comparison.blind_guess.sentence(ranking.best.low),)
-    notes = (*_ending(comparison), *_order(ranking), *problem.notes, *_lopsided(arena.metric))
+    notes = (
+        *_cut_short(comparison),
+        *_order(ranking),
+        *problem.notes,
+        *_lopsided(arena.metric),
+        *_finished(comparison),
+    )
     common = _common(comparison, arena.draws.pool_share)
     if not comparison.beats_blind_guess:
         common["warnings"] += guess
@@ -101,7 +107,7 @@ def describe_corpus(comparison: CorpusComparison) -> Content:
     }
     return Content(
         metric=arena.metric,
-        notes=(*_ending(comparison), *_order(comparison.ranking)),
+        notes=(*_cut_short(comparison), *_order(comparison.ranking), *_finished(comparison)),
         facts=facts,
         columns=arena.columns,
         confusions=(),
@@ -155,13 +161,17 @@ def _facts(comparison: Result) -> dict[str, Any]:
     return {"draws": comparison.ranking.n_draws, "trials": len(comparison.outcomes)}
 
 
-def _ending(comparison: Result) -> list[str]:
+def _cut_short(comparison: Result) -> list[str]:
     if comparison.state == "finished":
-        return (
-            [f"The race ended before the time was up: {comparison.race.why_over}."] if comparison.race.use_time else []
-        )
+        return []
     n = len(comparison.outcomes)
     return [f"The race ended early ({comparison.state}), after {counted(n, 'trial')}."]
+
+
+def _finished(comparison: Result) -> list[str]:
+    if comparison.state != "finished" or not comparison.race.use_time:
+        return []
+    return [f"The race ended before the time was up: {comparison.race.why_over}."]
 
 
 def _order(ranking: Ranking) -> list[str]:
