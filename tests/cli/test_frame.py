@@ -54,6 +54,10 @@ def test_wrong_use_ends_with_two(capsys):
         (["inspect"], "handful: Missing argument 'MODEL'. See 'handful inspect --help'.\n"),
         (["dmeo"], "handful: There is no command 'dmeo'. Did you mean 'demo'? See 'handful --help'.\n"),
         (
+            ["fit", "taggr", "train.tsv"],
+            "handful: There is no kind of model and no file 'taggr'. Did you mean 'tagger'? See 'handful fit --help'.\n",
+        ),
+        (
             ["fit", "a.csv", "--target", "y", "--set", "x"],
             "handful: --set expects name=value, got 'x'. See 'handful fit table --help'.\n",
         ),

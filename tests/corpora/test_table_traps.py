@@ -64,6 +64,7 @@ FORMS = [
     (["3,5 kg", "1.234,5 kg"], "quantity with decimal comma", [3.5, 1234.5]),
     (["0,125 l"], "quantity with decimal comma", [0.125]),
     (["1,005 kg", "300 g"], "quantity in several units", [1_005_000.0, 300.0]),
+    (["1,5 kg", "300 g"], "quantity in several units with decimal comma", [1500.0, 300.0]),
     (["90 min", "2 hours"], "quantity in several units", [5400.0, 7200.0]),
     (["1,000-1,999", "2,000 - 2,999"], "range", [1499.5, 2499.5]),
     (["1970-01-02", "1969-12-31"], "date", [1.0, -1.0]),
@@ -121,6 +122,16 @@ def test_a_few_strangers_among_numbers_are_missing_and_told(put):
     assert table.kinds == {"hours": "numeric"}
     assert table.notes == ("Column 'hours' is read as numbers; 2 cells that say 'varies' count as missing.",)
     assert read_table(put("hours\n1\n2\nvaries\n")).kinds == {"hours": "nominal"}, "three cells tell nothing"
+    table = read_table(put("weight\n" + "".join(f"{i}.5 kg\n" for i in range(20)) + "heavy\n"))
+    assert (table.kinds, table.forms) == ({"weight": "numeric"}, {"weight": "quantity"})
+    assert table.notes == ("Column 'weight' is read as numbers; 1 cell that says 'heavy' counts as missing.",)
+
+
+def test_a_column_that_is_asked_for_as_numbers_may_have_a_few_strangers(put):
+    few = read_table(put("size\n" + "3 kg\n" * 9 + "heavy\n"), kinds={"size": "numeric"})
+    assert few.frame["size"].null_count() == 1
+    with pytest.raises(FormatError, match="expected numbers in column 'size', got 'heavy'"):
+        read_table(put("size\n" + "3 kg\n" * 3 + "heavy\n"), kinds={"size": "numeric"})
 
 
 def test_codes_and_padded_numbers(put):
@@ -259,6 +270,8 @@ def test_suspicions():
     notes = suspicions(frame, kinds, codes, ["a", "b"])
     assert [note.split("'")[1] for note in notes] == ["leak", "amount", "later"]
     assert "is filled only where there is a label" in notes[2]
+    blank = suspicions(frame.rename({"leak": "paid off"}), {"paid off": "nominal"}, codes, ["a", "b"])
+    assert blank[0].endswith("leave it out with --columns 'paid off=skip'.")
     twice = pl.concat([frame[:40, ["x", "amount"]], frame[:20, ["x", "amount"]]])
     assert suspicions(twice, {"x": "numeric", "amount": "numeric"}, codes, ["a", "b"])[-1].startswith(
         "20 unlabeled rows are copies of labeled ones"

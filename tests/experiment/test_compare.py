@@ -513,3 +513,10 @@ def test_without_time_a_model_learns_how_sure_it_may_be_from_the_race_alone():
     assert hasty.confidence_["counts"][2] == 12  # those of one draw
     slow, _ = fit_winner(few_wine(), methods=["k-nn", "logistic-regression"], session=Session(trials=2))
     assert slow.confidence_["counts"][2] == 60
+
+
+def test_many_classes_of_one_label_each_make_a_small_model():
+    rows = pl.DataFrame({"x": np.arange(150.0)})
+    model = handful.fit(rows, [f"name {row}" for row in range(150)])
+    assert model.method_name == "k-nn"
+    assert "could not be compared" in model.training_["chosen"]

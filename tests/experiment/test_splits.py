@@ -66,11 +66,11 @@ def test_a_seed_gives_the_same_draws_and_another_seed_others():
 def test_labels_that_cannot_be_tested_are_refused():
     with pytest.raises(DataError, match="at least one class must have two labeled rows"):
         Draws(np.array([0, 1, 2, -1, -1]), None, 0)
-    with pytest.raises(DataError, match="between the number of classes \\(2\\) and what the training part has"):
+    with pytest.raises(ParameterError, match="between the number of classes \\(2\\) and what the training part has"):
         Draws(np.array([0, 1] * 10), Budget.parse(19), 0)
 
 
 def test_more_labels_per_class_than_there_are_is_told():
     codes = np.array([0, 1] * 5)
-    with pytest.raises(DataError, match="at most 4 labels per class can be kept"):
+    with pytest.raises(ParameterError, match="at most 4 labels per class can be kept"):
         Draws(codes, Budget.parse("50-per-class"), seed=0)

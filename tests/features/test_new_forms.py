@@ -45,6 +45,8 @@ from handful.features.tables import TableEncoder, told_mostly_unreadable
         (["3,5 kg"], "quantity", "quantity with decimal comma", None),
         (["3.5 kg", "2 kg"], "quantity with decimal comma", "quantity", None),
         (["5 kg"], "quantity in several units", "quantity in several units", None),
+        (["5,5 kg"], "quantity in several units", "quantity in several units with decimal comma", None),
+        (["5", "6"], "quantity in several units", "quantity in several units", None),
         (["red"], "date", "date", None),
         (["red"], "plain", "plain", None),
         ([], "plain", "plain", None),
@@ -84,3 +86,15 @@ def test_columns_that_are_hardly_numbers_are_told_first():
     assert encoder.filled(rows) == {"x": 3}
     told = told_mostly_unreadable(encoder.unreadable(rows), encoder.filled(rows))
     assert told == ["most cells of 'x' (2 of 3 filled) cannot be read as numbers, so the answers mean little."]
+
+
+def test_other_units_are_converted_and_told():
+    encoder = TableEncoder.learn(pl.DataFrame({"w": ["100 lbs", "200 lbs"]}), {"w": "numeric"})
+    again = TableEncoder(encoder.state())
+    rows = pl.DataFrame({"w": ["100 kg", "150", "1 pound"]})
+    told = again.forms_of_new(rows)
+    assert told.notes == ["Column 'w' has numbers in 'kg', in training it had 'lb': they are converted."]
+    numbers = again.reading(told.forms).transform(rows).ravel() * 50 + 150
+    assert numbers.round(2).tolist() == [220.46, 150.0, 1.0]
+    (note,) = again.forms_of_new(pl.DataFrame({"w": ["8 bags"]})).notes
+    assert note.endswith("they are taken as they stand, so the answers may mean little.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pathlib import Path
 
 import click
 
@@ -34,6 +35,7 @@ class KindGroup(click.Group):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put the default kind before arguments that name none."""
         if args and args[0] not in KINDS and args[0] not in ctx.help_option_names:
+            _refuse_misspelled(ctx, args[0])
             args = ["table", *args]
         return super().parse_args(ctx, args)
 
@@ -41,6 +43,14 @@ class KindGroup(click.Group):
         """Write the list of kinds without importing them."""
         with formatter.section("Kinds of models"):
             formatter.write_dl(list(KINDS.items()))
+
+
+def _refuse_misspelled(ctx: click.Context, word: str) -> None:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, KINDS, n=1)
+    if near and not Path(word).exists():
+        ctx.fail(f"There is no kind of model and no file '{word}'. Did you mean '{near[0]}'?")
 
 
 @click.command("fit", cls=KindGroup, no_args_is_help=True, subcommand_metavar="[KIND] DATA [OPTIONS]")

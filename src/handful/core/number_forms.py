@@ -20,6 +20,7 @@ Form: TypeAlias = Literal[
     "quantity",
     "quantity with decimal comma",
     "quantity in several units",
+    "quantity in several units with decimal comma",
     "range",
     "date",
     "day first",
@@ -107,7 +108,13 @@ _EPOCH = date(1970, 1, 1).toordinal()
 _PIVOT = 30  # two-digit years above it belong to the last century
 _DATE_FORMS: tuple[Form, ...] = ("date", "day first")
 _AMOUNT_FORMS: tuple[Form, ...] = ("plain", "amount", "decimal comma")
-_QUANTITY_FORMS: tuple[Form, ...] = ("quantity", "quantity with decimal comma")
+QUANTITY_FORMS: tuple[Form, ...] = ("quantity", "quantity with decimal comma")
+"""Forms of numbers with one unit, or none."""
+
+_SEVERAL_UNITS: tuple[Form, ...] = (
+    "quantity in several units",
+    "quantity in several units with decimal comma",
+)
 _MOST = 0.8  # of the cells that one way of writing reads: the others are slips of the pen
 
 
@@ -157,8 +164,8 @@ def guess_form(cells: Iterable[str]) -> Form | None:
     return None
 
 
-def _is_apt(form: Form, values: list[str]) -> bool:
-    """Tell whether a form that can read all values is also what they mean."""
+def _is_apt(form: Form, values: list[str], *, any_units: bool = False) -> bool:
+    """Tell whether a form that can read all values is also what they mean; units may differ if they are made one later."""
     if form == "amount":
         # 0,125 is no thousand; without any sign of it, a group of three digits is one.
         has_points = any("." in cell for cell in values)
@@ -169,9 +176,10 @@ def _is_apt(form: Form, values: list[str]) -> bool:
         return not (thousands and any(map(_FEW_AFTER_COMMA.search, values)))
     if form in ("quantity", "quantity with decimal comma", "range"):
         units = {_UNITS.get(unit, unit) for unit in map(_unit, values) if unit}
-        return len(units) <= 1 and (form != "quantity" or _is_apt("amount", values))
-    if form == "quantity in several units":
-        return len({_UNITS[_unit(cell)][0] for cell in values}) == 1 and _is_apt("amount", values)
+        return (any_units or len(units) <= 1) and (form != "quantity" or _is_apt("amount", values))
+    if form in _SEVERAL_UNITS:
+        of_one_kind = len({_UNITS[_unit(cell)][0] for cell in values}) == 1
+        return of_one_kind and (form != "quantity in several units" or _is_apt("amount", values))
     # Dots are the way of countries that write the day first.
     return form != "date" or not any(map(_DAY_FIRST.match, values))
 
@@ -203,16 +211,19 @@ def form_of_new(cells: Iterable[str], learned: Form) -> tuple[Form, Form | None]
     values = [cell.strip() for cell in cells]
     values = [cell for cell in values if cell.lower() not in MISSING]
     forms = _DATE_FORMS if learned in _DATE_FORMS else _AMOUNT_FORMS
-    if learned in _QUANTITY_FORMS:
-        forms = (*forms, *_QUANTITY_FORMS)
+    if learned in QUANTITY_FORMS:
+        forms = (*forms, *QUANTITY_FORMS)
     elif learned == "range":
         forms = (*forms, learned)
-    if learned in ("time", "quantity in several units") or not values:
+    elif learned in _SEVERAL_UNITS:
+        forms = _SEVERAL_UNITS
+    if learned == "time" or not values:
         return learned, None
     read = {form: [cell for cell in values if _PARSERS[form](cell) is not None] for form in forms}
-    counts = {form: len(found) for form, found in read.items() if _is_apt(form, found)}
+    any_units = learned in QUANTITY_FORMS
+    counts = {form: len(found) for form, found in read.items() if _is_apt(form, found, any_units=any_units)}
     most = max(counts.values(), default=0)
-    if forms is not _DATE_FORMS and (learned == "mixed amount" or most < _MOST * len(values)):
+    if forms not in (_DATE_FORMS, _SEVERAL_UNITS) and (learned == "mixed amount" or most < _MOST * len(values)):
         n_mixed = sum(_mixed(cell) is not None for cell in values)
         if n_mixed > most:
             return "mixed amount", None
@@ -236,6 +247,59 @@ def _unit(cell: str) -> str:
     return _singular(text or "")
 
 
+def unit_of(cells: Iterable[str]) -> str:
+    """Return the unit that quantities have in common.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        The different values of a column in the form of a quantity.
+
+    Returns
+    -------
+    str
+        In the singular; empty if there is none, or they differ.
+
+    Examples
+    --------
+    >>> unit_of(["150 lbs", "1 lb", "120"]), unit_of(["5 kg", "300 g"])
+    ('lb', '')
+    """
+    units = {_UNITS.get(unit, unit): unit for unit in sorted(map(_unit, cells)) if unit}
+    return next(iter(units.values())) if len(units) == 1 else ""
+
+
+def other_units(cells: Iterable[str], unit: str) -> dict[str, bool]:
+    """Return the units of quantities that are not the expected one.
+
+    Parameters
+    ----------
+    cells : iterable of str
+        The different values of a column in the form of a quantity.
+    unit : str
+        What `unit_of` told of other rows of the column.
+
+    Returns
+    -------
+    dict of str to bool
+        Each with whether `to_number` makes it the expected unit.
+
+    Examples
+    --------
+    >>> other_units(["70 kg", "150 lbs", "8 bags"], "lb")
+    {'bag': False, 'kg': True}
+    """
+    found = sorted({_unit(cell) for cell in cells} - {"", unit})
+    return {other: _ratio(other, unit) is not None for other in found if _ratio(other, unit) != 1}
+
+
+def _ratio(unit: str, other: str) -> float | None:
+    """How many of another unit one unit is; None if they do not measure the same, or are not known."""
+    if unit not in _UNITS or other not in _UNITS or _UNITS[unit][0] != _UNITS[other][0]:
+        return None
+    return _UNITS[unit][1] / _UNITS[other][1]
+
+
 def _singular(text: str) -> str:
     unit = text.lower().replace(".", "")
     if len(unit) > 2 and unit.endswith("s"):
@@ -255,7 +319,7 @@ def currencies(cells: Iterable[str]) -> list[str]:
     return sorted({_SAME_CURRENCY.get(sign, sign) for sign in found})
 
 
-def to_number(cell: str, form: Form) -> float | None:
+def to_number(cell: str, form: Form, unit: str = "") -> float | None:
     """Return the number that a cell stands for in a form.
 
     Parameters
@@ -265,6 +329,9 @@ def to_number(cell: str, form: Form) -> float | None:
         one half, ``10+`` is ten.
     form : str
         What `guess_form` told of its column.
+    unit : str
+        Unit that a quantity is wanted in, as `unit_of` tells; without one, and for units that do not measure the same,
+        it is taken as it stands.
 
     Returns
     -------
@@ -275,9 +342,14 @@ def to_number(cell: str, form: Form) -> float | None:
     --------
     >>> to_number("($1,250.50)", "amount"), to_number("735-739", "range"), to_number("1970-01-03", "date")
     (-1250.5, 737.0, 2.0)
+    >>> to_number("2 kg", "quantity", "g")
+    2000.0
     """
     cell = cell.strip()
-    return None if cell.lower() in MISSING else _PARSERS[form](cell)
+    number = None if cell.lower() in MISSING else _PARSERS[form](cell)
+    if number is None or not unit or form not in QUANTITY_FORMS:
+        return number
+    return number * (_ratio(_unit(cell), unit) or 1)
 
 
 def as_written(number: float, form: Form) -> str:
@@ -307,7 +379,7 @@ def as_written(number: float, form: Form) -> str:
     return f"{number:.4g}"
 
 
-def to_numbers(series: pl.Series, form: Form = "plain") -> np.ndarray:
+def to_numbers(series: pl.Series, form: Form = "plain", unit: str = "") -> np.ndarray:
     """Return a column as numbers.
 
     Parameters
@@ -316,6 +388,8 @@ def to_numbers(series: pl.Series, form: Form = "plain") -> np.ndarray:
         Numbers, or text in the given form.
     form : str
         What `guess_form` told of the column.
+    unit : str
+        Unit that quantities are wanted in, see `to_number`.
 
     Returns
     -------
@@ -338,7 +412,7 @@ def to_numbers(series: pl.Series, form: Form = "plain") -> np.ndarray:
         cells = series.cast(pl.Float64, strict=False).to_numpy().astype(np.float64)
     else:
         values, codes = np.unique(series.fill_null("").to_numpy().astype(object), return_inverse=True)
-        numbers = [to_number(value, form) for value in values]
+        numbers = [to_number(value, form, unit) for value in values]
         cells = np.array([np.nan if n is None else n for n in numbers], dtype=np.float64)[codes]
     return np.where(np.isfinite(cells), cells, np.nan)
 
@@ -420,9 +494,9 @@ def _bounded(match: re.Match[str], number: float | None) -> float | None:
     return number / 2 if number is not None and match["bound"] in ("<", "under") else number
 
 
-def _in_one_unit(cell: str) -> float | None:
+def _in_one_unit(cell: str, quantity: Callable[[str], float | None] = _quantity) -> float | None:
     """Read a quantity as so many grams, meters, seconds, liters or kilobytes."""
-    number, unit = _quantity(cell), _unit(cell)
+    number, unit = quantity(cell), _unit(cell)
     return None if number is None or unit not in _UNITS else number * _UNITS[unit][1]
 
 
@@ -482,6 +556,7 @@ _PARSERS: dict[Form, Callable[[str], float | None]] = {
     "quantity": _quantity,
     "quantity with decimal comma": _comma_quantity,
     "quantity in several units": _in_one_unit,
+    "quantity in several units with decimal comma": lambda cell: _in_one_unit(cell, _comma_quantity),
     "range": _range,
     "date": _date,
     "day first": lambda cell: _date(cell, day_first=True),

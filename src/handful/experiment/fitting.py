@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from handful.experiment.session import Session
 
 _FIT_DRAWS = 10
+_MANY_ALONE = 100  # classes of one label each
 _TRIED_ONCE_MORE = 3  # by how much a fit takes longer where the model is tried once more on labels held out
 _ENOUGH_HELD = (
     100  # of fewer answers in a race, a model is tried once more on labels held out, to learn how sure it may be
@@ -120,7 +121,8 @@ def fit_winner(
         read = comparison.arena.view.of(best)
     except DataError as error:
         comparison, params, held = None, None, None
-        use = methods[0] if methods else FAVORITE if FAVORITE in names("table") else "k-nn"
+        many = len(problem.classes) > _MANY_ALONE  # trees would keep a share of each at every leaf
+        use = methods[0] if methods else FAVORITE if FAVORITE in names("table") and not many else "k-nn"
         told = str(error).removeprefix("compare: ")
         why = f"Methods could not be compared: {told} {use} is the best bet without that."
         view = choose_view(problem, text, seconds=session.seconds_left)

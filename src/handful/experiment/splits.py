@@ -171,7 +171,7 @@ class Draws:
     def _size(self, share: float) -> int | None:
         try:
             return self._count(share)
-        except DataError:
+        except (DataError, ParameterError):
             return None
 
     def _count(self, share: float) -> int:
@@ -181,9 +181,9 @@ class Draws:
         elif budget.unit == "per class":
             each = round(share * budget.amount)
             if each < 1 or (share > 1 and left.max() < each):
-                raise DataError("compare: no such size.")
+                raise ParameterError("compare: no such size.")
             if each > left.max():
-                raise DataError(
+                raise ParameterError(
                     f"compare: at most {int(left.max())} labels per class can be kept beside those that are tested, got {each}."
                 )
             wanted = int(np.minimum(left, each).sum())
@@ -192,7 +192,8 @@ class Draws:
         else:
             wanted = round(share * budget.amount)
         if not self._n_classes <= wanted <= left.sum():
-            raise DataError(
+            wrong = DataError if budget is None else ParameterError
+            raise wrong(
                 f"compare: the number of labels must be between the number of classes ({self._n_classes}) and what the "
                 f"training part has ({int(left.sum())}), got {wanted}."
             )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from handful.core.number_forms import MISSING, Form, form_of_new, to_number
+from handful.core.number_forms import MISSING, Form, form_of_new, other_units, to_number
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MAYBE_THOUSANDS = r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)$"
-_COMMAS = ("decimal comma", "quantity with decimal comma")
-_AMOUNTS = ("plain", "amount", "quantity", *_COMMAS)
+_COMMAS = ("decimal comma", "quantity with decimal comma", "quantity in several units with decimal comma")
+_AMOUNTS = ("plain", "amount", "quantity", "quantity in several units", *_COMMAS)
 
 
 class NewForms(NamedTuple):
@@ -25,7 +25,7 @@ class NewForms(NamedTuple):
     is_open : bool
         Whether a column can be read in two ways, so that more rows may tell.
     notes : list of str
-        A sentence for each column of dates whose order is open.
+        A sentence for each column of dates whose order is open, and for each unit that the training rows do not have.
     """
 
     forms: dict[str, Form]
@@ -33,7 +33,7 @@ class NewForms(NamedTuple):
     notes: list[str]
 
 
-def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form]) -> NewForms:
+def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form], units: Mapping[str, str] | None = None) -> NewForms:
     """Tell how the numbers of new rows are written.
 
     Parameters
@@ -42,6 +42,8 @@ def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form]) -> NewForms:
         New rows. Columns that are no text have their numbers already.
     learned : mapping of str to str
         Form of each numeric column in the training rows.
+    units : mapping of str to str, optional
+        Unit of columns whose quantities have one there.
 
     Returns
     -------
@@ -79,6 +81,8 @@ def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form]) -> NewForms:
             if forms[name] in _AMOUNTS and other in _AMOUNTS and (other in _COMMAS) == commas:
                 forms[name] = other
     notes = [_told_order(frame[name]) for name in others if forms[name] == "date"]
+    for name, unit in (units or {}).items():
+        notes.extend(_told_units(frame[name], unit))
     return NewForms(forms, bool(others), notes)
 
 
@@ -92,6 +96,15 @@ def _form(cells: pl.Series, learned: Form) -> tuple[Form, Form | None]:
         if not points or not values.str.contains(_MAYBE_THOUSANDS).all():
             return "plain", None
     return form_of_new(values.to_list(), learned)
+
+
+def _told_units(cells: pl.Series, learned: str) -> Iterator[str]:
+    import polars as pl
+
+    values = cells.drop_nulls().unique().str.strip_chars().to_list() if cells.dtype == pl.String else []
+    for unit, known in other_units(values, learned).items():
+        done = "are converted" if known else "are taken as they stand, so the answers may mean little"
+        yield f"Column {cells.name!r} has numbers in {unit!r}, in training it had {learned!r}: they {done}."
 
 
 def _told_order(cells: pl.Series) -> str:

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from handful.core.counted import counted
 from handful.core.errors import DataError
-from handful.core.number_forms import MISSING, Form, guess_form, to_numbers
+from handful.core.number_forms import MISSING, QUANTITY_FORMS, Form, guess_form, to_numbers, unit_of
 from handful.core.records import Kind
 from handful.core.schema import Array, DictOf, Either, IfThere, ListOf, Names, Number, Record, Text, stored
 from handful.features.scales import find_scale, places_of, plain
@@ -123,7 +123,11 @@ class TableEncoder:
         Either(
             Record(
                 stored(
-                    kind=Text("numeric"), center=Number(float), scale=Number(float), form=IfThere(Text(*get_args(Form)))
+                    kind=Text("numeric"),
+                    center=Number(float),
+                    scale=Number(float),
+                    form=IfThere(Text(*get_args(Form))),
+                    unit=IfThere(Text()),
                 )
             ),
             Record(stored(kind=Text("nominal"), values=ListOf(Text()))),
@@ -401,7 +405,8 @@ class TableEncoder:
             for name, column in self._columns.items()
             if column["kind"] == "numeric" and name in frame.columns
         }
-        return forms_of_new(frame, learned)
+        units = {name: self._columns[name]["unit"] for name in learned if "unit" in self._columns[name]}
+        return forms_of_new(frame, learned, units)
 
     def reading(self, forms: Mapping[str, Form]) -> TableEncoder:
         """Return an encoder that reads numeric columns in other forms, and is the same in all else.
@@ -482,7 +487,10 @@ def _learn_numbers(series: pl.Series) -> dict[str, Any]:
     constant = not spread > 1e-12 * largest
     center = float((known / largest).mean()) * largest
     learned = {"center": center, "scale": 1.0 if constant else spread}
-    return learned if form == "plain" else {**learned, "form": form}
+    if form == "plain":
+        return learned
+    unit = unit_of(series.drop_nulls().unique().to_list()) if form in QUANTITY_FORMS else ""
+    return {**learned, "form": form, **({"unit": unit} if unit else {})}
 
 
 def _form(series: pl.Series) -> Form:
@@ -496,7 +504,8 @@ def _form(series: pl.Series) -> Form:
 
 
 def _encode_numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
-    scaled = (to_numbers(series, column.get("form", "plain")) - column["center"]) / column["scale"]
+    numbers = to_numbers(series, column.get("form", "plain"), column.get("unit", ""))
+    scaled = (numbers - column["center"]) / column["scale"]
     # So far out that it is no matter how far; forests reckon in single precision, and squares must not run over.
     return np.asarray(np.clip(np.nan_to_num(scaled, nan=0.0), -_FARTHEST, _FARTHEST)[:, None])
 

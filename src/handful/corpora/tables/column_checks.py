@@ -181,7 +181,7 @@ def suspicions(
         if only_where_labeled(cells, codes):
             notes.append(
                 f"Column {name!r} is filled only where there is a label, so it cannot help with the other rows. "
-                f"Leave it out with --columns {name}=skip."
+                f"Leave it out with --columns {shlex.quote(f'{name}=skip')}."
             )
     notes.extend(_on_both_sides(frame.select(list(kinds)), codes))
     notes.extend(label_suspicions(codes, classes))
@@ -266,7 +266,7 @@ def _given_away(name: str, kind: Kind, cells: pl.Series, codes: np.ndarray, form
         told = "all" if share == 1 else f"{share:.1%} of the"
         yield (
             f"Column {name!r} alone tells the label of {told} {len(labeled):,} labeled rows. Was it known before the label? "
-            f"If not, leave it out with --columns {name}=skip."
+            f"If not, leave it out with --columns {shlex.quote(f'{name}=skip')}."
         )
 
 

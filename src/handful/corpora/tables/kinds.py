@@ -22,6 +22,8 @@ NO_NAME = ("", "?", "na", "n/a", "#n/a", "nan", "null")
 _BLOCK = 256  # columns that one query treats; more queries cost time, fewer cost memory
 _FEW_STRANGERS = 3  # different values that are no numbers, which a column of numbers may have
 _STRANGE_SHARE = 0.2
+_MANY_NUMBERS = 10  # different ones speak for numbers, even beside such cells
+_DIGIT = r"[0-9]"
 _LEADING_ZERO = r"^[+-]?0[0-9]+(\.[0-9]*)?$"
 _CODE_NAME = re.compile(r"\b(zip|postal|postcode|plz|phone|telephone|fax)(\b|_)", re.IGNORECASE)
 _POINTS_OF_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$|^0$"
@@ -128,7 +130,7 @@ def _judge_block(path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind]
         elif kind is not None:
             column = Column(named[name], kind)
         else:
-            numbers = None if name in codes else _as_numbers(bare[name], as_they_stand, tolerant=True)
+            numbers = None if name in codes else _as_numbers(bare[name], as_they_stand)
             column = numbers or Column(named[name], "text" if name in long else "nominal")
         columns.append(column)
     return columns
@@ -151,9 +153,11 @@ def _typed(cells: pl.Series, kind: Kind | None) -> Column:
 def _wanted_numbers(path: FilePath, cells: pl.Series, plain_only: bool) -> Column:
     import polars as pl
 
-    numbers = _as_numbers(cells, plain_only, tolerant=False)
+    numbers = _as_numbers(cells, plain_only, least_numbers=1)
     if numbers is None:
         strange = cells.filter(cells.cast(pl.Float64, strict=False).is_null() & cells.is_not_null())
+        worded = strange.filter(~strange.str.contains(_DIGIT))
+        strange = worded if len(worded) else strange
         raise FormatError(path, None, f"expected numbers in column {shown(cells.name)}, got {shown(strange[0])}.")
     return numbers
 
@@ -203,8 +207,8 @@ def _where(frame: pl.DataFrame, condition: pl.Expr) -> list[str]:
     return [column.name for column in frame.select(condition).get_columns() if column[0]]
 
 
-def _as_numbers(cells: pl.Series, plain_only: bool, *, tolerant: bool) -> Column | None:
-    """Return a column of numbers, if it is one."""
+def _as_numbers(cells: pl.Series, plain_only: bool, least_numbers: int = _MANY_NUMBERS) -> Column | None:
+    """Return a column of numbers, if it is one; with cells that are none, it has so many different numbers at least."""
     import polars as pl
 
     for dtype in (pl.Int64, pl.Float64):
@@ -217,7 +221,7 @@ def _as_numbers(cells: pl.Series, plain_only: bool, *, tolerant: bool) -> Column
     form = guess_form(values)
     if form is not None:
         return Column(cells, "numeric", form, _several_currencies(cells.name, form, values))
-    return _with_strangers(cells, numbers) if tolerant else None
+    return _with_strangers(cells, least_numbers)
 
 
 def _several_currencies(name: str, form: Form, values: list[str]) -> str:
@@ -229,18 +233,23 @@ def _several_currencies(name: str, form: Form, values: list[str]) -> str:
     )
 
 
-def _with_strangers(cells: pl.Series, numbers: pl.Series) -> Column | None:
+def _with_strangers(cells: pl.Series, least_numbers: int) -> Column | None:
     """Return numbers among which a few cells say something else, such as ``varies``."""
-    strange = cells.filter(numbers.is_null() & cells.is_not_null())
-    n_filled = len(cells) - cells.null_count()
-    values = strange.unique().sort().to_list()
-    many_numbers = numbers.drop_nulls().n_unique() >= 10
-    if not many_numbers or len(values) > _FEW_STRANGERS or len(strange) > _STRANGE_SHARE * n_filled:
-        return None
-    told = ", ".join(map(shown, values))
-    saying = counted(len(strange), "cell", "that says/that say")
-    note = f"Column {cells.name!r} is read as numbers; {saying} {told} {_count(len(strange))} as missing."
-    return Column(numbers, "numeric", note=note)
+    import polars as pl
+
+    is_plain = cells.cast(pl.Float64, strict=False).is_not_null()
+    for is_number in (is_plain, cells.str.contains(_DIGIT).fill_null(False)):
+        numbers = cells.filter(is_number).unique()
+        strange = cells.filter(~is_number & cells.is_not_null())
+        few = strange.n_unique() <= _FEW_STRANGERS and len(strange) <= _STRANGE_SHARE * cells.count()
+        form = "plain" if is_number is is_plain else guess_form(numbers.to_list())
+        if few and form is not None and len(numbers) >= least_numbers:
+            told = ", ".join(map(shown, strange.unique().sort().to_list()))
+            saying = counted(len(strange), "cell", "that says/that say")
+            note = f"Column {cells.name!r} is read as numbers; {saying} {told} {_count(len(strange))} as missing."
+            kept = cells.set(~is_number, None)
+            return Column(kept.cast(pl.Float64) if form == "plain" else kept, "numeric", form, note)
+    return None
 
 
 def _count(number: int) -> str:
