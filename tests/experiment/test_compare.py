@@ -383,7 +383,7 @@ def test_any_classifier_takes_part_here_and_in_workers():
     ("settings", "error", "message"),
     [
         ({"labels": None}, ParameterError, "some rows must be unlabeled, got a label in all 150"),
-        ({"labels": "2"}, DataError, "between the number of classes"),
+        ({"labels": "2"}, ParameterError, "between the number of classes"),
         ({"labels": 15, "methods": ["ordinal-kn"]}, ParameterError, "Did you mean 'ordinal-knn'"),
         ({"labels": 15, "methods": [SVC]}, ParameterError, r"Write SVC\(\)"),
         ({"labels": 15, "draws": 1}, ParameterError, "at least 2 draws"),
