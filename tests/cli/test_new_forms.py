@@ -157,4 +157,35 @@ def test_thousands_with_a_unit_are_numbers_in_training_and_in_new_tables(capsys,
     model = fitted(capsys, data)
     same = expected(capsys, fitted(capsys, plain), plain)
     assert expected(capsys, model, data) == same
-    assert expected(capsys, model, plain) == same, "without the unit"
+    code, out, err = run(capsys, "predict", model, plain)
+    assert (code, answers(out)) == (0, same)
+    assert "Column 'weight' has numbers without a unit, in training it had 'lb': they are taken as 'lb'." in err
+
+
+def test_units_that_measure_something_else_count_as_missing_and_are_told(capsys, tmp_path):
+    model = fitted(capsys, write(tmp_path / "unit.csv", "weight", [f"{size} kg" for size in SIZES]))
+    told = "Column 'weight' has numbers in 'cm', which does not measure what 'kg' does: they count as missing."
+    some = write(tmp_path / "some.csv", "weight", [f"{size} {'kg' if i % 4 else 'cm'}" for i, size in enumerate(SIZES)])
+    code, _, err = run(capsys, "predict", model, some)
+    assert code == 0
+    assert told in err
+    assert "count as missing: 'weight' (20 of 80)." in err
+    all_of_them = write(tmp_path / "all.csv", "weight", [f"{size} cm" for size in SIZES])
+    code, out, err = run(capsys, "predict", model, all_of_them)
+    assert (code, out) == (1, "")
+    assert err.strip().endswith(f"got no cell that can be read as one, such as '{SIZES[0]} cm'. {told}")
+
+
+def test_columns_that_can_be_read_both_ways_follow_the_others(capsys, tmp_path):
+    """Thousands would put 60 below 9,125."""
+    weights = [60 if late else 9.125 + i / 1000 for i, late in enumerate(LATE)]
+    heights = [170 + i % 3 / 2 for i in range(N)]
+    told = []
+    for name, separator in (("german", ";"), ("plain", ",")):
+        cells = [f"{weight:g}{separator}{height:g}" for weight, height in zip(weights, heights, strict=True)]
+        if name == "german":
+            cells = commas(cells)
+        data = write(tmp_path / f"{name}.csv", f"weight{separator}height", cells, separator)
+        model = fitted(capsys, data)
+        told.append(answers(run(capsys, "predict", model, data)[1]))
+    assert told[0] == told[1]

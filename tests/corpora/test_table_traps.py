@@ -28,6 +28,7 @@ from handful.corpora.tables import (
     write_table,
 )
 from handful.corpora.tables.label_checks import label_suspicions
+from handful.features.tables import TableEncoder
 
 
 @pytest.fixture
@@ -66,6 +67,11 @@ FORMS = [
     (["1,005 kg", "300 g"], "quantity in several units", [1_005_000.0, 300.0]),
     (["1,5 kg", "300 g"], "quantity in several units with decimal comma", [1500.0, 300.0]),
     (["90 min", "2 hours"], "quantity in several units", [5400.0, 7200.0]),
+    (["1 h", "2 d"], "quantity in several units", [3600.0, 172_800.0]),
+    (["2 H", "30 MIN"], "quantity in several units", [7200.0, 1800.0]),
+    (["2 wks", "1 week", "1wk"], "quantity", [2.0, 1.0, 1.0]),
+    (["12mo", "1 y", "1 yr"], "quantity in several units", [31_556_952.0] * 3),
+    (["0.125", "1,5"], "mixed amount", [0.125, 1.5]),
     (["1,000-1,999", "2,000 - 2,999"], "range", [1499.5, 2499.5]),
     (["1970-01-02", "1969-12-31"], "date", [1.0, -1.0]),
     (["1970-01-01 12:00:00", "1970-01-02T06:00"], "date", [0.5, 1.25]),
@@ -91,6 +97,11 @@ def test_numbers_as_people_write_them(cells, form, numbers):
         ["A11", "A12"],
         ["3 dogs", "2 cats"],
         ["3 kg", "2 km"],
+        ["12d", "13d"],
+        ["5y", "3y"],
+        ["12d", "3M"],
+        ["3 M", "2 D"],
+        ["12H", "3S"],
         ["Room 12", "Room 13"],
         ["1,2,3 kg", "4 kg"],
         ["12,34 kg", "1.5 kg"],
@@ -414,6 +425,57 @@ def test_points_are_thousands_where_other_columns_have_decimal_commas(put):
     assert "points between thousands" in table.notes[0]
     assert guess_form(["4.314", "680"]) == "plain"
     assert "Menge" not in read_table(put("Menge;Preis\n680;43,73\n4.31;1,5\n")).forms, "4.31 are no thousands"
+
+
+@pytest.mark.parametrize(
+    ("cells", "form", "numbers"),
+    [
+        (["38,309", "9,120"], "decimal comma", [38.309, 9.12]),
+        (["-38,309", "?"], "decimal comma", [-38.309, None]),
+        (["38,309%", "9"], "decimal comma", [38.309, 9.0]),
+        (["4.314", "680"], "decimal comma", [4314.0, 680.0]),
+        (["38,309 kg", "9 kg"], "quantity with decimal comma", [38.309, 9.0]),
+        (["4.314 kg", "680 kg"], "quantity with decimal comma", [4314.0, 680.0]),
+        (["1,250 kg", "300 g"], "quantity in several units with decimal comma", [1250.0, 300.0]),
+        (["$38,309", "$9,120"], "amount", [38309.0, 9120.0]),  # prices have no three decimals
+        (["0.125", "4.314"], None, [0.125, 4.314]),
+        (["1234.567", "4.314"], None, [1234.567, 4.314]),
+        (["1,234,567", "38,309"], "amount", [1234567.0, 38309.0]),
+        (["12", "7"], None, [12, 7]),
+    ],
+)
+def test_a_column_that_can_be_read_both_ways_follows_columns_that_must_have_decimal_commas(put, cells, form, numbers):
+    table = read_table(put(f"a;size\n{cells[0]};56,9\n{cells[1]};60\n"))
+    assert table.forms.get("a") == form
+    read = [None if np.isnan(number) else number for number in table.numeric()[:, 0]]
+    assert read == pytest.approx(numbers)
+    assert len(table.notes) == (form is not None and "comma" in form)
+    encoder = TableEncoder.learn(pl.DataFrame({"a": cells, "size": ["56,9", "60"]}), table.kinds)
+    again = TableEncoder.learn(table.frame, table.kinds)
+    assert encoder.state()["a"] == again.state()["a"]
+    assert encoder.state()["a"].get("form") == form
+
+
+def test_a_column_of_decimal_points_or_thousands_keeps_the_others_from_commas(put):
+    rows = "a;b;size\n38,309;{};56,9\n9,120;7;60\n"
+    for other in ("4.31", "0.125", "1,234,567", "4.5 kg"):
+        assert read_table(put(rows.format(other))).forms["a"] == "amount", other
+    frame = pl.DataFrame({"a": ["38,309", "9,120"], "b": [1.5, 2.0], "size": ["56,9", "60"]})
+    kinds = dict.fromkeys("ab", "numeric") | {"size": "numeric"}
+    assert TableEncoder.learn(frame, kinds).state()["a"]["form"] == "amount"
+    whole = frame.with_columns(b=pl.Series([1.0, None]))
+    assert TableEncoder.learn(whole, kinds).state()["a"]["form"] == "decimal comma"
+
+
+def test_cells_that_are_no_numbers_stay_missing_where_a_column_follows_others(put):
+    rows = "".join(f"{i},125;{i},5\n" for i in range(1, 21))
+    table = read_table(put(f"a;size\n{rows}heavy;7\n"))
+    assert table.forms["a"] == "decimal comma"
+    assert table.frame["a"].null_count() == 1
+    assert table.notes == (
+        "Column 'a' is read as numbers; 1 cell that says 'heavy' counts as missing. "
+        "Column 'a' is read with decimal commas, since other columns have decimal commas.",
+    )
 
 
 def test_what_is_called_a_workbook_must_be_one(put):

@@ -21,6 +21,7 @@ from handful.features.tables import TableEncoder, told_mostly_unreadable
         (["55.125", "2.5", "k.A."], "decimal comma", "plain", None),
         (["55.125", "1.200"], "decimal comma", "decimal comma", "plain"),
         (["55.125", "1.200"], "plain", "plain", "decimal comma"),
+        (["55.125", "0.200"], "decimal comma", "plain", None),
         (["55,125", "2,5"], "plain", "decimal comma", None),
         (["55,125", "2,5"], "amount", "decimal comma", None),
         (["55,125"], "plain", "amount", "decimal comma"),
@@ -47,6 +48,7 @@ from handful.features.tables import TableEncoder, told_mostly_unreadable
         (["5 kg"], "quantity in several units", "quantity in several units", None),
         (["5,5 kg"], "quantity in several units", "quantity in several units with decimal comma", None),
         (["5", "6"], "quantity in several units", "quantity in several units", None),
+        (["5.125 kg", "3.5 cm"], "quantity in several units", "quantity in several units", None),
         (["red"], "date", "date", None),
         (["red"], "plain", "plain", None),
         ([], "plain", "plain", None),
@@ -98,3 +100,48 @@ def test_other_units_are_converted_and_told():
     assert numbers.round(2).tolist() == [220.46, 150.0, 1.0]
     (note,) = again.forms_of_new(pl.DataFrame({"w": ["8 bags"]})).notes
     assert note.endswith("they are taken as they stand, so the answers may mean little.")
+
+
+def test_units_that_measure_something_else_are_missing_and_told():
+    encoder = TableEncoder.learn(pl.DataFrame({"w": ["1 kg", "3 kg"]}), {"w": "numeric"})
+    rows = pl.DataFrame({"w": ["3 cm", "3000 g", "?", "red", "12d"]})
+    told = encoder.forms_of_new(rows)
+    assert told.notes == [
+        "Column 'w' has numbers in 'cm', which does not measure what 'kg' does: they count as missing.",
+        "Column 'w' has numbers in 'g', in training it had 'kg': they are converted.",
+    ]
+    read = encoder.reading(told.forms)
+    assert read.transform(rows).ravel().tolist() == [0.0, 1.0, 0.0, 0.0, 0.0]
+    assert read.unreadable(rows) == {"w": 3}
+
+
+@pytest.mark.parametrize("cells", [["2", "3"], [2, 3], [2.0, 3.5, None]])
+def test_numbers_without_a_unit_are_told_where_training_rows_had_one(cells):
+    encoder = TableEncoder.learn(pl.DataFrame({"w": ["1 kg", "3 kg"]}), {"w": "numeric"})
+    rows = pl.DataFrame({"w": cells})
+    told = encoder.forms_of_new(rows)
+    assert told.notes == ["Column 'w' has numbers without a unit, in training it had 'kg': they are taken as 'kg'."]
+    assert encoder.reading(told.forms).transform(rows).ravel()[:2].tolist() == [0.0, float(cells[1]) - 2]
+    assert not encoder.forms_of_new(pl.DataFrame({"w": ["2 kg", "3"]})).notes, "as in training rows, perhaps"
+    assert not encoder.forms_of_new(pl.DataFrame({"w": ["red", "?"]})).notes, "no numbers"
+
+
+@pytest.mark.parametrize("cells", [["2", "3"], [2, 3], [2.0, 3.5, None]])
+def test_numbers_without_a_unit_are_missing_where_training_rows_had_several(cells):
+    encoder = TableEncoder.learn(pl.DataFrame({"w": ["1 kg", "3000 g"]}), {"w": "numeric"})
+    rows = pl.DataFrame({"w": cells})
+    told = encoder.forms_of_new(rows)
+    assert told.notes == ["Column 'w' has numbers without a unit, in training it had several: they count as missing."]
+    read = encoder.reading(told.forms)
+    assert not read.transform(rows).any()
+    assert read.unreadable(rows) == {"w": 2}
+
+
+def test_of_several_units_only_those_of_another_kind_are_told():
+    encoder = TableEncoder.learn(pl.DataFrame({"w": ["1 kg", "3000 g"]}), {"w": "numeric"})
+    again = TableEncoder(encoder.state())
+    rows = pl.DataFrame({"w": ["3 kg", "1,000 mm", "6.613868 lb", "2 bags"]})
+    assert again.forms_of_new(rows).notes == [
+        "Column 'w' has numbers in 'mm', which does not measure what 'g' does: they count as missing."
+    ]
+    assert again.transform(rows).ravel().round(3).tolist() == [1.0, 0.0, 1.0, 0.0]

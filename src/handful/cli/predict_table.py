@@ -128,7 +128,8 @@ def _told_mostly_unreadable(data: Path, table: NewTable) -> list[str]:
             data,
             None,
             f"expected numbers in {', '.join(map(repr, list(counts)[:5]))}, got no cell that can be read as one, such as "
-            f"{_first_filled(table.first[name])!r}. Is this the kind of table that the model was trained on?",
+            f"{_first_filled(table.first[name])!r}. "
+            + (" ".join(table.notes) or "Is this the kind of table that the model was trained on?"),
         )
     return told_mostly_unreadable(counts, filled)
 

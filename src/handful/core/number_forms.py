@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
@@ -60,12 +60,13 @@ _FEW_AFTER_COMMA = re.compile(r",[0-9]{1,2}(?![0-9,])")
 _AMOUNT = re.compile(
     rf"\(?[+-]?{_CURRENCY}?\s*[+-]?([0-9]{{1,3}}(?:[,' \u00a0][0-9]{{3}})+|[0-9]+)?(\.[0-9]*)?\s*(?:%|{_CURRENCY})?\)?"
 )
+_NOT_BELOW_ONE = r"(?!0\.[0-9]{3}(?![.,]))"  # 0.125 has a decimal point
 _COMMA = re.compile(
-    rf"[+-]?{_CURRENCY}?\s*([0-9]{{1,3}}(?:[.' \u00a0][0-9]{{3}})+|[0-9]+)(?:,([0-9]+))?\s*(?:%|{_CURRENCY})?"
+    rf"[+-]?{_CURRENCY}?\s*{_NOT_BELOW_ONE}([0-9]{{1,3}}(?:[.' \u00a0][0-9]{{3}})+|[0-9]+)(?:,([0-9]+))?\s*(?:%|{_CURRENCY})?"
 )
 _SIGNS = re.compile(rf"{_CURRENCY}|[%,'()\s\u00a0]")
 _NUMBER = r"[+-]?(?:[0-9]{1,3}(?:[,' \u00a0][0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
-_COMMA_NUMBER = r"[+-]?(?:[0-9]{1,3}(?:[.' \u00a0][0-9]{3})+(?![0-9])|[0-9]+)(?:,[0-9]+)?"
+_COMMA_NUMBER = rf"[+-]?{_NOT_BELOW_ONE}(?:[0-9]{{1,3}}(?:[.' \u00a0][0-9]{{3}})+(?![0-9])|[0-9]+)(?:,[0-9]+)?"
 _UNIT = r"(?:sq\.? ?|square )?[A-Za-zµ°][A-Za-zµ°²³/]*\.?"
 _RANGE = re.compile(rf"({_NUMBER})\s*(?:-|\u2013|to|\.\.)\s*({_NUMBER})\s*([A-Za-z]*)")
 _QUANTITY, _COMMA_QUANTITY = (
@@ -81,7 +82,8 @@ _UNITS: dict[str, tuple[str, float]] = {
     for kind, units in {
         "mass": "mg .001|g gr gram 1|kg kilo kilogram 1000|lb pound 453.59237|oz ounce 28.349523125",
         "length": "mm .001|cm .01|m meter metre 1|km 1000|in inch .0254|ft foot feet .3048|yd yard .9144|mi mile 1609.344",
-        "time": "ms .001|s sec second 1|min minute 60|h hr hour 3600|day 86400|week 604800|month 2629746|yr year 31556952",
+        "time": "ms .001|s sec second 1|min minute 60|h hr hour 3600|d day 86400|wk week 604800"
+        "|mo month 2629746|y yr year 31556952",
         "volume": "ml .001|cl .01|l liter litre 1",
         "memory": "kb 1|mb 1024|gb 1048576|tb 1073741824",
     }.items()
@@ -92,7 +94,10 @@ _UNITS: dict[str, tuple[str, float]] = {
 """Names of units in the singular, what they measure, and how large they are."""
 
 _ATTACHED = frozenset(
-    re.findall(r"\S+", "g kg mg lb lbs oz km m cm mm mi ft in h hr hrs min s sec ms kb mb gb tb l ml yrs yr °c °f")
+    re.findall(
+        r"\S+",
+        "g kg mg lb lbs oz km m cm mm mi ft in h hr hrs min s sec ms wk wks mo mos yr yrs kb mb gb tb l ml °c °f",
+    )
 )
 _MONTHS = {m: n for n, m in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), start=1)}
 _TIME = r"(?:[T ,]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?\s*([AaPp][Mm])?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
@@ -111,10 +116,16 @@ _AMOUNT_FORMS: tuple[Form, ...] = ("plain", "amount", "decimal comma")
 QUANTITY_FORMS: tuple[Form, ...] = ("quantity", "quantity with decimal comma")
 """Forms of numbers with one unit, or none."""
 
-_SEVERAL_UNITS: tuple[Form, ...] = (
-    "quantity in several units",
-    "quantity in several units with decimal comma",
-)
+_SEVERAL_UNITS: tuple[Form, ...] = ("quantity in several units", "quantity in several units with decimal comma")
+_WITH_COMMAS: dict[Form, Form] = {
+    "plain": "decimal comma",
+    "amount": "decimal comma",
+    "quantity": "quantity with decimal comma",
+    "quantity in several units": "quantity in several units with decimal comma",
+}
+"""Forms whose cells may also be written with decimal commas, and how they are called then."""
+
+_CAPITAL_AT_END = re.compile(r".*[0-9]\s*[A-Z]")
 _MOST = 0.8  # of the cells that one way of writing reads: the others are slips of the pen
 
 
@@ -153,8 +164,7 @@ def guess_form(cells: Iterable[str]) -> Form | None:
     >>> guess_form(["red", "1"]) is None
     True
     """
-    values = [cell.strip() for cell in cells]
-    values = [cell for cell in values if cell.lower() not in MISSING]
+    values = _filled(cells)
     if not values or any(map(_CODE.fullmatch, values)):
         return None
     for form in get_args(Form):
@@ -178,10 +188,67 @@ def _is_apt(form: Form, values: list[str], *, any_units: bool = False) -> bool:
         units = {_UNITS.get(unit, unit) for unit in map(_unit, values) if unit}
         return (any_units or len(units) <= 1) and (form != "quantity" or _is_apt("amount", values))
     if form in _SEVERAL_UNITS:
+        # 12H and 3S are codes, unless units of more letters stand beside them.
         of_one_kind = len({_UNITS[_unit(cell)][0] for cell in values}) == 1
-        return of_one_kind and (form != "quantity in several units" or _is_apt("amount", values))
+        are_codes = all(map(_CAPITAL_AT_END.fullmatch, values))
+        return (any_units or (of_one_kind and not are_codes)) and (
+            form != "quantity in several units" or _is_apt("amount", values)
+        )
     # Dots are the way of countries that write the day first.
     return form != "date" or not any(map(_DAY_FIRST.match, values))
+
+
+def commas_like_others(columns: Mapping[str, pl.Series], forms: Mapping[str, Form]) -> dict[str, Form]:
+    """Tell which columns have decimal commas because the other columns of their table do.
+
+    Parameters
+    ----------
+    columns : mapping of str to polars.Series
+        Cells of columns of numbers.
+    forms : mapping of str to str
+        What `guess_form` told of each by itself.
+
+    Returns
+    -------
+    dict of str to str
+        Another form, for columns that can be read in both ways (``38,309`` and ``4.314``). None has one if no column must
+        have decimal commas, or another cannot have them (``4.31``, ``1,234,567``).
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = {"kg": pl.Series(["38,309", "9,120"]), "cm": pl.Series(["56,9", "60"])}
+    >>> commas_like_others(table, {"kg": "amount", "cm": "decimal comma"})
+    {'kg': 'decimal comma'}
+    """
+    import polars as pl
+
+    if not any(form in _WITH_COMMAS.values() for form in forms.values()):
+        return {}
+    found: dict[str, Form] = {}
+    for name, form in forms.items():
+        if form not in _WITH_COMMAS:
+            continue
+        cells = columns[name].drop_nulls().unique()
+        if cells.dtype != pl.String:
+            if cells.dtype.is_float() and (cells.fill_nan(0) % 1 != 0).any():
+                return {}
+            continue
+        values, other = _filled(cells.to_list()), _WITH_COMMAS[form]
+        if not all(_PARSERS[other](cell) is not None for cell in values):
+            if any("." in cell or "," in cell for cell in values):
+                return {}
+            continue
+        # Prices have no three decimals.
+        is_price = any(map(_HAS_CURRENCY.search, values)) and any(map(_THREE_AFTER_COMMA.search, values))
+        if not is_price and _differ(form, other, values):
+            found[name] = other
+    return found
+
+
+def _filled(cells: Iterable[str]) -> list[str]:
+    stripped = (cell.strip() for cell in cells)
+    return [cell for cell in stripped if cell.lower() not in MISSING]
 
 
 def form_of_new(cells: Iterable[str], learned: Form) -> tuple[Form, Form | None]:
@@ -208,8 +275,7 @@ def form_of_new(cells: Iterable[str], learned: Form) -> tuple[Form, Form | None]
     >>> form_of_new(["55.125", "2.5"], "decimal comma"), form_of_new(["55.125"], "decimal comma")
     (('plain', None), ('decimal comma', 'plain'))
     """
-    values = [cell.strip() for cell in cells]
-    values = [cell for cell in values if cell.lower() not in MISSING]
+    values = _filled(cells)
     forms = _DATE_FORMS if learned in _DATE_FORMS else _AMOUNT_FORMS
     if learned in QUANTITY_FORMS:
         forms = (*forms, *QUANTITY_FORMS)
@@ -220,7 +286,7 @@ def form_of_new(cells: Iterable[str], learned: Form) -> tuple[Form, Form | None]
     if learned == "time" or not values:
         return learned, None
     read = {form: [cell for cell in values if _PARSERS[form](cell) is not None] for form in forms}
-    any_units = learned in QUANTITY_FORMS
+    any_units = learned in (*QUANTITY_FORMS, *_SEVERAL_UNITS)
     counts = {form: len(found) for form, found in read.items() if _is_apt(form, found, any_units=any_units)}
     most = max(counts.values(), default=0)
     if forms not in (_DATE_FORMS, _SEVERAL_UNITS) and (learned == "mixed amount" or most < _MOST * len(values)):
@@ -258,19 +324,22 @@ def unit_of(cells: Iterable[str]) -> str:
     Returns
     -------
     str
-        In the singular; empty if there is none, or they differ.
+        In the singular; empty if there is none. Of several units that measure the same it is the one that they are read in.
 
     Examples
     --------
-    >>> unit_of(["150 lbs", "1 lb", "120"]), unit_of(["5 kg", "300 g"])
-    ('lb', '')
+    >>> unit_of(["150 lbs", "1 lb", "120"]), unit_of(["5 kg", "300 lb"]), unit_of(["5 kg", "3 bags"])
+    ('lb', 'g', '')
     """
     units = {_UNITS.get(unit, unit): unit for unit in sorted(map(_unit, cells)) if unit}
-    return next(iter(units.values())) if len(units) == 1 else ""
+    if len(units) == 1:
+        return next(iter(units.values()))
+    kinds = {_UNITS[unit][0] if unit in _UNITS else unit for unit in units.values()}
+    return next((name for name, size in _UNITS.items() if {size[0]} == kinds and size[1] == 1), "")
 
 
-def other_units(cells: Iterable[str], unit: str) -> dict[str, bool]:
-    """Return the units of quantities that are not the expected one.
+def other_units(cells: Iterable[str], unit: str) -> dict[str, str]:
+    """Return the units of quantities that are not the expected one, and what `to_number` makes of them.
 
     Parameters
     ----------
@@ -281,16 +350,24 @@ def other_units(cells: Iterable[str], unit: str) -> dict[str, bool]:
 
     Returns
     -------
-    dict of str to bool
-        Each with whether `to_number` makes it the expected unit.
+    dict of str to {"converted", "taken as they stand", "missing"}
+        Missing are those that measure something else; what is not known is taken as it stands. If no number has a unit, there
+        is an empty one.
 
     Examples
     --------
-    >>> other_units(["70 kg", "150 lbs", "8 bags"], "lb")
-    {'bag': False, 'kg': True}
+    >>> other_units(["70 kg", "150 lbs", "8 bags", "3 cm"], "lb")
+    {'bag': 'taken as they stand', 'cm': 'missing', 'kg': 'converted'}
     """
-    found = sorted({_unit(cell) for cell in cells} - {"", unit})
-    return {other: _ratio(other, unit) is not None for other in found if _ratio(other, unit) != 1}
+    found = {_unit(cell) for cell in cells if _quantity(cell) is not None or _comma_quantity(cell) is not None}
+    found = found - {""} or found
+    return {other: _treatment(other, unit) for other in sorted(found - {unit}) if _ratio(other, unit) != 1}
+
+
+def _treatment(unit: str, wanted: str) -> str:
+    if _ratio(unit, wanted) is not None:
+        return "converted"
+    return "missing" if unit in _UNITS and wanted in _UNITS else "taken as they stand"
 
 
 def _ratio(unit: str, other: str) -> float | None:
@@ -330,13 +407,13 @@ def to_number(cell: str, form: Form, unit: str = "") -> float | None:
     form : str
         What `guess_form` told of its column.
     unit : str
-        Unit that a quantity is wanted in, as `unit_of` tells; without one, and for units that do not measure the same,
-        it is taken as it stands.
+        Unit that a quantity is wanted in, as `unit_of` tells. A quantity without a unit, or in one that is not known, is taken
+        as it stands.
 
     Returns
     -------
     float or None
-        None if it cannot be read in that form, or is missing.
+        None if it cannot be read in that form, is missing, or measures something else than the unit.
 
     Examples
     --------
@@ -347,9 +424,12 @@ def to_number(cell: str, form: Form, unit: str = "") -> float | None:
     """
     cell = cell.strip()
     number = None if cell.lower() in MISSING else _PARSERS[form](cell)
-    if number is None or not unit or form not in QUANTITY_FORMS:
+    own = _unit(cell) if unit and number is not None else ""
+    if number is None or not own:
         return number
-    return number * (_ratio(_unit(cell), unit) or 1)
+    if _treatment(own, unit) == "missing":
+        return None
+    return number * (_ratio(own, unit) or 1) if form in QUANTITY_FORMS else number
 
 
 def as_written(number: float, form: Form) -> str:
@@ -406,6 +486,8 @@ def to_numbers(series: pl.Series, form: Form = "plain", unit: str = "") -> np.nd
 
     if series.dtype.is_temporal() and series.dtype != pl.Duration:
         series = series.cast(pl.String)
+    if form in _SEVERAL_UNITS:
+        series = series.cast(pl.String)  # a number without a unit may be anything there
     if form == "plain" or series.dtype != pl.String:
         if series.dtype == pl.String:
             series = series.str.strip_chars()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from handful.core.number_forms import MISSING, Form, form_of_new, other_units, to_number
+from handful.core.number_forms import MISSING, QUANTITY_FORMS, Form, form_of_new, other_units, to_number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,7 +82,7 @@ def forms_of_new(frame: pl.DataFrame, learned: Mapping[str, Form], units: Mappin
                 forms[name] = other
     notes = [_told_order(frame[name]) for name in others if forms[name] == "date"]
     for name, unit in (units or {}).items():
-        notes.extend(_told_units(frame[name], unit))
+        notes.extend(_told_units(frame[name], unit, learned[name]))
     return NewForms(forms, bool(others), notes)
 
 
@@ -98,13 +98,23 @@ def _form(cells: pl.Series, learned: Form) -> tuple[Form, Form | None]:
     return form_of_new(values.to_list(), learned)
 
 
-def _told_units(cells: pl.Series, learned: str) -> Iterator[str]:
+def _told_units(cells: pl.Series, unit: str, learned: Form) -> Iterator[str]:
+    """Tell of units that the training rows do not have, where these had one; where several, only of what is lost."""
     import polars as pl
 
-    values = cells.drop_nulls().unique().str.strip_chars().to_list() if cells.dtype == pl.String else []
-    for unit, known in other_units(values, learned).items():
-        done = "are converted" if known else "are taken as they stand, so the answers may mean little"
-        yield f"Column {cells.name!r} has numbers in {unit!r}, in training it had {learned!r}: they {done}."
+    values = cells.drop_nulls().unique().cast(pl.String).str.strip_chars()
+    units = other_units(values.filter(~values.str.to_lowercase().is_in(list(MISSING))).to_list(), unit)
+    has = f"Column {cells.name!r} has numbers"
+    several = learned not in QUANTITY_FORMS
+    had = "in training it had several" if several else f"in training it had {unit!r}"
+    for other, treatment in units.items():
+        if not other:
+            yield f"{has} without a unit, {had}: they {'count as missing' if several else f'are taken as {unit!r}'}."
+        elif treatment == "missing":
+            yield f"{has} in {other!r}, which does not measure what {unit!r} does: they count as missing."
+        elif not several:
+            doubt = ", so the answers may mean little" if treatment == "taken as they stand" else ""
+            yield f"{has} in {other!r}, {had}: they are {treatment}{doubt}."
 
 
 def _told_order(cells: pl.Series) -> str:

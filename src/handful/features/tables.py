@@ -13,7 +13,7 @@ from scipy import sparse
 
 from handful.core.counted import counted
 from handful.core.errors import DataError
-from handful.core.number_forms import MISSING, QUANTITY_FORMS, Form, guess_form, to_numbers, unit_of
+from handful.core.number_forms import MISSING, Form, commas_like_others, guess_form, to_numbers, unit_of
 from handful.core.records import Kind
 from handful.core.schema import Array, DictOf, Either, IfThere, ListOf, Names, Number, Record, Text, stored
 from handful.features.scales import find_scale, places_of, plain
@@ -209,9 +209,12 @@ class TableEncoder:
             Ready to `transform`.
         """
         learners: dict[str, Callable[[pl.Series], dict[str, Any]]] = {
-            "numeric": _learn_numbers,
+            "numeric": lambda cells: _learn_numbers(cells, forms[cells.name]),
             "nominal": _learn_values,
         }
+        numbers = {name: frame[name] for name, kind in kinds.items() if kind == "numeric"}
+        forms = {name: _form(cells) for name, cells in numbers.items()}
+        forms |= commas_like_others(numbers, forms)
         columns: dict[str, dict[str, Any]] = {}
         made: dict[str, TextParts] = {}
         for name, kind in kinds.items():
@@ -453,19 +456,13 @@ class TableEncoder:
         columns = {
             name: frame[name] for name, kind in self.kinds.items() if kind == "numeric" and name in frame.columns
         }
-        counts = {name: _unreadable(cells, self._columns[name].get("form", "plain")) for name, cells in columns.items()}
+        counts = {name: _unreadable(cells, self._columns[name]) for name, cells in columns.items()}
         return {name: n for name, n in counts.items() if n}
 
 
-def _unreadable(cells: pl.Series, form: Form) -> int:
-    import polars as pl
-
-    if cells.dtype.is_float():
-        return int(cells.is_infinite().sum())
-    if cells.dtype.is_integer() or cells.dtype == pl.Boolean:
-        return 0
-    cells = _without_missing(cells)
-    return int((np.isnan(to_numbers(cells, form)) & cells.is_not_null().to_numpy()).sum())
+def _unreadable(cells: pl.Series, column: Mapping[str, Any]) -> int:
+    cells = cells.fill_nan(None) if cells.dtype.is_float() else _without_missing(cells)
+    return int((np.isnan(_numbers(cells, column)) & cells.is_not_null().to_numpy()).sum())
 
 
 def _without_missing(cells: pl.Series) -> pl.Series:
@@ -476,8 +473,7 @@ def _without_missing(cells: pl.Series) -> pl.Series:
     return cells.set(cells.str.strip_chars().str.to_lowercase().is_in(list(MISSING)), None)
 
 
-def _learn_numbers(series: pl.Series) -> dict[str, Any]:
-    form = _form(series)
+def _learn_numbers(series: pl.Series, form: Form) -> dict[str, Any]:
     cells = to_numbers(series, form)
     known = cells[~np.isnan(cells)]
     if not len(known):
@@ -489,7 +485,7 @@ def _learn_numbers(series: pl.Series) -> dict[str, Any]:
     learned = {"center": center, "scale": 1.0 if constant else spread}
     if form == "plain":
         return learned
-    unit = unit_of(series.drop_nulls().unique().to_list()) if form in QUANTITY_FORMS else ""
+    unit = unit_of(series.drop_nulls().unique().to_list()) if form.startswith("quantity") else ""
     return {**learned, "form": form, **({"unit": unit} if unit else {})}
 
 
@@ -503,9 +499,12 @@ def _form(series: pl.Series) -> Form:
     return guess_form(series.drop_nulls().unique().to_list()) or "plain"
 
 
+def _numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
+    return to_numbers(series, column.get("form", "plain"), column.get("unit", ""))
+
+
 def _encode_numbers(series: pl.Series, column: Mapping[str, Any]) -> np.ndarray:
-    numbers = to_numbers(series, column.get("form", "plain"), column.get("unit", ""))
-    scaled = (numbers - column["center"]) / column["scale"]
+    scaled = (_numbers(series, column) - column["center"]) / column["scale"]
     # So far out that it is no matter how far; forests reckon in single precision, and squares must not run over.
     return np.asarray(np.clip(np.nan_to_num(scaled, nan=0.0), -_FARTHEST, _FARTHEST)[:, None])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from handful.core.counted import counted
 from handful.core.errors import FormatError
-from handful.core.number_forms import MISSING, Form, currencies, guess_form
+from handful.core.number_forms import MISSING, Form, commas_like_others, currencies, guess_form
 from handful.core.records import Kind
 from handful.corpora.formats.shown import shown
 from handful.corpora.opening import FilePath
@@ -26,7 +26,6 @@ _MANY_NUMBERS = 10  # different ones speak for numbers, even beside such cells
 _DIGIT = r"[0-9]"
 _LEADING_ZERO = r"^[+-]?0[0-9]+(\.[0-9]*)?$"
 _CODE_NAME = re.compile(r"\b(zip|postal|postcode|plz|phone|telephone|fax)(\b|_)", re.IGNORECASE)
-_POINTS_OF_THOUSANDS = r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})*$|^0$"
 _ENOUGH_PADDED = 10
 _MANY_NAMES = 100  # values of a column of names that are told apart
 _ENOUGH_COMMENTS = 20
@@ -68,9 +67,13 @@ def judge_columns(
     for start in range(0, frame.width, _BLOCK):
         block = frame[:, start : start + _BLOCK]
         columns.extend(_with_infinite(_judge_block(path, block, wanted, as_they_stand)))
-    if not any(column.form == "decimal comma" for column in columns):
+    if not any("decimal comma" in column.form for column in columns):
         return columns
-    return [_with_thousands(column, frame[column.cells.name]) for column in columns]
+    numbers = {column.cells.name: column for column in columns if column.kind == "numeric"}
+    written = {name: _as_written(column, frame[name]) for name, column in numbers.items()}
+    others = commas_like_others(written, {name: column.form for name, column in numbers.items()})
+    changed = {name: _with_commas(numbers[name], written[name], form) for name, form in others.items()}
+    return [changed.get(column.cells.name, column) for column in columns]
 
 
 def _with_infinite(columns: list[Column]) -> list[Column]:
@@ -88,19 +91,18 @@ def _with_infinite(columns: list[Column]) -> list[Column]:
     return [noted(column) for column in columns]
 
 
-def _with_thousands(column: Column, raw: pl.Series) -> Column:
-    """Read 4.314 as thousands, in a table whose other columns have decimal commas, where all points of a column may be that."""
+def _as_written(column: Column, raw: pl.Series) -> pl.Series:
+    """Return the cells of a column of numbers as text, where the file has them so; those that are no numbers are missing."""
     import polars as pl
 
-    if column.kind != "numeric" or column.form != "plain" or raw.dtype != pl.String:
-        return column
-    cells = raw.str.strip_chars()
-    cells = cells.set(cells.str.to_lowercase().is_in(list(MISSING)), None)
-    filled = cells.drop_nulls()
-    if not filled.str.contains(_POINTS_OF_THOUSANDS).all() or not filled.str.contains(r"\.", literal=False).any():
-        return column
-    note = f"Column {raw.name!r} is read with points between thousands, since other columns have decimal commas."
-    return Column(cells, "numeric", "decimal comma", note)
+    return raw.str.strip_chars().set(column.cells.is_null(), None) if raw.dtype == pl.String else raw
+
+
+def _with_commas(column: Column, written: pl.Series, form: Form) -> Column:
+    """Read 4.314 as thousands or 38,309 as decimals, and tell so."""
+    how = "decimal commas" if written.str.contains(",", literal=True).any() else "points between thousands"
+    told = f"Column {written.name!r} is read with {how}, since other columns have decimal commas."
+    return Column(written, "numeric", form, f"{column.note} {told}".strip())
 
 
 def _judge_block(path: FilePath, frame: pl.DataFrame, wanted: Mapping[str, Kind], as_they_stand: bool) -> list[Column]:
