@@ -24,7 +24,7 @@ from handful.corpora.formats import (
 from handful.corpora.formats import (
     parquet as parquet_format,
 )
-from handful.corpora.tables import kinds, read_table, write_table
+from handful.corpora.tables import kinds, read_rows, read_table, write_table
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -101,6 +101,9 @@ def test_kinds_can_be_given(put):
         (["1", "?", "2"], ("?",), [1, None, 2]),
         (["a", "?", "NA"], (), ["a", "?", "NA"]),
         (["a", "b", "?"], (), ["a", "b", None]),
+        (["a", "none", "none", "b"], (), ["a", None, None, "b"]),
+        (["a", "none", "none", "b", "", "", ""], (), ["a", "none", "none", "b", None, None, None]),
+        (["a", "None", "None", "b", ""], (), ["a", None, None, "b", None]),
         (["1", "2.0", ""], (), ["1", "2.0", None]),
         (["007", "1", "2"], (), ["007", "1", "2"]),
         (["1", "", "99999999999999999999"], (), ["1", None, "99999999999999999999"]),
@@ -113,6 +116,7 @@ def test_kinds_can_be_given(put):
 def test_labels_stay_what_they_are_and_missing_ones_are_none(put, labels, marks, wanted):
     path = put("x,y\n" + "".join(f"1,{label}\n" for label in labels))
     assert read_table(path, "y", unlabeled_marks=marks).labels.tolist() == wanted
+    assert read_rows(path, "y", marks=marks).table.labels.tolist() == wanted
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t"])

@@ -19,7 +19,7 @@ SURE_MARKS = frozenset(
 """Cells that mean "no label" wherever two other classes are left, in lower case."""
 
 DOUBTFUL_MARKS = frozenset({"none", "-", "--"})
-"""Cells that mean it unless they are as frequent as a class, since they may be names of classes too."""
+"""Cells that mean it unless they are as frequent as a class or rarer than empty cells, since they may be names of classes too."""
 
 _INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _FEWEST_NUMBERS = 20
@@ -64,7 +64,8 @@ def judge_labels(
     -----
     An empty cell and ``NaN`` are no labels. Other usual marks (``?``, ``NA``, ``unknown``, and -1 beside names) are none
     if at least two classes are left without them; ``None`` and ``-`` only if, besides, they are rarer or more frequent
-    than every class. Among whole numbers -1 is a class where other cells are empty, and means "no label" where none is.
+    than every class, and no rarer than empty cells. Among whole numbers -1 is a class where other cells are empty, and means
+    "no label" where none is.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def judge_labels(
     for mark in marks:
         cells = cells.set(cells.cast(pl.String) == mark, None)
     if not as_they_stand:
-        unlabeled = unlabeled_marks(cells, keep)
+        unlabeled = unlabeled_marks(cells, keep, n_empty=cells.null_count())
         if unlabeled:
             texts = cells.cast(pl.String)
             counts = {mark: int((texts == mark).sum()) for mark in unlabeled}
@@ -189,7 +190,7 @@ def means_no_label(cells: pl.Series, keep: Collection[str], *, other_marks: bool
     return bool((cells == -1).any()) and set(cells.unique()) - {None} != {-1, 1}
 
 
-def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:
+def unlabeled_marks(cells: pl.Series, keep: Collection[str] = (), *, n_empty: int = 0) -> list[str]:
     """Return the cells that mean "no label" by the rule of `judge_labels`.
 
     Parameters
@@ -198,6 +199,8 @@ def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:
         Cells of the label column; missing ones do not count.
     keep : collection of str
         Cells that are labels in any case.
+    n_empty : int
+        How many cells are empty.
 
     Returns
     -------
@@ -209,6 +212,9 @@ def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:
     >>> import polars as pl
     >>> unlabeled_marks(pl.Series(["good", "none", "best", "good"])), unlabeled_marks(pl.Series(["a", "b", "-1"]))
     ([], ['-1'])
+    >>> cells = pl.Series(["good", "none", "none", "best"])
+    >>> unlabeled_marks(cells), unlabeled_marks(cells, n_empty=9)
+    (['none'], [])
     """
     import polars as pl
 
@@ -217,9 +223,12 @@ def unlabeled_marks(cells: pl.Series, keep: Collection[str] = ()) -> list[str]:
     counts: dict[str, int] = dict(cells.drop_nulls().value_counts().iter_rows())
     usual = _usual_marks(counts, keep)
     sizes = [count for cell, count in counts.items() if cell not in usual] or [0]
-    marks = [
-        cell for cell in usual if cell.lower() not in DOUBTFUL_MARKS or not min(sizes) <= counts[cell] <= max(sizes)
-    ]
+
+    def is_class(cell: str) -> bool:
+        like_others = min(sizes) <= counts[cell] <= max(sizes)
+        return cell.lower() in DOUBTFUL_MARKS and (like_others or counts[cell] < n_empty)
+
+    marks = [cell for cell in usual if not is_class(cell)]
     return sorted(marks) if len(counts) - len(marks) >= 2 else []
 
 

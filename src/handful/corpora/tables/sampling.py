@@ -174,7 +174,7 @@ def _settle(samples: dict[str, _Sample], target: str, keep: Collection[str]) -> 
         return [], []
     parts = [*samples["labeled"].frames, *doubtful.frames]
     cells = pl.concat([part[target].cast(pl.String).str.strip_chars() for part in parts])
-    none = unlabeled_marks(cells, keep)
+    none = unlabeled_marks(cells, keep, n_empty=samples["unlabeled"].seen)
     numbers = as_integers(cells)
     if means_no_label(numbers, keep, other_marks=bool(none) or samples["unlabeled"].seen > 0):
         none.append("-1")
