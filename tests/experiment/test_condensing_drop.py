@@ -276,7 +276,7 @@ def counted():
 
 
 @pytest.mark.parametrize("again", [True, False])
-def test_kept_weights_are_learned_again_where_that_is_likely_better(counted, again, monkeypatch):
+def test_kept_weights_are_learned_again_unless_that_is_likely_worse(counted, again, monkeypatch):
     learned_from, numbers = [], range(len(counted.held[0]))
     taught = [counted.held[0][number] for number in numbers[1::2]]
 
@@ -285,7 +285,7 @@ def test_kept_weights_are_learned_again_where_that_is_likely_better(counted, aga
         return refitted(small, drop, sentences, tags, progress)
 
     monkeypatch.setattr("handful.experiment.tagger_condensing.refitted", learn)
-    monkeypatch.setattr("handful.experiment.tagger_condensing._is_sure", lambda gain, n_errors: again)
+    monkeypatch.setattr("handful.experiment.tagger_condensing._is_sure", lambda more, n_errors: not again)
     found = condense(counted, "kept")
     # on trial without the half that judges; for good from all
     trial = counted.rest[0] + taught
@@ -301,7 +301,7 @@ def test_kept_weights_are_learned_again_where_that_is_likely_better(counted, aga
 
 
 def test_what_learning_again_costs_is_told_of_the_half_that_judged(counted, monkeypatch):
-    monkeypatch.setattr("handful.experiment.tagger_condensing._is_sure", lambda gain, n_errors: True)
+    monkeypatch.setattr("handful.experiment.tagger_condensing._is_sure", lambda more, n_errors: False)
     told = condense(counted, "kept").dropped
     second, (inputs, gold) = counted.features[1], counted.held
     half = second.retrain(inputs[1::2], gold[1::2], **counted.settings.training(None))

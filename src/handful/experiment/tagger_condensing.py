@@ -100,9 +100,9 @@ def condense_tagger(
         teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
         beaten only by more than chance would do.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped, and the others learned again if that has fewer errors, by more than
-        one standard error; by default as many are dropped as cost no errors and surely change few answers, and the others
-        are learned again only where kept weights are.
+        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and surely change few answers.
+        If a drop is named, the others are learned again where that has fewer errors, by more than one standard error; kept
+        weights always are, unless that has more errors by as much.
     progress : callable, optional
         Told of trainings.
 
@@ -119,9 +119,10 @@ def condense_tagger(
     by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
     the first, so that it has more to gain. Larger and larger drops are tried until errors are lost, or more than 3 in 100 answers
     may be other ones: those that are, and two standard errors. Fewer than 1,000 answers tell too little for more than 0.02.
-    What bins add to kept weights was learned beside the second base model. Beside the first, which has seen more, it is too
-    much or too little; so the sum is learned again from all sentences, near to what it was. Whether that helps is told by the
-    second model with one half of the held-out sentences, judged on the other.
+    What bins add to kept weights was learned beside the second base model and need not be right beside the first, which has
+    seen more; so the sum is learned again from all sentences, near to what it was. That is left out where the second
+    model, with one half of the held-out sentences, has more errors by it in the other, by more than one standard error. It
+    need not have fewer, since the bins were learned beside it.
     The weights of the result are rounded, to 0.1 at most, so that the file packs well,
     and tables that it reads, such as clusters, keep hashes in place of words (`CRF.with_small_lookups`).
     """
@@ -236,7 +237,7 @@ class _Training:
         return self._trained(self._second.rebin(**self.chosen), data)
 
     def settled(self, rest: Any, dropped: Dropped) -> Dropped:
-        """Tell what it costs to learn the weights again that a drop has left, if that has fewer errors."""
+        """Tell what it costs to learn the weights again that a drop has left, unless that has likely more errors."""
         if not self._held.halves:
             return dropped
         asked, taught = self._held.halves
@@ -248,7 +249,7 @@ class _Training:
         inputs, tags = ([*some, *others] for some, others in zip(rest, part, strict=True))
         again = refitted(light, dropped.below, inputs, tags)
         judge = _HeldOut(*self._held.part(asked), with_spans=self._held.with_spans)
-        if not _is_sure(judge.errors(light) - judge.errors(again), _LIKELY):
+        if _is_sure(judge.errors(again) - judge.errors(light), _LIKELY):
             return dropped
         answers, found = (each.predict(list(judge.inputs)) for each in (model, again))
         return judge.cost(answers, found, dropped.below, again=True)
