@@ -14,7 +14,7 @@ from scipy import stats
 from handful.core.records import Sentence
 from handful.corpora import load
 from handful.evaluation.chunks import chunk_f1, sentence_values
-from handful.experiment.tagger_slimming import slimmed
+from handful.experiment.tagger_slimming import refitted, slimmed
 from handful.features import lookup_templates, ready_set
 from handful.methods import load as load_model
 from handful.methods import save
@@ -30,18 +30,25 @@ from handful.tagging import CRF, TagColumn
 Tagged = tuple[list[Sentence], list[list[str]]]
 WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed", "rounded")
 PAPER_TOKENS = 3_720_000_000
+_USUAL_DISCOUNT = 0.2
 _OFTEN = 5  # observations of vocabulary "all"
 _RATE_FROM = 130_000  # tokens; a discount that is a rate is the paper's at this size
 
 
 class Setting(NamedTuple):
-    """A way to condense: its resolution, the weight of raw text in labeled texts, the step of base weights, the least weight."""
+    """A way to condense.
+
+    Its resolution, the weight of raw text in labeled texts, the step of base weights, the least weight, the discount, and
+    whether the weights that are left are learned again.
+    """
 
     way: str
     resolution: float | None
     weight: float | None
     step: float | None
     drop: float | None
+    discount: float | None = None
+    again: bool | None = None
 
     @classmethod
     def every(
@@ -51,11 +58,15 @@ class Setting(NamedTuple):
         weights: Sequence[float],
         steps: Sequence[float],
         drops: Sequence[float | None],
+        discounts: Sequence[float | None] = (None,),
+        *,
+        again: bool = False,
     ) -> list[Setting]:
         """Return all that go together."""
         return [
-            cls(way, resolution, weight, step, drop)
+            cls(way, resolution, weight, step, drop, discount, again or None)
             for way in ways
+            for discount in (discounts if way != "rounded" else (None,))
             for resolution in (resolutions if way != "rounded" else (None,))
             for weight in (weights if "weighed" in way else (None,))
             for step in (steps if "kept" in way else (None,))
@@ -160,7 +171,8 @@ class Curve:
     def row(self, setting: Setting, n_tokens: int, *, test: bool = False) -> dict[str, Any]:
         """Condense in one way what was counted, and score; keep the row."""
         told = setting.told() | ({} if self.decisions == "best" else {"decisions": self.decisions})
-        named = "-".join(map(str, [self.name, *told.values(), self.every, *["test"] * test]))
+        settings = [f"{name}={value}" for name, value in told.items()]
+        named = "-".join(map(str, [self.name, *settings, self.every, *["test"] * test]))
         kept = self.folder / f"{named}.json"
         if not kept.exists():
             kept.write_text(json.dumps({"tokens": n_tokens} | told | self._measured(setting, n_tokens, test)))
@@ -168,19 +180,23 @@ class Curve:
         return row
 
     def _measured(self, setting: Setting, n_tokens: int, test: bool) -> dict[str, Any]:
-        same = setting._replace(drop=None)
+        same = setting._replace(drop=None, again=None)
         if self._trained is None or self._trained[0] != same:
             self._trained = same, self._condensed(same, n_tokens)
         model = self._trained[1]
         if setting.drop is None:
             return self._scores(model, test) | {"weights": model.n_active_condensed_}
-        model = slimmed(model, setting.drop).with_small_lookups()
-        return self._scores(model, test) | {"weights": model.n_active_condensed_} | self._sizes(model)
+        model = slimmed(model, setting.drop)
+        if setting.again:
+            model = refitted(model, setting.drop, *self.train)
+        weights = {"weights": model.n_active_condensed_, "weights by template": _by_template(model)}
+        model = model.with_small_lookups()
+        return self._scores(model, test) | weights | self._sizes(model)
 
     def _condensed(self, setting: Setting, n_tokens: int) -> CRF:
         if setting.way == "rounded":
             return self.models["whole"]
-        bins: dict[str, Any] = {"discount": 0.2, "resolution": setting.resolution}
+        bins: dict[str, Any] = {"discount": setting.discount or _USUAL_DISCOUNT, "resolution": setting.resolution}
         learning: dict[str, Any] = {"penalty": "l1", "strength": self.strength, "max_iter": 45, "start": "potency"}
         if setting.way == "rate":
             bins["discount"] *= max(1.0, n_tokens / _RATE_FROM)
@@ -249,6 +265,14 @@ class Curve:
 def names(part: str, n_sentences: int | None = None) -> Tagged:
     sentences = list(load(f"conll2003-eng-{part}"))[:n_sentences]
     return sentences, [list(s["ner"]) for s in sentences]
+
+
+def _by_template(model: CRF) -> int:
+    """Count weights, each once for all features of a template that share it: condensed features, as the paper counts them."""
+    space = model.feature_space()
+    weights = space.base_weights(np.arange(space.n_features))
+    ids = np.flatnonzero(weights)
+    return len(np.unique(np.stack([space.types(ids), np.rint(weights[ids] * 1e6)]), axis=1).T)
 
 
 def extrapolated(rows: Rows) -> Rows:

@@ -18,7 +18,8 @@ with the text); "weighed" (raw text counts for so many labeled texts, however lo
 weighed" (base weights kept, rounded: `--steps`); "rounded" (base weights alone, as `handful condense --way rounded`, with
 `--drops`). `--near` takes the third of the sentences whose words are likelier in labeled text than in raw text, `--decisions
 marginals` counts what the base model expects in place of its best outputs, `--vocabulary all` takes up observations that the
-raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the size of the file. Rows
+raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the size of the file;
+`--again` then learns the others once more from all sentences, near to what they were, as `handful condense --drop` may do. Rows
 also tell how far F1 is from that of the base model on the same sentences, with a standard error over these.
 With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base
 models, counts and rows, so that a run can be stopped and go on.
@@ -26,8 +27,8 @@ models, counts and rows, so that a run can be stopped and go on.
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
                                [--systems words clusters lexicon affixes order2] [--peers crfsuite spacy perceptron tnt] [--slice 3]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
-                               [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--near]
-                               [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
+                               [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--again]
+                               [--discounts 1 5] [--near] [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
 """
 
 from __future__ import annotations
@@ -201,7 +202,15 @@ def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]
         task.widen(read().until(amounts[-1]))
         name += f"-all-{amounts[-1]}"
     rows: Rows = []
-    settings = Setting.every(options.ways, options.resolutions, options.weights, options.steps, options.drops)
+    settings = Setting.every(
+        options.ways,
+        options.resolutions,
+        options.weights,
+        options.steps,
+        options.drops,
+        options.discounts,
+        again=options.again,
+    )
     for amount in amounts:
         task.count(text.until(amount), f"{name}-{amount}")
         for setting in settings:
@@ -223,6 +232,8 @@ def main() -> None:
     )
     parser.add_argument("--steps", nargs="+", type=float, default=(0.02,), help="that kept base weights are rounded to")
     parser.add_argument("--drops", nargs="+", type=float, default=(None,), help="leave out weights nearer to 0")
+    parser.add_argument("--again", action="store_true", help="learn the weights again that --drops leaves")
+    parser.add_argument("--discounts", nargs="+", type=float, default=(None,), help="C; by default 0.2")
     parser.add_argument("--vocabulary", choices=("labeled", "all"), default="labeled")
     parser.add_argument("--clusters", action="store_true", help="a base model that reads ready clusters (iCWR)")
     parser.add_argument("--decisions", choices=("best", "marginals"), default="best", help="what is counted")
@@ -241,6 +252,8 @@ def main() -> None:
     options = parser.parse_args()
     if "curve" in options.only and options.raw is None:
         parser.error("'curve' needs --raw FILE.")
+    if options.again and None in options.drops:
+        parser.error("--again needs --drops.")
     rows: Rows = []
     try:
         if "pos" in options.only:

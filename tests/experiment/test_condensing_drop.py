@@ -264,3 +264,53 @@ def test_discount_and_resolution_are_those_with_the_fewest_errors(given, chosen,
     assert asked_for[-1] == chosen  # the other half, with what was chosen
     gold = condensing.held[1]
     assert found.errors["kept"] == pytest.approx(len(gold) * WRONG[chosen] / sum(map(len, gold)))
+
+
+@pytest.fixture(scope="module")
+def counted():
+    made = [tree.sentence for tree in make_tagged_sentences(160, random_state=2)]
+    sentences, tags = [list(s.tokens) for s in made[:60]], [list(s["pos"]) for s in made[:60]]
+    base = CRF("pos", strength=0.05).fit(sentences, tags)
+    given = CondensingSettings(held_out=3, max_iter=5, discount=1.0, resolution=1.0, drop=0.05)
+    return Condensing(base, sentences, tags, given).count([list(s.tokens) for s in made[60:]])
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_kept_weights_are_learned_again_unless_that_is_likely_worse(counted, again, monkeypatch):
+    learned_from, numbers = [], range(len(counted.held[0]))
+    taught = [counted.held[0][number] for number in numbers[1::2]]
+
+    def learn(small, drop, sentences, tags, progress=None):
+        learned_from.append((drop, list(sentences), len(tags)))
+        return refitted(small, drop, sentences, tags, progress)
+
+    monkeypatch.setattr("handful.experiment.tagger_condensing.refitted", learn)
+    monkeypatch.setattr("handful.experiment.tagger_condensing._is_sure", lambda more, n_errors: not again)
+    found = condense(counted, "kept")
+    # on trial without the half that judges; for good from all
+    trial = counted.rest[0] + taught
+    wanted = [trial, counted.labeled[0]] if again else [trial]
+    assert learned_from == [(0.05, sentences, len(sentences)) for sentences in wanted]
+    assert (found.way, found.dropped.again, found.dropped.below) == ("kept", again, 0.05)
+    full, second = counted.features
+    carried = full.carry(second.retrain(*counted.held, **counted.settings.training(None)), second)
+    small = slimmed(carried, 0.05)
+    expected = refitted(small, 0.05, *counted.labeled) if again else small
+    assert found.model.weights_.tolist() == expected.weights_.tolist()
+    assert (small.weights_.tolist() == found.model.weights_.tolist()) is not again
+
+
+def test_what_learning_again_costs_is_told_of_the_half_that_judged(counted, monkeypatch):
+    monkeypatch.setattr("handful.experiment.tagger_condensing._is_sure", lambda more, n_errors: False)
+    told = condense(counted, "kept").dropped
+    second, (inputs, gold) = counted.features[1], counted.held
+    half = second.retrain(inputs[1::2], gold[1::2], **counted.settings.training(None))
+    again = refitted(slimmed(half, 0.05), 0.05, counted.rest[0] + inputs[1::2], [*counted.rest[1], *gold[1::2]])
+    n = sum(map(len, gold[::2]))
+
+    def share(some, others):  # a tag less, and one more
+        return 2 * sum(a != b for x, y in zip(some, others, strict=True) for a, b in zip(x, y, strict=True)) / n
+
+    before, after = half.predict(inputs[::2]), again.predict(inputs[::2])
+    assert (told.errors_before, told.errors) == pytest.approx((share(gold[::2], before), share(gold[::2], after)))
+    assert told.changed == pytest.approx(share(before, after))

@@ -61,7 +61,8 @@ class Dropped:
         Weights nearer to 0 are left out; see `slimmed`.
     errors_before, errors : float
         Errors with all weights and without the light ones, as in `Condensed`; of the second tagger, which has not seen the
-        held-out sentences, but for what bins have learned from them if base weights are kept.
+        held-out sentences, but for what bins have learned from them if base weights are kept. If these are learned again, of
+        one half of the sentences, from which nothing was learned.
     changed, changed_at_most : float
         Answers that are other ones without the light weights, counted as errors are, and two standard errors more.
     again : bool
@@ -99,8 +100,9 @@ def condense_tagger(
         teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
         beaten only by more than chance would do.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped, and the others learned again if that has fewer errors, by more than
-        one standard error; by default as many are dropped as cost no errors and surely change few answers.
+        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and surely change few answers.
+        If a drop is named, the others are learned again where that has fewer errors, by more than one standard error; kept
+        weights always are, unless that has more errors by as much.
     progress : callable, optional
         Told of trainings.
 
@@ -117,6 +119,10 @@ def condense_tagger(
     by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
     the first, so that it has more to gain. Larger and larger drops are tried until errors are lost, or more than 3 in 100 answers
     may be other ones: those that are, and two standard errors. Fewer than 1,000 answers tell too little for more than 0.02.
+    What bins add to kept weights was learned beside the second base model and need not be right beside the first, which has
+    seen more; so the sum is learned again from all sentences, near to what it was. That is left out where the second
+    model, with one half of the held-out sentences, has more errors by it in the other, by more than one standard error. It
+    need not have fewer, since the bins were learned beside it.
     The weights of the result are rounded, to 0.1 at most, so that the file packs well,
     and tables that it reads, such as clusters, keep hashes in place of words (`CRF.with_small_lookups`).
     """
@@ -137,10 +143,14 @@ def condense_tagger(
     costs = held.costs(models[chosen], condensing.rest)
     if drop is None:
         dropped = _costless(models[chosen], costs, _DROPS_BY_FEW if held.amount < _FEW else _DROPS)
+    elif chosen == "kept":
+        dropped = costs(drop)
     else:
         light = slimmed(models[chosen], drop)
         gain = held.errors(light) - held.errors(refitted(light, drop, *condensing.rest))
         dropped = costs(drop, again=_is_sure(gain, _LIKELY))
+    if chosen == "kept":
+        dropped = trained.settled(condensing.rest, dropped)
     result, told = full.base_model, {}
     if chosen == "bins":
         result, told = trained.bins(full, condensing.labeled), trained.chosen | {"resolution": trained.fine}
@@ -179,24 +189,26 @@ class _HeldOut:
     def costs(self, full: Any, fitted_to: Any) -> Callable[..., Dropped]:
         """Return a function that tells what a drop costs a tagger, if the other weights are learned again or as they are."""
         answers = full.predict(list(self.inputs))
-        before = self.share(self._differences(self.gold, answers))
 
         def of(drop: float, *, again: bool = False) -> Dropped:
             small = slimmed(full, drop)
             small = refitted(small, drop, *fitted_to) if again else small
-            found = small.predict(list(self.inputs))
-            changed = self._differences(answers, found)
-            more = _SURELY_CHANGED * np.sqrt(changed.sum() + 1.0)  # chance, as of any count
-            return Dropped(
-                drop,
-                before,
-                self.share(self._differences(self.gold, found)),
-                self.share(changed),
-                self.share(changed) + float(more) / self.amount,
-                again,
-            )
+            return self.cost(answers, small.predict(list(self.inputs)), drop, again=again)
 
         return of
+
+    def cost(self, answers: Any, found: Any, drop: float, *, again: bool) -> Dropped:
+        """Compare the answers with all weights with those that are found without the light ones."""
+        changed = self._differences(answers, found)
+        more = _SURELY_CHANGED * np.sqrt(changed.sum() + 1.0)  # chance, as of any count
+        return Dropped(
+            drop,
+            self.share(self._differences(self.gold, answers)),
+            self.share(self._differences(self.gold, found)),
+            self.share(changed),
+            self.share(changed) + float(more) / self.amount,
+            again,
+        )
 
     def _differences(self, some: Any, others: Any) -> np.ndarray:
         pairs = zip(some, others, strict=True)
@@ -223,6 +235,24 @@ class _Training:
     def kept(self, data: Any) -> Any:
         """Train what bins add to the weights of the second base model."""
         return self._trained(self._second.rebin(**self.chosen), data)
+
+    def settled(self, rest: Any, dropped: Dropped) -> Dropped:
+        """Tell what it costs to learn the weights again that a drop has left, unless that has likely more errors."""
+        if not self._held.halves:
+            return dropped
+        asked, taught = self._held.halves
+        part = self._held.part(taught)
+        model = self.kept(part)
+        if not is_there(model, dropped.below):
+            return dropped
+        light = slimmed(model, dropped.below)
+        inputs, tags = ([*some, *others] for some, others in zip(rest, part, strict=True))
+        again = refitted(light, dropped.below, inputs, tags)
+        judge = _HeldOut(*self._held.part(asked), with_spans=self._held.with_spans)
+        if _is_sure(judge.errors(again) - judge.errors(light), _LIKELY):
+            return dropped
+        answers, found = (each.predict(list(judge.inputs)) for each in (model, again))
+        return judge.cost(answers, found, dropped.below, again=True)
 
     def choose(self) -> np.ndarray:
         """Choose by the errors of one half, and return those of both halves."""

@@ -49,7 +49,8 @@ class CondensingSettings:
     drop : float or "auto", default="auto"
         Drop features whose weight in the end is nearer to 0. auto: as many as cost nothing on held-out inputs, and none where
         nothing is held out. A tagger that holds sentences out learns its other weights again, where a drop is named and that
-        helps. For a parser that keeps its weights: see `CondensedFeatures.thinned`; auto: as many as, by
+        helps, or weights are kept and it does no harm. For a parser that keeps its weights: see
+        `CondensedFeatures.thinned`; auto: as many as, by
         held-out trees and one standard error, cost no more than one head in a thousand.
     vocabulary : {"labeled", "all"}, default="labeled"
         Which observations are known: those of the labeled inputs, or also what only the raw text has, min_count times.
