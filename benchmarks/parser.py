@@ -24,7 +24,7 @@ would give.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample or EWT (`--treebanks`) with the tags of a tagger, after learning from the tags of people and
 from jackknifed ones (each tenth of the training trees tagged by a tagger of the others): the protocol for a parser of raw text.
-`wsj`, `ewt` and `ptb` have the tags of people throughout.
+`condensed` and `curve` do so with `--jackknifed`, and `handful paper suzuki2011` always does. All else has the tags of people.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
                                 [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer gold
@@ -207,13 +207,17 @@ def tagged_text(trees: list[Tree], raw: Sequence[str], n_tokens: int) -> list[Se
 def condensed(
     task: str,
     train: list[Tree],
+    gold: list[Tree],
     judged: dict[str, list[Tree]],
     jobs: int,
     raw: Sequence[str],
     amounts: list[int],
     drops: list[Any],
 ) -> Rows:
-    """Condense a parser of order 2 as `handful condense` does, by more and more text, and compare heads and files."""
+    """Condense a parser of order 2 as `handful condense` does, by more and more text, and compare heads and files.
+
+    `gold` are the training trees with the tags of people, from which the tagger of the text learns.
+    """
     rows: Rows = []
 
     def add(system: str, parser: DependencyParser, **more: Any) -> None:
@@ -233,7 +237,7 @@ def condensed(
     condensing = Condensing(
         full, train, None, CondensingSettings(held_out=3, vocabulary="all", min_count=3, max_iter=6)
     )
-    text = tagged_text(train, raw, max(amounts))
+    text = tagged_text(gold, raw, max(amounts))
     ends = np.cumsum([len(sentence) for sentence in text])
     for amount in sorted(amounts):
         condensing.features = [condensing.settings.features(features.base_model) for features in condensing.features]
@@ -476,15 +480,18 @@ def kept(jobs: int, n_tokens: int | None) -> Rows:
     return rows
 
 
-def curve(jobs: int, raw: str, amounts: Sequence[int], ways: Sequence[str]) -> Iterator[dict[str, Any]]:
+def curve(
+    jobs: int, raw: str, amounts: Sequence[int], ways: Sequence[str], jackknifed: bool
+) -> Iterator[dict[str, Any]]:
     """Yield heads right on 900 trees, after 2,600 others, of order 1 condensed by more and more raw text."""
     both = read_treebank()
     known = [*both.train, *both.dev]
-    trees = Treebank(known[:2600], known[2600:3500], [])
+    gold = Treebank(known[:2600], known[2600:3500], [])
+    trees = tagged_unseen(gold) if jackknifed else gold
     task = Task(trees, [], {}, n_jobs=jobs)
     learned_from = {"whole": trees.train, "early": [t for k, t in enumerate(trees.train) if k % HELD_OUT]}
     models = {name: task.base("sup", some) for name, some in learned_from.items()}
-    text = tagged_text(trees.train, [raw], max(amounts))
+    text = tagged_text(gold.train, [raw], max(amounts))
     ends = np.cumsum([len(sentence) for sentence in text])
     cuts = [0, *(int(np.searchsorted(ends, amount)) + 1 for amount in sorted(amounts))]
     # what is known is the same for all amounts: features of the right trees, and of the first part of the text
@@ -602,6 +609,11 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=tasks, default=("decode", "wsj", "ewt", "ptb"))
     parser.add_argument("--udpipe-every", type=int, default=1, help="the same for UDPipe, whose training takes long")
     parser.add_argument("--test", action="store_true", help="score 'condensed' on the test trees")
+    parser.add_argument(
+        "--jackknifed",
+        action="store_true",
+        help="tags of taggers that have not seen the trees, for 'condensed' and 'curve'",
+    )
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="for 'curve'")
     parser.add_argument("--drops", nargs="+", type=float, help="for 'condensed', in place of what held-out trees tell")
     systems = ("order1", "order2", "udpipe")
@@ -651,13 +663,16 @@ def main() -> None:
         ewt = read_ewt()
         add(morphology(ewt.train[::3], ewt.dev, options.jobs))
     for treebank in options.treebanks if "condensed" in options.only else ():
-        trees = TREEBANKS[treebank]()
+        whole = TREEBANKS[treebank]()
+        gold = whole._replace(train=whole.train[options.offset :: options.every])
+        trees = tagged_unseen(gold) if options.jackknifed else gold
         judged = {"development": trees.dev} | ({"test": trees.test} if options.test else {})
         amounts = options.tokens or [200_000]
         add(
             condensed(
-                treebank.upper(),
-                trees.train[options.offset :: options.every],
+                f"{treebank.upper()}{', jackknifed tags' * options.jackknifed}",
+                trees.train,
+                gold.train,
                 judged,
                 options.jobs,
                 options.raw,
@@ -674,7 +689,7 @@ def main() -> None:
     if "kept" in options.only:
         add(kept(options.jobs, most))
     for raw in options.raw if "curve" in options.only else ():
-        for row in curve(options.jobs, raw, options.tokens or AMOUNTS, options.ways):
+        for row in curve(options.jobs, raw, options.tokens or AMOUNTS, options.ways, options.jackknifed):
             add([row | {"system": row["way"]}])
     if "scale" in options.only:
         add(scale(sample[:3500], options.jobs))

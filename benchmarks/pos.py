@@ -3,6 +3,11 @@
 python benchmarks/pos.py            the WSJ sample and all of the Brown corpus, 1.2 million rows
 python benchmarks/pos.py --quick    a tenth of it, each row says so
 python benchmarks/pos.py --json     the rows as JSON on stdout
+python benchmarks/pos.py --amounts ewt
+                                    in place of that, SCNN by more and more unlabeled words, as `handful paper sogaard2011` has it
+                                    on EWT or the WSJ sample, by cross-validation on the labeled part
+python benchmarks/pos.py --pairs ewt
+                                    in place of that, the pairs of tag and cluster in which CNN has more test words right than SCNN
 
 Needs the corpora wsj-sample-pos and brown-pos (see `handful data`); TiMBL takes part where the program `timbl` is found.
 """
@@ -18,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from itertools import chain
 from pathlib import Path
 
@@ -28,12 +34,17 @@ from sklearn.preprocessing import OneHotEncoder
 from handful.core.errors import MissingDataError
 from handful.corpora import load
 from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
+from handful.papers.claims import Settings
+from handful.papers.sogaard2011 import texts
+from handful.papers.sogaard2011.choosing import GRID, answers, blocks, fit
+from handful.papers.sogaard2011.plans import Experiment, cluster
 from handful.representations import BrownClusters
 from handful.tagging import CRF
 from handful.tagging.stacked import token_rows
 
 OPTIONS = {"n_neighbors": 2, "vote": "gaussian", "ties": "all"}
 LIMIT = 60.0
+AMOUNTS = (0, 30_000, 100_000, 300_000, 2_000_000)
 
 
 def timed(function):
@@ -83,6 +94,48 @@ def measure(quick):
     yield from timbl(X, labels, test, gold, ours)
 
 
+def experiment(corpus, quick):
+    """Return the rows of `handful paper sogaard2011` on EWT or the WSJ sample."""
+    settings = Settings(quick=quick, n_jobs=1)
+    parts, brown = {"wsj": texts.wsj_sample, "ewt": texts.ewt}[corpus](), texts.brown_words()
+    if quick:
+        parts, brown = parts.first(600), texts.first_words(brown, 100_000)
+    return Experiment(parts, brown, cluster(brown, settings), settings)
+
+
+def pairs(corpus, quick):
+    """Yield the test words that CNN has right beyond SCNN, with the same options, by their pair of tag and cluster."""
+    task, options = experiment(corpus, quick), GRID[-1]
+    right = {}
+    for kind in ("cnn", "scnn"):
+        found, _ = answers(fit(kind, options, task.T, task.gold_T, task.U), options, task.test)
+        right[kind] = found == task.gold
+        yield row(f"{corpus}: {kind}", "accuracy", right[kind].mean(), None, "(told)", None)
+    lost: Counter[tuple[str, ...]] = Counter()
+    for pair, cnn, scnn in zip(map(tuple, task.test.tolist()), right["cnn"], right["scnn"], strict=True):
+        lost[pair] += int(cnn) - int(scnn)
+    yield row(f"{corpus}: words lost by SCNN", "words", lost.total(), None, "(told)", None)
+    for pair, n in lost.most_common(5):
+        yield row(f"{corpus}: of these with tag and cluster {' '.join(pair)}", "words", n, None, "(told)", None)
+
+
+def amounts(corpus, quick):
+    """Yield accuracy on held-out labeled rows with no unlabeled words (CNN) and with more and more (SCNN), for some options."""
+    task = experiment(corpus, quick)
+    yield row(f"{corpus}: input tagger on the labeled rows", "accuracy", np.mean(task.T[:, 0] == task.gold_T), None,
+              "(told)", None)  # fmt: skip
+    for options in (GRID[-1], GRID[3]):
+        named = f"{options.n_neighbors} neighbors, {options.vote}, tag {options.tag_weight}"
+        for amount in dict.fromkeys(min(n, len(task.U)) for n in AMOUNTS):
+            right = 0
+            for train, judge in blocks(len(task.T), 3):
+                kind = "scnn" if amount else "cnn"
+                model = fit(kind, options, task.T[train], task.gold_T[train], task.U[:amount])
+                right += (answers(model, options, task.T[judge])[0] == task.gold_T[judge]).sum()
+            yield row(f"{corpus}, {named}: {kind}, {amount:,} unlabeled words", "accuracy", right / len(task.T), None,
+                      "(told)", None)  # fmt: skip
+
+
 def scikit_learn(X, labels, test, gold, ours, n_asked):
     encoder = OneHotEncoder(handle_unknown="ignore").fit(X.astype(str))
     peer = KNeighborsClassifier(5, algorithm="brute").fit(encoder.transform(X.astype(str)), labels)
@@ -129,6 +182,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the text")
     parser.add_argument("--json", action="store_true", help="print JSON on stdout")
+    parser.add_argument("--amounts", choices=("wsj", "ewt"), help="SCNN by more and more unlabeled words")
+    parser.add_argument("--pairs", choices=("wsj", "ewt"), help="where SCNN is worse than CNN")
     options = parser.parse_args()
     out = sys.stderr if options.json else sys.stdout
     load_now = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
@@ -136,7 +191,11 @@ def main():
     print(f"{'what':<66} {'unit':<9} {'ours':>10} {'peer':>10} {'ratio':>9}  target", file=out)
     rows = []
     try:
-        for entry in measure(options.quick):
+        if options.amounts or options.pairs:
+            found = (amounts if options.amounts else pairs)(options.amounts or options.pairs, options.quick)
+        else:
+            found = measure(options.quick)
+        for entry in found:
             entry["quick"] = options.quick
             rows.append(entry)
             verdict = {True: "holds", False: "DOES NOT HOLD", None: ""}[entry["holds"]]

@@ -196,3 +196,19 @@ def test_what_is_no_text_is_written_out(text, shown):
     from handful.cli.console import visible
 
     assert visible(text) == shown
+
+
+def test_figures_of_a_bar_are_no_powers_of_ten(monkeypatch):
+    import io
+
+    from rich.console import Console
+
+    from handful.cli import console
+    from handful.core.progress import Step
+
+    out = io.StringIO()
+    monkeypatch.setattr(console, "console", lambda stderr: Console(file=out, force_terminal=True, width=120))
+    with console.progress_bar() as progress:
+        progress(Step("count", 1, 1, {"tokens": 3_121_102.0, "objective": 12.3456789}))
+    assert "tokens 3,121,102" in out.getvalue()
+    assert "objective 12.3457" in out.getvalue()

@@ -83,7 +83,9 @@ def test_more_shares_than_pieces_leave_some_empty(capsys, folder, monkeypatch):
         code, out, err = count(capsys, folder, f"part{i}", "--shard", f"{i}/{N}", "--json")
         assert code == 0, err
     assert json.loads(out)["tokens"] == 0
-    assert run(capsys, "merge", *(folder / f"part{i}" for i in range(1, N + 1)), "-o", folder / "merged")[0] == 0
+    parts = [folder / f"part{i}" for i in range(1, N + 1)]
+    code, out, err = run(capsys, "merge", *parts, parts[0], "-o", folder / "merged", "--json")  # a file named twice
+    assert (code, json.loads(out)["shards"]) == (0, N), err
     assert (folder / "merged").read_bytes() == (folder / "whole").read_bytes()
 
 
@@ -93,6 +95,8 @@ def test_a_share_that_fails_is_named_and_one_that_is_missing_too(capsys, folder)
     assert count(capsys, folder, "part3", "--shard", "3/3")[0] == 0
     code, _, err = run(capsys, "merge", first, third, "-o", folder / "merged")
     assert (code, "all 3 shares must be there, but not 2/3. Run --shard 2/3." in err) == (2, True), err
+    code, _, err = run(capsys, "merge", first, first, "-o", folder / "merged")
+    assert (code, "but not 2/3, 3/3. Run --shard 2/3 and so on." in err) == (2, True), err
     lines = (folder / "a.txt").read_bytes().split(b"\n")
     (folder / "a.txt").write_bytes(b"\n".join([*lines[:12], b"bad \xff\xfe", *lines[12:]]))
     failed = [i for i in range(1, 4) if count(capsys, folder, f"again{i}", "--shard", f"{i}/3")[0]]

@@ -58,6 +58,23 @@ def test_a_run_judges_every_claim_and_says_why_one_is_missing(monkeypatch):
     assert json.dumps([o.as_dict() for o in outcomes])
 
 
+def test_a_pinned_page_gives_the_reasons_of_the_run(monkeypatch, tmp_path):
+    from handful.cli import main
+
+    for name in ("paper.toml", "measured.json"):
+        (tmp_path / name).write_bytes((paper_folder("suzuki2011") / name).read_bytes())
+    monkeypatch.setattr(claims, "paper_folder", lambda key: tmp_path)
+    found = Findings({"parsing-sup-test": 12.3456789}, {}, {"parsing-sup-test": "other trees"})
+    monkeypatch.setattr(claims, "import_module", lambda name: type("Plan", (), {"run": staticmethod(lambda s: found)}))
+    with pytest.raises(SystemExit) as ended:
+        main(["paper", "suzuki2011", "--pin", "--json"])
+    assert ended.value.code == 0
+    assert json.loads((tmp_path / "measured.json").read_text()) == {"parsing-sup-test": 12.345679}
+    rows = [line.split(" | ") for line in (tmp_path / "README.md").read_text().splitlines() if line.startswith("| ")]
+    (mine,) = [row for row in rows if row[3:] == ["12.35", "not reproduced", "other trees |"]]
+    assert mine[0] == "| Dependencies, supervised, FOBOS with L1, test set"
+
+
 def test_an_unknown_paper_is_named():
     with pytest.raises(ParameterError, match=r"no paper 'liu2031'.* Did you mean 'liu2013'"):
         load_paper("liu2031")

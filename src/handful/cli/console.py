@@ -131,7 +131,12 @@ def progress_bar() -> Iterator[Progress]:
         def report(step: Step) -> None:
             if step.stage not in tasks:
                 tasks[step.stage] = bars.add_task(step.stage, total=step.total, figures="")
-            figures = "  ".join(f"{name} {value:.6g}" for name, value in step.figures.items())
+            figures = "  ".join(f"{name} {_figure(value)}" for name, value in step.figures.items())
             bars.update(tasks[step.stage], completed=step.done, total=step.total, figures=figures)
 
         yield report
+
+
+def _figure(value: float) -> str:
+    """Write a figure of six digits or more as a count, and others with up to six digits."""
+    return f"{value:,.0f}" if abs(value) >= 1e5 else f"{value:.6g}"

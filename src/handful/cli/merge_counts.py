@@ -40,12 +40,12 @@ def add_counts(files: list[Path], where: Path, *, as_json: bool) -> None:
     for number, target in enumerate(targets):
         parts = [count_files(file, held_out)[number] for file in files]
         check_output(target, *parts)
-        merged = merge_shares({str(part): FeatureCounts.load(part) for part in parts})
+        merged = merge_shares({str(part): FeatureCounts.load(part) for part in dict.fromkeys(parts)})
         merged.save(target)
         size = merged.size
     if as_json:
-        emit_json({"output": str(where), "shards": len(files), "tokens": size})
+        emit_json({"output": str(where), "shards": len(set(files)), "tokens": size})
         return
     console().print(
-        f"{where}: {counted(size, 'token')} in {counted(len(files), 'shard')}.", markup=False, soft_wrap=True
+        f"{where}: {counted(size, 'token')} in {counted(len(set(files)), 'shard')}.", markup=False, soft_wrap=True
     )

@@ -64,7 +64,8 @@ def _pin(key: str, outcomes: list[Outcome]) -> None:
     folder = Path(str(paper_folder(key)))
     measured = {outcome.claim.id: round(outcome.ours, 6) or 0.0 for outcome in outcomes if outcome.ours is not None}
     (folder / "measured.json").write_text(json.dumps(measured, indent=2) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(render_readme(load_paper(key)), encoding="utf-8")
+    because = {outcome.claim.id: outcome.because for outcome in outcomes if outcome.ours is not None}
+    (folder / "README.md").write_text(render_readme(load_paper(key), because), encoding="utf-8")
 
 
 def _show(key: str, outcomes: list[Outcome]) -> None:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from handful.papers.claims import Outcome, Paper
 
 
-def render_readme(paper: Paper) -> str:
+def render_readme(paper: Paper, because: Mapping[str, str] | None = None) -> str:
     """Return the README as Markdown.
 
     Parameters
     ----------
     paper : Paper
         Claims and pinned numbers.
+    because : mapping of str to str, optional
+        Why numbers differ from print, by claim, where it is not what ``paper.toml`` says.
 
     Returns
     -------
     str
         Title, notes and the table of claims.
     """
-    outcomes = [Outcome(claim, paper.measured.get(claim.id), claim.because) for claim in paper.claims]
+    outcomes = [
+        Outcome(claim, paper.measured.get(claim.id), (because or {}).get(claim.id, claim.because))
+        for claim in paper.claims
+    ]
     lines = [
         f"# {paper.title}",
         "",

@@ -190,7 +190,7 @@ class Experiment:
         for f in range(n_folds):
             start, stop = n * f // n_folds, n * (f + 1) // n_folds
             others = [*words[:start], *words[stop:]], [*tags[:start], *tags[stop:]]
-            tagger = self._train(others, 20 if self.settings.quick else 30)
+            tagger = self._train(others, 20 if self.settings.quick else None)
             X, y = self._rows(tagger, (words[start:stop], tags[start:stop]))
             rows.append(X)
             gold.append(y)
@@ -198,7 +198,7 @@ class Experiment:
         n_crossed = len(X) - len(self.T)
         split = [(np.arange(n_crossed), np.arange(n_crossed, len(X)))]  # judged on T
         right = {}
-        for kind in ("cnn", "scnn", "scnn-weak"):
+        for kind in ("cnn", "wcnn", "scnn", "scnn-weak"):
             self._tell(f"{self.parts.name}: crossed {kind}")
             options = choose(kind, X, y, self.U[:_CHOICE_WORDS], split, self.grid).options
             model = fit(kind, options, X, y, self.U)

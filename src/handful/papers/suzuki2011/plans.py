@@ -8,7 +8,7 @@ from functools import partial
 from handful.core.errors import MissingDataError
 from handful.papers.claims import Findings, Settings, load_paper
 from handful.papers.suzuki2011.ner import measure_names
-from handful.papers.suzuki2011.parsing import WHOLE_BECAUSE, measure_trees, whole_treebank
+from handful.papers.suzuki2011.parsing import SAMPLE_BECAUSE, WHOLE_BECAUSE, measure_trees, whole_treebank
 from handful.papers.suzuki2011.sources import measure_sources, read_sources
 
 
@@ -30,14 +30,15 @@ def run(settings: Settings) -> Findings:
     values: dict[str, float] = {}
     not_run: dict[str, str] = {}
     claims = load_paper("suzuki2011").claims
+    whole = whole_treebank()
     for task, measure in MEASURES.items():
         try:
-            values |= settings.kept(f"suzuki2011 {task}", partial(measure, settings))
+            name = f"{task}, whole treebank" if whole and task == "parsing" else task
+            values |= settings.kept(f"suzuki2011 {name}", partial(measure, settings))
         except MissingDataError as error:
             not_run |= {claim.id: str(error) for claim in claims if claim.id.startswith(f"{task}-")}
-    # The sentences of paper.toml speak of the sample.
-    whole = {name: WHOLE_BECAUSE for name in values if name.startswith("parsing-")} if whole_treebank() else {}
-    return Findings(values, not_run, whole)
+    because = {claim.id: claim.because.replace(SAMPLE_BECAUSE, WHOLE_BECAUSE) for claim in claims if whole}
+    return Findings(values, not_run, because)
 
 
 def _sources(settings: Settings) -> dict[str, float]:

@@ -259,7 +259,8 @@ def merge_shares(counts: Mapping[str, FeatureCounts]) -> FeatureCounts:
         shares[share.number] = name
     if missing := [f"{number}/{n}" for number in range(1, n + 1) if number not in shares]:
         raise ParameterError(
-            f"merge: all {n} shares must be there, but not {', '.join(missing)}. Run --shard {missing[0]}."
+            f"merge: all {n} shares must be there, but not {', '.join(missing)}. "
+            f"Run --shard {missing[0]}{' and so on' * (len(missing) > 1)}."
         )
     ordered = [counts[shares[number]] for number in sorted(shares)]
     for part in ordered[1:]:
