@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from handful.cli import main
+from handful.experiment import compare
 from handful.methods import CATALOGUE
 
 METHODS = ("k-nn", "logistic-regression", "self-training", "ordinal-knn")
@@ -166,6 +167,19 @@ def test_missing_marks_and_kinds_are_heeded(capsys, tmp_path):
     assert code == 0
     assert found["facts"]["rows with a label"] == 40
     assert found["columns"] == {"x": "numeric", "zone": "nominal"}
+
+
+def test_where_labels_are_hidden_none_is_a_class(capsys, tmp_path):
+    lines = [f"{i % 7},{i % 3},{'none' if i % 5 < 3 else 'ab'[i % 2]}" for i in range(90)]
+    path = table(tmp_path / "t.csv", "x,zone,y\n" + "\n".join(lines) + "\n")
+    options = ("--target", "y", "--methods", "k-nn", "--dry-run")
+    code, _, err = run(capsys, "compare", path, "--labels", "20", *options)
+    assert code == 0
+    assert "90 with a label, 3 classes" in err
+    assert "'none' (54) of 'y' counts as a class" in " ".join(err.split())
+    _, _, err = run(capsys, "compare", path, *options)
+    assert "36 with a label, 2 classes" in err
+    assert compare(path, "y", labels=20, methods=["k-nn"], dry_run=True).problem.classes.tolist() == ["a", "b", "none"]
 
 
 def test_a_report_that_cannot_be_written_is_told_before_the_work(capsys, iris, tmp_path):

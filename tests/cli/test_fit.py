@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from handful.cli import main
-from handful.cli.fit_table import _surest
+from handful.cli.fit_table import _percents, _surest
 from handful.methods import CATALOGUE
 
 QUICK = {name: CATALOGUE["table"][name] for name in ("k-nn", "logistic-regression", "self-training")}
@@ -109,7 +109,10 @@ def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
     options = ("--target", "label", "--method", "logistic-regression", "--model", tmp_path / "m.handful")
     _, _, err = run(capsys, "fit", data, *options)
     assert "Labels look picked class by class" in err
+    assert "(2 of 2 classes have 15 each)" in err
     suggested = err.split("--shares ")[1].split()[0]
+    told = re.findall(r"(\d+)% are answered (\w+)", err)
+    assert suggested == ",".join(f"{name}={int(percent) / 100:.2f}" for percent, name in told)
     assert suggested.startswith("high=0.")
     assert sum(float(part.split("=")[1]) for part in suggested.split(",")) == pytest.approx(1)
     assert run(capsys, "fit", data, *options, "--shares", suggested)[0] == 0
@@ -118,6 +121,33 @@ def test_shares_of_the_classes_are_asked_for_and_taken(capsys, data, tmp_path):
     assert "picked class by class" not in err
     _, out, _ = run(capsys, "predict", tmp_path / "m.handful", data)
     assert sum(row["predicted"] == "high" for row in csv.DictReader(out.splitlines())) < 60
+
+
+@pytest.mark.parametrize(
+    ("shares", "percents"),
+    [
+        ((0.5755, 0.4245), (58, 42)),
+        ((0.574, 0.426), (57, 43)),
+        ((1 / 3, 1 / 3, 1 / 3), (34, 33, 33)),
+        ((0.29, 0.71), (29, 71)),
+        ((0.0, 1.0), (1, 99)),
+        ((0.0, 0.384, 0.236, 0.38), (1, 38, 23, 38)),
+    ],
+)
+def test_whole_percents_add_up(shares, percents):
+    found = _percents({str(place): share for place, share in enumerate(shares)})
+    assert tuple(found.values()) == percents
+
+
+def test_labels_that_are_kept_or_mean_none_are_checked(capsys, data):
+    options = ("fit", data, "--target", "label", "--method", "k-nn")
+    code, _, err = run(capsys, *options, "--keep-label", "low", "--unlabeled-mark", "low")
+    assert code == 2
+    assert "'low' must be in one of them, got it in both" in err
+    code, _, err = run(capsys, *options, "--keep-label", "Low", "--unlabeled-mark", "zzz")
+    assert code == 0
+    assert "No cell of 'label' is 'Low', which --keep-label names. Did you mean 'low'?" in err
+    assert "No cell of 'label' is 'zzz', which --unlabeled-mark names." in err
 
 
 def test_a_metric_reaches_a_method_that_was_named(capsys, data, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from handful.core.errors import DataError, FileError, FormatError
+from handful.core.errors import DataError, FileError, FormatError, ParameterError
 from handful.core.number_forms import guess_form, to_number
 from handful.core.records import Table
 from handful.corpora.formats import all_formats, format_for, format_of
@@ -192,6 +192,10 @@ LABELS = [
     (["yes", "unknown", "yes"], ["yes", "unknown", "yes"]),
     (["0", "1", "-1"], [0, 1, None]),
     (["1", "2", "?"], [1, 2, None]),
+    (["gut", "schlecht", "k.A.", "keine Angabe", "Unbekannt", "#NV"], ["gut", "schlecht", *[None] * 4]),
+    (["oui", "non", "inconnu", "Non renseigné", "desconocido", "sin datos", "??"], ["oui", "non", *[None] * 5]),
+    (["a", "b", "todo", "todo", "TBD", "TBD"], ["a", "b", *[None] * 4]),
+    (["todo", "doing", "done", "done"], ["todo", "doing", "done", "done"]),
 ]
 
 
@@ -310,6 +314,41 @@ def test_marks_are_settled_over_the_whole_file(put):
     assert "1,960 cells of 'y' count as unlabeled: 'unknown' (1,960)" in found.table.notes[1]
     kept = read_rows(put(f"x,y\n{rows}"), "y", keep_labels=["unknown"]).table
     assert kept.labels.tolist().count("unknown") == 1_960
+
+
+def test_doubtful_marks_are_classes_where_every_row_is_said_to_have_a_label(put):
+    rows = [*["none"] * 6, "a", "a", "b", "unknown"]
+    text = "x,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(rows))
+    assert read_rows(put(text), "y").table.labels.tolist() == [*[None] * 6, "a", "a", "b", None]
+    full = read_rows(put(text), "y", complete=True).table
+    assert full.labels.tolist() == [*["none"] * 6, "a", "a", "b", None]
+    assert full.notes[0].startswith("1 cell of 'y' counts as unlabeled: 'unknown'")
+    assert full.notes[1].startswith("'none' (6) of 'y' counts as a class")
+    assert full.notes[1].endswith("--unlabeled-mark 'none'.")
+    some = read_rows(put(text + "10,\n"), "y", complete=True).table
+    assert some.labels.tolist() == [*[None] * 6, "a", "a", "b", None, None]
+
+
+def test_labels_that_are_named_and_not_there_are_told(put):
+    path = put("x,y\n1,a\n2,b\n3,other\n4,Unknown\n")
+    table = read_rows(path, "y", marks=["Other", "other"], keep_labels=["unknown", "Unknown", "zzz"]).table
+    assert table.labels.tolist() == ["a", "b", None, "Unknown"]
+    assert table.notes == (
+        "No cell of 'y' is 'Other', which --unlabeled-mark names.",
+        "No cell of 'y' is 'unknown', which --keep-label names. Did you mean 'Unknown'?",
+        "No cell of 'y' is 'zzz', which --keep-label names.",
+    )
+    lines = put('{"x": 1, "y": -1.0}\n{"x": 2, "y": 0.0}\n{"x": 3, "y": 1.0}\n', "n.jsonl")
+    numbers = read_rows(lines, "y", keep_labels=["-1"]).table
+    assert (numbers.labels.tolist(), numbers.notes) == (["-1", "0", "1"], ())
+
+
+def test_a_label_cannot_be_kept_and_mean_none(put):
+    told = "'a' must be in one of them, got it in both"
+    with pytest.raises(ParameterError, match=told):
+        read_rows(put("x,y\n1,a\n2,b\n"), "y", marks=["a"], keep_labels=["a"])
+    with pytest.raises(ParameterError, match=told):
+        judge_labels(pl.Series("y", ["a", "b"]), ["a"], ["a"])
 
 
 @pytest.mark.parametrize("suffix", [s for f in all_formats() if f.yields == "table" for s in f.suffixes])

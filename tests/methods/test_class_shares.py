@@ -53,6 +53,10 @@ def test_labels_picked_by_class_are_told_from_labels_as_they_come():
     assert picked_by_class(np.repeat([0, 1, 2], [5, 5, 2]), 3)
     assert not picked_by_class(np.repeat([0, 1, 2], [9, 5, 2]), 3)
     assert not picked_by_class(np.array([0, 1]), 2)
+    for counts in ([5, 5, 5], [5, 5, 3], [20, 20], [5, 5, 5, 5], [5, 5, 5, 2], [3, 3, 2, 2], [5, 5, 5, 3, 2, 1]):
+        assert picked_by_class(np.repeat(np.arange(len(counts)), counts), len(counts)), counts
+    for counts in ([14, 14, 9, 3], [6, 6, 4, 4]):  # two that are alike by chance
+        assert not picked_by_class(np.repeat(np.arange(4), counts), 4), counts
 
 
 def test_answers_tell_shares_and_a_class_that_is_never_sure_is_rare():

@@ -205,6 +205,8 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
 
 def _tell_shares(model: TableModel, problem: Problem) -> None:
     """Say how the answers are spread, where labels were picked class by class and nobody said how frequent classes are."""
+    import numpy as np
+
     from handful.methods.class_shares import picked_by_class
 
     n_classes = len(problem.classes)
@@ -215,17 +217,34 @@ def _tell_shares(model: TableModel, problem: Problem) -> None:
         return
     answers, _ = model.predict_with_confidence(problem.frame[spare])
     spread = {str(name): float((answers == name).mean()) for name in model.classes_.tolist()}
-    percents = {name: max(round(100 * share), 1) for name, share in spread.items()}
-    percents[max(percents, key=percents.__getitem__)] += 100 - sum(percents.values())
+    percents = _percents(spread)
     example = ",".join(f"{name}={percent / 100:.2f}" for name, percent in percents.items())
+    told = ", ".join(f"{_told(percents[name], share)} are answered {name}" for name, share in spread.items())
+    counts = np.bincount(problem.codes[problem.labeled]).tolist()
     console(stderr=True).print(
-        f"Labels look picked class by class, so they do not tell how frequent the classes are. Of the unlabeled rows, "
-        f"{', '.join(f'{share:.0%} are answered {name}' for name, share in spread.items())}. If you know it better, say so, in "
+        f"Labels look picked class by class ({counts.count(max(counts))} of {n_classes} classes have {max(counts):,} each); if "
+        f"so, they do not tell how frequent the classes are. Of the unlabeled rows, {told}. If you know it better, say so, in "
         f"place of this: --shares {shlex.quote(example)}",
         style="dim",
         markup=False,
         soft_wrap=True,
     )
+
+
+def _percents(shares: dict[str, float]) -> dict[str, int]:
+    """Round shares to whole percents of at least 1 that add up to 100: as many as are missing are rounded up, the nearest first."""
+    percents = {name: max(int(100 * share), 1) for name, share in shares.items()}
+    rest = {name: 100 * shares[name] - percent for name, percent in percents.items()}
+    missing = 100 - sum(percents.values())
+    for name in sorted(rest, key=rest.__getitem__, reverse=True)[: max(missing, 0)]:
+        percents[name] += 1
+    if missing < 0:  # classes that are hardly ever answered have 1 too
+        percents[max(percents, key=percents.__getitem__)] += missing
+    return percents
+
+
+def _told(percent: int, share: float) -> str:
+    return "hardly any" if 100 * share < 0.5 else f"{percent}%"
 
 
 def _shares(text: str | None) -> dict[str, float] | None:

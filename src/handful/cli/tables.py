@@ -20,7 +20,8 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
     data : Path
         The file.
     given : dict of str to value
-        Options of the command: ``target`` and those of `handful.cli.options.table_options`.
+        Options of the command: ``target``, those of `handful.cli.options.table_options`, and ``labels`` where the command
+        can hide labels.
 
     Returns
     -------
@@ -36,6 +37,7 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
         columns=given["columns"],
         unlabeled_marks=[] if given["unlabeled_mark"] is None else [given["unlabeled_mark"]],
         keep_labels=given["keep_labels"],
+        complete=given.get("labels") is not None,
         max_unlabeled=given["unlabeled_rows"],
         seed=given["seed"],
     )

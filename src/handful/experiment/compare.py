@@ -146,7 +146,8 @@ def compare(
     True
     """
     session = Session.of(session, limits)
-    problem = problem_of(X, y, columns=columns, max_unlabeled=session.unlabeled_rows, seed=session.seed)
+    most = session.unlabeled_rows
+    problem = problem_of(X, y, columns=columns, complete=labels is not None, max_unlabeled=most, seed=session.seed)
     return compare_problem(problem, labels=labels, methods=methods, metric=metric, text=text, session=session)
 
 

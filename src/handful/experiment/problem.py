@@ -84,6 +84,7 @@ def read_problem(
     columns: Mapping[str, str] | None = None,
     unlabeled_marks: Sequence[str] = (),
     keep_labels: Collection[str] = (),
+    complete: bool = False,
     max_unlabeled: int = 5_000,
     max_labeled: int = MAX_LABELED,
     seed: int = 0,
@@ -100,6 +101,8 @@ def read_problem(
         Kinds that override the rule of `handful.corpora.tables.read_table`.
     unlabeled_marks, keep_labels : sequence of str
         Labels that mean unlabeled too, and labels that are such though they look like marks.
+    complete : bool
+        Whether every row is said to have a label: then ``none``, ``-`` and the like are classes where no cell is empty.
     max_unlabeled, max_labeled : int
         Rows kept of each kind, chosen at random.
     seed : int
@@ -119,6 +122,7 @@ def read_problem(
         skip=[name for name, kind in (columns or {}).items() if kind == "skip"],
         marks=unlabeled_marks,
         keep_labels=keep_labels,
+        complete=complete,
         limits=(max_labeled, max_unlabeled),
         seed=seed,
     )
@@ -130,6 +134,7 @@ def problem_of(
     y: Any = None,
     *,
     columns: Mapping[str, str] | None = None,
+    complete: bool = False,
     max_unlabeled: int = 5_000,
     seed: int = 0,
     who: str = "compare",
@@ -144,6 +149,8 @@ def problem_of(
         Labels, or the name of the label column, which is no feature then.
     columns : mapping of str to {"numeric", "nominal", "text", "skip"}, optional
         Kinds of columns.
+    complete : bool
+        Whether every row of a file is said to have a label; see `read_problem`.
     max_unlabeled : int
         Unlabeled rows of a file that are kept at most.
     seed : int
@@ -164,7 +171,7 @@ def problem_of(
     if isinstance(X, str | os.PathLike):
         if not isinstance(y, str):
             raise ParameterError(f"{who}: y must name the label column of the file.")
-        return read_problem(X, y, columns=columns, max_unlabeled=max_unlabeled, seed=seed)
+        return read_problem(X, y, columns=columns, complete=complete, max_unlabeled=max_unlabeled, seed=seed)
     X, y = rows_and_labels(X, y, who=who)
     if y is None:
         raise ParameterError(f"{who}: y must hold labels, or name a column of X, got neither.")

@@ -42,16 +42,21 @@ def picked_by_class(codes: np.ndarray, n_classes: int) -> bool:
     Returns
     -------
     bool
-        Whether at least half of the classes, and two, have the same, largest number of labels.
+        Whether at least half of the classes, and two, have the same, largest number of labels. Two of four do not tell it
+        if the others have at least two labels less: that is often chance.
 
     Examples
     --------
     >>> picked_by_class(np.array([0, 0, 1, 1, 2]), 3), picked_by_class(np.array([0, 0, 0, 1]), 2)
     (True, False)
+    >>> picked_by_class(np.repeat([0, 1, 2, 3], [14, 14, 9, 3]), 4)
+    False
     """
     counts = np.bincount(codes, minlength=n_classes)
     counts = counts[counts > 0]
     largest = counts == counts.max()
+    if len(counts) > 3 and (counts >= counts.max() - 1).sum() == 2:
+        return False
     return bool(counts.max() >= 2 and largest.sum() >= 2 and largest.mean() >= 0.5)
 
 

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from handful.core.counted import counted
-from handful.core.errors import DataError
-from handful.core.number_forms import guess_form
+from handful.core.errors import DataError, ParameterError
+from handful.core.number_forms import MISSING, guess_form
 
 if TYPE_CHECKING:
     import polars as pl
 
-SURE_MARKS = frozenset(
-    {"?", "na", "n/a", "#n/a", "nan", "null", "unknown", "unlabeled", "unlabelled", "missing", "nil"}
+DOUBTFUL_MARKS = frozenset(
+    {"none", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "\u2026", "todo", "to do", "tbd", "tba"}
 )
-"""Cells that mean "no label" wherever two other classes are left, in lower case."""
+"""Cells that mean "no label" unless they are as frequent as a class or rarer than empty cells: they may be names of classes too."""
 
-DOUBTFUL_MARKS = frozenset({"none", "-", "--"})
-"""Cells that mean it unless they are as frequent as a class or rarer than empty cells, since they may be names of classes too."""
+_OF_LABELS = {"??", "???", "n.a.", "n. a.", "k.a", "unlabeled", "unlabelled", "not labeled", "not labelled", "no label"}
+_UNKNOWN = {
+    *("unbekannt", "nicht bekannt", "nicht angegeben", "ohne angabe", "fehlt", "fehlend"),
+    *("inconnu", "inconnue", "non renseigné", "non disponible", "manquant", "manquante"),
+    *("desconocido", "desconocida", "sin datos", "sin dato", "no disponible", "no informado", "s/d"),
+    *("desconhecido", "desconhecida", "sem dados", "não informado", "sconosciuto", "sconosciuta", "non disponibile"),
+    *("onbekend", "okänd", "ukendt", "ukjent", "nieznany", "nieznane", "brak danych", "bilinmiyor"),
+    *("неизвестно", "нет данных", "н/д", "未知", "不明"),
+}
+
+SURE_MARKS = (MISSING - DOUBTFUL_MARKS - {""}) | _OF_LABELS | _UNKNOWN
+"""Cells that mean "no label" wherever two other classes are left, in lower case."""
 
 _INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
 _FEWEST_NUMBERS = 20
@@ -59,13 +70,15 @@ def judge_labels(
     DataError
         If the labels are many different numbers: a quantity, not classes. If they are -1 and 1 without any empty cell, so
         that -1 may mean either.
+    ParameterError
+        If a cell is both to be a label and to mean "no label".
 
     Notes
     -----
-    An empty cell and ``NaN`` are no labels. Other usual marks (``?``, ``NA``, ``unknown``, and -1 beside names) are none
-    if at least two classes are left without them; ``None`` and ``-`` only if, besides, they are rarer or more frequent
-    than every class, and no rarer than empty cells. Among whole numbers -1 is a class where other cells are empty, and means
-    "no label" where none is.
+    An empty cell and ``NaN`` are no labels. Other usual marks (``?``, ``NA``, ``unknown``, ``k.A.``, and -1 beside names) are
+    none if at least two classes are left without them; ``None``, ``-`` and ``todo`` only if, besides, they are rarer or more
+    frequent than every class, and no rarer than empty cells. Among whole numbers -1 is a class where other cells are empty,
+    and means "no label" where none is.
 
     Examples
     --------
@@ -79,6 +92,7 @@ def judge_labels(
     """
     import polars as pl
 
+    refuse_both(marks, keep)
     notes: list[str] = []
     cells = _plain(series)
     for mark in marks:
@@ -256,6 +270,59 @@ def note_of_marks(name: str, counts: Mapping[str, int]) -> str:
         f"{counted(total, 'cell')} of {name!r} {'counts' if total == 1 else 'count'} as unlabeled: {marks}. "
         f"If one of them is a class, say so with --keep-label {first!r} (keep_labels=[{first!r}])."
     )
+
+
+def note_of_classes(name: str, counts: Mapping[str, int]) -> str:
+    """Return what to tell about cells that often mean "no label" and count as classes, since every row is said to have one.
+
+    Examples
+    --------
+    >>> note_of_classes("y", {"none": 3})
+    "'none' (3) of 'y' counts as a class, since labels are to be hidden and no cell is empty. If not, say --unlabeled-mark 'none'."
+    """
+    marks = ", ".join(f"{mark!r} ({n:,})" for mark, n in counts.items())
+    return (
+        f"{marks} of {name!r} {'counts as a class' if len(counts) == 1 else 'count as classes'}, since labels are to be hidden "
+        f"and no cell is empty. If not, say --unlabeled-mark {next(iter(counts))!r}."
+    )
+
+
+def note_of_absent(name: str, cell: str, option: str, labels: Collection[str]) -> str:
+    """Return what to tell about a cell that an option names and no row has.
+
+    Parameters
+    ----------
+    name : str
+        The label column.
+    cell : str
+        The cell.
+    option : str
+        The option.
+    labels : collection of str
+        Labels that there are, one of which may have been meant.
+
+    Returns
+    -------
+    str
+        One or two sentences.
+
+    Examples
+    --------
+    >>> note_of_absent("y", "Unknown", "--keep-label", ["a", "unknown"])
+    "No cell of 'y' is 'Unknown', which --keep-label names. Did you mean 'unknown'?"
+    """
+    alike = [label for label in labels if label.lower() == cell.strip().lower()]
+    close = alike or get_close_matches(cell, labels, n=1)
+    return f"No cell of {name!r} is {cell!r}, which {option} names." + (f" Did you mean {close[0]!r}?" if close else "")
+
+
+def refuse_both(marks: Collection[str], keep: Collection[str]) -> None:
+    """Raise if a cell is both to be a label and to mean "no label"."""
+    both = [mark for mark in marks if mark in keep]
+    if both:
+        raise ParameterError(
+            f"--keep-label and --unlabeled-mark (keep_labels, unlabeled_marks): {both[0]!r} must be in one of them, got it in both."
+        )
 
 
 def refuse_quantity(cells: pl.Series) -> None:

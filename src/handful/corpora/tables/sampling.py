@@ -16,7 +16,10 @@ from handful.corpora.tables.labels import (
     SURE_MARKS,
     as_integers,
     means_no_label,
+    note_of_absent,
+    note_of_classes,
     note_of_marks,
+    refuse_both,
     unlabeled_marks,
 )
 from handful.corpora.tables.reading import check_column, table_frames, table_of
@@ -75,6 +78,7 @@ def read_rows(
     skip: Collection[str] = (),
     marks: Sequence[str] = (),
     keep_labels: Collection[str] = (),
+    complete: bool = False,
     limits: tuple[int, int] = (50_000, 5_000),
     seed: int = 0,
 ) -> Rows:
@@ -92,6 +96,8 @@ def read_rows(
         Columns to leave out.
     marks, keep_labels
         Cells of the label column that are no labels, or are labels, whatever the rule of `judge_labels` says.
+    complete : bool
+        Whether every row is said to have a label: then ``none``, ``-`` and the like are classes where no cell is empty.
     limits : (int, int)
         Labeled and unlabeled rows that are kept at most, chosen at random.
     seed : int
@@ -104,6 +110,7 @@ def read_rows(
     """
     import polars as pl
 
+    refuse_both(marks, keep_labels)
     source = as_source(path)
     rng = np.random.default_rng(seed)
     # Whether a usual mark is a class is known only at the end of the file.
@@ -113,6 +120,7 @@ def read_rows(
         "doubtful": _Sample(limits[0], rng),
     }
     usual: Counter[str] = Counter()
+    absent = {cell for cell in (*marks, *keep_labels) if cell.strip()}
     order = 0
     frame = pl.DataFrame()
     for frame in table_frames(source):
@@ -127,14 +135,22 @@ def read_rows(
         for name, sample in samples.items():
             sample.add(numbered.filter(states == name))
         usual.update(texts.filter(states == "doubtful").to_list())
+        if absent:
+            absent -= _found(texts, keep_labels)
     for sample in samples.values():
         sample.shrink()
-    none, classes = _settle(samples, target, keep_labels)
+    none, classes, in_doubt = _settle(samples, target, keep_labels, complete=complete)
     notes = _notes_of(samples)
     if none:
         notes.append(note_of_marks(target, {mark: usual[mark] for mark in none}))
+    if in_doubt:
+        notes.append(note_of_classes(target, {mark: usual[mark] for mark in in_doubt}))
     whole = _in_order(samples.values(), frame)
     table = table_of(source, whole.drop(skip), target, kinds, [*marks, *none], keep_labels={*keep_labels, *classes})
+    if absent and table.frame.height:
+        labels = table.frame[target].drop_nulls().cast(pl.String).unique().sort().to_list()
+        for option, named in (("--unlabeled-mark", marks), ("--keep-label", keep_labels)):
+            notes += [note_of_absent(target, cell, option, labels) for cell in named if cell in absent]
     return Rows(replace(table, notes=(*notes, *table.notes)), order)
 
 
@@ -165,16 +181,33 @@ def _states(texts: pl.Series, marks: Sequence[str], keep: Collection[str]) -> pl
     return words.to_series()
 
 
-def _settle(samples: dict[str, _Sample], target: str, keep: Collection[str]) -> tuple[list[str], list[str]]:
-    """Send rows with a usual mark to where they belong; return the marks that are no labels, and those that are."""
+def _found(texts: pl.Series, keep: Collection[str]) -> set[str]:
+    """Return the cells that there are; a number to keep is found with and without its tail (``-1.0``)."""
+    cells = texts.drop_nulls().unique()
+    whole = cells.str.replace(r"\.0+$", "")
+    return {*cells, *whole.filter(whole.is_in(list(keep)))}
+
+
+def _settle(
+    samples: dict[str, _Sample], target: str, keep: Collection[str], *, complete: bool
+) -> tuple[list[str], list[str], list[str]]:
+    """Send rows with a usual mark to where they belong.
+
+    Returned are the marks that are no labels, those that are, and those of the latter that are so because the table is complete.
+    """
     import polars as pl
 
     doubtful = samples.pop("doubtful")
     if not doubtful.frames:
-        return [], []
+        return [], [], []
     parts = [*samples["labeled"].frames, *doubtful.frames]
     cells = pl.concat([part[target].cast(pl.String).str.strip_chars() for part in parts])
     none = unlabeled_marks(cells, keep, n_empty=samples["unlabeled"].seen)
+    in_doubt = [mark for mark in none if mark.lower() in DOUBTFUL_MARKS]
+    if complete and in_doubt and not samples["unlabeled"].seen:
+        none = unlabeled_marks(cells, {*keep, *in_doubt})
+    else:
+        in_doubt = []
     numbers = as_integers(cells)
     if means_no_label(numbers, keep, other_marks=bool(none) or samples["unlabeled"].seen > 0):
         none.append("-1")
@@ -186,4 +219,4 @@ def _settle(samples: dict[str, _Sample], target: str, keep: Collection[str]) -> 
     for sample in samples.values():
         sample.shrink()
     classes = texts.filter(~is_none).unique().to_list()
-    return none, [cell for cell in classes if cell != "-1" or not numbers.dtype.is_integer()]
+    return none, [cell for cell in classes if cell != "-1" or not numbers.dtype.is_integer()], in_doubt
