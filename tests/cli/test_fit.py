@@ -293,7 +293,7 @@ def test_an_earlier_model_is_told_or_kept(capsys, data, tmp_path):
 def test_fit_counts_the_answers_that_it_tells_of(capsys, data, tmp_path):
     _, out, _ = run(capsys, "fit", data, "--target", "label", "--method", "k-nn")
     n_sure, n_held, n_right, of = map(
-        int, re.search(r"\((\d+) of (\d+) answers\), .* right \((\d+) of (\d+)\)", out).groups()
+        int, re.search(r"\((\d+) of (\d+) answers\), .* right \((\d+) of (\d+), so likely", out).groups()
     )
     assert (n_held, of) == (30, n_sure)
     assert n_right <= n_sure <= n_held
@@ -359,6 +359,9 @@ def test_a_parameter_that_cannot_be_is_one_sentence_and_no_model(capsys, data, t
     ("surest", "counts", "told", "untold"),
     [
         ((0.42, 20 / 21), [21, 20, 50], "(21 of 50 answers)", "more than once"),
+        ((0.2, 1.0), [8, 8, 40], "100% of them right (8 of 8, so likely 63% to 100%).", "once"),
+        ((0.16, 1.0), [16, 16, 100], "100% of them right (16 of 16, so likely 63% to 100%).", "Percentages"),
+        ((0.2, 0.9), [10, 8, 50], "90% of them right (8 of 10, so likely 55% to 100%).", "once"),
         ((0.725, 55 / 58), [58, 55, 80], "held out (each was asked more than once) (58 of 80 answers)", "Percentages"),
         ((0.72, 1.0), [5, 5, 8], "Percentages count each class as often as it is answered for unlabeled rows.", "once"),
         (

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from handful.evaluation.best_bet import place_bets
 from handful.evaluation.ranking import Entry, Setting, difference, rank, score_interval
@@ -188,8 +189,40 @@ def test_methods_are_compared_on_the_draws_they_share():
     ranking = rank([often, seldom], SETTING)
     assert [r.name for r in ranking.ranks] == ["often", "seldom"]
     assert ranking.rank_of("seldom").score == pytest.approx(0.58)
+    assert ranking.rank_of("seldom").measured == pytest.approx(0.88)
+    assert ranking.rank_of("often").measured == pytest.approx(0.6)
     assert ranking.rank_of("seldom").difference == pytest.approx(-0.02)
     assert ranking.rank_of("seldom").against.n_shared == 2
+
+
+def test_what_draws_gave_is_a_number_that_so_few_rows_can_give():
+    often = [Entry(f"m{i}", {0: 0.875 - 0.125 * i, 1: 0.625}, plain=True) for i in range(3)]
+    setting = Setting(test_share=0.25, n_test=8, n_labels=30)
+    ranking = rank([*often, Entry("team", {0: 1.0}, favorite=True)], setting)
+    assert ranking.best.name == "team"
+    assert ranking.best.score < 0.999
+    assert "; 1 draw with 8 held-out labels gave 100.0 % score)" in judge(ranking, setting).best_bet
+
+
+@pytest.mark.parametrize("n_test", [3, 5, 8, 12, 20])
+def test_the_interval_of_a_single_draw_holds_the_truth_as_often_as_it_says(n_test):
+    """With the exact chance of each number of right answers, whatever the true share is."""
+    setting = Setting(test_share=0.25, n_test=n_test, n_labels=4 * n_test)
+    numbers = np.arange(n_test + 1)
+    found = [rank([Entry("team", {0: k / n_test})], setting).best for k in numbers]
+    low, high = np.array([best.low for best in found]), np.array([best.high for best in found])
+    for truth in np.linspace(0.3, 0.99, 70):
+        held = (low <= truth) & (truth <= high)
+        assert binom.pmf(numbers, n_test, truth)[held].sum() >= 0.95
+
+
+def test_all_of_eight_right_in_one_draw_promise_little_more_than_their_exact_interval():
+    setting = Setting(test_share=0.25, n_test=8, n_labels=30)
+    others = [Entry(f"m{i}", {0: score}, plain=True) for i, score in enumerate((0.75, 0.875, 1.0, 0.875))]
+    best = rank([Entry("team", {0: 1.0}, favorite=True), *others], setting).best
+    assert best.name == "team"
+    assert best.low < 0.025 ** (1 / 8) + 0.01  # 63.1 %
+    assert best.high == 1
 
 
 def test_a_difference_over_some_of_the_draws_says_so():

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_rel
+from scipy.stats import binomtest, ttest_rel
 
 from handful.core.errors import DataError, ParameterError
 from handful.evaluation.significance import (
@@ -13,6 +13,7 @@ from handful.evaluation.significance import (
     holm,
     mcnemar,
     mean_interval,
+    share_interval,
 )
 
 
@@ -104,3 +105,9 @@ def test_labels_in_common_widen_an_interval():
     assert mean == same
     assert alike > apart
     assert freedom > 1
+
+
+@pytest.mark.parametrize(("right", "n"), [(0, 5), (3, 5), (8, 8), (55, 58)])
+def test_the_interval_of_a_share_is_the_exact_one(right: int, n: int):
+    exact = binomtest(right, n).proportion_ci(method="exact")
+    assert share_interval(right / n, n) == pytest.approx((exact.low, exact.high))

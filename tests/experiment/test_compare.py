@@ -457,11 +457,24 @@ def test_a_ranking_that_is_not_in_the_order_of_the_scores_says_why():
     from handful.evaluation.ranking import Rank, Ranking
     from handful.experiment.summary import _order
 
-    team = Rank("team", 0.74, 0.5, 0.9, 0.79, 0.2, 1)
-    other = Rank("k-nn", 0.82, 0.6, 1.0, 0.77, 0.1, 1)
+    team = Rank("team", 0.73, 0.5, 0.9, 0.74, 0.79, 0.2, 1)
+    other = Rank("k-nn", 0.82, 0.6, 1.0, 0.82, 0.77, 0.1, 1)
     (told,) = _order(Ranking((team, other), baseline="k-nn", n_draws=1))
     assert "team: measured 74.0, expected 79.0" in told
     assert _order(Ranking((other, team), baseline="k-nn", n_draws=1)) == []
+
+
+def test_scores_as_if_on_all_draws_say_so_where_methods_had_different_ones():
+    from handful.evaluation.ranking import Rank, Ranking
+    from handful.experiment.summary import _leveled
+
+    often, same = (Rank(name, 0.82, 0.6, 1.0, 0.82, 0.8, 0.1, 7) for name in ("k-nn", "tree"))
+    seldom = Rank("team", 0.706, 0.5, 0.9, 0.714, 0.75, 0.2, 2)
+    (told,) = _leveled(Ranking((seldom, often), baseline="k-nn", n_draws=7))
+    assert "(team: 2 draws gave 71.4, as if on all 70.6). Differences are over the draws that both had." in told
+    (told,) = _leveled(Ranking((often, Rank("once", 0.5, 0.3, 0.7, 0.5, 0.5, 0.1, 1)), baseline="k-nn", n_draws=7))
+    assert "gave" not in told
+    assert _leveled(Ranking((often, same), baseline="k-nn", n_draws=7)) == []
 
 
 def test_a_method_no_better_than_the_most_frequent_label_is_told_so():

@@ -24,6 +24,7 @@ def row(name: str, score: float, **changes) -> Row:
         score=score,
         low=score - 0.1,
         high=score + 0.05,
+        measured=score,
         expected=score,
         p_best=0.3,
         n_draws=5,

@@ -265,6 +265,7 @@ def _shares(text: str | None) -> dict[str, float] | None:
 
 def _surest(model: TableModel) -> str | None:
     """Tell how many answers would be left with --abstain, and how many of them are right."""
+    from handful.evaluation.significance import share_interval
     from handful.methods.confidence import SURE_ENOUGH
 
     if model.confidence_ is None:
@@ -285,9 +286,12 @@ def _surest(model: TableModel) -> str | None:
         )
     is_weighted = max(abs(share - n_sure / n_held), abs(right - n_right / n_sure)) > _ROUNDED
     weighted = " Percentages count each class as often as it is answered for unlabeled rows." if is_weighted else ""
+    # A row that was asked twice is still one row.
+    low, high = share_interval(right, n_sure * min(model.n_labeled_ / n_held, 1.0))
     return (
         f"Confidence of {SURE_ENOUGH:g} or more (--abstain {SURE_ENOUGH:g}): {share:.0%} of the answers to labeled rows that "
-        f"were held out{often} ({n_sure:,} of {n_held:,} answers), {right:.0%} of them right ({n_right:,} of {n_sure:,}).{weighted}"
+        f"were held out{often} ({n_sure:,} of {n_held:,} answers), {right:.0%} of them right ({n_right:,} of {n_sure:,}, so "
+        f"likely {low:.0%} to {high:.0%}).{weighted}"
     )
 
 

@@ -74,7 +74,7 @@ def _so_far(standing: Standing) -> str:
 
 
 def _percent(score: float) -> str:
-    # What a score would be on draws that were not made may lie beyond its range.
+    # What is expected may lie beyond the range of a score.
     return f"{100 * min(max(score, 0.0), 1.0):.1f}"
 
 

@@ -34,7 +34,9 @@ class Bet:
         Expected score. Of the first that may be recommended it is the mean of all measured ones, weighted by the chance to be
         the best; others are below it (or above) by the difference that is believed.
     measured : float
-        Mean score, as if it had been measured on all draws.
+        Mean score over its own draws.
+    leveled : float
+        The same as if it had been measured on all draws: raised where its draws were hard for the others, lowered where easy.
     sd : float
         Standard deviation of its difference to the leader; of the leader, to the next best.
     p_best : float
@@ -43,7 +45,7 @@ class Bet:
         Expected gain over the leader from measuring both without end; next to nothing where a method is beaten, or
         where the labels are too few to tell more.
     beaten : bool
-        Whether its measured score is below the leader's by two standard errors or more; by three after two draws and by
+        Whether its leveled score is below the leader's by two standard errors or more; by three after two draws and by
         six after one, when the noise is not well known.
     n_draws : int
         Draws it was measured on.
@@ -52,6 +54,7 @@ class Bet:
     name: str
     score: float
     measured: float
+    leveled: float
     sd: float
     p_best: float
     hope: float
@@ -119,13 +122,13 @@ def place_bets(
     learnable = shrink**2 * covariance
     total = learnable + tau2 * (1 - shrink) * np.eye(len(names))
     leader = int(np.argmax(means))
-    measured = by_method + by_draw.mean()
+    measured, leveled = np.nanmean(table, axis=1), by_method + by_draw.mean()
     eligible = np.array([candidates is None or name in candidates for name in names])
     best = _chances(means, total, eligible)
     # The first is expected at what those score that may be the best, each by its chance: its own score alone would flatter the
     # luckiest, and a mean over all methods would count those that are not in question.
     first = int(np.argmax(np.where(eligible | ~eligible.any(), means, -np.inf)))
-    level = float(best @ measured - means[first])
+    level = float(best @ leveled - means[first])
     order = np.argsort(-means, kind="stable")
     second = int(order[1]) if len(order) > 1 else leader
     bets = []
@@ -135,10 +138,9 @@ def place_bets(
         hope = 0.0 if i == leader else _expected_excess(means[i] - means[leader], _of_difference(learnable, i, leader))
         n_draws = int((~np.isnan(table[i])).sum())
         error = math.sqrt(2 * variance * (1 / n_draws + share))
-        beaten = bool(measured[i] - measured[leader] < -_WIDTHS.get(n_draws, 2.0) * error)
-        bets.append(
-            Bet(names[i], float(means[i] + level), float(measured[i]), sd, float(best[i]), hope, beaten, n_draws)
-        )
+        beaten = bool(leveled[i] - leveled[leader] < -_WIDTHS.get(n_draws, 2.0) * error)
+        expected, own, level_own = (float(score) for score in (means[i] + level, measured[i], leveled[i]))
+        bets.append(Bet(names[i], expected, own, level_own, sd, float(best[i]), hope, beaten, n_draws))
     return bets
 
 

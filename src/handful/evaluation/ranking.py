@@ -167,9 +167,11 @@ class Rank:
     name : str
         Name of the method.
     score, low, high : float
-        Measured mean, with its interval.
+        Mean score as if it had been measured on all draws, with its interval.
+    measured : float
+        Mean score over its own draws.
     expected : float
-        The measured mean, shrunk toward what was expected beforehand (and, where few rows were tested, toward the usual score);
+        The mean score, shrunk toward what was expected beforehand (and, where few rows were tested, toward the usual score);
         the ranking is by it.
     p_best : float
         Probability that it is the best.
@@ -191,6 +193,7 @@ class Rank:
     score: float
     low: float
     high: float
+    measured: float
     expected: float
     p_best: float
     n_draws: int
@@ -313,7 +316,7 @@ def bets_on(entries: Sequence[Entry], setting: Setting) -> list[Bet]:
 def _baseline(bets: Sequence[Bet], by_name: Mapping[str, Entry]) -> str | None:
     # One lucky draw makes no baseline, if others have been measured more often.
     plain = [bet for bet in bets if by_name[bet.name].plain]
-    best = max(plain, key=lambda bet: (min(bet.n_draws, LEAST_DRAWS), bet.measured), default=None)
+    best = max(plain, key=lambda bet: (min(bet.n_draws, LEAST_DRAWS), bet.leveled), default=None)
     return None if best is None else best.name
 
 
@@ -327,18 +330,19 @@ def _rank(
         gain = difference(entry, by_name[entry.twin], setting)
     # As if some more rows had come out as rows usually do: all of a few tested rows right does not mean that all ever will be.
     n_tested = setting.n_tested(bet.n_draws)
-    measured, believed = (min(max(score, 0.0), 1.0) for score in (bet.measured, bet.score))
+    leveled, believed = (min(max(score, 0.0), 1.0) for score in (bet.leveled, bet.score))
     own, expected = (
         (score * n_tested + setting.usual_rows * setting.usual_score) / (n_tested + setting.usual_rows)
-        for score in (measured, believed)
+        for score in (leveled, believed)
     )
     # Around the best estimate: where one method is recommended, more than its own scores tell of it.
     center, width = expected if is_first else own, _half_width(entry, setting)
     return Rank(
         bet.name,
-        measured,
-        max(min(center - width, measured), 0.0),
-        min(max(center + width, measured), 1.0),
+        leveled,
+        max(min(center - width, leveled), 0.0),
+        min(max(center + width, leveled), 1.0),
+        bet.measured,
         expected,
         bet.p_best,
         bet.n_draws,
@@ -406,7 +410,7 @@ def score_interval(scores: np.ndarray, test_share: float, n_test: int) -> tuple[
 
 def _width_over_draws(scores: np.ndarray, test_share: float, n_test: float) -> float:
     """Return half the width of the interval of a mean score over draws."""
-    n_tested = n_test * _n_folds(test_share)
+    n_tested = n_test * min(len(scores), _n_folds(test_share))
     # Two more rows of each kind (Agresti and Coull 1998): a score of 1 does not mean that errors are impossible.
     share = (float(np.mean(scores)) * n_tested + 2) / (n_tested + 4)
     least = share * (1 - share) / n_test

@@ -212,6 +212,37 @@ def mean_interval(mean: float, variance: float, freedom: float, level: float = 0
     return mean - width, mean + width
 
 
+def share_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the exact confidence interval of a share of independent answers (Clopper and Pearson 1934).
+
+    Parameters
+    ----------
+    share : float
+        Share of the answers that are right.
+    n : float
+        How many answers; not a whole number where some count less than one.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    low, high : float
+        Bounds.
+
+    Examples
+    --------
+    >>> low, high = share_interval(1.0, 8)
+    >>> round(low, 3), high
+    (0.631, 1.0)
+    """
+    from scipy.special import betaincinv
+
+    right, wrong, tail = share * n, (1 - share) * n, (1 - level) / 2
+    low = float(betaincinv(right, wrong + 1, tail)) if right > 0 else 0.0
+    high = float(betaincinv(right + 1, wrong, 1 - tail)) if wrong > 0 else 1.0
+    return low, high
+
+
 def _check_sizes(who: str, n_train: int, n_test: int) -> None:
     if n_train < 1 or n_test < 0:
         raise ParameterError(f"{who}: n_train must be at least 1 and n_test at least 0, got {n_train} and {n_test}.")

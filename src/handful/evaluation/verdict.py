@@ -94,7 +94,7 @@ def _measured(best: Rank, setting: Setting) -> str:
     """Tell what the draws of a method gave, and how much they held out."""
     held_out = f"{setting.n_test:,} held-out {setting.labels}"
     draws = f"1 draw with {held_out}" if best.n_draws == 1 else f"{best.n_draws} draws with {held_out} each"
-    return f"{draws} gave {_percent(best.score)} % {setting.metric}"
+    return f"{draws} gave {_percent(best.measured)} % {setting.metric}"
 
 
 def _better_unnamed(ranking: Ranking) -> str:

@@ -286,7 +286,7 @@ class Race:
         plain = [bet for bet in bets if self._by_name[bet.name].plain and bet.n_draws >= LEAST_DRAWS]
         if semi is None or not plain:
             return []
-        pair = (semi.name, max(plain, key=lambda bet: bet.measured).name)
+        pair = (semi.name, max(plain, key=lambda bet: bet.leveled).name)
         wanted = min(max(map(self.n_done, (*pair, *going))), self.draws)
         return [
             self._task(self._by_name[name], self.n_done(name))

@@ -16,6 +16,7 @@ from handful.evaluation.ranking import Gain, Rank, Ranking, score_interval
 from handful.experiment.decisions import decision_map
 from handful.experiment.race import Race
 from handful.experiment.trial import Outcome
+from handful.reports import words
 from handful.reports.content import USED, Confusion, Content, Curve, Row
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def describe_table(comparison: Comparison) -> Content:
     guess = (comparison.blind_guess.sentence(ranking.best.low),)
     notes = (
         *_cut_short(comparison),
+        *_leveled(ranking),
         *_order(ranking),
         *problem.notes,
         *_lopsided(arena.metric),
@@ -107,7 +109,12 @@ def describe_corpus(comparison: CorpusComparison) -> Content:
     }
     return Content(
         metric=arena.metric,
-        notes=(*_cut_short(comparison), *_order(comparison.ranking), *_finished(comparison)),
+        notes=(
+            *_cut_short(comparison),
+            *_leveled(comparison.ranking),
+            *_order(comparison.ranking),
+            *_finished(comparison),
+        ),
         facts=facts,
         columns=arena.columns,
         confusions=(),
@@ -174,6 +181,22 @@ def _finished(comparison: Result) -> list[str]:
     return [f"The race ended before the time was up: {comparison.race.why_over}."]
 
 
+def _leveled(ranking: Ranking) -> list[str]:
+    """Say what scores are and what differences are, where methods had different draws."""
+    if len({rank.n_draws for rank in ranking.ranks}) < 2:
+        return []
+    moved = [rank for rank in ranking.ranks if words.percent(rank.score) != words.percent(rank.measured)]
+    example = [
+        f" ({rank.name}: {counted(rank.n_draws, 'draw')} gave {words.percent(rank.measured)}, as if on all "
+        f"{words.percent(rank.score)})"
+        for rank in moved[:1]
+    ]
+    return [
+        "Scores are as if on all draws: those of methods that had fewer are raised or lowered by how hard these were for the others"
+        f"{''.join(example)}. Differences are over the draws that both had."
+    ]
+
+
 def _order(ranking: Ranking) -> list[str]:
     """Say what the ranking is by, where it is not the order of the scores that were measured."""
     scores = [rank.score for rank in ranking.ranks]
@@ -183,7 +206,7 @@ def _order(ranking: Ranking) -> list[str]:
     return [
         "The order is that of expected scores: differences that were measured, drawn toward what they usually are on other "
         "data, the more so the fewer draws there are "
-        f"({first.name}: measured {100 * first.score:.1f}, expected {100 * first.expected:.1f})."
+        f"({first.name}: measured {words.percent(first.measured)}, expected {words.percent(first.expected)})."
     ]
 
 
@@ -217,6 +240,7 @@ def _row(rank: Rank, outcomes: Sequence[Outcome]) -> Row:
         score=rank.score,
         low=rank.low,
         high=rank.high,
+        measured=rank.measured,
         expected=rank.expected,
         p_best=rank.p_best,
         n_draws=rank.n_draws,

@@ -23,9 +23,11 @@ class Row:
     uses_unlabeled : bool
         Whether it learns from unlabeled rows.
     score, low, high : float
-        Measured mean score, with its interval.
+        Mean score as if it had been measured on all draws, with its interval.
+    measured : float
+        Mean score over its own draws.
     expected : float
-        The measured score, shrunk toward what was expected beforehand.
+        The mean score, shrunk toward what was expected beforehand.
     p_best : float
         Probability that it is the best.
     n_draws : int
@@ -53,6 +55,7 @@ class Row:
     score: float
     low: float
     high: float
+    measured: float
     expected: float
     p_best: float
     n_draws: int

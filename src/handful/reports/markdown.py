@@ -58,10 +58,11 @@ def render_markdown(content: Content) -> str:
     parts += [f"**Warning:** {escaped(warning)}" for warning in content.warnings]
     parts.append(_table(*_ranking(content)))
     parts.append(
-        f"Score: {content.metric} in percent, mean over up to {counted(content.facts['draws'], 'draw')} with a 95 % interval. "
-        "Chance: that it is the best. "
-        f"Against the baseline ({escaped(str(content.baseline))}) in points, with the p-value of a paired test corrected for "
-        "overlapping draws and for the number of methods. Gain: against the same method without unlabeled data."
+        f"Score: {content.metric} in percent, mean over up to {counted(content.facts['draws'], 'draw')} with a 95 % interval; "
+        "of a method with fewer draws it allows for how hard these were for the others. Chance: that it is the best. "
+        f"Against the baseline ({escaped(str(content.baseline))}) in points, over the draws that both had, with the p-value of a "
+        "paired test corrected for overlapping draws and for the number of methods. Gain: "
+        "against the same method without unlabeled data."
     )
     parts += [*_curves(content), *_confusions(content)]
     if content.decisions is not None:
