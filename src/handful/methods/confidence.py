@@ -11,6 +11,7 @@ import numpy as np
 from handful.core.errors import DataError
 from handful.core.labels import UNLABELED
 from handful.core.schema import Array, IfThere, ListOf, Maybe, Number, Pair, Record, stored
+from handful.methods.class_shares import picked_by_class
 
 SURE_ENOUGH = 0.8
 """The confidence for which people are told how many answers would be kept."""
@@ -364,10 +365,9 @@ def nearness(rows: Any, answers: np.ndarray, stored: Any, codes: np.ndarray) -> 
 
 def _weights(tested: np.ndarray, codes: np.ndarray, pool: np.ndarray) -> np.ndarray:
     """Return what each tested row counts: where labels were picked class by class, as much as its class is frequent."""
-    counts = np.bincount(codes, minlength=len(pool)).astype(np.float64)
-    seen = counts[counts > 0]
-    if pool.sum() <= 0 or len(seen) < 2 or (seen == seen.max()).mean() < 0.5:
+    if pool.sum() <= 0 or not picked_by_class(codes, len(pool)):
         return np.ones(len(tested))
+    counts = np.bincount(codes, minlength=len(pool)).astype(np.float64)
     weights = (pool / pool.sum())[tested] / (counts / counts.sum())[tested]
     return np.asarray(weights * len(tested) / max(weights.sum(), 1e-9))
 
