@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import say
+from handful.cli.tables import refuse_skipped_target
 from handful.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> 
     from handful.labeling.space import telling_columns
 
     chosen = dict(reading.columns or {})
+    refuse_skipped_target(chosen, target)
     unknown = next((name for name in chosen if name not in cells.columns), None)
     if unknown is not None:
         raise ParameterError(f"--columns: must name columns of {path}, got {unknown!r}.")

@@ -125,13 +125,18 @@ class _Decoder:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._legacy: bool | None = None
+        self._seen = False
 
     def __call__(self, number: int, data: bytes) -> str:
         if self._legacy is None and not data.isascii():
             self._legacy = _is_legacy(data)
             if self._legacy:
                 self._source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
-        text = data.decode("cp1252", errors="replace") if self._legacy else decoded(self._source, number, data)
+        if self._legacy:
+            text = data.decode("cp1252", errors="replace")
+        else:
+            text = decoded(self._source, number, data, after_utf8=self._seen)
+            self._seen = self._seen or not text.isascii()
         return text.replace("\r\n", "\n")
 
 
