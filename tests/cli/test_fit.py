@@ -207,7 +207,7 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         (("fit", data, "--target", "label", "--columns", "label=skip"), 2, "the column of labels cannot be skipped"),
         (("next", data, "--target", "label", "--columns", "label=skip"), 2, "the column of labels cannot be skipped"),
         (("fit", tmp_path / "none.csv", "--target", "label", "--minutes", "nan"), 2, "'nan' is not a valid number"),
-        (("fit", data, "--target", "label", "--trials", "many"), 2, "'many' is not a valid whole number"),
+        (("fit", data, "--target", "label", "--trials", "many"), 2, "'many' is not a valid integer"),
         (("fit", data, "--target", "label", "--method", "k-nn", "--with", "sklearn.svm:SVC"), 2, "--with and --method"),
         (("fit", data, "--target", "label", "--set", "k=3"), 2, "--set needs --method"),
         (("fit", data, "--target", "label", "--shares", "high"), 2, "--shares expects LABEL=SHARE"),

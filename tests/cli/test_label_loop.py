@@ -580,7 +580,7 @@ def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
     save(BrownClusters(2).fit([["a", "b"], ["a", "c"]]), model)
     code, _, err = run(capsys, "why", model, contexts)
     assert code == 1
-    assert "a tagger or a model of word senses is needed, got BrownClusters" in err
+    assert "a tagger or a model of word senses is needed, got brown-clusters." in err
 
 
 def test_files_to_fill_in_are_written_as_the_data_is(capsys, tmp_path):

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
+from handful.cli.options import Run, shell_name
 from handful.core.counted import counted
 
 if TYPE_CHECKING:
-    from handful.cli.options import (
-        Run,
-        shell_name,
-    )
     from handful.core.progress import Progress
     from handful.corpora.tagged import Tagged
     from handful.corpora.token_style import Cut

@@ -70,9 +70,9 @@ class Number(click.FloatRange):
 
 
 class WholeNumber(click.IntRange):
-    """A whole number between two bounds."""
+    """A whole number between two bounds, told in plain words where it is none."""
 
-    name = "whole number"
+    name = "integer"
 
 
 @dataclass(frozen=True)
