@@ -687,6 +687,14 @@ def test_a_table_in_an_old_encoding_is_merged(capsys, tmp_path):
     assert (tmp_path / "out.csv").read_text(encoding="cp1252") == "größe;kind\n1;a\n2;b\n"
 
 
+def test_bytes_that_are_no_letters_in_an_old_encoding_stay(capsys, tmp_path):
+    data, new = tmp_path / "data.csv", tmp_path / "new.csv"
+    data.write_bytes(b"gr\xf6\x81\x9de;kind\n1\x8d;a\n2;\n")
+    new.write_bytes(b"gr\xf6\x81\x9de;kind\n2;b\n")
+    assert run(capsys, "merge", data, new, "--target", "kind", "--in-place")[0] == 0
+    assert data.read_bytes() == b"gr\xf6\x81\x9de;kind\n1\x8d;a\n2;b\n"
+
+
 def test_a_label_that_the_encoding_of_the_data_has_not_makes_it_utf_8_and_is_told(capsys, tmp_path):
     data, new = tmp_path / "data.csv", tmp_path / "new.csv"
     data.write_bytes("größe;kind\n1;a\n2;\n".encode("cp1252"))

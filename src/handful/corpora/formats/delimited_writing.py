@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from handful.corpora.formats.text_blocks import BLOCK, MARKS, encoding_of
+from handful.corpora.formats.text_blocks import BLOCK, KEPT, MARKS, encoding_of
 from handful.corpora.opening import FilePath, Source, bare_suffix
 
 if TYPE_CHECKING:
@@ -105,14 +105,18 @@ def write_like(path: FilePath, frames: Iterable[pl.DataFrame], manner: Manner) -
             file.write(next((mark for mark, name in MARKS.items() if name == told), b""))
             recode = codecs.getincrementaldecoder("utf-8")()
             while block := held.read(BLOCK):
-                file.write(recode.decode(block).encode(told.removesuffix("-sig")))
+                file.write(recode.decode(block).encode(told.removesuffix("-sig"), errors=_errors(told)))
     return missing
+
+
+def _errors(encoding: str) -> str:
+    return KEPT if encoding == "cp1252" else "strict"
 
 
 def _missing(text: str, encoding: str) -> str | None:
     """Return the first character of a text that an encoding has not."""
     try:
-        text.encode(encoding)
+        text.encode(encoding, errors=_errors(encoding))
     except UnicodeEncodeError as error:
         return text[error.start]
     return None

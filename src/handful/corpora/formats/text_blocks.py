@@ -16,6 +16,20 @@ BLOCK = 2**22
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 """Byte order marks, and the encodings that they tell."""
 
+KEPT = "handful.kept"
+"""How errors of Windows-1252 are met: the five bytes that it has no letter for are control characters, as Windows has it."""
+
+
+def _kept(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeDecodeError):
+        return error.object[error.start : error.end].decode("latin-1"), error.end
+    if isinstance(error, UnicodeEncodeError) and error.object[error.start] in "\x81\x8d\x8f\x90\x9d":
+        return error.object[error.start].encode("latin-1"), error.start + 1
+    raise error
+
+
+codecs.register_error(KEPT, _kept)
+
 
 def text_blocks(source: Source) -> Generator[tuple[int, str]]:
     r"""Read the text of a table.
@@ -133,7 +147,7 @@ class _Decoder:
             if self._legacy:
                 self._source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
         if self._legacy:
-            text = data.decode("cp1252", errors="replace")
+            text = data.decode("cp1252", errors=KEPT)
         else:
             text = decoded(self._source, number, data, after_utf8=self._seen)
             self._seen = self._seen or not text.isascii()
