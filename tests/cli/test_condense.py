@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 
 import numpy as np
 import pytest
 
 from handful.cli import main
+from handful.cli.condense import _why
 from handful.methods import load
 from handful.representations import CondensedFeatures
 
@@ -99,6 +101,12 @@ def test_the_way_is_chosen_on_held_out_sentences(capsys, model, tmp_path):
     assert set(facts["errors on held-out sentences"]) == {"base", "bins", "kept"}
     assert facts["errors on held-out sentences"]["base"] == 0.0
     assert facts["bytes"] < facts["bytes before"] / 2
+    assert "LABELED must be" not in err
+    _, out, _ = run(capsys, "condense", model, train, raw, "-o", small)
+    assert re.search(
+        r"errors of 100 on held-out sentences: rounded 0\.0, kept \S+, bins \S+; rounded is taken, for none has fewer",
+        out,
+    )
     answers = [run(capsys, "predict", path, raw)[1] for path in (model, small)]
     tags = [[line.split("\t")[1] for line in lines.splitlines() if line and line[0] != "#"] for lines in answers]
     assert tags[0] == tags[1]
@@ -357,3 +365,40 @@ def test_a_missing_tagger_is_told_before_anything_is_counted(capsys, treebank, m
         assert (code, says in " ".join(err.split())) == (1 if parser in given else 2, True), err
     code, _, err = run(capsys, "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", "--pos", xpos)
     assert (code, "reads words alone" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("way", "errors", "says"),
+    [
+        (
+            "rounded",
+            {"base": 0.324, "kept": 0.27, "bins": 0.216},
+            "rounded is taken, for kept and bins are not better beyond",
+        ),
+        (
+            "rounded",
+            {"base": 0.324, "kept": 0.33, "bins": 0.216},
+            "rounded is taken, for bins is not better beyond chance",
+        ),
+        (
+            "kept",
+            {"base": 0.3, "kept": 0.2, "bins": 0.1},
+            "kept (discount 2) is taken, for it is better than rounded beyond",
+        ),
+        ("kept", {"base": 0.3, "kept": 0.2, "bins": 0.3}, "kept (discount 2) is taken, for none has fewer"),
+        ("kept", {"base": 0.3, "kept": 0.4}, "rounded 30.0, kept 40.0; kept (discount 2) is taken, as --way says"),
+    ],
+)
+def test_why_a_way_is_taken_is_told(way, errors, says):
+    assert says in _why(way, errors, {} if way == "rounded" else {"discount": 2.0})
+
+
+def test_sentences_that_the_model_was_not_fitted_to_are_told(capsys, model, tmp_path):
+    other = tmp_path / "other.tsv"
+    other.write_text((tmp_path / "train.tsv").read_text().replace("\tV", "\tVERB"))
+    options = "--way", "rounded", "-o", tmp_path / "small.handful"
+    _, _, err = run(capsys, "condense", model, other, *options)
+    assert (
+        f"{other}: is not called train.tsv, as the file that MODEL was fitted to; it has tags that MODEL does not"
+        in err
+    )

@@ -233,6 +233,12 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         (("fit", data, "--target", "lable"), 2, "Did you mean 'label'"),
         (("fit", data, "--target", "label", "--method", "knn"), 2, "Did you mean"),
         (("fit", data), 2, "Missing option '--target'"),
+        (("fit", data, "--target", "label", "--method", "logistik"), 2, "Did you mean 'logistic-regression'?"),
+        (("fit", data, "--target", "label", "--columns", "label=skip"), 2, "the column of labels cannot be skipped"),
+        (("next", data, "--target", "label", "--columns", "label=skip"), 2, "the column of labels cannot be skipped"),
+        (("fit", tmp_path / "none.csv", "--target", "label", "--minutes", "nan"), 2, "'nan' is not a valid number"),
+        (("fit", data, "--target", "label", "--trials", "many"), 2, "'many' is not a valid integer"),
+        (("fit", data, "--target", "label", "--method", "k-nn", "--with", "sklearn.svm:SVC"), 2, "--with and --method"),
         (("fit", data, "--target", "label", "--set", "k=3"), 2, "--set needs --method"),
         (("fit", data, "--target", "label", "--shares", "high"), 2, "--shares expects LABEL=SHARE"),
         (("fit", data, "--target", "label", "--shares", "high=0.3,low=x"), 2, "--shares expects LABEL=SHARE"),
@@ -241,6 +247,11 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         (("predict", data, data), 1, "is not a handful model file"),
         (("predict", model, other), 1, "got none named 'color', 'note'"),
         (("predict", model, clash), 2, "Choose another name with --column"),
+        (("predict", model, data, "--confidence", "size"), 2, "Choose another name with --confidence"),
+        (("predict", model, data, "--column", "p", "--confidence", "p"), 2, "must be two names, got 'p' for both"),
+        (("predict", model, data, "--abstain", "80%"), 2, "'80%' is a percentage. Write 0.8."),
+        (("predict", model, data, "--abstain", "x%"), 2, "'x%' is not a valid number"),
+        (("condense", model, data, data), 1, "got k-nn."),
         (("predict", model, data, "-o", "x.pdf"), 2, "the name of a table must end in"),
         (("predict", model, tmp_path / "none.csv"), 1, "no such file"),
         (("inspect", tmp_path / "none"), 1, "cannot be read"),
@@ -324,6 +335,7 @@ def test_an_interrupted_race_keeps_the_earlier_model(capsys, data, tmp_path, mon
     code, _, err = run(capsys, *race)
     assert (code, model.exists()) == (130, True)
     assert "Interrupted: the best bet so far was fitted and saved." in err
+    assert re.search(r"Now \S+ is fitted to all 30 labels.* Ctrl-C once more ends at once, without a model\.", err)
     before = model.read_bytes()
     for name in ("rows.interrupted.handful", "rows.interrupted1.handful"):
         calls.clear()
@@ -404,3 +416,38 @@ def test_a_column_of_answers_on_a_scale_is_called_one(tmp_path, capsys):
     code, out, _ = run(capsys, "inspect", model)
     assert "mood: scale (never, rarely, often), 3 values" in out
     assert "color: nominal, 2 values" in out
+
+
+def test_options_of_a_race_are_told_to_be_unused_by_a_named_method(capsys, data, tmp_path):
+    named = ("fit", data, "--target", "label", "--method", "k-nn", "--model", tmp_path / "m.handful")
+    code, _, err = run(capsys, *named, "--trials", 3, "--minutes", 1)
+    assert code == 0
+    assert "--minutes and --trials: not used, for there is no race where --method names the method." in err
+    assert "not used" not in run(capsys, *named)[2]
+
+
+@pytest.mark.parametrize(("name", "typed"), [("my röws.handful", "'my röws.handful'"), ("-m.handful", "./-m.handful")])
+def test_the_next_command_can_be_typed(capsys, data, tmp_path, monkeypatch, name, typed):
+    monkeypatch.chdir(tmp_path)
+    _, out, _ = run(capsys, "fit", data, "--target", "label", "--method", "k-nn", f"--model={name}")
+    assert f"Next: handful predict {typed} NEW.csv" in out
+
+
+def test_one_row_that_is_tried_warns_of_nothing(capsys, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        "size,label\n" + "".join(f"{'inf' if i % 5 == 0 else i % 2 + i / 100},{'ab'[i % 2]}\n" for i in range(30))
+    )
+    code, _, err = run(capsys, "fit", path, "--target", "label", "--method", "logistic-regression")
+    assert code == 0
+    assert "Column 'size' has 6 infinite numbers" in err
+    assert "warning" not in err
+
+
+def test_a_table_without_rows_is_told(capsys, data, tmp_path):
+    model, empty = tmp_path / "m.handful", tmp_path / "empty.csv"
+    run(capsys, "fit", data, "--target", "label", "--method", "k-nn", "--model", model)
+    empty.write_text("size,color,note\n")
+    code, out, err = run(capsys, "predict", model, empty)
+    assert (code, out) == (0, "size,color,note,predicted,confidence\n")
+    assert f"{empty}: has no rows, but a header alone." in err

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import codecs
 import json
 import os
 import pty
@@ -579,7 +580,7 @@ def test_why_tells_of_senses_and_refuses_what_gives_no_labels(capsys, tmp_path):
     save(BrownClusters(2).fit([["a", "b"], ["a", "c"]]), model)
     code, _, err = run(capsys, "why", model, contexts)
     assert code == 1
-    assert "a tagger or a model of word senses is needed, got BrownClusters" in err
+    assert "a tagger or a model of word senses is needed, got brown-clusters." in err
 
 
 def test_files_to_fill_in_are_written_as_the_data_is(capsys, tmp_path):
@@ -659,7 +660,7 @@ def test_numbers_and_dates_of_a_workbook_stay_such(capsys, tmp_path):
     )
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 def test_a_merge_changes_nothing_but_labels(capsys, tmp_path, encoding):
     data, todo = tmp_path / "data.csv", tmp_path / "todo.csv"
     tastes = ['"a;b"', "süß"]
@@ -667,11 +668,11 @@ def test_a_merge_changes_nothing_but_labels(capsys, tmp_path, encoding):
     lines = ["breite;geschmack;kind", *rows]
     data.write_bytes(("\r\n".join(lines) + "\r\n").encode(encoding))
     assert run(capsys, "next", data, "--target", "kind", "-n", 1, "-o", todo)[0] == 0
-    written = todo.read_bytes()
-    assert written.count(b"\r\n") == written.count(b"\n") == 2
-    names, cells = (line.split(";") for line in written.decode("utf-8-sig").replace('"a;b"', "a").splitlines())
+    written = todo.read_bytes().decode(encoding)
+    assert written.count("\r\n") == written.count("\n") == 2
+    names, cells = (line.split(";") for line in written.replace('"a;b"', "a").splitlines())
     number = int(cells[names.index("next_row")].split()[1])
-    todo.write_text(written.decode("utf-8-sig").replace(";;", ";p;", 1), encoding="utf-8")
+    todo.write_text(written.replace(";;", ";p;", 1), encoding="utf-8")
     assert run(capsys, "merge", data, todo, "--in-place")[0] == 0
     lines[number] += "p"
     assert data.read_bytes() == ("\r\n".join(lines) + "\r\n").encode(encoding)
@@ -681,9 +682,29 @@ def test_a_table_in_an_old_encoding_is_merged(capsys, tmp_path):
     data, new = tmp_path / "data.csv", tmp_path / "new.csv"
     data.write_bytes("größe;kind\n1;a\n2;\n".encode("cp1252"))
     new.write_bytes("größe;kind\n2;b\n".encode())
-    code, _, _ = run(capsys, "merge", data, new, "--target", "kind", "-o", tmp_path / "out.csv")
+    code, _, err = run(capsys, "merge", data, new, "--target", "kind", "-o", tmp_path / "out.csv")
+    assert (code, err.count("UTF-8")) == (0, 0)
+    assert (tmp_path / "out.csv").read_text(encoding="cp1252") == "größe;kind\n1;a\n2;b\n"
+
+
+def test_bytes_that_are_no_letters_in_an_old_encoding_stay(capsys, tmp_path):
+    data, new = tmp_path / "data.csv", tmp_path / "new.csv"
+    data.write_bytes(b"gr\xf6\x81\x9de;kind\n1\x8d;a\n2;\n")
+    new.write_bytes(b"gr\xf6\x81\x9de;kind\n2;b\n")
+    assert run(capsys, "merge", data, new, "--target", "kind", "--in-place")[0] == 0
+    assert data.read_bytes() == b"gr\xf6\x81\x9de;kind\n1\x8d;a\n2;b\n"
+
+
+def test_a_label_that_the_encoding_of_the_data_has_not_makes_it_utf_8_and_is_told(capsys, tmp_path):
+    data, new = tmp_path / "data.csv", tmp_path / "new.csv"
+    data.write_bytes("größe;kind\n1;a\n2;\n".encode("cp1252"))
+    new.write_bytes("größe;kind\n2;жук\n".encode())
+    code, _, err = run(capsys, "merge", data, new, "--target", "kind", "--in-place")
     assert code == 0
-    assert (tmp_path / "out.csv").read_text(encoding="utf-8") == "größe;kind\n1;a\n2;b\n"
+    assert f"{data}: is written in UTF-8 with a byte order mark, for Windows-1252, in which" in err
+    assert "'ж'" in err
+    assert data.read_text(encoding="utf-8-sig") == "größe;kind\n1;a\n2;жук\n"
+    assert data.read_bytes().startswith(codecs.BOM_UTF8)
 
 
 def test_numbers_of_a_text_file_are_numbers_in_a_workbook(capsys, tmp_path):

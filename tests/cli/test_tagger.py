@@ -400,3 +400,9 @@ def test_a_fit_that_is_ended_tells_whether_its_model_is_there(number, code, caps
     assert load(model).training_["sentences"] == 30
     monkeypatch.setattr(CRF, "fit", end)
     assert f"{model}: stays as it was, for the tagger was still learning." in run(capsys, *words)[2]
+
+
+def test_one_tag_alone_is_told_without_the_name_of_a_class(capsys, tmp_path):
+    (tmp_path / "one.tsv").write_text("the\tO\ndog\tO\n\n" * 5)
+    code, _, err = run(capsys, "fit", "tagger", tmp_path / "one.tsv")
+    assert (code, err.startswith("handful: there must be at least two different tags, got only 'O'")) == (1, True), err

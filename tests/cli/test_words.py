@@ -125,7 +125,7 @@ def test_another_model_cannot_check_a_list(capsys, folder, tmp_path):
     model = tmp_path / "crf.handful"
     assert run(capsys, "fit", "tagger", folder / "tagged.tsv", "--model", model, "--iterations", 1)[0] == 0
     code, _, err = run(capsys, "prototypes", "check", tmp_path / "list.tsv", folder / "text.txt", "--tagger", model)
-    assert (code, "a model of 'handful fit prototypes' is needed, got a CRF" in err) == (1, True)
+    assert (code, "a model of 'handful fit prototypes' is needed, got crf." in err) == (1, True)
 
 
 def test_prototypes_and_tagged_sentences_do_not_replace_the_model_of_each_other(capsys, folder, tmp_path):
@@ -292,3 +292,13 @@ def test_a_tagger_without_similarity_says_why(capsys):
     assert "Settings: similarity places, threshold 0.35, spelling counts." in out
     tell(facts, SimpleNamespace(trials_=[{**tried[0], "recovered": None}], crf_=None))  # the user said so
     assert capsys.readouterr().out.endswith("Settings: no similarity of words, spelling counts.\n")
+
+
+def test_lists_in_which_no_label_has_a_word_of_its_own_are_refused(capsys, tmp_path):
+    lists, text = tmp_path / "lists.tsv", tmp_path / "text.txt"
+    lists.write_text("A\tbutter\nB\tbutter\n")
+    text.write_text("melt the butter\n" * 20)
+    code, _, err = run(capsys, "fit", "prototypes", lists, text)
+    assert code == 1
+    assert "every word stands under several labels, such as 'butter' under A and B" in err
+    assert not (tmp_path / "text.handful").exists()

@@ -103,6 +103,20 @@ def test_a_wrong_encoding(put):
     )
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(b"caf\xc3\xa9\n", b""), (b"Rome\n", b"\xc3\xa9\n"), (b"caf\xc3\xa9\n" + b"Rome\n" * 2**17, b"")],
+    ids=["above", "below", "far above"],
+)
+def test_a_file_of_two_encodings_is_not_to_be_converted_as_a_whole(put, before, after):
+    line = before.count(b"\n") + 1
+    refused(
+        put(before + b"caf\xe9 x\n" + after),
+        f":{line}: expected UTF-8, got byte 0xe9 at byte 4 of the line. "
+        "Other letters of the file are UTF-8, so it has two encodings; write this line anew.",
+    )
+
+
 def test_line_ends_of_old_macs_are_refused(put):
     hint = r"Convert the file, for example with: tr '\r' '\n' < OLD > NEW"
     message = rf":1: expected lines that end in \n or \r\n, got \r alone (old Mac). {hint}"

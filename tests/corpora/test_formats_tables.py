@@ -275,7 +275,7 @@ def test_files_that_are_no_table(put, tmp_path):
     refused(put(b"a,b\n\0,1\n"), ": expected text, got a binary file (it holds NUL bytes).")
     refused(tmp_path / "none.csv", ": no such file.", FileError)
     refused(tmp_path, ": is a folder. Name a file to read.", FileError)
-    hint = "Convert the file, for example with: iconv -f LATIN1 -t UTF-8 OLD > NEW"
+    hint = "Other letters of the file are UTF-8, so it has two encodings; write this line anew."
     mixed = "a,b\n1,\u00e9\n".encode() + b"x\xe9,1\n"
     refused(put(mixed), f":3: expected UTF-8, got byte 0xe9 at byte 2 of the line. {hint}")
     damaged = ": the Parquet data is damaged. Copy or write the file again."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Reading, Run, check_output, reading_options, run_options
+from handful.cli.options import Number, Reading, Run, WholeNumber, check_output, reading_options, run_options
 from handful.core.counted import counted
 
 if TYPE_CHECKING:
@@ -26,10 +26,8 @@ _STYLE = (
 @click.command("budget")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", required=True, metavar="COLUMN", help="Column of labels; empty cells are unlabeled rows.")
-@click.option(
-    "--goal", type=click.FloatRange(0, 1, min_open=True), metavar="SHARE", help="Accuracy to reach, such as 0.9."
-)
-@click.option("--draws", type=click.IntRange(min=2), default=10, show_default=True, help="Random splits of the labels.")
+@click.option("--goal", type=Number(0, 1, min_open=True), metavar="SHARE", help="Accuracy to reach, such as 0.9.")
+@click.option("--draws", type=WholeNumber(min=2), default=10, show_default=True, help="Random splits of the labels.")
 @click.option("--figure", type=click.Path(path_type=Path, dir_okay=False), help="SVG file of the learning curves.")
 @click.option(
     "--map", "map_file", type=click.Path(path_type=Path, dir_okay=False), help="SVG file: which method wins where."

@@ -9,7 +9,7 @@ import click
 
 from handful.cli.console import console, emit_json
 from handful.cli.live import live_ranking
-from handful.cli.options import Names, check_apart, check_output, command_line, run_option, table_options
+from handful.cli.options import Names, WholeNumber, check_apart, check_output, command_line, run_option, table_options
 from handful.cli.race_options import race_options, session_of, with_methods
 from handful.core.counted import counted
 
@@ -30,9 +30,7 @@ _REPORTS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json"
     help="Raw text, where DATA is a tagged corpus (or columns) or words in context.",
 )
 @click.option("--methods", type=Names(), help="Methods to compare; all that fit by default (see 'handful methods').")
-@click.option(
-    "--draws", type=click.IntRange(min=2), default=30, show_default=True, help="Trials of one method at most."
-)
+@click.option("--draws", type=WholeNumber(min=2), default=30, show_default=True, help="Trials of one method at most.")
 @race_options
 @table_options
 @click.option("--dry-run", is_flag=True, help="Show what would be tried, and stop.")

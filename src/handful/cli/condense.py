@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import console, emit_json, progress_bar, say
 from handful.cli.count_files import CountPlan, count_files
 from handful.cli.options import Run, check_output, command_line, dev_scores, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
 from handful.core.counted import counted
 from handful.representations.condensed.settings import CondensingSettings
+
+if TYPE_CHECKING:
+    from handful.experiment.condensing import LabeledData
 
 
 @click.command("condense")
@@ -65,9 +68,11 @@ def command(
 ) -> None:
     """Condense the features of MODEL, a tagger or parser, by what it decides on raw TEXT, and train again on LABELED.
 
-    LABELED is the file MODEL was fitted to. TEXT has one sentence per line, tokens between blanks; it may be packed. The
-    result is a model of the same kind in a far smaller file. A tagger is condensed in the way that has the fewest errors on
-    held-out sentences, and its own weights are left alone where raw text does not help; --dev tells how it scores.
+    LABELED is the file MODEL was fitted to; with other sentences the result may be worse than MODEL, and a note tells where
+    its name, its tags or the number of its sentences are not those of that file. TEXT has one sentence per line, tokens between
+    blanks; it may be packed. The result is a model of the same kind in a far smaller file. A tagger is condensed in the way that
+    has the fewest errors on held-out sentences, and its own weights are left alone where raw text does not help beyond chance;
+    --dev tells how it scores.
 
     TEXT is counted in pieces of about 1 MB, also where it is packed: --jobs and --engine share them out, and --checkpoint
     keeps those that are done. An array of jobs on several machines counts with --shard 1/8 to --shard 8/8, each into a file of
@@ -90,7 +95,7 @@ def command(
     plan = CountPlan(texts, files, share, given["again"], where)
     plan.check(output, read, needs_text=way != "rounded")
     prepare = tag_columns(base, [load_tagger(path) for path in given["taggers"]]) if texts else []
-    _tell_other_data(base, labeled, len(data.inputs))
+    _tell_other_data(base, labeled, data)
     chosen = CondensingSettings(**{**settings, "held_out": held_out})
     with progress_bar() as progress:
         condensing = Condensing(base, data.inputs, data.outputs, chosen, progress=progress)
@@ -119,11 +124,22 @@ def _training(ctx: click.Context, base: Any, result: Any, n_tokens: int, scores:
     }
 
 
-def _tell_other_data(base: Any, labeled: Path, n_sentences: int) -> None:
-    n_before = getattr(base, "training_", {}).get("sentences", n_sentences)
-    if n_before != n_sentences:
-        told = f"{labeled} has {counted(n_sentences, 'sentence')}, but MODEL was fitted to {n_before:,}."
-        console(stderr=True).print(told, style="dim")
+def _tell_other_data(base: Any, labeled: Path, data: LabeledData) -> None:
+    """Tell what speaks for another file than the one that the model was fitted to."""
+    training, n_sentences = getattr(base, "training_", {}), len(data.inputs)
+    told = []
+    if (n_before := training.get("sentences", n_sentences)) != n_sentences:
+        told.append(f"has {counted(n_sentences, 'sentence')}, but MODEL was fitted to {n_before:,}")
+    if (name := training.get("data", labeled.name)) != labeled.name:
+        told.append(f"is not called {name}, as the file that MODEL was fitted to")
+    known = set(map(str, getattr(base, "classes_", ())))
+    unknown = sorted({tag for row in data.outputs or () for tag in row} - known)
+    if unknown:
+        told.append(
+            f"has tags that MODEL does not know ({', '.join(unknown[:5])}{', ...' if len(unknown) > 5 else ''})"
+        )
+    if told:
+        say(f"{labeled}: {'; it '.join(told)}. LABELED must be the file that MODEL was fitted to.", stderr=True)
 
 
 def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scores: dict[str, Any]) -> dict[str, Any]:
@@ -152,6 +168,26 @@ def _tell(facts: dict[str, Any], as_json: bool) -> None:
         console().print(line, markup=False, soft_wrap=True)
 
 
+def _why(way: str, errors: dict[str, float], bins: dict[str, float]) -> str:
+    """Tell the errors of each way, and why one of them was taken."""
+    from handful.reports import words
+
+    # The weights of the base model are what the way called rounded rounds.
+    shares = {"rounded" if name == "base" else name: value for name, value in errors.items()}
+    told = ", ".join(f"{name} {words.percent(value)}" for name, value in shares.items())
+    with_bins = f" ({', '.join(f'{name} {value:g}' for name, value in bins.items())})" if bins else ""
+    fewer = [name for name, value in shares.items() if value < shares[way]]
+    if len(shares) <= 2 and way != "rounded":
+        why = "as --way says"
+    elif not fewer:
+        why = "for none has fewer"
+    elif way == "rounded":
+        why = f"for {' and '.join(fewer)} {'is' if len(fewer) == 1 else 'are'} not better beyond chance"
+    else:
+        why = "for it is better than rounded beyond chance"
+    return f"errors of 100 on held-out sentences: {told}; {way}{with_bins} is taken, {why}"
+
+
 def _lines(facts: dict[str, Any]) -> list[str]:
     """Tell what came out, for the worse too."""
     from handful.reports import words
@@ -163,9 +199,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"dev {key}: {words.percent(before)} before, {words.percent(after)} after ({change})")
     errors = facts["errors on held-out sentences"]
     if len(errors) > 1:
-        told = ", ".join(f"{name} {words.percent(value)}" for name, value in errors.items())
-        bins = ", ".join(f"{name} {value:g}" for name, value in facts["bins"].items())
-        lines.append(f"errors on held-out sentences: {told}; chosen: {facts['way']}" + (f", {bins}" if bins else ""))
+        lines.append(_why(facts["way"], errors, facts["bins"]))
     if dropped := facts["dropped"]:
         before, after, changed = (words.percent(dropped[key]) for key in ("errors_before", "errors", "changed"))
         others = ", the others learned again" if dropped["again"] else ""

@@ -9,7 +9,7 @@ import click
 
 from handful.cli.console import console, emit_json, progress_bar
 from handful.cli.live import live_ranking
-from handful.cli.options import run_option
+from handful.cli.options import WholeNumber, run_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ _COLORS = (
     help="Where the report and the data go.",
 )
 @click.option(
-    "--trials", type=click.IntRange(12), default=40, show_default=True, help="Trials of each comparison at most."
+    "--trials", type=WholeNumber(12), default=40, show_default=True, help="Trials of each comparison at most."
 )
 @run_option("jobs", default=-1)
 @run_option("as_json")

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
-from handful.cli.options import Reading, Run, check_output, check_unfilled, reading_options, run_options
+from handful.cli.options import (
+    Reading,
+    Run,
+    WholeNumber,
+    check_output,
+    check_unfilled,
+    reading_options,
+    run_options,
+    shell_name,
+)
 from handful.core.counted import counted
 
 if TYPE_CHECKING:
@@ -30,7 +39,7 @@ _MOST_ELSEWHERE = 3
 @click.command("doubt")
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--target", metavar="COLUMN", help="Column of labels of a table; without it DATA is tagged sentences.")
-@click.option("-n", "n_most", type=click.IntRange(min=1), default=20, show_default=True, help="How many to show.")
+@click.option("-n", "n_most", type=WholeNumber(min=1), default=20, show_default=True, help="How many to show.")
 @reading_options
 @run_options("seed", "as_json", output={"help": "File of them, with labels or tags to correct."})
 def command(data: Path, target: str | None, n_most: int, reading: Reading, run: Run) -> None:
@@ -70,7 +79,7 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
 def _tell_file(data: Path, wanted: Path | None, output: Path | None, what: str) -> None:
     """Tell what to do with the file that was written, or that none was."""
     if output is not None:
-        told = f"\n{output}: correct {what}, then: handful merge {data} {output} --prefer-new"
+        told = f"\n{output}: correct {what}, then: handful merge {shell_name(data)} {shell_name(output)} --prefer-new"
         console().print(told, markup=False, soft_wrap=True)
     elif wanted is not None:
         console().print(f"{wanted} was not written: there is nothing to correct.", markup=False, soft_wrap=True)

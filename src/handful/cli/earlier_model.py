@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from handful.core.errors import FileError, HandfulError
-from handful.core.registry import card_of
+from handful.core.registry import card_of, name_of
 
 KINDS = {
     "tables": "of table rows",
@@ -55,8 +55,7 @@ def check_earlier(where: Path, kind: str, target: str | None = None) -> str:
     training = remembered if isinstance(remembered, dict) else {}
     earlier = training.get("target", training.get("tag"))
     card = card_of(type(model))
-    name = getattr(model, "method_name", card.name if card else type(model).__name__)
-    told = f"{name}{f' for {earlier!r}' if earlier else ''}{f', from {data}' if (data := training.get('data')) else ''}"
+    told = f"{name_of(model)}{f' for {earlier!r}' if earlier else ''}{f', from {data}' if (data := training.get('data')) else ''}"
     found = "prototypes" if card and "prototypes" in card.learns_from and not earlier else kind_of(model)
     if found != kind:
         raise FileError(

@@ -20,7 +20,7 @@ from handful.cli.console import visible
 from handful.core.errors import HandfulError, ParameterError
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_PYTHON_NAME = re.compile(r"([a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*): ")  # of a function, of a class
+_PYTHON_NAME = re.compile(r"([a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*|CRF): ")  # of a function, of a class
 _AGAIN = 0.05  # seconds until a signal that came at a bad moment is sent again
 _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 

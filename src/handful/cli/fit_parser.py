@@ -9,7 +9,16 @@ import click
 
 from handful.cli.console import console, emit_json, progress_bar, say
 from handful.cli.earlier_model import check_earlier
-from handful.cli.options import Run, check_output, command_line, dev_scores, model_file, run_options, training_state
+from handful.cli.options import (
+    Run,
+    check_output,
+    command_line,
+    dev_scores,
+    model_file,
+    run_options,
+    shell_name,
+    training_state,
+)
 from handful.cli.parameters import parameters_of
 from handful.core.counted import counted
 from handful.parsing import DependencyParser
@@ -95,7 +104,7 @@ def _show(parser: DependencyParser, n_trees: int, scores: dict[str, float], targ
     )
     columns = " and ".join(parser.columns_)
     out.print(
-        f"Next: handful predict {target} TAGGED.conllu -o PARSED.conllu, with tags in {columns}",
+        f"Next: handful predict {shell_name(target)} TAGGED.conllu -o PARSED.conllu, with tags in {columns}",
         markup=False,
         soft_wrap=True,
     )

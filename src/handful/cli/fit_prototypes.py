@@ -15,7 +15,7 @@ from handful.cli.options import Run, check_output, command_line, model_file, run
 from handful.cli.parameters import parameters_of
 from handful.cli.prototypes import MORE_TEXT
 from handful.core.counted import counted
-from handful.core.errors import ParameterError
+from handful.core.errors import DataError, ParameterError
 from handful.corpora.sentences import read_sentences
 from handful.tagging import PrototypeTeam
 from handful.tagging.prototypes.coverage import under_several_labels
@@ -64,6 +64,8 @@ def command(
     replaced = check_earlier(target, "prototypes")
     state = training_state(run)
     lists = read_prototypes(prototypes)
+    if tagged is None:
+        _check_own_words(prototypes, lists)
     sentences = list(_tokens(text))
     known = None if tagged is None else read_tagged(tagged)
     if known is not None and tagged is not None:
@@ -97,6 +99,17 @@ def command(
         emit_json(facts)
     else:
         _tell(facts, team)
+
+
+def _check_own_words(path: Path, lists: Mapping[str, Sequence[str]]) -> None:
+    """Refuse lists in which every word stands under several labels: nothing would tell these apart."""
+    several = under_several_labels(lists)
+    if all(word in several for words in lists.values() for word in words):
+        word, labels = next(iter(several.items()))
+        raise DataError(
+            f"{path}: every word stands under several labels, such as {word!r} under {' and '.join(labels)}, so that nothing "
+            "tells the labels apart. Give each label words of its own."
+        )
 
 
 def _check_shared_labels(path: Path, tags: Iterable[Sequence[str]], labels: Collection[str | None]) -> None:

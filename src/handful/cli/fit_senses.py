@@ -10,7 +10,7 @@ import click
 
 from handful.cli.console import emit_json, progress_bar, say
 from handful.cli.earlier_model import check_earlier
-from handful.cli.options import Run, check_output, model_file, run_options
+from handful.cli.options import Run, WholeNumber, check_output, model_file, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
 from handful.core.catalogue import names
@@ -28,7 +28,7 @@ from handful.senses import SenseClassifier
     multiple=True,
     help="Raw text to take more contexts from; the default method is then composite-kernel-pca.",
 )
-@click.option("--limit", type=click.IntRange(min=1), default=1500, show_default=True, help="Most contexts of a word.")
+@click.option("--limit", type=WholeNumber(min=1), default=1500, show_default=True, help="Most contexts of a word.")
 @click.option("--tagger", type=click.Path(path_type=Path), help="A saved part-of-speech tagger, for better features.")
 @parameters_of(
     SenseClassifier,

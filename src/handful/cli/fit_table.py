@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import warnings
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import click
 
 from handful.cli.console import console, emit_json, say
 from handful.cli.earlier_model import check_earlier
-from handful.cli.options import Run, check_output, command_line, model_file, run_options, table_options
+from handful.cli.options import Run, check_output, command_line, model_file, run_options, shell_name, table_options
 from handful.cli.race_options import classifier_of, race_options, session_of, with_methods
 from handful.core.counted import counted
 from handful.core.errors import HandfulError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from handful.experiment.problem import Problem
     from handful.methods.table_model import TableModel
 
+_OF_RACES = ("classes", "minutes", "trials", "memory", "jobs")  # options that only races have a use for
 _ASKED = 2_000  # unlabeled rows that are looked at for how answers are spread
 _MOST_TOLD = 8
 _ROUNDED = 0.005  # by which a percentage may be off its counts
@@ -65,6 +67,8 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
     method = _method(given["method"])
     if isinstance(method, str) and method == "auto" and params:
         raise click.UsageError("--set needs --method: parameters belong to one method.")
+    if not isinstance(method, str) or method != "auto":
+        _tell_unused(ctx)
     if params:
         from handful.methods.table_model import check_settings
 
@@ -102,13 +106,27 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         ctx.exit(130)
 
 
+def _tell_unused(ctx: click.Context) -> None:
+    """Tell of options of a race where there is none, since the method is named."""
+    from click.core import ParameterSource
+
+    given = [name for name in _OF_RACES if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if "classes" in given:
+        raise click.UsageError("--with and --method exclude each other: --with adds a classifier to a race.")
+    if given:
+        told = " and ".join(f"--{name}" for name in given)
+        say(f"{told}: not used, for there is no race where --method names the method.", stderr=True)
+
+
 def _fitted(problem: Problem, method: Any, params: dict[str, Any], text: Any, given: dict[str, Any]) -> TableModel:
     """Fit a method that was named; where its parameters are given and do not go with the data, say so."""
     from handful.experiment.fitting import fit_model
 
     try:
         model = fit_model(problem, method, params=params or None, text=text, shares=given["shares"], seed=given["seed"])
-        model.predict(problem.frame[:1])  # some look at their parameters only then
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of one row
+            model.predict(problem.frame[:1])  # some look at their parameters only then
     except ValueError as error:
         if isinstance(error, HandfulError) or not given["settings"]:
             raise
@@ -200,7 +218,7 @@ def _tell(model: TableModel, where: Path, as_json: bool) -> None:
     )
     if (told := _surest(model)) is not None:
         out.print(told, markup=False, soft_wrap=True)
-    out.print(f"Next: handful predict {where} NEW.csv", markup=False, soft_wrap=True)
+    out.print(f"Next: handful predict {shell_name(where)} NEW.csv", markup=False, soft_wrap=True)
 
 
 def _tell_shares(model: TableModel, problem: Problem) -> None:

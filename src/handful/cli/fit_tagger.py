@@ -21,6 +21,7 @@ from handful.cli.options import (
     dev_scores,
     model_file,
     run_options,
+    shell_name,
     training_state,
 )
 from handful.cli.parameters import parameters_of
@@ -295,4 +296,4 @@ def _tell(facts: dict[str, Any], tagger: Any, expected: str) -> None:
     # Raw text is enough only where nothing but the words is read.
     others = getattr(tagger, "columns_", ["word"])[1:]
     form = f"FILE.tsv, with the columns {', '.join(['token', *others])}" if others else "TEXT.txt"
-    out.print(f"Next: handful predict {where} {form}", markup=False, soft_wrap=True)
+    out.print(f"Next: handful predict {shell_name(where)} {form}", markup=False, soft_wrap=True)

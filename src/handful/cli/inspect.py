@@ -8,13 +8,13 @@ from typing import Any
 import click
 
 from handful.cli.console import cell, console, emit_json
-from handful.cli.options import run_option
+from handful.cli.options import WholeNumber, run_option
 
 
 @click.command("inspect")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option(
-    "--top", type=click.IntRange(min=1), default=8, show_default=True, help="Features or rows to list per class."
+    "--top", type=WholeNumber(min=1), default=8, show_default=True, help="Features or rows to list per class."
 )
 @run_option("as_json")
 def command(model: Path, top: int, as_json: bool) -> None:

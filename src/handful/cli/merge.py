@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json
-from handful.cli.options import check_output, check_unfilled, run_option
+from handful.cli.options import check_output, check_unfilled, run_option, shell_name
 from handful.core.counted import counted
 from handful.core.errors import FileError, ParameterError
 
@@ -138,7 +137,7 @@ def _check_order(data: Path, cells: pl.DataFrame, came: dict[str, pl.DataFrame])
 
     if ROW in cells.columns and not any(ROW in frame.columns for frame in came.values()):
         table = next(iter(came))
-        turned = f"handful merge {shlex.quote(table)} {shlex.quote(str(data))}"
+        turned = f"handful merge {shell_name(Path(table))} {shell_name(data)}"
         raise ParameterError(f"{data}: is a file of 'handful next', so the two seem to be swapped: {turned}")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from handful.cli.console import COUNTED_FROM, console, emit_json
+from handful.cli.options import shell_name
 from handful.core.counted import counted
 from handful.core.errors import ParameterError
 
@@ -130,7 +131,11 @@ def _refuse_annotated(data: Path, file: Path) -> None:
     is_text = format.yields == "text" and b"\t" not in source.head
     if is_json or is_text or format.yields == "trees" or (format.yields == "sentences" and format.name != "conll"):
         kind = "text" if is_text else format.name
-        turned = f" Name it first: handful merge {file} {data}" if format.yields == "sentences" else ""
+        turned = (
+            f" Name it first: handful merge {shell_name(file)} {shell_name(data)}"
+            if format.yields == "sentences"
+            else ""
+        )
         raise ParameterError(f"{file}: must be columns of tokens and tags, got another kind of file ({kind}).{turned}")
 
 

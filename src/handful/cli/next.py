@@ -11,10 +11,12 @@ from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
 from handful.cli.options import (
     Reading,
     Run,
+    WholeNumber,
     check_output,
     check_unfilled,
     reading_options,
     run_options,
+    shell_name,
     tokens_option,
 )
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="For a tagger: raw sentences; DATA is then tagged sentences, if any.",
 )
-@click.option("-n", "n_rows", type=click.IntRange(min=1), default=20, show_default=True, help="How many to choose.")
+@click.option("-n", "n_rows", type=WholeNumber(min=1), default=20, show_default=True, help="How many to choose.")
 @click.option(
     "--strategy",
     type=click.Choice(["auto", "typical", "margin", "random"]),
@@ -108,7 +110,7 @@ def _choose_rows(data: Path, target: str, n_rows: int, strategy: Any, reading: R
         console(stderr=True).print(note, style="yellow", markup=False, soft_wrap=True)
     if output is not None:
         console().print(
-            f"\n{output}: fill in the column {target!r}, then: handful merge {data} {output}",
+            f"\n{output}: fill in the column {target!r}, then: handful merge {shell_name(data)} {shell_name(output)}",
             markup=False,
             soft_wrap=True,
         )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json, progress_bar
+from handful.cli.options import Run, shell_name
 from handful.core.counted import counted
 
 if TYPE_CHECKING:
-    from handful.cli.options import Run
     from handful.core.progress import Progress
     from handful.corpora.tagged import Tagged
     from handful.corpora.token_style import Cut
@@ -102,7 +102,7 @@ def _what_to_do(output: Path, data: Path | None) -> str:
 
     if data is None:
         return f"put a tag in place of every {NO_TAG}; these are your first tagged sentences."
-    return f"correct the suggested tags, then: handful merge {data} {output}"
+    return f"correct the suggested tags, then: handful merge {shell_name(data)} {shell_name(output)}"
 
 
 def _trained(train: Tagged, progress: Progress) -> CRF:

@@ -48,6 +48,33 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return value if isinstance(value, tuple) else tuple(n.strip() for n in str(value).split(",") if n.strip())
 
 
+class Number(click.FloatRange):
+    """A number between two bounds, told in plain words where it is none."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number; NaN, which no bound refuses, is none."""
+        text = str(value).strip()
+        if text.endswith("%"):
+            try:
+                share = float(text[:-1]) / 100
+            except ValueError:
+                share = None
+            if share is not None:
+                self.fail(f"{text!r} is a percentage. Write {share:g}.", param, ctx)
+        number = super().convert(value, param, ctx)
+        if number != number:
+            self.fail(f"{text!r} is not a valid number.", param, ctx)
+        return number
+
+
+class WholeNumber(click.IntRange):
+    """A whole number between two bounds, told in plain words where it is none."""
+
+    name = "integer"
+
+
 @dataclass(frozen=True)
 class Run:
     """What was given for the options that mean the same in every command; see `run_options`."""
@@ -98,7 +125,7 @@ _RUN: dict[str, Callable[..., Any]] = {
         help="Keep what is done in this folder; a run that was stopped goes on from there.",
     ),
     "seed": partial(
-        click.option, "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of all chance."
+        click.option, "--seed", type=WholeNumber(min=0), default=0, show_default=True, help="Seed of all chance."
     ),
     "as_json": partial(click.option, "--json", "as_json", is_flag=True, help="Print JSON on stdout."),
 }
@@ -230,7 +257,7 @@ def table_options(command: Command) -> Command:
         ),
         click.option(
             "--unlabeled-rows",
-            type=click.IntRange(min=1),
+            type=WholeNumber(min=1),
             default=5_000,
             show_default=True,
             help="Unlabeled rows to learn from, at most; chosen at random.",
@@ -335,6 +362,20 @@ def _option_words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param.type, Names):
         return [name, ",".join(value)]
     return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (name, str(one))]
+
+
+def shell_name(path: Path) -> str:
+    """Return the name of a file as it can be typed in a command.
+
+    Examples
+    --------
+    >>> shell_name(Path("my rows.csv")), shell_name(Path("-rows.csv")), shell_name(Path("-"))
+    ("'my rows.csv'", './-rows.csv', '-')
+    """
+    import shlex
+
+    name = str(path)
+    return shlex.quote(f"./{name}" if name.startswith("-") and name != "-" else name)
 
 
 def dev_scores(scores: Mapping[str, float]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import run_option
+from handful.cli.options import WholeNumber, run_option
 
 if TYPE_CHECKING:
     from handful.papers import Outcome
@@ -19,7 +19,7 @@ _COLORS = {"reproduced": "green", "close": "yellow", "not reproduced": "red", "n
 @click.command("paper")
 @click.argument("key")
 @click.option("--quick", is_flag=True, help="A reduced version, in minutes; every row says so.")
-@click.option("--seeds", type=click.IntRange(min=1), help="Number of repetitions with different seeds.")
+@click.option("--seeds", type=WholeNumber(min=1), help="Number of repetitions with different seeds.")
 @run_option("jobs")
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), help="Write the paper's figures here.")
 @run_option("checkpoint")

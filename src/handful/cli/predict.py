@@ -10,7 +10,7 @@ import click
 from handful.cli.console import answers_to, say
 from handful.cli.earlier_answers import check_answers
 from handful.cli.earlier_model import kind_of
-from handful.cli.options import Run, check_apart, check_output, run_options, tokens_option
+from handful.cli.options import Number, Run, check_apart, check_output, run_options, tokens_option
 from handful.core.counted import counted
 from handful.core.registry import card_of
 
@@ -29,7 +29,7 @@ _OPTIONS = {
 @click.command("predict")
 @click.argument("models", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("--abstain", type=click.FloatRange(0, 1), metavar="SHARE", help="Leave answers blank that are less sure.")
+@click.option("--abstain", type=Number(0, 1), metavar="SHARE", help="Leave answers blank that are less sure.")
 @click.option("--column", default="predicted", show_default=True, help="Name of the new column of answers, in a table.")
 @click.option(
     "--confidence", default="confidence", show_default=True, help="Name of the new column of confidence, in a table."
@@ -75,6 +75,8 @@ def command(
         raise ParameterError(
             f"--json: is for stdout, got the file {run.output}. Let its name end in .jsonl, or leave one out."
         )
+    if column == confidence:
+        raise ParameterError(f"--column and --confidence: must be two names, got {column!r} for both.")
     fitted = [load(model) for model in models]
     kinds = [kind_of(model) for model in fitted]
     for model, name, kind in zip(fitted, models, kinds, strict=True):

@@ -99,6 +99,8 @@ def predict_table(
                 sys.stdout.write(visible(text))
             else:
                 sys.stdout.buffer.write(text.encode())
+    if not n_rows:
+        _tell(f"{data}: has no rows, but a header alone.")
     if unreadable:
         from handful.features.tables import told_unreadable
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import answers_to, emit_json
-from handful.cli.options import check_output, run_option
+from handful.cli.options import WholeNumber, check_output, run_option
 from handful.core.errors import ModelFileError, ParameterError
+from handful.core.registry import name_of
 
 if TYPE_CHECKING:
     from handful.core.records import Sentence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _TEXT = click.argument("text", type=click.Path(path_type=Path))
 _LIST = click.argument("prototypes", type=click.Path(path_type=Path))
-_WORDS = click.option("--words", type=click.IntRange(min=1), default=10, show_default=True, help="Words to name.")
+_WORDS = click.option("--words", type=WholeNumber(min=1), default=10, show_default=True, help="Words to name.")
 MORE_TEXT = click.option(
     "--similarity-text", type=click.Path(path_type=Path), help="More raw text to learn similarity from, beside TEXT."
 )
@@ -81,7 +82,7 @@ def command() -> None:
 @command.command("extract")
 @click.argument("tagged", type=click.Path(path_type=Path))
 @click.option("--column", metavar="COLUMN", help="Column of the labels, as for 'check --gold'; else the last.")
-@click.option("--words", type=click.IntRange(min=1), default=3, show_default=True, help="Words of each label.")
+@click.option("--words", type=WholeNumber(min=1), default=3, show_default=True, help="Words of each label.")
 @run_option("output")
 def extract(tagged: Path, column: str | None, words: int, output: Path | None) -> None:
     """Take the most frequent words of each label from TAGGED, a column or CoNLL-U file."""
@@ -161,9 +162,7 @@ def check(
     correct = None if gold is None else _labels(text, sentences, gold)
     tagger = None if tagger_file is None else load(tagger_file)
     if tagger is not None and not isinstance(tagger, PrototypeTagger | PrototypeTeam):
-        raise ModelFileError(
-            f"{tagger_file}: a model of 'handful fit prototypes' is needed, got a {type(tagger).__name__}."
-        )
+        raise ModelFileError(f"{tagger_file}: a model of 'handful fit prototypes' is needed, got {name_of(tagger)}.")
     learned, threshold = likeness.learn(sentences)
     coverage = check_prototypes(
         sentences, lists, learned, tagger=tagger, gold=correct, n_words=words, threshold=threshold

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from handful.cli.options import run_option
+from handful.cli.options import Number, WholeNumber, run_option
 
 if TYPE_CHECKING:
     from handful.experiment.session import Session
@@ -22,19 +22,17 @@ def race_options(command: Command) -> Command:
     options = (
         click.option(
             "--minutes",
-            type=click.FloatRange(min=0, min_open=True),
+            type=Number(min=0, min_open=True),
             default=2.0,
             show_default=True,
             help="Time for all of it, the last fit too; less where the best is clear before.",
         ),
         click.option(
             "--trials",
-            type=click.IntRange(min=1),
+            type=WholeNumber(min=1),
             help="Stop after so many trials instead, whatever the clock says: the same result every time.",
         ),
-        click.option(
-            "--memory", type=click.FloatRange(min=0, min_open=True), metavar="GB", help="Memory that may be used."
-        ),
+        click.option("--memory", type=Number(min=0, min_open=True), metavar="GB", help="Memory that may be used."),
         run_option("jobs", default=-1),
         click.option(
             "--metric",

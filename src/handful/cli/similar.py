@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from handful.cli.console import emit_json, progress_bar, say
-from handful.cli.options import Run, run_options
+from handful.cli.options import Run, WholeNumber, run_options
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import fit_text
 from handful.representations import ContextSimilarity
@@ -19,7 +19,7 @@ _ALIKE = 0.05  # words that are less alike than this are so by chance
 @click.command("similar")
 @click.argument("text", type=click.Path(path_type=Path))
 @click.option("--word", "words", multiple=True, required=True, help="A word of the text; may be given several times.")
-@click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="How many similar words to name.")
+@click.option("--k", type=WholeNumber(min=1), default=10, show_default=True, help="How many similar words to name.")
 @parameters_of(ContextSimilarity, aliases={"n_components": "--components"})
 @run_options("jobs", "engine", "checkpoint", "as_json")
 def command(text: Path, words: tuple[str, ...], k: int, settings: dict[str, Any], run: Run) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import say
-from handful.cli.options import Reading, reading_options, run_option
+from handful.cli.options import Reading, WholeNumber, reading_options, run_option
 from handful.core.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Address to listen on; only this machine by default."
 )
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="Port; a free one by default.")
+@click.option("--port", type=WholeNumber(0, 65_535), default=0, help="Port; a free one by default.")
 @click.option("--browser/--no-browser", default=True, help="Whether to open the page.")
 @run_option("jobs", default=-1)
 @run_option("seed")

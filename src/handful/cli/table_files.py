@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from handful.cli.console import say
+from handful.cli.tables import refuse_skipped_target
 from handful.core.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -16,8 +17,10 @@ if TYPE_CHECKING:
 
     from handful.cli.options import Reading
     from handful.core.records import Kind, Table
+    from handful.corpora.formats.delimited_writing import Manner
 
 _DECIMAL_COMMA = r"^[+-]?[0-9][0-9.]*(,[0-9]+)?$"
+_ENCODINGS = {"cp1252": "Windows-1252"}
 _LONG_NUMBER = "^[+-]?[0-9]{16,}$"  # spreadsheets keep 15 digits
 
 
@@ -56,6 +59,7 @@ def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> 
     from handful.labeling.space import telling_columns
 
     chosen = dict(reading.columns or {})
+    refuse_skipped_target(chosen, target)
     unknown = next((name for name in chosen if name not in cells.columns), None)
     if unknown is not None:
         raise ParameterError(f"--columns: must name columns of {path}, got {unknown!r}.")
@@ -80,12 +84,12 @@ def check_table_name(output: Path) -> None:
 def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
     """Write a table, whole or not at all, in the manner of the file it is made from.
 
-    A CSV file gets its separator, decimal commas, line ends and byte order mark; a workbook has numbers and dates where the
-    file has them.
+    A CSV file gets its separator, decimal commas, line ends, encoding and byte order mark; a workbook has numbers and dates
+    where the file has them. Text that the encoding cannot hold makes it UTF-8, which a note tells.
     """
     import polars as pl
 
-    from handful.corpora.formats.delimited import write_delimited
+    from handful.corpora.formats.delimited_writing import write_like
     from handful.corpora.opening import bare_suffix
     from handful.corpora.tables import write_frames
 
@@ -98,8 +102,17 @@ def write_cells(output: Path, frames: Iterable[pl.DataFrame], like: Path | None 
         write_frames(output, frames)
     else:
         manner = _manner(like)
-        separator = "\t" if suffix == ".tsv" else manner.separator
-        write_delimited(output, cells, separator, line_end=manner.line_end, mark=manner.mark)
+        if suffix == ".tsv":
+            manner = manner._replace(separator="\t")
+        missing = write_like(output, cells, manner)
+        if missing is not None:
+            name = _ENCODINGS.get(manner.encoding, manner.encoding)
+            say(
+                f"{output}: is written in UTF-8 with a byte order mark, for {name}, in which {like} is written, has no "
+                f"{missing!r}.",
+                stderr=True,
+                style="yellow",
+            )
 
 
 def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
@@ -127,22 +140,10 @@ def _typed(frame: pl.DataFrame, like: Path | None) -> pl.DataFrame:
     return frame.with_columns(typed)
 
 
-class _Manner(NamedTuple):
-    """How a file of separated cells is written."""
-
-    separator: str = ","
-    line_end: str = "\n"
-    mark: bool = False
-
-
-def _manner(like: Path | None) -> _Manner:
-    """Tell separator, line ends and byte order mark of a file by its start."""
+def _manner(like: Path | None) -> Manner:
+    from handful.corpora.formats.delimited_writing import Manner, manner_of
     from handful.corpora.opening import Source, bare_suffix
 
     if like is None or bare_suffix(like) not in (".csv", ".tsv") or not like.is_file():
-        return _Manner()
-    source = Source(like)
-    mark = source.head.startswith(codecs.BOM_UTF8)
-    first = next(filter(bytes.strip, source.head.split(b"\n", 99)), b"")
-    separator = max(",;\t", key=lambda one: first.count(one.encode())) if source.suffix == ".csv" else ","
-    return _Manner(separator, source.line_end, mark)
+        return Manner()
+    return manner_of(Source(like))

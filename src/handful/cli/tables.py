@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from handful.cli.console import console
 from handful.core.counted import counted
+from handful.core.errors import ParameterError
 
 if TYPE_CHECKING:
     from handful.experiment.problem import Problem
+
+
+def refuse_skipped_target(columns: dict[str, str] | None, target: str) -> None:
+    """Refuse to leave out the column of labels."""
+    if (columns or {}).get(target) == "skip":
+        raise ParameterError(f"--columns: the column of labels cannot be skipped, got {target}=skip.")
 
 
 def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
@@ -31,6 +38,7 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
     from handful.experiment.problem import read_problem
     from handful.features.tables import scale_of
 
+    refuse_skipped_target(given["columns"], given["target"])
     problem = read_problem(
         data,
         given["target"],

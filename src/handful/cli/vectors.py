@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from handful.cli.console import console, emit_json
-from handful.cli.options import run_option
+from handful.cli.options import WholeNumber, run_option
 
 if TYPE_CHECKING:
     from handful.features.vectors import Encoder
@@ -35,7 +35,7 @@ def command() -> None:
     help="Folder to write; by default one in your cache folder, where it is at hand from then on.",
 )
 @click.option(
-    "--dimensions", type=click.IntRange(min=2), default=256, show_default=True, help="Numbers of a vector at most."
+    "--dimensions", type=WholeNumber(min=2), default=256, show_default=True, help="Numbers of a vector at most."
 )
 @run_option("as_json")
 def distill_model(source: str, output: Path | None, dimensions: int, as_json: bool) -> None:

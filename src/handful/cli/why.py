@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import COUNTED_FROM, console, emit_json
-from handful.cli.options import run_option, tokens_option
+from handful.cli.options import WholeNumber, run_option, tokens_option
 from handful.core.errors import ModelFileError, ParameterError
 from handful.core.explanation import WHOLE
+from handful.core.registry import name_of
 
 if TYPE_CHECKING:
     from handful.core.explanation import Evidence, Explanation, NearRow
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option(
-    "--row", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Row or sentence, counted from 1."
+    "--row", "number", type=WholeNumber(min=1), default=1, show_default=True, help="Row or sentence, counted from 1."
 )
 @tokens_option
 @run_option("as_json")
@@ -66,7 +67,7 @@ def _told(model: Path, data: Path, number: int, tokens: Any) -> list[Explanation
 
         return explain_tags(fitted, _sentence(fitted, data, number, tokens))
     raise ModelFileError(
-        f"{model}: a model for tables, a tagger or a model of word senses is needed, got {type(fitted).__name__}."
+        f"{model}: a model for tables, a tagger or a model of word senses is needed, got {name_of(fitted)}."
     )
 
 

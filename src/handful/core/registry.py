@@ -172,6 +172,12 @@ def card_of(cls: type) -> Card | None:
     return next((card for card in _CARDS.values() if card.cls is cls), None)
 
 
+def name_of(model: Any) -> str:
+    """Return the name of the method of a model, or of its class if it is none."""
+    card = card_of(type(model))
+    return str(getattr(model, "method_name", card.name if card else type(model).__name__))
+
+
 def card_named(name: str, takes: Takes | None = None) -> Card | None:
     """Return the card of a name whose module has been imported, or None."""
     return next((card for card in _CARDS.values() if card.name == name and takes in (None, card.takes)), None)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from handful.core.errors import DataError, ParameterError
 from handful.core.progress import Progress
+from handful.core.registry import name_of
 from handful.corpora.opening import FilePath
 from handful.corpora.tagged import check_columns, read_tagged
 from handful.corpora.treebank import read_treebank
@@ -63,7 +64,7 @@ def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> 
         return LabeledData(train, None, lambda other: dict(other.score(held).as_dict()))
     if not isinstance(model, CRF):
         raise DataError(
-            f"condense: the model must be one of 'handful fit tagger' or 'handful fit parser', got {type(model).__name__}."
+            f"condense: the model must be one of 'handful fit tagger' or 'handful fit parser', got {name_of(model)}."
         )
     told: dict[str, Any] = getattr(model, "training_", {})
     layout, tag = tuple(told.get("layout", ())), told.get("tag")

@@ -194,6 +194,8 @@ def _tell(comparison: Comparison, session: Session, best: str) -> None:
         f"The race ended after {seconds:.0f} s and {counted(n_trials, 'trial')}: {comparison.why_ended}. "
         f"Now {best} is fitted to all {counted(n_labels, 'label')}, which takes about {comparison.final_seconds:.0f} s."
     )
+    if comparison.state == "interrupted":
+        said += " Ctrl-C once more ends at once, without a model."
     session.watch(comparison.race.standing(n_trials, seconds, said))
 
 

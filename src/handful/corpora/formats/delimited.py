@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import re
@@ -12,12 +11,13 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from handful.core.errors import FormatError
+from handful.corpora.formats.delimited_writing import write_delimited
 from handful.corpora.formats.format import Format, Head
 from handful.corpora.formats.frames import BATCH, MAX_CELLS, MAX_TABLE, refuse_size
 from handful.corpora.formats.header import check_names, default_names, is_header, note_of
 from handful.corpora.formats.separated_rows import Numbered, separated_rows
 from handful.corpora.formats.text_blocks import text_blocks
-from handful.corpora.opening import FilePath, Source, as_source, bare_suffix
+from handful.corpora.opening import FilePath, Source, as_source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -246,67 +246,6 @@ def is_delimited(head: Head) -> bool:
     # Tabs with a blank line at the end are one tagged sentence.
     separators = _SEPARATORS.replace("\t", "") if head.has_blank else _SEPARATORS
     return any(equal_width(lines, one) for one in separators)
-
-
-def write_delimited(
-    path: FilePath,
-    frames: Iterable[pl.DataFrame],
-    separator: str | None = None,
-    *,
-    line_end: str = "\n",
-    mark: bool = False,
-) -> None:
-    """Write frames as separated columns.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
-    frames : iterable of polars.DataFrame
-        Rows; a missing cell is left empty.
-    separator : str, optional
-        What stands between cells; commas or (``.tsv``, ``.tab``) tabs by default. With semicolons, numbers get decimal
-        commas where texts of the first frame have them.
-    line_end : str
-        What ends a line.
-    mark : bool
-        Whether a byte order mark stands first, by which Excel tells UTF-8.
-    """
-    from handful.corpora.opening import refuse_mark, write_bytes
-
-    between = separator if separator is not None else "," if bare_suffix(path) == ".csv" else "\t"
-    commas = False
-    with write_bytes(path) as file:
-        for number, frame in enumerate(frames):
-            if number == 0:
-                refuse_mark("write_table", frame.columns[0])
-                commas = between == ";" and _has_commas(frame)
-                file.write(codecs.BOM_UTF8 if mark else b"")
-            # In a table of one column a bare empty cell would be a blank line.
-            empty = '""' if frame.width == 1 else None
-            told = _with_commas(frame) if commas else frame
-            told.write_csv(
-                file,
-                include_header=number == 0,
-                separator=between,
-                null_value=empty,
-                line_terminator=line_end,
-            )
-
-
-def _with_commas(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return numbers as texts with decimal commas, which early versions of polars do not write."""
-    import polars.selectors as cs
-
-    return frame.with_columns(cs.float().cast(str).str.replace(".", ",", literal=True))
-
-
-def _has_commas(frame: pl.DataFrame) -> bool:
-    """Tell whether numbers in texts are written as in 1,5 or 1.234,5."""
-    import polars as pl
-
-    texts = frame.select(pl.col(pl.String))
-    return any(column.str.contains(r"^\s*-?\d[\d.]*,\d+\s*$").any() for column in texts)
 
 
 FORMAT = Format("delimited", "table", is_delimited, read_delimited, write_delimited, _NAMES)

@@ -64,13 +64,14 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     [(1, 'one'), (2, 'two')]
     """
     with open_bytes(path) as file:
-        number, n_blank = 1, 0
+        number, n_blank, is_utf8 = 1, 0, False
         rest = first_chunk(path, file)
         refuse_lone_returns(path, rest)
         while True:
             end = rest.rfind(b"\n") + 1
             if end:
-                text = decoded(path, number, rest[:end])
+                text = decoded(path, number, rest[:end], after_utf8=is_utf8)
+                is_utf8 = is_utf8 or not text.isascii()
                 if "\r" in text:
                     text = text.replace("\r\n", "\n")
                 lines = text.split("\n")
@@ -88,7 +89,7 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
                 break
             rest += chunk
         if rest:
-            yield number, decoded(path, number, rest).removesuffix("\r")
+            yield number, decoded(path, number, rest, after_utf8=is_utf8).removesuffix("\r")
 
 
 def read_whole(path: FilePath, limit: int = MAX_LINE) -> str:
@@ -195,7 +196,7 @@ def refuse_lone_returns(path: FilePath, chunk: bytes) -> None:
         )
 
 
-def decoded(path: FilePath, number: int, data: bytes) -> str:
+def decoded(path: FilePath, number: int, data: bytes, *, after_utf8: bool = False) -> str:
     """Return lines of a file as text.
 
     Parameters
@@ -206,6 +207,8 @@ def decoded(path: FilePath, number: int, data: bytes) -> str:
         Number of the first of the lines, from 1 on.
     data : bytes
         The lines.
+    after_utf8 : bool
+        Whether lines above have letters that only UTF-8 writes so.
 
     Returns
     -------
@@ -231,8 +234,14 @@ def decoded(path: FilePath, number: int, data: bytes) -> str:
         line = number + data.count(b"\n", 0, error.start)
         column = error.start - data.rfind(b"\n", 0, error.start)
         byte = data[error.start]
+        is_mixed = after_utf8 or not data.decode("utf-8", errors="ignore").isascii()
+        what_to_do = (
+            "Other letters of the file are UTF-8, so it has two encodings; write this line anew."
+            if is_mixed
+            else _conversion("LATIN1")
+        )
         raise FormatError(
-            path, line, f"expected UTF-8, got byte 0x{byte:02x} at byte {column} of the line. {_conversion('LATIN1')}"
+            path, line, f"expected UTF-8, got byte 0x{byte:02x} at byte {column} of the line. {what_to_do}"
         ) from None
 
 

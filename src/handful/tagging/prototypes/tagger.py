@@ -252,7 +252,7 @@ class PrototypeTagger(ProbabilisticTagger):
         if len(named) < 2:
             raise DataError(
                 f"{who}: there must be at least two labels, got {len(named)}. "
-                "Name them by prototypes, word_lists, tags or labels."
+                "Name them by prototypes, lists of words, tags or labels."
             )
         if offsets[-1] == 0:
             raise DataError(f"{who}: at least one sentence with a token is needed, got none.")
