@@ -129,7 +129,9 @@ def _unknown(name: str, takes: Takes | None) -> ParameterError:
     near = difflib.get_close_matches(name, names(takes), n=1, cutoff=_NEAR)
     begun = [known for known in dict.fromkeys(names(takes)) if name and known.startswith(name.lower())]
     if not near and not begun:
-        firsts = difflib.get_close_matches(name.lower(), {known.partition("-")[0] for known in names(takes)}, 1, _BEGINS_NEAR)
+        firsts = difflib.get_close_matches(
+            name.lower(), {known.partition("-")[0] for known in names(takes)}, 1, _BEGINS_NEAR
+        )
         begun = [known for known in dict.fromkeys(names(takes)) if known.partition("-")[0] in firsts]
     meant = " or ".join(map(repr, begun[:3] or near))
     hint = f" Did you mean {meant}?" if meant else " Run 'handful methods' to see all."
