@@ -137,11 +137,11 @@ def _fitted(problem: Problem, method: Any, params: dict[str, Any], text: Any, gi
 
 def _with_balance(method: Any, metric: str) -> dict[str, Any]:
     """Return what a metric changes of a method that was named: whether its answers lean to rare classes."""
-    from handful.experiment.compare import BALANCE
-    from handful.methods.table_model import card_for
-
     if metric in ("auto", "accuracy"):
         return {}
+    from handful.experiment.compare import BALANCE  # the race, which a named method does without
+    from handful.methods.table_model import card_for
+
     if "balance" in card_for(method).make(1, 0, {}).get_params(deep=False):
         return {"balance": BALANCE}
     say("--metric is not used: this method does not move its answers for it; the team does.", stderr=True)
