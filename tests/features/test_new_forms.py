@@ -102,6 +102,21 @@ def test_other_units_are_converted_and_told():
     assert note.endswith("they are taken as they stand, so the answers may mean little.")
 
 
+@pytest.mark.parametrize(
+    ("learned", "new", "numbers"),
+    [(["10 °C", "30 °C"], ["50°F", "32 °F"], [10.0, 0.0]), (["50 °F", "70 °F"], ["10°C", "0 °C"], [50.0, 32.0])],
+)
+def test_degrees_are_converted_though_they_begin_elsewhere(learned, new, numbers):
+    encoder = TableEncoder.learn(pl.DataFrame({"t": learned}), {"t": "numeric"})
+    rows = pl.DataFrame({"t": new})
+    told = encoder.forms_of_new(rows)
+    unit, other = learned[0][-2:], new[0][-2:]
+    assert told.notes == [f"Column 't' has numbers in {other!r}, in training it had {unit!r}: they are converted."]
+    (low, high) = (float(cell.split()[0]) for cell in learned)
+    found = encoder.reading(told.forms).transform(rows).ravel() * (high - low) / 2 + (low + high) / 2
+    assert found.round(6).tolist() == numbers
+
+
 def test_units_that_measure_something_else_are_missing_and_told():
     encoder = TableEncoder.learn(pl.DataFrame({"w": ["1 kg", "3 kg"]}), {"w": "numeric"})
     rows = pl.DataFrame({"w": ["3 cm", "3000 g", "?", "red", "12d"]})

@@ -93,6 +93,9 @@ _UNITS: dict[str, tuple[str, float]] = {
 }
 """Names of units in the singular, what they measure, and how large they are."""
 
+_DEGREES = {"°c": (1.0, 0.0), "°f": (5 / 9, -160 / 9)}
+"""Units that do not begin at the same point: what makes them degrees Celsius, a factor and an offset."""
+
 _ATTACHED = frozenset(
     re.findall(
         r"\S+",
@@ -358,6 +361,8 @@ def other_units(cells: Iterable[str], unit: str) -> dict[str, str]:
     --------
     >>> other_units(["70 kg", "150 lbs", "8 bags", "3 cm"], "lb")
     {'bag': 'taken as they stand', 'cm': 'missing', 'kg': 'converted'}
+    >>> other_units(["68 °F"], "°c")
+    {'°f': 'converted'}
     """
     found = {_unit(cell) for cell in cells if _quantity(cell) is not None or _comma_quantity(cell) is not None}
     found = found - {""} or found
@@ -365,7 +370,7 @@ def other_units(cells: Iterable[str], unit: str) -> dict[str, str]:
 
 
 def _treatment(unit: str, wanted: str) -> str:
-    if _ratio(unit, wanted) is not None:
+    if _ratio(unit, wanted) is not None or {unit, wanted} <= _DEGREES.keys():
         return "converted"
     return "missing" if unit in _UNITS and wanted in _UNITS else "taken as they stand"
 
@@ -429,7 +434,15 @@ def to_number(cell: str, form: Form, unit: str = "") -> float | None:
         return number
     if _treatment(own, unit) == "missing":
         return None
-    return number * (_ratio(own, unit) or 1) if form in QUANTITY_FORMS else number
+    return _converted(number, own, unit) if form in QUANTITY_FORMS else number
+
+
+def _converted(number: float, unit: str, wanted: str) -> float:
+    """Return a quantity in another unit, or as it stands if it cannot be."""
+    if {unit, wanted} <= _DEGREES.keys():
+        (factor, offset), (other_factor, other_offset) = _DEGREES[unit], _DEGREES[wanted]
+        return (factor * number + offset - other_offset) / other_factor
+    return number * (_ratio(unit, wanted) or 1)
 
 
 def as_written(number: float, form: Form) -> str:

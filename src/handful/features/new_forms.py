@@ -106,15 +106,19 @@ def _told_units(cells: pl.Series, unit: str, learned: Form) -> Iterator[str]:
     units = other_units(values.filter(~values.str.to_lowercase().is_in(list(MISSING))).to_list(), unit)
     has = f"Column {cells.name!r} has numbers"
     several = learned not in QUANTITY_FORMS
-    had = "in training it had several" if several else f"in training it had {unit!r}"
+    had = "in training it had several" if several else f"in training it had {_shown(unit)!r}"
     for other, treatment in units.items():
         if not other:
-            yield f"{has} without a unit, {had}: they {'count as missing' if several else f'are taken as {unit!r}'}."
+            yield f"{has} without a unit, {had}: they {'count as missing' if several else f'are taken as {_shown(unit)!r}'}."
         elif treatment == "missing":
-            yield f"{has} in {other!r}, which does not measure what {unit!r} does: they count as missing."
+            yield f"{has} in {_shown(other)!r}, which does not measure what {_shown(unit)!r} does: they count as missing."
         elif not several:
             doubt = ", so the answers may mean little" if treatment == "taken as they stand" else ""
-            yield f"{has} in {other!r}, {had}: they are {treatment}{doubt}."
+            yield f"{has} in {_shown(other)!r}, {had}: they are {treatment}{doubt}."
+
+
+def _shown(unit: str) -> str:
+    return unit.upper() if unit.startswith("°") else unit
 
 
 def _told_order(cells: pl.Series) -> str:
