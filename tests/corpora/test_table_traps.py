@@ -239,8 +239,8 @@ def test_marks_that_are_classes_beside_empty_cells_are_told(way, put):
 
     table = read(["a", "b", "tbd", "tbd", "", "", ""])
     assert table.labels.tolist().count("tbd") == 2
-    told = "'tbd' (2) of 'y' counts as a class, since unlabeled cells are empty. If it means \"no label\", say --unlabeled-mark 'tbd'."
-    assert table.notes == (told,)
+    why = "'tbd' (2) of 'y' counts as a class, since unlabeled cells are empty."
+    assert table.notes == (f"{why} If it means \"no label\", say --unlabeled-mark 'tbd'.",)
     several = read(["a", "b", "tbd", "tbd", "--", "--", "", "", ""]).notes
     assert several[0].startswith("'--' (2), 'tbd' (2) of 'y' count as classes")
     assert len(several) == 1
