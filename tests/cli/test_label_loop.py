@@ -76,6 +76,23 @@ def test_rows_go_out_and_labels_come_home(capsys, table):
     assert all(b.startswith(a) for a, b in zip(lines, merged, strict=True))
 
 
+def test_a_class_that_looks_like_no_label_goes_round_the_loop(capsys, table):
+    table.write_text(table.read_text().replace(";r\n", ";unknown\n"))
+    todo, keep = table.parent / "todo.csv", ("--target", "kind", "--keep-label", "unknown")
+    code, _, err = run(capsys, "next", table, *keep[:2], "-n", 6)
+    assert (code, err.count("4 cells of 'kind' count as unlabeled: 'unknown' (4).")) == (0, 1)
+    code, _, err = run(capsys, "next", table, *keep, "-n", 6, "-o", todo)
+    assert (code, err) == (0, "")
+    assert "unknown" in pl.read_csv(todo, separator=";", infer_schema_length=0)["next_suggestion"].to_list()
+    fill(todo, lambda frame: ["unknown" if kind == "r" else kind for kind in truth(frame)])
+    code, out, _ = run(capsys, "merge", table, todo, "--json")
+    assert (code, json.loads(out)["new"]) == (0, 6)
+    code, out, err = run(capsys, "doubt", table.parent / "points.merged.csv", *keep, "--json")
+    assert (code, json.loads(out)["n_judged"], err) == (0, 18, "")
+    code, out, err = run(capsys, "budget", table.parent / "points.merged.csv", *keep, "--draws", 2, "--json")
+    assert (code, err) == (0, "")
+
+
 def test_files_for_people_count_rows_as_the_screen_does_and_older_ones_are_merged_too(capsys, table):
     todo = table.parent / "todo.csv"
     _, out, _ = run(capsys, "next", table, "--target", "kind", "-n", 4, "-o", todo)

@@ -192,6 +192,10 @@ LABELS = [
     (["yes", "unknown", "yes"], ["yes", "unknown", "yes"]),
     (["0", "1", "-1"], [0, 1, None]),
     (["1", "2", "?"], [1, 2, None]),
+    (["0.0", "1.0", "-1.0"], ["0.0", "1.0", None]),
+    (["0", "1", "-1.0"], [0, 1, None]),
+    (["0.5", "1.5", "-1.0"], ["0.5", "1.5", "-1.0"]),
+    (["a", "b", "-1.0"], ["a", "b", None]),
     (["gut", "schlecht", "k.A.", "keine Angabe", "Unbekannt", "#NV"], ["gut", "schlecht", *[None] * 4]),
     (["oui", "non", "inconnu", "Non renseigné", "desconocido", "sin datos", "??"], ["oui", "non", *[None] * 5]),
     (["a", "b", "todo", "todo", "TBD", "TBD"], ["a", "b", *[None] * 4]),
@@ -205,6 +209,42 @@ def test_labels_that_mean_none(cells, labels):
     assert judged.cells.to_list() == labels
     n_lost = sum(label is None and cell != "" for cell, label in zip(cells, labels, strict=True))
     assert [note.split(" cell")[0] for note in judged.notes] == ([str(n_lost)] if n_lost else [])
+
+
+def test_minus_one_with_a_tail_is_read_from_a_file_as_without(put):
+    path = put("x,y\n1,0.0\n2,1.0\n3,-1.0\n4,-1.0\n")
+    table = read_rows(path, "y").table
+    assert sorted(table.labels.tolist(), key=str) == ["0.0", "1.0", None, None]
+    assert table.notes[0].startswith("2 cells of 'y' count as unlabeled: '-1.0' (2).")
+    assert read_table(path, "y").labels.tolist() == ["0.0", "1.0", None, None]
+    for kept in ("-1", "-1.0"):
+        table = read_rows(path, "y", keep_labels=[kept]).table
+        assert (table.labels.tolist(), table.notes) == (["0.0", "1.0", "-1.0", "-1.0"], ())
+    empty = put("x,y\n1,0.0\n2,1.0\n3,-1.0\n4,\n", "e.csv")
+    table = read_rows(empty, "y").table
+    assert table.labels.tolist() == ["0.0", "1.0", "-1.0", None]
+    assert ["-1 (1 cell) of 'y' counts as a class" in note for note in table.notes] == [True]
+    for mark in ("-1", "-1.0"):
+        table = read_rows(empty, "y", marks=[mark]).table
+        assert (table.labels.tolist(), table.notes) == (["0.0", "1.0", None, None], ())
+    with pytest.raises(FormatError, match="Say which with --keep-label -1"):
+        read_rows(put("x,y\n1,1.0\n2,-1.0\n", "o.csv"), "y")
+
+
+@pytest.mark.parametrize("way", ["rows", "whole"])
+def test_marks_that_are_classes_beside_empty_cells_are_told(way, put):
+    def read(cells):
+        path = put("x,y\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)), "t.csv")
+        return read_rows(path, "y").table if way == "rows" else read_table(path, "y")
+
+    table = read(["a", "b", "tbd", "tbd", "", "", ""])
+    assert table.labels.tolist().count("tbd") == 2
+    why = "'tbd' (2) of 'y' counts as a class, since unlabeled cells are empty."
+    assert table.notes == (f"{why} If it means \"no label\", say --unlabeled-mark 'tbd'.",)
+    several = read(["a", "b", "tbd", "tbd", "--", "--", "", "", ""]).notes
+    assert several[0].startswith("'--' (2), 'tbd' (2) of 'y' count as classes")
+    assert len(several) == 1
+    assert read(["a", "b", "b", "tbd", "tbd", "", "", ""]).notes == ()  # as frequent as a class
 
 
 @pytest.mark.parametrize("cells", [["0", "1", "-1", ""], ["1", "-1", ""], [-1, 2, None], ["0", "1", "-1", "?"]])

@@ -220,6 +220,7 @@ class Reading:
 
     columns: dict[str, str] | None = None
     unlabeled_mark: str | None = None
+    keep_label: tuple[str, ...] = ()
 
 
 _COLUMNS = click.option(
@@ -230,16 +231,22 @@ _COLUMNS = click.option(
 _UNLABELED_MARK = click.option(
     "--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell."
 )
+_KEEP_LABEL = click.option(
+    "--keep-label",
+    multiple=True,
+    metavar="TEXT",
+    help="A label that is one, though it looks like 'no label', such as unknown. May be given several times.",
+)
 
 
 def reading_options(command: Command) -> Command:
     """Give a command the options that say how cells are read; it gets them together as ``reading``, a `Reading`."""
 
     @wraps(command)
-    def collected(*args: Any, columns: Any, unlabeled_mark: Any, **values: Any) -> Any:
-        return command(*args, reading=Reading(columns, unlabeled_mark), **values)
+    def collected(*args: Any, columns: Any, unlabeled_mark: Any, keep_label: Any, **values: Any) -> Any:
+        return command(*args, reading=Reading(columns, unlabeled_mark, keep_label), **values)
 
-    decorated: Any = _COLUMNS(_UNLABELED_MARK(collected))
+    decorated: Any = _COLUMNS(_UNLABELED_MARK(_KEEP_LABEL(collected)))
     return decorated  # type: ignore[no-any-return]
 
 
@@ -248,13 +255,7 @@ def table_options(command: Command) -> Command:
     options = (
         _COLUMNS,
         _UNLABELED_MARK,
-        click.option(
-            "--keep-label",
-            "keep_labels",
-            multiple=True,
-            metavar="TEXT",
-            help="A label that is one, though it looks like 'no label', such as unknown. May be given several times.",
-        ),
+        _KEEP_LABEL,
         click.option(
             "--unlabeled-rows",
             type=WholeNumber(min=1),

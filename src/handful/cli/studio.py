@@ -137,7 +137,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 
 def _refuse_reading(reading: Reading) -> None:
     for name, value in vars(reading).items():
-        if value is not None:
+        if value not in (None, ()):
             raise ParameterError(f"--{name.replace('_', '-')} is for a table; name its --target.")
 
 

@@ -54,7 +54,7 @@ def with_target(path: Path, cells: pl.DataFrame, target: str) -> tuple[pl.DataFr
 
 
 def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> tuple[Table, dict[str, Kind]]:
-    """Return the table that raw cells are, and the feature columns worth using."""
+    """Return the table that raw cells are, and the feature columns worth using; tell what was seen in it."""
     from handful.corpora.tables import left_out, none_tells, table_of
     from handful.labeling.space import telling_columns
 
@@ -66,10 +66,12 @@ def as_table(path: Path, cells: pl.DataFrame, target: str, reading: Reading) -> 
     kinds: Any = {name: kind for name, kind in chosen.items() if kind != "skip"}
     skipped = chosen.keys() - kinds.keys()
     marks = [] if reading.unlabeled_mark is None else [reading.unlabeled_mark]
-    table = table_of(path, cells.drop(skipped), target, kinds, marks)
+    table = table_of(path, cells.drop(skipped), target, kinds, marks, keep_labels=reading.keep_label)
     telling = telling_columns(table, tuple(kinds))
     if not telling:
         raise DataError(f"{path}: {none_tells(target, left_out(table, tuple(kinds)))}")
+    for note in table.notes:
+        say(note, stderr=True)
     return table, telling
 
 

@@ -44,7 +44,7 @@ def read_table_problem(data: Path, given: dict[str, Any]) -> Problem:
         given["target"],
         columns=given["columns"],
         unlabeled_marks=[] if given["unlabeled_mark"] is None else [given["unlabeled_mark"]],
-        keep_labels=given["keep_labels"],
+        keep_labels=given["keep_label"],
         complete=given.get("labels") is not None,
         max_unlabeled=given["unlabeled_rows"],
         seed=given["seed"],

@@ -33,6 +33,8 @@ SURE_MARKS = (MISSING - DOUBTFUL_MARKS - {""}) | _OF_LABELS | _UNKNOWN
 """Cells that mean "no label" wherever two other classes are left, in lower case."""
 
 _INTEGER = r"^(0|-?[1-9][0-9]{0,17})$"
+_TAIL = r"\.0+$"
+_MINUS_ONE = re.compile(r"-1(\.0+)?")
 _FEWEST_NUMBERS = 20
 _FEWEST_ONCE = 8  # numbers of which hardly any comes again
 
@@ -95,15 +97,18 @@ def judge_labels(
     refuse_both(marks, keep)
     notes: list[str] = []
     cells = _plain(series)
-    for mark in marks:
-        cells = cells.set(cells.cast(pl.String) == mark, None)
+    if marks:
+        cells = cells.set(is_named(cells.cast(pl.String), marks), None)
     if not as_they_stand:
-        unlabeled = unlabeled_marks(cells, keep, n_empty=cells.null_count())
+        n_empty, texts = cells.null_count(), cells.cast(pl.String)
+        unlabeled = unlabeled_marks(cells, keep, n_empty=n_empty)
         if unlabeled:
-            texts = cells.cast(pl.String)
-            counts = {mark: int((texts == mark).sum()) for mark in unlabeled}
-            notes.append(note_of_marks(series.name, counts))
-            cells = cells.set(texts.is_in(list(unlabeled)), None)
+            notes.append(note_of_marks(series.name, {mark: int((texts == mark).sum()) for mark in unlabeled}))
+        doubtful = classes_beside_empty(cells, keep, n_empty=n_empty)
+        if doubtful:
+            counts = {mark: int((texts == mark).sum()) for mark in doubtful}
+            notes.append(note_of_classes(series.name, counts, BESIDE_EMPTY))
+        cells = cells.set(texts.is_in(unlabeled), None)
     cells = as_integers(cells)
     if not as_they_stand:
         cells, note = _minus_one(cells, keep)
@@ -141,28 +146,68 @@ def as_integers(cells: pl.Series) -> pl.Series:
     """
     import polars as pl
 
+    numbers = whole_numbers(cells)
+    if cells.dtype == pl.String and numbers.dtype.is_integer():
+        with_tail = cells.str.contains(_TAIL).any()
+        return cells if with_tail and numbers.n_unique() == cells.n_unique() else numbers
+    return numbers
+
+
+def whole_numbers(cells: pl.Series) -> pl.Series:
+    """Return labels that are all whole numbers, with a tail (``1.0``) or without, as integers, and others as they stand.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> whole_numbers(pl.Series(["-1.0", "2"])).to_list(), whole_numbers(pl.Series(["-1.0", "2.5"])).to_list()
+    ([-1, 2], ['-1.0', '2.5'])
+    """
+    import polars as pl
+
     if cells.dtype == pl.String:
-        filled = cells.drop_nulls()
-        if len(filled) and filled.str.contains(_INTEGER).all():
-            return cells.cast(pl.Int64)
-        whole = cells.str.replace(r"\.0+$", "")
-        if len(filled) and whole.drop_nulls().str.contains(_INTEGER).all() and whole.n_unique() < cells.n_unique():
-            return whole.cast(pl.Int64)
-    elif cells.dtype.is_float() and ((cells == cells.round()) & (cells.abs() < 2**53)).all():
+        whole = cells.str.replace(_TAIL, "")
+        filled = whole.drop_nulls()
+        return whole.cast(pl.Int64) if len(filled) and filled.str.contains(_INTEGER).all() else cells
+    if cells.dtype.is_float() and ((cells == cells.round()) & (cells.abs() < 2**53)).all():
         return cells.cast(pl.Int64)
     return cells
+
+
+def minus_ones(names: Collection[str]) -> list[str]:
+    """Return those of the texts that are -1, with a tail (``-1.0``) or without.
+
+    Examples
+    --------
+    >>> minus_ones(["-1.0", "1", "-1"])
+    ['-1.0', '-1']
+    """
+    return [name for name in names if _MINUS_ONE.fullmatch(name)]
+
+
+def is_named(texts: pl.Series, names: Collection[str]) -> pl.Series:
+    """Tell which cells are among the names; -1 is found with a tail (``-1.0``) and without.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> is_named(pl.Series(["a", "-1.0", "1.0"]), ["-1", "1"]).to_list()
+    [False, True, False]
+    """
+    found = texts.is_in(list(names))
+    return found | texts.str.contains(f"^{_MINUS_ONE.pattern}$") if minus_ones(names) else found
 
 
 def _minus_one(cells: pl.Series, keep: Collection[str]) -> tuple[pl.Series, list[str]]:
     """Settle what -1 among whole numbers means, and what to tell about it."""
     import polars as pl
 
-    n_cells = int((cells == -1).sum()) if cells.dtype.is_integer() else 0
+    numbers = whole_numbers(cells)
+    n_cells = int((numbers == -1).sum()) if numbers.dtype.is_integer() else 0
     if not n_cells:
         return cells, []
-    if means_no_label(cells, keep, other_marks=cells.null_count() > 0):
-        return cells.set(cells == -1, None), [note_of_marks(cells.name, {"-1": n_cells})]
-    if "-1" in keep:
+    if means_no_label(numbers, keep, other_marks=cells.null_count() > 0):
+        return as_integers(cells.set(numbers == -1, None)), [note_of_marks(cells.name, {"-1": n_cells})]
+    if minus_ones(keep):
         return cells.cast(pl.String), []
     if cells.null_count():
         told = (
@@ -199,7 +244,7 @@ def means_no_label(cells: pl.Series, keep: Collection[str], *, other_marks: bool
     >>> means_no_label(pl.Series([0, 1, -1]), (), other_marks=False), means_no_label(pl.Series([0, 1, -1]), (), other_marks=True)
     (True, False)
     """
-    if "-1" in keep or other_marks or not cells.dtype.is_integer():
+    if minus_ones(keep) or other_marks or not cells.dtype.is_integer():
         return False
     return bool((cells == -1).any()) and set(cells.unique()) - {None} != {-1, 1}
 
@@ -249,10 +294,34 @@ def unlabeled_marks(cells: pl.Series, keep: Collection[str] = (), *, n_empty: in
 def _usual_marks(cells: Collection[str], keep: Collection[str]) -> set[str]:
     """Return the cells that often mean "no label"; -1 does so beside names, but not beside numbers."""
     usual = {cell for cell in cells if cell.lower() in SURE_MARKS | DOUBTFUL_MARKS and cell not in keep}
-    names = [cell for cell in cells if cell not in usual and cell != "-1"]
-    if "-1" in cells and "-1" not in keep and guess_form(names) is None:
-        usual.add("-1")
+    minus = minus_ones(cells)
+    if minus and not minus_ones(keep) and guess_form([c for c in cells if c not in usual and c not in minus]) is None:
+        usual.update(minus)
     return usual
+
+
+def classes_beside_empty(cells: pl.Series, keep: Collection[str] = (), *, n_empty: int) -> list[str]:
+    """Return the cells that would mean "no label" by the rule of `judge_labels` if there were not more empty ones.
+
+    Parameters
+    ----------
+    cells, keep, n_empty
+        As for `unlabeled_marks`.
+
+    Returns
+    -------
+    list of str
+        As they stand in the column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> cells = pl.Series(["good", "tbd", "tbd", "best"])
+    >>> classes_beside_empty(cells, n_empty=9), classes_beside_empty(cells, n_empty=2)
+    (['tbd'], [])
+    """
+    marks = unlabeled_marks(cells, keep, n_empty=n_empty)
+    return [mark for mark in unlabeled_marks(cells, keep) if mark.lower() in DOUBTFUL_MARKS and mark not in marks]
 
 
 def note_of_marks(name: str, counts: Mapping[str, int]) -> str:
@@ -272,18 +341,23 @@ def note_of_marks(name: str, counts: Mapping[str, int]) -> str:
     )
 
 
-def note_of_classes(name: str, counts: Mapping[str, int]) -> str:
-    """Return what to tell about cells that often mean "no label" and count as classes, since every row is said to have one.
+BESIDE_EMPTY = "unlabeled cells are empty"
+COMPLETE = "labels are to be hidden and no cell is empty"
+
+
+def note_of_classes(name: str, counts: Mapping[str, int], why: str) -> str:
+    """Return what to tell about cells that often mean "no label" and count as classes.
 
     Examples
     --------
-    >>> note_of_classes("y", {"none": 3})
-    "'none' (3) of 'y' counts as a class, since labels are to be hidden and no cell is empty. If not, say --unlabeled-mark 'none'."
+    >>> print(note_of_classes("y", {"none": 3}, BESIDE_EMPTY))
+    'none' (3) of 'y' counts as a class, since unlabeled cells are empty. If it means "no label", say --unlabeled-mark 'none'.
     """
     marks = ", ".join(f"{mark!r} ({n:,})" for mark, n in counts.items())
+    one = len(counts) == 1
     return (
-        f"{marks} of {name!r} {'counts as a class' if len(counts) == 1 else 'count as classes'}, since labels are to be hidden "
-        f"and no cell is empty. If not, say --unlabeled-mark {next(iter(counts))!r}."
+        f"{marks} of {name!r} {'counts as a class' if one else 'count as classes'}, since {why}. "
+        f'If {"it" if one else "one of them"} means "no label", say --unlabeled-mark {next(iter(counts))!r}.'
     )
 
 

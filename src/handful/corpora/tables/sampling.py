@@ -12,15 +12,20 @@ import numpy as np
 from handful.core.records import Kind, Table
 from handful.corpora.opening import FilePath, as_source
 from handful.corpora.tables.labels import (
+    BESIDE_EMPTY,
+    COMPLETE,
     DOUBTFUL_MARKS,
     SURE_MARKS,
-    as_integers,
+    classes_beside_empty,
+    is_named,
     means_no_label,
+    minus_ones,
     note_of_absent,
     note_of_classes,
     note_of_marks,
     refuse_both,
     unlabeled_marks,
+    whole_numbers,
 )
 from handful.corpora.tables.reading import check_column, table_frames, table_of
 
@@ -136,15 +141,15 @@ def read_rows(
             sample.add(numbered.filter(states == name))
         usual.update(texts.filter(states == "doubtful").to_list())
         if absent:
-            absent -= _found(texts, keep_labels)
+            absent -= _found(texts, keep_labels, absent)
     for sample in samples.values():
         sample.shrink()
-    none, classes, in_doubt = _settle(samples, target, keep_labels, complete=complete)
+    none, classes, in_doubt, why = _settle(samples, target, keep_labels, complete=complete)
     notes = _notes_of(samples)
     if none:
         notes.append(note_of_marks(target, {mark: usual[mark] for mark in none}))
     if in_doubt:
-        notes.append(note_of_classes(target, {mark: usual[mark] for mark in in_doubt}))
+        notes.append(note_of_classes(target, {mark: usual[mark] for mark in in_doubt}, why))
     whole = _in_order(samples.values(), frame)
     table = table_of(source, whole.drop(skip), target, kinds, [*marks, *none], keep_labels={*keep_labels, *classes})
     if absent and table.frame.height:
@@ -173,44 +178,45 @@ def _states(texts: pl.Series, marks: Sequence[str], keep: Collection[str]) -> pl
     import polars as pl
 
     lower = texts.str.to_lowercase()
-    empty = texts.is_null() | lower.is_in(["", "nan"]) | texts.is_in(list(marks))
-    usual = (lower.is_in(list(SURE_MARKS | DOUBTFUL_MARKS)) | (texts == "-1")) & ~texts.is_in(list(keep))
+    empty = texts.is_null() | lower.is_in(["", "nan"]) | is_named(texts, marks)
+    usual = (lower.is_in(list(SURE_MARKS | DOUBTFUL_MARKS)) | is_named(texts, ["-1"])) & ~is_named(texts, keep)
     words = pl.select(
         pl.when(empty).then(pl.lit("unlabeled")).when(usual).then(pl.lit("doubtful")).otherwise(pl.lit("labeled"))
     )
     return words.to_series()
 
 
-def _found(texts: pl.Series, keep: Collection[str]) -> set[str]:
-    """Return the cells that there are; a number to keep is found with and without its tail (``-1.0``)."""
+def _found(texts: pl.Series, keep: Collection[str], names: Collection[str]) -> set[str]:
+    """Return the cells that there are; -1 and a number to keep are found with and without a tail (``-1.0``)."""
     cells = texts.drop_nulls().unique()
     whole = cells.str.replace(r"\.0+$", "")
-    return {*cells, *whole.filter(whole.is_in(list(keep)))}
+    minus = minus_ones(names) if (whole == "-1").any() else []
+    return {*cells, *whole.filter(whole.is_in(list(keep))), *minus}
 
 
 def _settle(
     samples: dict[str, _Sample], target: str, keep: Collection[str], *, complete: bool
-) -> tuple[list[str], list[str], list[str]]:
+) -> tuple[list[str], list[str], list[str], str]:
     """Send rows with a usual mark to where they belong.
 
-    Returned are the marks that are no labels, those that are, and those of the latter that are so because the table is complete.
+    Returned are the marks that are no labels, those that are, those of the latter that are to be told, and why they are labels.
     """
     import polars as pl
 
     doubtful = samples.pop("doubtful")
     if not doubtful.frames:
-        return [], [], []
+        return [], [], [], ""
     parts = [*samples["labeled"].frames, *doubtful.frames]
     cells = pl.concat([part[target].cast(pl.String).str.strip_chars() for part in parts])
-    none = unlabeled_marks(cells, keep, n_empty=samples["unlabeled"].seen)
-    in_doubt = [mark for mark in none if mark.lower() in DOUBTFUL_MARKS]
-    if complete and in_doubt and not samples["unlabeled"].seen:
+    n_empty = samples["unlabeled"].seen
+    none = unlabeled_marks(cells, keep, n_empty=n_empty)
+    in_doubt, why = classes_beside_empty(cells, keep, n_empty=n_empty), BESIDE_EMPTY
+    if complete and not n_empty:
+        in_doubt, why = [mark for mark in none if mark.lower() in DOUBTFUL_MARKS], COMPLETE
         none = unlabeled_marks(cells, {*keep, *in_doubt})
-    else:
-        in_doubt = []
-    numbers = as_integers(cells)
-    if means_no_label(numbers, keep, other_marks=bool(none) or samples["unlabeled"].seen > 0):
-        none.append("-1")
+    numbers = whole_numbers(cells)
+    if means_no_label(numbers, keep, other_marks=bool(none) or n_empty > 0):
+        none += sorted(minus_ones(cells.unique().to_list()))
     rows = doubtful.frames[0]
     texts = rows[target].cast(pl.String).str.strip_chars()
     is_none = texts.is_in(none)
@@ -219,4 +225,6 @@ def _settle(
     for sample in samples.values():
         sample.shrink()
     classes = texts.filter(~is_none).unique().to_list()
-    return none, [cell for cell in classes if cell != "-1" or not numbers.dtype.is_integer()], in_doubt
+    if numbers.dtype.is_integer():  # what -1 is will be told with the other labels
+        classes = [cell for cell in classes if not minus_ones([cell])]
+    return none, classes, in_doubt, why
