@@ -402,3 +402,28 @@ def test_sentences_that_the_model_was_not_fitted_to_are_told(capsys, model, tmp_
         f"{other}: is not called train.tsv, as the file that MODEL was fitted to; it has tags that MODEL does not"
         in err
     )
+
+
+def test_a_file_of_spans_is_known_again_and_another_type_is_told(capsys, tmp_path):
+    train, other, model = tmp_path / "names.tsv", tmp_path / "other" / "names.tsv", tmp_path / "names.handful"
+    # Names of one token, which the tagger codes as S-HOST, beside a longer one.
+    train.write_text("on\tO\nmail-20\tB-HOST\nat\tO\nFeb\tB-TIME\n14\tI-TIME\n\n" * 20)
+    assert run(capsys, "fit", "tagger", train, "--iterations", "20", "--model", model)[0] == 0
+    assert "S-HOST" in load(model).classes_
+    options = "--way", "rounded", "-o", tmp_path / "small.handful"
+    code, out, err = run(capsys, "condense", model, train, *options)
+    assert (code, err) == (0, "")
+    assert "weight" in out
+    other.parent.mkdir()
+    other.write_text(train.read_text().replace("-HOST", "-PLACE"))
+    _, _, err = run(capsys, "condense", model, other, *options)
+    assert f"{other}: has tags that MODEL does not know (B-PLACE). LABELED must be" in err
+
+
+@pytest.mark.parametrize("way", ["rounded", "bins"])
+def test_raw_text_is_named_where_weights_are_learned_from_it(capsys, model, tmp_path, way):
+    given = model, tmp_path / "train.tsv", tmp_path / "first.txt", "--way", way, "-o", tmp_path / "small.handful"
+    code, out, err = run(capsys, "condense", *given)
+    assert code == 0, err
+    assert ("by 360 tokens of raw text" in out) == (way == "bins")
+    assert "raw text" not in out or way == "bins"

@@ -254,7 +254,7 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         (("condense", model, data, data), 1, "got k-nn."),
         (("predict", model, data, "-o", "x.pdf"), 2, "the name of a table must end in"),
         (("predict", model, tmp_path / "none.csv"), 1, "no such file"),
-        (("inspect", tmp_path / "none"), 1, "cannot be read"),
+        (("inspect", tmp_path / "none"), 1, "no such file"),
     ]:
         code, _, err = run(capsys, *arguments)
         assert (code, message in err) == (expected, True), err

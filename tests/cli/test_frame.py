@@ -58,6 +58,11 @@ def test_wrong_use_ends_with_two(capsys):
             "handful: There is no kind of model and no file 'taggr'. Did you mean 'tagger'? See 'handful fit --help'.\n",
         ),
         (
+            ["fit", "klassifier", "good.csv", "--target", "label"],
+            "handful: There is no kind of model and no file 'klassifier'. Kinds are table, prototypes, senses, tagger, parser. "
+            "See 'handful fit --help'.\n",
+        ),
+        (
             ["fit", "a.csv", "--target", "y", "--set", "x"],
             "handful: --set expects name=value, got 'x'. See 'handful fit table --help'.\n",
         ),

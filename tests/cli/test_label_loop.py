@@ -532,10 +532,33 @@ def test_an_interrupted_budget_tells_how_many_draws_it_is_of(capsys, table, monk
 
     monkeypatch.setattr("handful.labeling.budget.quick_answerers", lambda *_: {"first label": answer})
     code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 50)
-    assert code == 0
+    assert code == 130
     assert re.search(r"Interrupted: all this is of the first \d of 50 draws", out)
     code, out, _ = run(capsys, "budget", table, "--target", "kind", "--draws", 2)
     assert (code, "Interrupted" in out) == (0, False)
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("of", ["labels", "tags"])
+def test_interrupted_doubts_end_with_130(capsys, table, corpus, monkeypatch, of, options):
+    from handful.labeling import doubt, tagged_doubt
+
+    where, name = (doubt, "cross_validated") if of == "labels" else (tagged_doubt, "_taught")
+    words = ("doubt", table, "--target", "kind") if of == "labels" else ("doubt", corpus)
+    work, asked = getattr(where, name), []
+
+    def interrupted(*given):
+        asked.append(given)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return work(*given)
+
+    monkeypatch.setattr(where, name, interrupted)
+    code, out, err = run(capsys, *words, *options)
+    assert code == 130, err
+    assert ("Interrupted: " in out) == (not options)
+    assert "doubts" in json.loads(out) if options else True
+    assert run(capsys, *words, *options)[0] == 0  # it is not interrupted again
 
 
 def test_why_tells_words_before_the_whole_text(capsys, tmp_path):

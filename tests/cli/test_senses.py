@@ -62,6 +62,22 @@ def test_senses_are_learned_predicted_and_scored(capsys, sample, unlabeled):
     assert (code, out.startswith("fine: precision 100.0%, recall 100.0%")) == (0, True)
 
 
+def test_compare_is_named_with_what_it_reads(capsys, sample):
+    sample.joinpath("train.xml").rename(sample / "my words.xml")
+    words, text = sample / "my words.xml", sample / "raw.txt"
+    fit = ("fit", "senses", words, "--model", sample / "m.handful", "--jobs", 1, "--method", "naive-bayes")
+    code, out, err = run(capsys, *fit, "--unlabeled", text)
+    assert code == 0, err
+    assert f"handful compare '{words}' --unlabeled {text}\n" in out
+    made = make_sense_contexts(n_labeled=40, n_unlabeled=0, random_state=0)[::2]
+    (sample / "key").write_text("".join(f"{o.word} {o.id} {o.senses[0]}\n" for o in made))
+    words.write_text(as_xml(made, False))
+    code, out, err = run(capsys, *fit, "--key", sample / "key")  # 'compare' could not read it
+    assert code == 0, err
+    assert "handful compare" not in out
+    assert out.splitlines()[-1] == f"Next: handful predict {sample / 'm.handful'} NEW.xml"
+
+
 def test_wrong_input_is_one_sentence(capsys, sample):
     for arguments in (
         ["fit", "senses", sample / "raw.txt", "--model", sample / "m"],
@@ -85,6 +101,10 @@ def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
     n_words = len({occurrence.word for occurrence in made})
     assert code == 0
     assert f"{n_words} word{'s' * (n_words > 1)} from {len(made[::4])} contexts and 0 unlabeled" in out
+    assert out.splitlines()[-2:] == [
+        f"Which method is the best for these contexts is told by: handful compare {tmp_path / 'train.tsv'}",
+        f"Next: handful predict {model} NEW.tsv",
+    ]
     assert run(capsys, "predict", model, tmp_path / "test.tsv", "-o", answers)[0] == 0
     code, out, _ = run(capsys, "predict", model, tmp_path / "test.tsv", "--json")
     told = [" ".join(json.loads(line).values()) for line in out.splitlines()]

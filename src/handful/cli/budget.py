@@ -34,7 +34,10 @@ _STYLE = (
 )
 @reading_options
 @run_options("seed", "as_json")
+@click.pass_context
 def command(
+    ctx: click.Context,
+    /,
     data: Path,
     target: str,
     goal: float | None,
@@ -70,12 +73,14 @@ def command(
     if run.as_json:
         facts = {"data": str(data), "target": target, "figure": figure, "map": map_file}
         emit_json({**facts, **asdict(told), "blind_guess": asdict(_blind_guess(table))})
-        return
-    _show(told, goal, _blind_guess(table))
+    else:
+        _show(told, goal, _blind_guess(table))
+        if told.n_draws < draws:
+            console().print(
+                f"Interrupted: all this is of the first {told.n_draws:,} of {counted(draws, 'draw')}.", soft_wrap=True
+            )
     if told.n_draws < draws:
-        console().print(
-            f"Interrupted: all this is of the first {told.n_draws:,} of {counted(draws, 'draw')}.", soft_wrap=True
-        )
+        ctx.exit(130)
 
 
 def _blind_guess(table: Table) -> BlindGuess:

@@ -132,14 +132,28 @@ def _tell_other_data(base: Any, labeled: Path, data: LabeledData) -> None:
         told.append(f"has {counted(n_sentences, 'sentence')}, but MODEL was fitted to {n_before:,}")
     if (name := training.get("data", labeled.name)) != labeled.name:
         told.append(f"is not called {name}, as the file that MODEL was fitted to")
-    known = set(map(str, getattr(base, "classes_", ())))
-    unknown = sorted({tag for row in data.outputs or () for tag in row} - known)
+    unknown = _unknown_tags(base, {tag for row in data.outputs or () for tag in row})
     if unknown:
         told.append(
             f"has tags that MODEL does not know ({', '.join(unknown[:5])}{', ...' if len(unknown) > 5 else ''})"
         )
     if told:
         say(f"{labeled}: {'; it '.join(told)}. LABELED must be the file that MODEL was fitted to.", stderr=True)
+
+
+def _unknown_tags(base: Any, tags: set[str]) -> list[str]:
+    """Return the tags that a model does not know; of spans, which it may write in a scheme of its own, those of new types."""
+    known = set(map(str, getattr(base, "classes_", ())))
+    if getattr(base, "encoding", None) is None:
+        return sorted(tags - known)
+    types = set(map(_span_type, known))
+    return sorted(tag for tag in tags if _span_type(tag) not in types)
+
+
+def _span_type(tag: str) -> tuple[bool, str]:
+    """Return whether a tag is of a span, and the type of the span or else the tag."""
+    mark, _, kind = tag.partition("-")
+    return (True, kind) if mark in ("B", "I", "E", "S") else (False, tag)
 
 
 def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scores: dict[str, Any]) -> dict[str, Any]:
@@ -207,9 +221,11 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             f"weights below {dropped['below']:g} were left out{others}: errors on held-out sentences {before} before, "
             f"{after} after; {changed} of 100 answers changed"
         )
+    # Weights that are only rounded are not learned from raw text, though it was counted for the other ways.
+    source = "" if facts["way"] == "rounded" else f", by {counted(facts['tokens'], 'token')} of raw text"
     lines.append(
         f"{counted(facts['features before'], 'feature')} with a weight each became {facts['features that share them']:,} "
-        f"that share {counted(facts['condensed features'], 'weight')}, by {counted(facts['tokens'], 'token')} of raw text."
+        f"that share {counted(facts['condensed features'], 'weight')}{source}."
     )
     larger = facts["bytes"] >= facts["bytes before"]
     lines.append(

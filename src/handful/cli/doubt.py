@@ -42,7 +42,8 @@ _MOST_ELSEWHERE = 3
 @click.option("-n", "n_most", type=WholeNumber(min=1), default=20, show_default=True, help="How many to show.")
 @reading_options
 @run_options("seed", "as_json", output={"help": "File of them, with labels or tags to correct."})
-def command(data: Path, target: str | None, n_most: int, reading: Reading, run: Run) -> None:
+@click.pass_context
+def command(ctx: click.Context, /, data: Path, target: str | None, n_most: int, reading: Reading, run: Run) -> None:
     """Find labels in DATA that models trained on the rest contradict, the most doubtful first.
 
     DATA is a table with a --target, or tagged sentences (columns, CoNLL-U, annotated texts). Labels are never changed: look
@@ -52,12 +53,17 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
     output = run.output
     check_output(output, data)
     check_unfilled(output)
-    if target is None:
-        _tags(data, n_most, run)
-        return
+    interrupted = _tags(data, n_most, run) if target is None else _labels(data, target, n_most, reading, run)
+    if interrupted:
+        ctx.exit(130)
+
+
+def _labels(data: Path, target: str, n_most: int, reading: Reading, run: Run) -> bool:
+    """Judge the labels of a table, and return whether that was interrupted."""
     from handful.cli.table_files import as_table, check_table_name, read_cells, write_cells
     from handful.labeling import doubtful_labels
 
+    output = run.output
     if output is not None:
         check_table_name(output)
     cells = read_cells(data)
@@ -71,9 +77,10 @@ def command(data: Path, target: str | None, n_most: int, reading: Reading, run: 
         write_cells(output, [_corrections(cells, target, told)], like=data)
     if run.as_json:
         emit_json({"data": str(data), "target": target, "output": output, **COUNTED_FROM, **asdict(told)})
-        return
-    _show(told, cells.select(list(kinds)))
-    _tell_file(data, run.output, output, f"the column {target!r}")
+    else:
+        _show(told, cells.select(list(kinds)))
+        _tell_file(data, run.output, output, f"the column {target!r}")
+    return len(told.models) < _N_MODELS
 
 
 def _tell_file(data: Path, wanted: Path | None, output: Path | None, what: str) -> None:
@@ -178,7 +185,8 @@ def _evidence(doubt: Doubt) -> list[Text]:
     ]
 
 
-def _tags(data: Path, n_most: int, run: Run) -> None:
+def _tags(data: Path, n_most: int, run: Run) -> bool:
+    """Judge the tags of sentences, and return whether that was interrupted."""
     from handful.corpora.tagged import read_tagged
     from handful.labeling import doubtful_tags
 
@@ -191,9 +199,10 @@ def _tags(data: Path, n_most: int, run: Run) -> None:
         write(told)
     if run.as_json:
         emit_json({"data": str(data), "output": output, **COUNTED_FROM, **asdict(told)})
-        return
-    _show_tags(told, len(corpus.sentences))
-    _tell_file(data, run.output, output, "the tags")
+    else:
+        _show_tags(told, len(corpus.sentences))
+        _tell_file(data, run.output, output, "the tags")
+    return told.n_judged < len(corpus.sentences)
 
 
 def _writer(data: Path, corpus: Tagged, output: Path) -> Callable[[TagDoubts], None]:

@@ -48,9 +48,13 @@ class KindGroup(click.Group):
 def _refuse_misspelled(ctx: click.Context, word: str) -> None:
     from difflib import get_close_matches
 
+    if Path(word).exists() or word.startswith("-"):
+        return
     near = get_close_matches(word, KINDS, n=1)
-    if near and not Path(word).exists():
+    if near:
         ctx.fail(f"There is no kind of model and no file '{word}'. Did you mean '{near[0]}'?")
+    if word.replace("-", "_").isidentifier():  # a name without a point or a folder is hardly that of a file
+        ctx.fail(f"There is no kind of model and no file '{word}'. Kinds are {', '.join(KINDS)}.")
 
 
 @click.command("fit", cls=KindGroup, no_args_is_help=True, subcommand_metavar="[KIND] DATA [OPTIONS]")

@@ -10,7 +10,7 @@ import click
 
 from handful.cli.console import emit_json, progress_bar, say
 from handful.cli.earlier_model import check_earlier
-from handful.cli.options import Run, WholeNumber, check_output, model_file, run_options
+from handful.cli.options import Run, WholeNumber, check_output, model_file, run_options, shell_name
 from handful.cli.parameters import parameters_of
 from handful.cli.sentences import load_tagger
 from handful.core.catalogue import names
@@ -50,6 +50,7 @@ def command(
 ) -> None:
     """Learn the senses of every word of SAMPLE: Senseval XML, or a table with the columns text, word and sense."""
     from handful.corpora.occurrences import read_occurrences
+    from handful.corpora.opening import bare_suffix
     from handful.corpora.sentences import read_sentences
     from handful.methods import save
     from handful.senses import harvest
@@ -90,3 +91,8 @@ def command(
         f"{model.method}: {counted(len(model.models_), 'word')} from {counted(len(occurrences), 'context')} and {len(harvested):,} "
         f"unlabeled. Saved to {target}"
     )
+    if key is None and dtd is None:  # 'compare' reads neither
+        # It reads one raw text.
+        more = f" --unlabeled {shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""
+        say(f"Which method is the best for these contexts is told by: handful compare {shell_name(sample)}{more}")
+    say(f"Next: handful predict {shell_name(target)} NEW{bare_suffix(sample)}")

@@ -260,6 +260,8 @@ def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, 
                 raise ModelFileError(f"{path}: has {counted(size - expected, 'byte')} too many at its end.")
             checksum = file.read(_CHECKSUM_BYTES)
             parts = [file.read()] if packed else [file.read(text_bytes), file.read(array_bytes)]
+    except FileNotFoundError:
+        raise FileError(f"{path}: no such file.") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     digest = hashlib.sha256(head)
