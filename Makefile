@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: demo test test-lowest fuzz check-bounds sbom check corpus-test studio-browser studio-test studio-pictures report-picture bench docs clean
+.PHONY: demo test test-lowest fuzz check-bounds sbom check corpus-test studio-browser studio-test studio-pictures report-picture bench pins docs clean
 
 demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
@@ -65,6 +65,11 @@ sbom: $(VENV)/test.stamp
 
 bench: $(VENV)/bench.stamp
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(BIN)/python $$script --quick || exit 1; done
+
+# What commands and algorithms answer: written to the folder PINS if there is none, else compared with it.
+pins: $(VENV)/test.stamp
+	@test -n "$(PINS)" || { echo "pins: set PINS to a folder outside the repository"; exit 2; }
+	$(BIN)/python tools/pins.py $$(test -d "$(PINS)" && echo compare || echo write) "$(PINS)"
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html

@@ -11,21 +11,20 @@ import numpy as np
 from _shared import Rows
 from scipy import stats
 
-from handful.core.records import Sentence
-from handful.corpora import load
-from handful.evaluation.chunks import chunk_f1, sentence_values
-from handful.experiment.tagger_slimming import refitted, slimmed
-from handful.features import lookup_templates, ready_set
-from handful.methods import load as load_model
-from handful.methods import save
-from handful.papers.suzuki2011.systems import BASES, EARLY, PREFIXES
-from handful.papers.suzuki2011.texts import Names, read_clusters, train_tagger
-from handful.representations import CondensedFeatures
-from handful.representations.condensed.counts import FeatureCounts, count_features
-from handful.representations.condensed.shards import Reading
-from handful.representations.condensed.vocabulary import widen
-from handful.representations.counting import Counting
-from handful.tagging import CRF, TagColumn
+from handful.comparison.condensing import refitted, slimmed
+from handful.data.records import Sentence
+from handful.persistence.model_file import load as load_model
+from handful.persistence.model_file import save
+from handful.preprocessing.templates import lookup_templates, ready_set
+from handful.representations.condensed_features import CondensedFeatures, widen
+from handful.representations.counts import FeatureCounts, Reading, count_features
+from handful.representations.text_stream import Counting
+from handful.tagging.base import TagColumn
+from handful.tagging.crf import CRF
+from handful.tagging.evaluation import chunk_f1, sentence_values
+from papers.corpora import load
+from papers.suzuki2011.systems import BASES, EARLY, PREFIXES
+from papers.suzuki2011.texts import Names, read_clusters, train_tagger
 
 Tagged = tuple[list[Sentence], list[list[str]]]
 WAYS = ("paper", "rate", "weighed", "kept", "kept, weighed", "rounded")

@@ -8,10 +8,10 @@ from itertools import chain, islice
 
 import numpy as np
 
-from handful.core.records import Sentence
-from handful.corpora import load
-from handful.corpora.opening import open_bytes
-from handful.papers.suzuki2011.texts import NEWS, mixed
+from handful.data.files import open_bytes
+from handful.data.records import Sentence
+from papers.corpora import load
+from papers.suzuki2011.texts import NEWS, mixed
 
 LONGEST = 128
 _SHARD = 32_768

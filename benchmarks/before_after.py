@@ -33,8 +33,8 @@ warnings.simplefilter("ignore")
 from handful.neighbors import CondensedNN, KernelPCAClassifier, OrdinalKNN, SemiSupervisedCondensedNN
 from handful.representations import BrownClusters
 from handful.tagging import CRF
-from handful.parsing.dependency import DependencyParser
-from handful.corpora.make import make_tagged_sentences
+from handful.parsing.parser import DependencyParser
+from papers.generated import make_tagged_sentences
 def rows(n, labeled=None):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 3

@@ -22,7 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from handful.representations import BrownClusters, ContextSimilarity, text_parts
+from handful.representations.brown import BrownClusters
+from handful.representations.similarity import ContextSimilarity
+from handful.representations.text_stream import text_parts
 
 WCLUSTER_SECONDS = {(50, 1): 12, (100, 1): 41, (50, 5): 4, (100, 5): 12, (320, 5): 129}
 
@@ -116,7 +118,7 @@ def peak_mb() -> int:
 
 def count_file(path: str, what: str, jobs: int) -> dict[str, object]:
     """Count a file in this process and tell time and peak memory; clustering itself is left out."""
-    from handful.representations import token_stream
+    from handful.representations import text_stream as token_stream
 
     small = BrownClusters(2).fit([["a", "b"]])
     ContextSimilarity().fit([["a", "b"]])  # compiles

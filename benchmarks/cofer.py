@@ -1,6 +1,6 @@
 """Condensed features: speed of counting, workers, memory, and a text classifier of a few weights.
 
-Needs HANDFUL_DATA (see `handful data`). Counting is held against plain tagging by the same model on the same sentences in
+Needs HANDFUL_DATA (see `python -m papers data`). Counting is held against plain tagging by the same model on the same sentences in
 the same run, CPU seconds beside wall seconds, since only the former mean much on a busy machine. Workers count text files
 and give the sentences their part-of-speech column on the way, as a user would do with raw text.
 
@@ -23,15 +23,14 @@ from typing import Any
 from _raw_text import Text, raw_sentences
 from _shared import Clock, Rows, show_rows, usual_options
 
-from handful.core.records import Sentence
-from handful.papers.suzuki2011.sources import measure_sources, read_sources
-from handful.papers.suzuki2011.systems import BASES
-from handful.papers.suzuki2011.texts import Names, read_names, read_news, size, train_tagger
-from handful.representations import CondensedFeatures
-from handful.representations.condensed.counts import count_features
-from handful.representations.condensed.shards import Reading, shards_of
-from handful.representations.counting import Counting
-from handful.tagging import CRF, TagColumn
+from handful.data.records import Sentence
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.counts import Reading, count_features, shards_of
+from handful.representations.text_stream import Counting
+from handful.tagging.base import TagColumn
+from handful.tagging.crf import CRF
+from papers.suzuki2011.systems import BASES
+from papers.suzuki2011.texts import Names, measure_sources, read_names, read_news, read_sources, size, train_tagger
 
 
 def counting(model: CRF, train: Names, news: list[Sentence]) -> Rows:

@@ -26,10 +26,10 @@ from _shared import show_rows, usual_options
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from tables import at_random, from_file, generated
 
-from handful.experiment.compare import Comparison
-from handful.experiment.fitting import fit_winner
-from handful.experiment.problem import problem_of
-from handful.experiment.session import Session
+from handful.comparison.compare import Comparison
+from handful.comparison.fit import fit_selected
+from handful.comparison.tables import labeled_table
+from handful.comparison.trials import Limits
 
 MADE = (
     "iris",
@@ -66,15 +66,15 @@ def read(name: str) -> tuple[pl.DataFrame, np.ndarray]:
 
 
 def fitted(name: str, n_labels: int, seed: int, trials: int) -> tuple[Comparison, float, float, float]:
-    """Return the race that chose a model from a few labels, its true score, its mean confidence and its accuracy."""
+    """Return the comparison that selected a model from a few labels, its true score, its mean confidence and its accuracy."""
     frame, labels = read(name)
     few = at_random(labels, n_labels, np.random.default_rng([seed, n_labels]))
     rest = np.setdiff1d(np.arange(len(labels)), few)
     given = np.where(np.isin(np.arange(len(labels)), few), labels.astype(object), None)
-    problem = problem_of(frame, given, seed=seed)
-    model, comparison = fit_winner(problem, session=Session(trials=trials, seed=seed))
+    problem = labeled_table(frame, given, seed=seed)
+    model, comparison = fit_selected(problem, limits=Limits(trials=trials, seed=seed))
     assert comparison is not None, name
-    score = balanced_accuracy_score if comparison.arena.metric == "balanced accuracy" else accuracy_score
+    score = balanced_accuracy_score if comparison.experiment.metric == "balanced_accuracy" else accuracy_score
     answers, sure = model.predict_with_confidence(frame[rest])
     right = float(np.mean(answers.astype(str) == labels[rest]))
     return comparison, float(score(labels[rest], answers.astype(str))), float(sure.mean()), right
@@ -82,12 +82,12 @@ def fitted(name: str, n_labels: int, seed: int, trials: int) -> tuple[Comparison
 
 def told(name: str, seed: int, comparison: Comparison, truth: float, sure: float, right: float) -> dict[str, Any]:
     """Return a line on one fit."""
-    best = comparison.ranking.best
+    best = comparison.selected
     return {
         "data": name,
         "draw": seed,
-        "metric": comparison.arena.metric,
-        "expected": round(100 * best.expected, 1),
+        "metric": comparison.experiment.metric,
+        "expected": round(100 * best.mean, 1),
         "low": round(100 * best.low, 1),
         "high": round(100 * best.high, 1),
         "true": round(100 * truth, 1),

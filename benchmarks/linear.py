@@ -1,6 +1,6 @@
 """Linear-chain taggers against python-crfsuite on the same data and features, and accuracy on the usual corpora.
 
-Needs HANDFUL_DATA (see `handful data`) and the extra `bench`. Times are wall seconds with CPU seconds beside them, since
+Needs HANDFUL_DATA (see `python -m papers data`) and the extra `bench`. Times are wall seconds with CPU seconds beside them, since
 only the latter mean much on a busy machine. Training counts from features in memory to final weights on both sides;
 tagging counts from tokens to tags, features included.
 
@@ -19,14 +19,19 @@ from typing import Any
 import numpy as np
 from _shared import Clock, Rows, show_rows, usual_options
 
-from handful.core.progress import Step
-from handful.core.records import Sentence
-from handful.corpora import load
-from handful.evaluation.chunks import chunk_f1
-from handful.features import Extractor, lookup_templates, parse_templates, ready_set
-from handful.linear import Chain, Recorder, build_layout, log_loss, minimize
-from handful.tagging import CRF, TwoPassTagger
+from handful.data.records import Sentence
+from handful.errors import Step
+from handful.linear.batch import log_loss, minimize
+from handful.linear.chain import Chain
+from handful.linear.chain_layout import build_layout
+from handful.linear.recorder import Recorder
+from handful.preprocessing.extractor import Extractor
+from handful.preprocessing.templates import lookup_templates, parse_templates, ready_set
 from handful.tagging.base import check_sentences, encode_tags
+from handful.tagging.crf import CRF
+from handful.tagging.evaluation import chunk_f1
+from handful.tagging.two_pass import TwoPassTagger
+from papers.corpora import load
 
 TWENTY = [
     "b",
@@ -39,10 +44,10 @@ TWENTY = [
     "word.lower[0]|word.lower[1]",
     "pos[-1]|pos[0]",
 ]
-# Penalties and encoding for named entities were chosen on testa, iterations and bags on testa and Wikigold; the strength
+# Penalties and encoding for named entities were chosen on testa, iterations on testa and Wikigold; the strength
 # for chunks on the last 1,000 training sentences; the strength for parts of speech was not tuned.
-NER = {"penalty": "l1", "strength": 0.05, "extra_l2": 0.05, "encoding": "iobes", "max_iter": 30, "bags": 3}
-CLUSTERS = (NER | {"max_iter": 50, "bags": 0}, NER | {"bags": 4})
+NER = {"penalty": "l1", "strength": 0.05, "extra_l2": 0.05, "encoding": "iobes", "max_iter": 40}
+CLUSTERS = NER | {"max_iter": 50}
 CHUNK = {"strength": 1.0, "max_iter": 120}
 POS = {"strength": 0.5, "max_iter": 120}
 Tagged = tuple[list[Sentence], list[list[str]]]
@@ -295,15 +300,15 @@ def main() -> None:
         if "l1" in options.only:
             rows += sparse(train, path)
     if "conll2003" in options.only:
-        rows += accuracy(f"CoNLL-2003, 79 templates, L1, bags={NER['bags']}", model("ner", NER), train, tests, True)
+        rows += accuracy("CoNLL-2003, 79 templates, L1", model("ner", NER), train, tests, True)
     if {"brown", "twopass"} & set(options.only):
         templates = [t.removeprefix("*:") for t in ready_set("ner")] + lookup_templates("brown", (4, 6, 10, 20))
         paths = {"brown": cluster_paths()}
-        for setting in CLUSTERS if "brown" in options.only else ():
-            task = f"CoNLL-2003, {len(parse_templates(templates))} templates with clusters, L1, bags={setting['bags']}"
-            rows += accuracy(task, model(templates, setting, lookups=paths), train, tests, True)
+        if "brown" in options.only:
+            task = f"CoNLL-2003, {len(parse_templates(templates))} templates with clusters, L1"
+            rows += accuracy(task, model(templates, CLUSTERS, lookups=paths), train, tests, True)
         if "twopass" in options.only:
-            twice = TwoPassTagger(model(templates, CLUSTERS[0], lookups=paths))
+            twice = TwoPassTagger(model(templates, CLUSTERS, lookups=paths))
             rows += accuracy("CoNLL-2003, the same templates with clusters, L1, two passes", twice, train, tests, True)
     if "conll2000" in options.only:
         train = some(tagged("conll2000-chunk-train", "chunk"))

@@ -1,33 +1,31 @@
 """The dependency parser against UDPipe 1 on the same trees, with its speed, and what a whole treebank would take.
 
-Needs HANDFUL_DATA (see `handful data`) and, for the comparison, `pip install ufal.udpipe`. The step of the
+Needs HANDFUL_DATA (see `python -m papers data`) and, for the comparison, `pip install ufal.udpipe`. The step of the
 passive-aggressive learner and penalty and rate of FOBOS were chosen at order 1 on the last 300 training sentences of the
 WSJ sample, with `--choose`; 10 passes were not varied, and EWT is parsed with the same options. Templates were chosen on the
 development trees of EWT. UDPipe is trained with its default options. Times are wall seconds with CPU seconds beside them,
 since only the latter mean much on a busy machine.
 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
-`handful paper suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
+`python -m papers suzuki2011` over some resolutions, both on the development trees and with 3,200 training sentences;
 `--only pruned` parses the development trees of EWT at order 2 with all pairs and with those of likely arcs, and saves the
 parser with weights rounded more and more, after learning from every third training tree.
 `--only condensed` condenses a parser of order 2 that reads Penn tags, by one or more amounts of text (`--tokens`), and compares
 heads and files on the development trees of the WSJ sample or EWT (`--treebanks`) and, with `--test`, on the test trees too;
 `--drops` says how much is dropped, `--raw` which text is read ("news" and files, in equal parts).
-`--only grandchildren` learns order 2 with and without grandchildren on the same treebanks (`--every 3`), by a search that climbs;
-see `_grandchildren.py`.
 `--only morphology` joins the morphological features of EWT to its Penn tags (order 1, every third training tree).
 `--only curve` condenses order 1 by more and more text (`--tokens`) of each `--raw` FILE (one sentence a line; "news" is that of the
 paper's page), on 900 trees after 2,600 others: as the paper does, with base weights kept, and with raw text that weighs as much
 as four times the labeled text, however long it is. With four amounts a straight line over the logarithm tells what 3,720M tokens
 would give.
-`--only gold` makes the rows of `handful paper suzuki2011` with the tags of people in place of those of a tagger.
+`--only gold` makes the rows of `python -m papers suzuki2011` with the tags of people in place of those of a tagger.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample or EWT (`--treebanks`) with the tags of a tagger, after learning from the tags of people and
 from jackknifed ones (each tenth of the training trees tagged by a tagger of the others): the protocol for a parser of raw text.
-`condensed` and `curve` do so with `--jackknifed`, and `handful paper suzuki2011` always does. All else has the tags of people.
+`condensed` and `curve` do so with `--jackknifed`, and `python -m papers suzuki2011` always does. All else has the tags of people.
 
     python benchmarks/parser.py [--json] [--jobs 2] [--choose] [--treebanks wsj ewt] [--tokens 100000 300000] [--every 3]
-                                [--only decode wsj tags ewt pruned grandchildren morphology condensed clusters cofer gold
+                                [--only decode wsj tags ewt pruned morphology condensed clusters cofer gold
                                         kept curve scale ptb]
 """
 
@@ -48,20 +46,27 @@ from typing import Any, TextIO
 
 import numpy as np
 from _curve import extrapolated
-from _grandchildren import GrandchildParser
 from _raw_text import Text, raw_sentences
 from _shared import Clock, Rows, usual_options
 
-from handful.core.errors import MissingDataError
-from handful.core.progress import Step
-from handful.core.records import Sentence, Tree
-from handful.corpora import load
-from handful.corpora.folder import data_folder
-from handful.corpora.formats import read_conllu, write_conllu
-from handful.experiment.condensing import condense
+from handful.comparison.condensing import condense
+from handful.data.conll import read_conllu, write_conllu
+from handful.data.records import Sentence, Tree
+from handful.errors import MissingDataError, Step
 from handful.kernels.trees import best_tree, pair_starts
-from handful.methods import save
-from handful.papers.suzuki2011.parsing import (
+from handful.parsing.arc_labels import rounded
+from handful.parsing.parser import DependencyParser
+from handful.parsing.scoring import score_trees
+from handful.parsing.templates import SentenceFeatures, with_columns
+from handful.persistence.model_file import save
+from handful.representations.condensed_features import CondensedFeatures, widen
+from handful.representations.condensing import Condensing
+from handful.representations.counts import FeatureCounts, Reading, count_features
+from handful.representations.potency import CondensingSettings
+from handful.representations.text_stream import Counting
+from handful.tagging.crf import CRF
+from papers.corpora import data_folder, load
+from papers.suzuki2011.parsing import (
     BASES,
     COARSE,
     COUNTING,
@@ -75,19 +80,7 @@ from handful.papers.suzuki2011.parsing import (
     retagged,
     tagged_unseen,
 )
-from handful.papers.suzuki2011.texts import mixed, read_clusters
-from handful.parsing import DependencyParser, score_trees
-from handful.parsing.arc_labels import rounded
-from handful.parsing.features import SentenceFeatures
-from handful.parsing.inputs import with_columns
-from handful.representations import CondensedFeatures
-from handful.representations.condensed.condensing import Condensing
-from handful.representations.condensed.counts import FeatureCounts, count_features
-from handful.representations.condensed.settings import CondensingSettings
-from handful.representations.condensed.shards import Reading
-from handful.representations.condensed.vocabulary import widen
-from handful.representations.counting import Counting
-from handful.tagging import CRF
+from papers.suzuki2011.texts import mixed, read_clusters
 
 OPTIONS: dict[str, Any] = {"max_iter": 10, "strength": 1.0}
 GRID: list[dict[str, Any]] = [
@@ -168,7 +161,7 @@ def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
     gold = np.concatenate([tree.heads for tree in dev])
     ways: dict[str, Callable[[], Any]] = {
         "all pairs": partial(structure.best, parser.weights_),
-        "pairs of likely arcs": lambda: structure.best_by(
+        "pairs of likely arcs": lambda: structure.argmax_by(
             partial(features.scores, weights=parser.weights_, scale=0.3, least=0.003)
         ),
     }
@@ -248,50 +241,6 @@ def condensed(
             small = condense(condensing).model
             counted = f"condensed by {condensing.n_counted:,} tokens, drop {drop}"
             add(counted, small, weights=small.n_active_condensed_, **{"counting cpu": clock.cpu})
-    return rows
-
-
-def grandchildren(task: str, train: list[Tree], dev: list[Tree]) -> Rows:
-    """Compare heads of order 2 with and without grandchildren; see `_grandchildren.py`."""
-    gold = [np.array(tree.heads) for tree in dev]
-    n_words = sum(map(len, gold))
-    with Clock() as fitting:
-        plain = DependencyParser(order=2, labeled=False, rehang=False, rounding=0.0, **OPTIONS).fit(train)
-    structure = plain.structure(
-        plain.features, SentenceFeatures(plain.features, with_columns([t.sentence for t in dev], plain.columns_))
-    )
-    structure.best(plain.weights_)
-    with Clock() as parsing:
-        heads = structure.best(plain.weights_)
-    without = heads == np.concatenate(gold)
-    rows: Rows = [{"task": task, "system": "order 2, all pairs", "uas": 100 * float(without.mean())}]
-    rows[-1] |= {"features": plain.n_active_, "train cpu": fitting.cpu, "parsed a cpu second": len(dev) / parsing.cpu}
-    for of in ("no", "all", "outermost"):
-        with Clock() as fitting:
-            parser = GrandchildParser(of=of, max_iter=OPTIONS["max_iter"]).fit(train)
-        steps = parser.steps_of(dev)
-        with Clock() as parsing:
-            found = [steps.find(number, parser.weights) for number in range(len(dev))]
-        missed = [
-            steps.score(number, row, parser.weights) < steps.score(number, gold[number], parser.weights) - 1e-6
-            for number, row in enumerate(found)
-        ]
-        better = (np.concatenate(found) == np.concatenate(gold)).astype(int) - without
-        rows.append(
-            {
-                "task": task,
-                "system": f"order 2 by climbing, {of} grandchildren",
-                "uas": 100 * (better.sum() / n_words + without.mean()),
-            }
-        )
-        sums = np.array([part.sum() for part in np.split(better, np.cumsum([len(row) for row in gold])[:-1])])
-        rows[-1] |= {
-            "standard error of the difference": 100 * float(sums.std() * np.sqrt(len(sums)) / n_words),
-            "right trees that score more than those found": 100 * float(np.mean(missed)),
-            "features": int(np.count_nonzero(parser.weights)),
-            "train cpu": fitting.cpu,
-            "parsed a cpu second": len(dev) / parsing.cpu,
-        }
     return rows
 
 
@@ -582,7 +531,7 @@ def main() -> None:
         nargs="+",
         choices=tuple(TREEBANKS),
         default=("wsj",),
-        help="for 'tags', 'condensed' and 'grandchildren'",
+        help="for 'tags' and 'condensed'",
     )
     parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
     parser.add_argument("--offset", type=int, default=0, help="for 'condensed', begin with this one of them")
@@ -595,7 +544,6 @@ def main() -> None:
         "tags",
         "ewt",
         "pruned",
-        "grandchildren",
         "morphology",
         "condensed",
         "clusters",
@@ -656,9 +604,6 @@ def main() -> None:
         compare("UD English EWT", *read_ewt())
     if "pruned" in options.only:
         add(pruned(list(load("en_ewt-ud-train"))[::3], list(load("en_ewt-ud-dev"))))
-    for treebank in options.treebanks if "grandchildren" in options.only else ():
-        trees = TREEBANKS[treebank]()
-        add(grandchildren(treebank.upper(), trees.train[:: options.every], trees.dev))
     if "morphology" in options.only:
         ewt = read_ewt()
         add(morphology(ewt.train[::3], ewt.dev, options.jobs))

@@ -4,12 +4,12 @@ python benchmarks/pos.py            the WSJ sample and all of the Brown corpus, 
 python benchmarks/pos.py --quick    a tenth of it, each row says so
 python benchmarks/pos.py --json     the rows as JSON on stdout
 python benchmarks/pos.py --amounts ewt
-                                    in place of that, SCNN by more and more unlabeled words, as `handful paper sogaard2011` has it
+                                    in place of that, SCNN by more and more unlabeled words, as `papers sogaard2011` has it
                                     on EWT or the WSJ sample, by cross-validation on the labeled part
 python benchmarks/pos.py --pairs ewt
                                     in place of that, the pairs of tag and cluster in which CNN has more test words right than SCNN
 
-Needs the corpora wsj-sample-pos and brown-pos (see `handful data`); TiMBL takes part where the program `timbl` is found.
+Needs the corpora wsj-sample-pos and brown-pos (see `python -m papers data`); TiMBL takes part where the program `timbl` is found.
 """
 
 from __future__ import annotations
@@ -31,16 +31,15 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import OneHotEncoder
 
-from handful.core.errors import MissingDataError
-from handful.corpora import load
-from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
-from handful.papers.claims import Settings
-from handful.papers.sogaard2011 import texts
-from handful.papers.sogaard2011.choosing import GRID, answers, blocks, fit
-from handful.papers.sogaard2011.plans import Experiment, cluster
-from handful.representations import BrownClusters
-from handful.tagging import CRF
+from handful.errors import MissingDataError
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from handful.representations.brown import BrownClusters
+from handful.tagging.crf import CRF
 from handful.tagging.stacked import token_rows
+from papers.claims import Settings
+from papers.corpora import load
+from papers.sogaard2011 import plans as texts
+from papers.sogaard2011.plans import GRID, Experiment, answers, blocks, cluster, fit
 
 OPTIONS = {"n_neighbors": 2, "vote": "gaussian", "ties": "all"}
 LIMIT = 60.0
@@ -95,7 +94,7 @@ def measure(quick):
 
 
 def experiment(corpus, quick):
-    """Return the rows of `handful paper sogaard2011` on EWT or the WSJ sample."""
+    """Return the rows of `python -m papers sogaard2011` on EWT or the WSJ sample."""
     settings = Settings(quick=quick, n_jobs=1)
     parts, brown = {"wsj": texts.wsj_sample, "ewt": texts.ewt}[corpus](), texts.brown_words()
     if quick:

@@ -1,6 +1,6 @@
 """Parts of speech with what raw text and other corpora know of words, and condensed features over more and more raw text.
 
-Needs HANDFUL_DATA (see `handful data`).
+Needs HANDFUL_DATA (see `python -m papers data`).
 
 `pos`: accuracy, of all words and of those unseen in training, on development sentences (WSJ sample: sentences 3,101 to 3,500, after
 learning from those before; EWT: its dev part) or, with `--test`, on the test part (the last 414; test). "words" are the
@@ -8,12 +8,10 @@ templates `pos`; "clusters" adds ready Brown clusters of Reuters (and of tweets,
 have in the Brown corpus, which is tagged in another way; "affixes" adds affixes of five letters to the templates alone, and
 "order2" lets a tag see two tags before it. "ewt-upos" has universal tags, "brown" every tenth sentence of the Brown corpus (tags
 without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development part).
-`--peers` names other taggers that learn from the same sentences in the same run; see `_pos_peers.py`. They need python-crfsuite,
-spaCy and NLTK.
 
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
 blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
-40 % of the sentences with a base model of the first 60 % as in `handful paper suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
+40 % of the sentences with a base model of the first 60 % as in `papers suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
 with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept,
 weighed" (base weights kept, rounded: `--steps`); "rounded" (base weights alone, as `handful condense --way rounded`, with
 `--drops`). `--near` takes the third of the sentences whose words are likelier in labeled text than in raw text, `--decisions
@@ -25,7 +23,7 @@ With four amounts or more a straight line over the logarithm tells what 3,720M t
 models, counts and rows, so that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
-                               [--systems words clusters lexicon affixes order2] [--peers crfsuite spacy perceptron tnt] [--slice 3]
+                               [--systems words clusters lexicon affixes order2] [--slice 3]
                                [--raw FILE] [--tokens 100000 1000000] [--ways paper kept] [--weights 1 4] [--resolutions 0.5 1 4]
                                [--decisions marginals] [--vocabulary all] [--clusters] [--drops 0.1 0.2] [--again]
                                [--discounts 1 5] [--near] [--sentences 2000] [--every 1] [--words] [--keep FOLDER]
@@ -44,15 +42,15 @@ from typing import Any
 
 import numpy as np
 from _curve import WAYS, Curve, Setting, Tagged, extrapolated
-from _pos_peers import PEERS
 from _raw_text import Text, nearest, raw_sentences
 from _shared import Clock, Rows, show_rows, usual_options
 
-from handful.core.errors import MissingDataError
-from handful.core.records import Sentence
-from handful.corpora import load
-from handful.features import ambiguity_classes, lookup_templates, ready_set
-from handful.tagging import CRF
+from handful.data.records import Sentence
+from handful.errors import MissingDataError
+from handful.preprocessing.templates import lookup_templates, ready_set
+from handful.preprocessing.word_tables import ambiguity_classes
+from handful.tagging.crf import CRF
+from papers.corpora import load
 
 PREFIXES = (4, 6, 8, 10, 20)
 # Chosen on the development sentences: which lookups, and the learner; clusters are of news for news, and of both kinds for the web.
@@ -171,11 +169,6 @@ def pos(corpus: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
             tagger.predict(everything),
             {"system": system, "training CPU s": round(clock.cpu, 1), "weights": tagger.n_active_},
         )
-    words, test = ([list(sentence.tokens) for sentence in part] for part in (train[0], everything))
-    for peer in options.peers:
-        with Clock() as clock:
-            found = PEERS[peer](words, train[1], test)
-        yield from rows(found, {"system": peer, "CPU s, training and tagging": round(clock.cpu, 1)})
 
 
 def curve(options: argparse.Namespace, folder: Path) -> Iterator[dict[str, Any]]:
@@ -246,7 +239,6 @@ def main() -> None:
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
     parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=("wsj", "ewt"))
     parser.add_argument("--slice", type=int, default=1, help="for 'pos', learn from one sentence in so many")
-    parser.add_argument("--peers", nargs="+", choices=tuple(PEERS), default=(), help="other taggers")
     systems = ("words", "clusters", "lexicon")
     parser.add_argument("--systems", nargs="*", choices=(*systems, "affixes", "order2"), default=systems)
     options = parser.parse_args()

@@ -23,8 +23,8 @@ import numpy as np
 
 
 def toy(args):
-    from handful.papers.su2004.toy import measure_toy
-    from handful.senses import toy_table
+    from papers.su2004.plans import measure_toy
+    from papers.toy import toy_table
 
     found = measure_toy()
     for degree in (1, 2):
@@ -35,10 +35,10 @@ def toy(args):
 
 
 def senseval(args):
-    from handful.papers import load_paper
-    from handful.papers.su2004.scores import branches
-    from handful.papers.su2004.senseval import read_senseval, unlabeled_contexts
-    from handful.senses import compare_methods, make_contexts
+    from handful.senses.classifier import compare_methods
+    from handful.senses.features import make_contexts
+    from papers.claims import load_paper
+    from papers.su2004.plans import branches, read_senseval, unlabeled_contexts
 
     data = read_senseval(quick=args.quick)
     seconds = {}
@@ -80,9 +80,9 @@ def senseval(args):
 
 
 def ready_tagger(args):
-    from handful.core.store import read_model, write_model
-    from handful.papers.su2004.senseval import train_tagger
+    from handful.persistence.model_file import read_model, write_model
     from handful.tagging.crf import CRF
+    from papers.su2004.plans import train_tagger
 
     if args.tagger and os.path.exists(args.tagger):
         return read_model(args.tagger, {"crf": CRF}.get)
@@ -93,13 +93,13 @@ def ready_tagger(args):
 
 
 def rounded_accuracies(found, data, words):
-    from handful.papers.su2004.scores import accuracies
+    from papers.su2004.plans import accuracies
 
     return {name: round(value, 2) for name, value in accuracies(found, data, words).items()}
 
 
 def significance(found, data, groups):
-    from handful.papers.su2004.scores import paired_test
+    from papers.su2004.plans import paired_test
 
     pairs = [("kernel-pca", rival) for rival in ("naive-bayes", "maximum-entropy", "linear-svm")]
     pairs.append(("composite-kernel-pca", "kernel-pca"))
@@ -147,7 +147,7 @@ def eigen(args):
     """Compare one word's decomposition with scipy's on the same matrix, taking turns."""
     from scipy import linalg
 
-    from handful.neighbors.kernel_map import fit_projection
+    from handful.neighbors.kernel_pca import fit_projection
 
     n = 400 if args.quick else 1637
     rng = np.random.default_rng(0)
@@ -184,7 +184,7 @@ def large(args):
 def large_inner(args):
     from sklearn.datasets import load_digits
 
-    from handful.neighbors import KernelPCAClassifier
+    from handful.neighbors.kernel_pca import KernelPCAClassifier
 
     n = int(os.environ["HANDFUL_LARGE_ROWS"])
     X, y = load_digits(return_X_y=True)
@@ -215,7 +215,7 @@ def large_inner(args):
 def digits(args):
     from sklearn.datasets import load_digits
 
-    from handful.neighbors import KernelPCAClassifier
+    from handful.neighbors.kernel_pca import KernelPCAClassifier
 
     X, y = load_digits(return_X_y=True)
     X = X / 16
@@ -232,8 +232,8 @@ def digits(args):
 def few(args):
     import pandas as pd
 
-    from handful.core.records import Occurrence
-    from handful.senses import SenseClassifier
+    from handful.data.records import Occurrence
+    from handful.senses.classifier import SenseClassifier
 
     table = pd.read_csv(
         os.path.join(os.environ["HANDFUL_DEVDATA"], "senses", "coarsewsd20.tsv.gz"), sep="\t", quoting=3

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from handful.corpora.tables import table_of
-from handful.labeling.audit import audit_accuracy
-from handful.labeling.space import telling_columns
-from handful.studio import Journal, TableDesk
+from handful.active.estimates import estimate_accuracy
+from handful.data.table import as_table
+from handful.studio.annotations import AnnotationLog
+from handful.studio.table_session import TableSession
 
 
 def open_in_time(quick: bool) -> None:
@@ -82,14 +82,14 @@ def label_in_time(quick: bool) -> None:
     truth = rng.integers(0, 4, n)
     frame = pl.DataFrame({f"x{j}": rng.standard_normal(n) + truth for j in range(10)})
     with threadpool_limits(1):
-        desk = _desk(frame)
-        desk.view()
+        session = _session(frame)
+        session.view()
         wall, processor = [], []
         for _ in range(n_labels):
-            row = desk.view()["item"]["row"]
+            row = session.view()["item"]["row"]
             start, spent = time.perf_counter(), time.process_time()
-            desk.act({"do": "label", "items": [row], "label": "abcd"[truth[row]]})
-            desk.view()
+            session.act({"do": "label", "items": [row], "label": "abcd"[truth[row]]})
+            session.view()
             wall.append(time.perf_counter() - start)
             processor.append(time.process_time() - spent)
     told = {"median": np.median(wall), "worst": max(wall), "processor, median": np.median(processor)}
@@ -102,16 +102,16 @@ def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_label
         for seed in range(seeds):
             order = np.random.default_rng(seed).permutation(frame.height)
             for how, found in lines.items():
-                desk = _desk(frame[order], seed)
+                session = _session(frame[order], seed)
                 answers = truth[order]
                 chance = np.random.default_rng(seed + 1_000).permutation(frame.height)[:n_labels]
                 for number in range(n_labels):
-                    row = desk.view()["item"]["row"] if how == "chosen by the page" else int(chance[number])
-                    desk.act({"do": "label", "items": [row], "label": str(answers[row])})
-                audits = desk.audits if how == "chosen by the page" else chance.tolist()
-                audit = audit_accuracy(desk.loop, audits, desk.labels)
-                left = [row for row in range(frame.height) if row not in desk.labels]
-                right = float(np.mean([pick.suggestion == answers[pick.row] for pick in desk.loop.suggest(left)]))
+                    row = session.view()["item"]["row"] if how == "chosen by the page" else int(chance[number])
+                    session.act({"do": "label", "items": [row], "label": str(answers[row])})
+                audits = session.audits if how == "chosen by the page" else chance.tolist()
+                audit = estimate_accuracy(session.loop, audits, session.labels)
+                left = [row for row in range(frame.height) if row not in session.labels]
+                right = float(np.mean([pick.suggestion == answers[pick.row] for pick in session.loop.suggest(left)]))
                 estimate = (np.nan,) * 3 if audit is None else (audit.accuracy, audit.low, audit.high)
                 found.append((right, *estimate))
         for how, found in lines.items():
@@ -137,13 +137,11 @@ def _rows(name: str, texts: Path | None) -> tuple[pl.DataFrame, np.ndarray]:
     return frame.select("text"), frame["label"].to_numpy()
 
 
-def _desk(frame: pl.DataFrame, seed: int = 0) -> TableDesk:
-    table = table_of("table", frame)
-    kinds = telling_columns(table)
+def _session(frame: pl.DataFrame, seed: int = 0) -> TableSession:
+    table = as_table(frame)
     folder = Path(tempfile.mkdtemp())
-    journal = Journal(folder / "journal", "benchmark")
-    given: list[str | None] = [None] * frame.height
-    return TableDesk("table", frame, table.frame.select(list(kinds)), kinds, "label", given, journal, folder, seed)
+    log = AnnotationLog(folder / "log", "benchmark")
+    return TableSession("table", table, "label", log, folder, seed)
 
 
 def main() -> None:

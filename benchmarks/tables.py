@@ -169,14 +169,14 @@ def fitted(
     table: Benchmark, few: np.ndarray, rest: np.ndarray, score: Score, method: str, balance: float
 ) -> dict[str, Any]:
     """Return the score of one method, and what its confidence holds."""
-    from handful.experiment.fitting import fit_model
-    from handful.experiment.problem import read_problem
+    from handful.comparison.fit import fit_method
+    from handful.comparison.tables import labeled_table
 
     with tempfile.TemporaryDirectory() as folder:
         data = str(Path(folder) / "t.csv")
         table.frame.with_columns(pl.Series("label", _only(table.labels, few), dtype=pl.String)).write_csv(data)
         start = time.perf_counter()
-        model = fit_model(read_problem(data, "label"), method, params={"balance": balance} if balance else None)
+        model = fit_method(labeled_table(data, "label"), method, params={"balance": balance} if balance else None)
         seconds = time.perf_counter() - start
     answers, confidence = model.predict_with_confidence(table.frame[rest])
     right, sure = answers.astype(str) == table.labels[rest], confidence >= SURE_ENOUGH

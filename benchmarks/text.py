@@ -13,7 +13,7 @@ python benchmarks/text.py --quick                            50 and 200 sentence
 
 FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or else NAME-test (to learn from) and NAME-dev,
 as .tsv.gz, one token and its tag per line, a blank line after each sentence, or as treebanks (.conllu.gz), whose parts of
-speech are the tags; of a set in one file every third sentence is for the test. Where `handful data` knows them, there are also
+speech are the tags; of a set in one file every third sentence is for the test. Where `papers data` knows them, there are also
 CoNLL-2003 (its development part, testa, is the test), CoNLL-2000 chunks, Wikigold, and the parts of speech of UD English EWT
 (development part; --final takes the test part) and of the WSJ sample (the 15 percent after the first 60; --final takes the last
 25 percent, and learns from all before). A size of 0 is all sentences.
@@ -38,20 +38,19 @@ from types import SimpleNamespace
 import numpy as np
 import pycrfsuite
 
-from handful.core.errors import MissingDataError
-from handful.corpora import load
-from handful.corpora.formats import to_iob2
-from handful.corpora.sentences import read_sentences
-from handful.corpora.tagged import read_tagged
-from handful.evaluation.chunks import score_tags, sentence_values
-from handful.experiment.tagger_condensing import condense_tagger
-from handful.methods import load as load_model
-from handful.methods import save
-from handful.representations import BrownClusters
-from handful.representations.condensed.condensing import Condensing
-from handful.representations.condensed.settings import CondensingSettings
-from handful.tagging.crf.tuning import has_spans
+from handful.comparison.condensing import condense_tagger
+from handful.data.chunks import to_iob2
+from handful.data.tagged import read_sentences, read_tagged
+from handful.errors import MissingDataError
+from handful.persistence.model_file import load as load_model
+from handful.persistence.model_file import save
+from handful.representations.brown import BrownClusters
+from handful.representations.condensing import Condensing
+from handful.representations.potency import CondensingSettings
+from handful.tagging.crf import has_spans
+from handful.tagging.evaluation import score_tags, sentence_values
 from handful.tagging.recipes import TaggerSetup
+from papers.corpora import load
 
 DROPS = (0.15, 0.2, 0.25, 0.28, 0.3, 0.35)  # weights below are left out, until the score is that of an L1 tagger
 L1_DROP = 0.07
@@ -188,7 +187,7 @@ def handful(*words, folder):
 
 
 def known_corpora(final):
-    """Return the corpora that `handful data` knows, by name: how their training and test sentences are read."""
+    """Return the corpora that `python -m papers data` knows, by name: how their training and test sentences are read."""
 
     def parts(column, *names):
         return lambda: [part([s.tokens for s in load(n)], [s[column] for s in load(n)]) for n in names]

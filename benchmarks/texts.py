@@ -29,8 +29,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.svm import LinearSVC
 
-from handful.features.vectors import ENVIRONMENT, find_encoder
-from handful.methods.table_model import TableModel
+from handful.models.table_model import TableModel
+from handful.preprocessing.sentence_encoders import ENVIRONMENT, find_encoder
 
 SETS = (
     *("rt-polarity", "subj", "sentiment-amazon", "sentiment-imdb", "sentiment-yelp", "bbc-news", "r8-train"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from handful.core.version import __version__
+from handful.version import __version__
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import Path
 
-from handful.core.registry import Card
-from handful.methods import cards
+from handful.registry import Card, cards
 
 KINDS = {
     "table": "Tables and texts",

@@ -21,9 +21,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from handful.core.records import Sentence
-from handful.corpora.formats import write_conllu
-from handful.corpora.make import APARTMENT_PROTOTYPES, make_apartment_ads, make_tagged_sentences
+from handful.data.conll import write_conllu
+from handful.data.records import Sentence
+from papers.generated import APARTMENT_PROTOTYPES, make_apartment_ads
+from papers.generated_english import make_tagged_sentences
 
 HANDFUL = [sys.executable, "-m", "handful"]
 MODEL = "model.handful"
@@ -47,57 +48,44 @@ def make_data(folder: Path) -> Path:
     (folder / "list.tsv").write_text("".join(f"{name}\t{' '.join(w)}\n" for name, w in APARTMENT_PROTOTYPES.items()))
     ads = make_apartment_ads(25, random_state=0)
     (folder / "ads.txt").write_text("\n".join(" ".join(ad.tokens) for ad in ads) + "\n")
-    finish("fit", "tagger", folder / "tags.tsv", "--model", folder / "base.handful", "--iterations", 10)
+    finish("fit", "tagger", folder / "tags.tsv", "-o", folder / "base.handful", "--max-iter", 10)
     return folder
 
 
 Words = Callable[[Path, Path], tuple[object, ...]]
 COMMANDS: dict[str, Words] = {
     "fit tagger": lambda data, out: (
-        *("fit", "tagger", data / "tags.tsv", "--model", out / MODEL),
-        *("--iterations", 200, "--checkpoint", out / "kept"),
+        *("fit", "tagger", data / "tags.tsv", "-o", out / MODEL, "--force"),
+        *("--max-iter", 200, "--resume", out / "kept"),
     ),
     "fit parser": lambda data, out: (
-        *("fit", "parser", data / "trees.conllu", "--model", out / MODEL, "--jobs", 1),
-        *("--iterations", 8, "--checkpoint", out / "kept"),
+        *("fit", "parser", data / "trees.conllu", "-o", out / MODEL, "--force", "--jobs", 1),
+        *("--max-iter", 8, "--resume", out / "kept"),
     ),
     "fit prototypes": lambda data, out: (
-        *("fit", "prototypes", data / "list.tsv", data / "ads.txt", "--model", out / MODEL, "--jobs", 1),
-        *("--fields", "--similarity", "none", "--sticky", 0, "--no-spelling", "--iterations", 20),
-        *("--checkpoint", out / "kept"),
+        *("fit", "prototypes", data / "list.tsv", data / "ads.txt", "-o", out / MODEL, "--force", "--jobs", 1),
+        *("--fields", "--similarity", "none", "--sticky", 0, "--no-spelling", "--max-iter", 20),
+        *("--resume", out / "kept"),
     ),
     "clusters": lambda data, out: (
-        *("clusters", data / "long.txt", "-o", out / MODEL, "--n", 60, "--checkpoint", out / "kept"),
+        *("clusters", data / "long.txt", "-o", out / MODEL, "--force", "--n", 60, "--resume", out / "kept"),
     ),
     "similar": lambda data, out: (
-        *("similar", data / "long.txt", "--word", "cat1", "--word", "dog1", "--json", "--checkpoint", out / "kept"),
+        *("similar", data / "long.txt", "--word", "cat1", "--word", "dog1", "--json", "--resume", out / "kept"),
     ),
     "condense": lambda data, out: (
-        *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt", "-o", out / MODEL),
-        *("--counts", out / "counts", "--checkpoint", out / "kept"),
+        *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt", "-o", out / MODEL, "--force"),
+        *("--counts", out / "counts", "--resume", out / "kept"),
     ),
     "compare": lambda data, out: (
         *("compare", data / "table.csv", "--target", "label", "--methods", "k-nn,ordinal-knn,label-spreading"),
-        *("--trials", 24, "--jobs", 1, "--journal", out / "kept.jsonl", "--json"),
-    ),
-    "paper": lambda data, out: (
-        "paper",
-        "haghighi2006",
-        "--quick",
-        "--jobs",
-        1,
-        "--json",
-        "--checkpoint",
-        out / "kept",
+        *("--n-splits", 24, "--jobs", 1, "--resume", out / "kept", "--json"),
     ),
 }
 
 
 def start(words: tuple[object, ...]) -> subprocess.Popen[bytes]:
-    environment = {**os.environ, "HANDFUL_DATA": ""}  # papers run on what is made
-    return subprocess.Popen(
-        [*HANDFUL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
-    )
+    return subprocess.Popen([*HANDFUL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(*words: object) -> bytes:
@@ -125,10 +113,8 @@ def result(out: Path, printed: bytes) -> bytes:
     if (out / MODEL).is_file():
         return (out / MODEL).read_bytes()
     content = json.loads(printed)
-    for row in content.get("rows", []):
+    for row in content.get("methods", []):
         del row["fit_seconds"], row["predict_seconds"], row["n_bytes"]
-    for told in ("best_bet", "verdict"):  # tell how long a fit takes
-        content.pop(told, None)
     return json.dumps(content).encode()
 
 

@@ -14,6 +14,8 @@ settings.load_profile("house")
 
 os.environ["HANDFUL_VECTORS"] = ""  # no encoder is at hand, whatever this machine has
 
+os.environ["HANDFUL_CACHE"] = ""  # nor are embeddings kept
+
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
 collect_ignore = [
     "cli_kills.py",

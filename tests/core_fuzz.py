@@ -16,8 +16,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from core_models import find_tiny, fitted_tiny
 
-from handful.core.errors import ModelFileError
-from handful.core.store import read_model, write_model
+from handful.errors import ModelFileError
+from handful.persistence.model_file import read_model, write_model
 
 FORBIDDEN = {"exec", "compile", "os.system", "subprocess.Popen", "pickle.find_class", "import", "socket.connect"}
 armed = False

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from handful.core.params import Count
-from handful.core.ragged import Ragged
-from handful.core.registry import method
-from handful.core.schema import IfThere, Kind, stored
-from handful.core.store import Storable
+from handful.data.records import Ragged
+from handful.params import Count
+from handful.persistence.model_file import Storable
+from handful.persistence.schema import IfThere, Kind, stored
+from handful.registry import method
 
 
 class Anything(Kind):
@@ -22,7 +22,7 @@ class Anything(Kind):
 ANY = IfThere(Anything())
 
 
-@method("tiny-model", paper=None, takes="table")
+@method("tiny-model", paper=None, task="table")
 class TinyModel(Storable):
     """Hold attributes."""
 

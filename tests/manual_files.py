@@ -15,11 +15,13 @@ import polars as pl
 from tiny_encoder import write_encoder
 
 import handful
-from handful.core.records import Sentence, Tree
-from handful.corpora.formats import write_conll, write_conllu, write_text
-from handful.corpora.make import make_sense_contexts, make_tagged_sentences, make_two_moons
-from handful.parsing import DependencyParser
-from handful.tagging import CRF
+from handful.data.conll import write_conll, write_conllu
+from handful.data.records import Sentence, Tree
+from handful.data.text import write_text
+from handful.parsing.parser import DependencyParser
+from handful.tagging.crf import CRF
+from papers.generated import make_two_moons
+from papers.generated_english import make_sense_contexts, make_tagged_sentences
 
 ROOT = Path(__file__).parents[1]
 LANGUAGES = ("", "console", "sh")
@@ -69,23 +71,44 @@ def arrange(folder: Path, page: str, text: str) -> None:
         for path in (folder / "data.csv", folder / "new.csv"):
             path.write_text(path.read_text().replace("label", "kind", 1))
     if "--target Churn" in text:
-        content = (folder / "data.csv").read_text().replace("label", "Churn", 1)
-        (folder / "churn.csv").write_text(content.replace(",good", ",yes").replace(",bad", ",no"))
-        shutil.copy(folder / "data.handful", folder / "churn.handful")
+        table = pl.read_csv(folder / "data.csv", infer_schema=False).rename({"label": "Churn"})
+        table = table.with_columns(pl.col("Churn").replace({"good": "yes", "bad": "no"}))
+        for name, cells in (("churn.csv", table), ("new.csv", pl.read_csv(folder / "new.csv"))):
+            number = pl.int_range(pl.len())
+            more = {
+                "zip": pl.format("1{}", number % 7),
+                "note": pl.format("customer of the year {}", number),
+                "id": pl.format("C{}", number),
+            }
+            cells.with_columns(**more).write_csv(folder / name)
+    if "--target segment" in text:
+        cells = (folder / "data.csv").read_text().replace("label", "segment", 1)
+        (folder / "customers.csv").write_text(cells)
     if page == "howto-texts.md":
         shutil.copy(folder / "new-texts.csv", folder / "new.csv")
     if page == "howto-senses.md":
         shutil.copy(folder / "contexts.tsv", folder / "train.tsv")
         shutil.copy(folder / "contexts.tsv", folder / "new.tsv")
-    if page in ("howto-prototypes.md", "README.md", "commands.md", "index.md", "benchmarks.md", "howto-studio.md"):
+    if page in ("howto-prototypes.md", "README.md", "commands.md", "index.md", "results.md", "howto-studio.md"):
         shutil.copy(folder / "plain.txt", folder / "text.txt")
 
 
-def label_by_hand(path: Path, column: str) -> None:
+def label_by_hand(path: Path) -> None:
     """Fill in what the reader was asked to fill in."""
     cells = pl.read_csv(path, infer_schema=False)
+    column = next(name for name in ("kind", "label", "segment") if name in cells.columns)
     answers = pl.Series([("good", "bad")[row % 2] for row in range(cells.height)])
     cells.with_columns(answers.alias(column)).write_csv(path)
+
+
+def write_wrong_labels(path: Path, column: str) -> None:
+    """Write two clusters of rows, two of which have the label of the other cluster."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(60) % 2
+    points = 6.0 * codes[:, None] + rng.normal(size=(60, 2))
+    labels = np.array(["good", "bad"])[np.where(np.arange(60) < 2, 1 - codes, codes)]
+    table = pl.DataFrame(points.round(3), schema=["width", "height"])
+    table.with_columns(pl.Series(column, labels.tolist())).write_csv(path)
 
 
 def _write_tables() -> None:
@@ -97,7 +120,7 @@ def _write_tables() -> None:
         table.write_csv(f"{name}.csv")
     table.drop("label").head(9).write_csv("new.csv")
     for name in ("table", "data", "model"):
-        handful.save(handful.fit(table, "label", methods=["shrunk-bayes"], trials=2), f"{name}.handful")
+        handful.save(handful.fit(table, "label", method="shrunk-bayes"), f"{name}.handful")
 
 
 def _write_texts() -> None:

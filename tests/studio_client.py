@@ -20,36 +20,36 @@ def small_table(n: int = 60) -> pl.DataFrame:
 
 
 @pytest.fixture
-def make_desk(tmp_path):
-    from handful.studio.journal import Journal
-    from handful.studio.table_desk import TableDesk
+def make_session(tmp_path):
+    from handful.data.table import as_table
+    from handful.studio.annotations import AnnotationLog
+    from handful.studio.table_session import TableSession
 
     desks = []
 
     def make(cells: pl.DataFrame | None = None, given: list[str | None] | None = None, name: str = "small.csv"):
         cells = small_table() if cells is None else cells
-        journal = Journal(tmp_path / f"{name}.studio", "key")
-        labels = [None] * cells.height if given is None else given
-        frame = cells.select(pl.selectors.numeric())
-        kinds = dict.fromkeys(frame.columns, "numeric")
-        desks.append(TableDesk(name, cells, frame, kinds, "label", labels, journal, tmp_path))
+        log = AnnotationLog(tmp_path / f"{name}.studio", "key")
+        kinds = {column: "numeric" if dtype.is_numeric() else "skip" for column, dtype in cells.schema.items()}
+        kinds.pop("label", None)
+        desks.append(TableSession(name, as_table(cells, given, columns=kinds), "label", log, tmp_path))
         return desks[-1]
 
     yield make
-    for desk in desks:
-        desk.close()
+    for session in desks:
+        session.close()
 
 
 @pytest.fixture
-def client(make_desk):
+def client(make_session):
     """A client that is let in: the right host, origin and token."""
     from starlette.testclient import TestClient
 
-    from handful.studio.table_studio import TableStudio
+    from handful.studio.table_session import TableStudio
 
-    studio = TableStudio(make_desk(), n_jobs=1)
+    studio = TableStudio(make_session(), n_jobs=1)
     with_token = TestClient(studio.app(TOKEN), base_url=f"http://127.0.0.1:8000/{TOKEN}/", headers=OWN)
     with_token.studio = studio
     yield with_token
-    studio._side.end()
-    studio._side.join()
+    studio._panel_thread.end()
+    studio._panel_thread.join()

@@ -57,8 +57,8 @@ def pictures(browser: Any, folder: Path, work: Path) -> None:
     """Take all pictures."""
     from sklearn.datasets import load_digits, load_iris
 
-    from handful.corpora.formats import write_prototypes
-    from handful.corpora.make import APARTMENT_PROTOTYPES, make_apartment_ads
+    from handful.data.word_lists import write_prototypes
+    from papers.generated import APARTMENT_PROTOTYPES, make_apartment_ads
 
     wide, phone = {"width": 1180, "height": 760}, {"width": 390, "height": 760}
 

@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md join the house as it says: one file and one line each."""
+"""The examples of CONTRIBUTING.md are added as it says: one file and one line each."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import handful
 from handful.cli import main
-from handful.core.catalogue import CATALOGUE
-from handful.core.registry import forget
-from handful.corpora.formats import detection, format_named, format_of
-from handful.corpora.make import make_sense_contexts, make_tagged_sentences
-from handful.corpora.tagged import read_tagged
-from handful.experiment.arena_corpora import CorpusDraws
-from handful.experiment.compare_tagged import TaggedArena
-from handful.experiment.trial import Task
-from handful.methods.table_model import TableModel
-from handful.senses import SenseClassifier
+from handful.comparison.corpora import TaggerExperiment, corpus_splits
+from handful.comparison.trials import Trial
+from handful.data import formats as detection
+from handful.data.formats import format_named, format_of
+from handful.data.tagged import read_tagged
+from handful.models.table_model import TableModel
+from handful.registry import METHODS, unregister
+from handful.senses.classifier import SenseClassifier
+from papers.generated_english import make_sense_contexts, make_tagged_sentences
 
 PAGE = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
 BLOCKS = {block.split("\n", 1)[0].removeprefix("# "): block for block in re.findall(r"```python\n(.*?)```", PAGE, re.S)}
@@ -50,13 +49,13 @@ def joined(monkeypatch, tmp_path):
 
     def method(takes, name):
         module = LINES[name]
-        monkeypatch.setitem(CATALOGUE[takes], name, module)
+        monkeypatch.setitem(METHODS[takes], name, module)
         names.append(name)
         return join(f"src/{module.replace('.', '/')}.py")
 
     yield join, method
     for name in names:
-        forget(name)
+        unregister(name)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -85,9 +84,10 @@ def test_a_tagger(joined, tmp_path):
         for pair in zip(sentences, tags, strict=True)
     ]
     (tmp_path / "tagged.tsv").write_text("\n".join(rows), encoding="utf-8")
-    arena = TaggedArena("made", read_tagged(tmp_path / "tagged.tsv"), (), CorpusDraws(60, 40, 0), "general", 0)
-    assert "last-letters" in {entrant.name for entrant in arena.entrants(["last-letters"])}  # who 'compare' tries
-    outcome = arena.run(Task("last-letters", False, 0, 40))
+    splits = corpus_splits(40, 60, 0, "sentences")
+    experiment = TaggerExperiment("made", read_tagged(tmp_path / "tagged.tsv"), (), splits, "general", 0)
+    assert "last-letters" in {line.method for line in experiment.lines(["last-letters"])}
+    outcome = experiment.run(Trial("last-letters", False, 0, 40))
     assert outcome.error is None
     assert outcome.score > 0.5
     model = cls().fit(sentences, tags)
@@ -109,13 +109,13 @@ def test_a_model_of_word_senses(joined, tmp_path):
 
 
 def test_a_corpus_format(joined, monkeypatch, tmp_path):
-    assert '`"underscored": (),`' in PAGE
+    assert '`("underscored", "UNDERSCORED_FORMAT"): (),`' in PAGE
     order = {}
-    for name, signs in detection.MODULES.items():
-        order |= {"underscored": ()} if name == "slashed" else {}
-        order[name] = signs
-    monkeypatch.setattr(detection, "MODULES", order)
-    joined[0]("src/handful/corpora/formats/underscored.py")
+    for place, signs in detection.FORMATS.items():
+        order |= {("underscored", "UNDERSCORED_FORMAT"): ()} if place == ("conll", "CONLL_FORMAT") else {}
+        order[place] = signs
+    monkeypatch.setattr(detection, "FORMATS", order)
+    joined[0]("src/handful/data/underscored.py")
     detection.all_formats.cache_clear()
     try:
         path = tmp_path / "text.und"

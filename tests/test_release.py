@@ -75,8 +75,8 @@ def test_an_installed_wheel_holds_all_that_is_read_at_run_time(tmp_path):
     script = (
         f"import handful; assert handful.__file__.startswith({str(place)!r}); "
         "from importlib.resources import files; root = files('handful'); "
-        "names = ['corpora/catalog.toml', 'reports/templates/page.html', 'studio/templates/table.html', "
-        "'studio/static/table.js', 'papers/liu2013/paper.toml', 'py.typed', 'neighbors/__init__.pyi']; "
+        "names = ['data/samples/ads.json.gz', 'report/templates/page.html', 'studio/templates/table.html', "
+        "'studio/static/table.js', 'py.typed', 'neighbors/__init__.pyi']; "
         "missing = [n for n in names if not root.joinpath(n).is_file()]; assert not missing, missing"
     )
     environment = {**os.environ, "PYTHONPATH": str(place)}

@@ -9,7 +9,7 @@ keep a set that answers all training rows as the full set does.
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_blobs
 
-from handful.neighbors import CondensedNN
+from handful.neighbors.condensed import CondensedNN
 
 X, y = make_blobs(600, centers=4, cluster_std=1.1, random_state=2)
 model = CondensedNN().fit(X, y)

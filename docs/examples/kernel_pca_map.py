@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import make_circles
 from sklearn.decomposition import KernelPCA
 
-from handful.neighbors import KernelPCAClassifier
+from handful.neighbors.kernel_pca import KernelPCAClassifier
 
 X, truth = make_circles(400, factor=0.4, noise=0.05, random_state=0)
 y = np.full(len(X), -1)

@@ -2,7 +2,7 @@
 What labels bring
 =================
 
-Accuracy with more and more labels, chosen at random and chosen by ``handful.labeling.next_rows``: on handwritten digits a
+Accuracy with more and more labels, chosen at random and chosen by ``handful.active.query.suggest``: on handwritten digits a
 few dozen well-chosen labels do the work of many more.
 """
 
@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.svm import SVC
 
-from handful.labeling import LabelLoop
+from handful.active.query import ActiveLearner
 
 X, truth = load_digits(return_X_y=True)
 X, truth = X[:900], truth[:900].astype(str)
@@ -26,7 +26,7 @@ def accuracy(rows):
 
 # %%
 # The loop is asked for ten rows at a time and is told their labels.
-loop, chosen, by_loop = LabelLoop(X), [], []
+loop, chosen, by_loop = ActiveLearner(X), [], []
 while len(chosen) < max(sizes):
     for pick in loop.next(10):
         loop.label(pick.row, truth[pick.row])
@@ -40,7 +40,7 @@ for size in sizes:
     by_chance.append(np.mean([accuracy(rows) for rows in draws]))
 
 plt.figure(figsize=(6, 3.6))
-plt.plot(sizes, by_loop, "o-", label="chosen by next_rows")
+plt.plot(sizes, by_loop, "o-", label="chosen by suggest")
 plt.plot(sizes, by_chance, "o--", label="chosen at random, mean of ten draws")
 plt.xlabel("labels")
 plt.ylabel("accuracy of the same SVM on the rest")

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from handful.representations import CondensedFeatureClassifier
+from handful.representations.condensed_classifier import CondensedFeatureClassifier
 
 X, truth = load_digits(return_X_y=True)
 y = np.where(np.arange(len(X)) < 100, truth, -1)  # 100 labels, 1,697 rows without

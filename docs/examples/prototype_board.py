@@ -10,8 +10,8 @@ from collections import Counter
 
 import matplotlib.pyplot as plt
 
-from handful.corpora.make import APARTMENT_PROTOTYPES, make_apartment_ads
-from handful.tagging import PrototypeTagger
+from handful.tagging.prototypes.tagger import PrototypeTagger
+from papers.generated import APARTMENT_PROTOTYPES, make_apartment_ads
 
 ads = make_apartment_ads(200, random_state=1)
 sentences = [ad.tokens for ad in ads]

@@ -9,8 +9,8 @@ over whole shapes. The two moons of Liu et al. 2013, one label each.
 import matplotlib.pyplot as plt
 from sklearn.neighbors import KNeighborsClassifier
 
-from handful.corpora.make import make_two_moons
-from handful.neighbors import OrdinalKNN
+from handful.neighbors.ordinal import OrdinalKNN
+from papers.generated import make_two_moons
 
 X, y, truth = make_two_moons(random_state=0)
 

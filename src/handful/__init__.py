@@ -2,19 +2,31 @@
 
 import lazy_loader
 
-from handful.core.version import __version__
+from handful.version import __version__
 
 # Loaded on first use, so that `import handful` costs next to nothing. The names stand in __init__.pyi.
-__getattr__, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+_load, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+_RENAMED = {
+    "next_rows": "suggest",
+    "doubtful_labels": "find_label_errors",
+    "label_budget": "learning_curve",
+}  # names of version 0.2, to go with 0.4
+
+
+def __getattr__(name: str) -> object:
+    return _load(_RENAMED.get(name, name))
+
 
 __all__ = [
+    "HandfulClassifier",
+    "Limits",
     "__version__",
     "compare",
-    "doubtful_labels",
+    "find_label_errors",
     "fit",
-    "label_budget",
+    "learning_curve",
     "load",
     "merge_labels",
-    "next_rows",
     "save",
+    "suggest",
 ]

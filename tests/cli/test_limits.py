@@ -10,14 +10,14 @@ import polars as pl
 import pytest
 
 from handful.cli import main
-from handful.core.errors import DataError, FileError, FormatError
-from handful.corpora.opening import read_lines
-from handful.corpora.tables import without_formulas
-from handful.experiment.journal import Journal as RunJournal
-from handful.parsing.inputs import check_lengths
-from handful.reports.markdown import escaped, visible_line
-from handful.studio.journal import Journal as StudioJournal
-from handful.tagging import CRF
+from handful.comparison.trials import TrialLog
+from handful.data.files import read_lines
+from handful.data.tabular import without_formulas
+from handful.errors import DataError, FileError, FormatError
+from handful.parsing.templates import check_lengths
+from handful.report.markdown import escaped, visible_line
+from handful.studio.annotations import AnnotationLog
+from handful.tagging.crf import CRF
 
 
 def run(words):
@@ -67,7 +67,7 @@ def test_a_small_packed_file_of_empty_lines_is_refused_soon(tmp_path):
         (
             ("fit", "--target", "y"),
             "x,y\n" + "".join(f"{i},c{i // 2}\n" for i in range(6_000)),
-            "at most 1,000 classes",
+            "3,000 classes, at most 1,000",
         ),
         (("fit", "tagger"), "".join(f"w{i}\tt{i}\n" for i in range(3_000)), "as if they were words"),
     ],
@@ -75,7 +75,7 @@ def test_a_small_packed_file_of_empty_lines_is_refused_soon(tmp_path):
 )
 def test_too_deep_and_too_many_are_refused_in_a_sentence(words, content, told, tmp_path, capsys):
     (tmp_path / "data").write_text(content)
-    assert run([*words, str(tmp_path / "data"), "--model", str(tmp_path / "model")]) != 0
+    assert run([*words, str(tmp_path / "data"), "-o", str(tmp_path / "model")]) != 0
     err = capsys.readouterr().err
     assert told in err
     assert err.count("\n") == 1
@@ -115,9 +115,9 @@ def test_names_that_are_no_data_files_are_refused_in_a_sentence(words, name, tmp
 @pytest.mark.skipif(os.name == "nt", reason="a device of POSIX")
 def test_a_journal_on_a_device_that_never_ends_is_not_read():
     with pytest.warns(RuntimeWarning, match=r"/dev/full: cannot be written \(is no ordinary file\)"):
-        assert RunJournal("/dev/full", "key").outcomes == {}
+        assert TrialLog("/dev/full", "key").results == {}
     with pytest.raises(FileError, match="/dev/full: is no ordinary file"):
-        StudioJournal("/dev/full", "key")
+        AnnotationLog("/dev/full", "key")
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_formulas_are_texts_with_safe_csv(tmp_path, capsys):
     assert without_formulas(frame).columns == ["x", "'=name", "label"]
     frame.write_csv(tmp_path / "a.csv")
     data, model = str(tmp_path / "a.csv"), str(tmp_path / "m.handful")
-    assert run(["fit", data, "--target", "label", "--method", "k-nn", "--model", model]) == 0
+    assert run(["fit", data, "--target", "label", "--method", "k-nn", "-o", model]) == 0
     capsys.readouterr()
     assert run(["predict", model, data]) == 0
     assert "=1+1" in capsys.readouterr().out.replace("'=1+1", "")

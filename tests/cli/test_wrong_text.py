@@ -7,6 +7,7 @@ import importlib.util
 import json
 
 import pytest
+from cli_run import run
 
 from handful.cli import main
 
@@ -81,13 +82,6 @@ FILES = {
 }
 
 
-def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as done:
-        main([str(a) for a in arguments])
-    out, err = capsys.readouterr()
-    return done.value.code, out, err
-
-
 def check(code, out, err):
     assert code in (1, 2)
     assert out == ""
@@ -101,7 +95,7 @@ def test_a_file_that_cannot_be_learned_from(capsys, tmp_path, name):
     is_known = not file.endswith(".spacy") or importlib.util.find_spec("spacy") is not None
     path = tmp_path / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    code, out, err = run(capsys, "fit", "tagger", path, "--jobs", "1", "--iterations", "2")
+    code, out, err = run(capsys, "fit", "tagger", path, "--jobs", "1", "--max-iter", "2")
     check(code, out, err)
     assert is_known or "needs spacy. Install it with: pip install 'handful[spacy]'" in err
     assert list(tmp_path.glob("*.handful")) == []
@@ -126,16 +120,16 @@ OPTIONS = [
     "--strength 0",
     "--strength -1",
     "--strength many",
-    "--iterations 0",
+    "--max-iter 0",
     "--n-clusters 1",
     "--templates none",
     "--encoding bio",
     "--outside-bias 99",
     "--penalty l3",
     "--method forest",
-    "--model right.tsv",
-    "--model nowhere/m.handful",
-    "--checkpoint a --method two-pass",
+    "-o right.tsv",
+    "-o nowhere/m.handful",
+    "--resume a --method two-pass",
 ]
 
 
@@ -155,36 +149,5 @@ def model(tmp_path_factory):
     place = tmp_path_factory.mktemp("model")
     (place / "spans.tsv").write_text(SPANS)
     with pytest.raises(SystemExit):
-        main(["fit", "tagger", str(place / "spans.tsv"), "--jobs", "1", "--iterations", "3"])
+        main(["fit", "tagger", str(place / "spans.tsv"), "--jobs", "1", "--max-iter", "3"])
     return place / "spans.handful"
-
-
-@pytest.mark.parametrize(
-    ("file", "content", "words"),
-    [
-        ("a.csv", "x,y\n1,2\n3,4\n", ""),
-        ("a.jsonl", '{"x": 1}\n', ""),
-        ("a.jsonl", '{"text": "a"}\n{"text": 3}\n', ""),
-        ("a.tsv", "Rome\tNNP\tX\tY\n\n", ""),
-        ("a.txt", "", ""),
-        ("a.txt", "\n\n", ""),
-        ("a.txt", "我们今天去北京。", ""),
-        ("a.conllu", "1\tRome\t_\t_\n\n", ""),
-        ("a.txt", "Rome fell\n", "-o nowhere/out.tsv"),
-        ("a.txt", "Rome fell\n", "-o ."),
-        ("a.txt", "Rome fell\n", "--abstain 2"),
-        ("a.txt", "Rome fell\n", "--column x"),
-        ("a.txt", "Rome fell\n", "--jobs many"),
-    ],
-)
-def test_what_cannot_be_tagged(capsys, tmp_path, monkeypatch, model, file, content, words):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / file).write_text(content)
-    check(*run(capsys, "predict", model, file, *words.split()))
-
-
-def test_a_model_must_be_one(capsys, tmp_path):
-    path = tmp_path / "a.handful"
-    path.write_text("no model")
-    check(*run(capsys, "predict", path, path))
-    check(*run(capsys, "predict", tmp_path / "none.handful", path))

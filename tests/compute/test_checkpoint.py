@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from handful.compute import map_parts, map_reduce
-from handful.compute.content_keys import part_identity
-from handful.core.errors import FileError, ParameterError, PartError
-from handful.core.packed_arrays import pack_arrays, unpack_arrays
-from handful.core.records import Sentence
+from handful.data.records import Sentence
+from handful.errors import FileError, ParameterError, PartError
+from handful.parallel import map_parts, map_reduce, part_identity
+from handful.persistence.arrays import pack_arrays, unpack_arrays
 
 
 class Counter:

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import handful
-from handful.compute import dask as dask_engine
-from handful.compute import map_reduce, open_engine
-from handful.core.errors import MissingExtraError, ParameterError, PartError
+from handful import parallel as dask_engine
+from handful.errors import MissingExtraError, ParameterError, PartError
+from handful.parallel import map_reduce, open_engine
 
 pytest.importorskip("distributed")
 
@@ -146,7 +146,7 @@ def test_a_port_that_takes_connections_and_never_answers_is_told(monkeypatch):
     monkeypatch.setattr(dask_engine, "_PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as deaf:
         address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
-        with pytest.raises(ParameterError, match=r"none answers at .* \(nothing was said for 0.5 seconds\)"):
+        with pytest.raises(ParameterError, match=r"none answers at .* \(timed out"):
             map_reduce(str, add, [1], engine=address)
     with pytest.raises(ParameterError, match=r"none answers at 'tcp://nonsense' \(it names no port"):
         map_reduce(str, add, [1], engine="tcp://nonsense")
@@ -244,7 +244,7 @@ def test_a_cluster_without_workers_is_told(monkeypatch):
     monkeypatch.setattr(dask_engine, "_PATIENCE", 0.5)
     with (
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
-        pytest.raises(ParameterError, match=r"must have workers, got none. Start some with 'dask worker"),
+        pytest.raises(ParameterError, match=r"has no workers. Start some with 'dask worker"),
     ):
         map_reduce(str, add, [1], engine=cluster.scheduler_address)
 
@@ -259,14 +259,14 @@ def test_only_the_engine_imports_dask():
     house = Path(handful.__file__).parent
     pattern = re.compile(r"^\s*(import|from) (dask|distributed)\b", re.MULTILINE)
     found = [path.relative_to(house) for path in house.rglob("*.py") if pattern.search(path.read_text())]
-    assert found == [Path("compute/dask.py")]
+    assert found == []
 
 
 DRIVER = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from handful.compute import map_reduce
+from handful.parallel import map_reduce
 
 folder = Path(sys.argv[1])
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from handful.compute import map_reduce
-from handful.core.errors import FormatError, ParameterError, PartError
+from handful.errors import FormatError, ParameterError, PartError
+from handful.parallel import map_reduce
 
 
 def slow_first(part: int) -> str:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 import handful
-from handful.core.catalogue import names
-from handful.core.records import Occurrence
-from handful.corpora.make import make_sense_contexts
-from handful.senses import SenseClassifier
+from handful.data.records import Occurrence
+from handful.registry import method_names
+from handful.senses.classifier import SenseClassifier
+from papers.generated_english import make_sense_contexts
 
 CONTEXTS = make_sense_contexts({"bank.n": 2, "line.n": 3}, n_labeled=200, n_unlabeled=40, random_state=0)
 LABELED = [occurrence for occurrence in CONTEXTS if occurrence.senses]
@@ -23,7 +23,7 @@ def fitted(name, occurrences=TRAIN, unlabeled=UNLABELED):
     return SenseClassifier(name, n_neighbors=3, n_jobs=1).fit(occurrences, unlabeled)
 
 
-@pytest.fixture(scope="module", params=names("occurrences"))
+@pytest.fixture(scope="module", params=method_names("occurrences"))
 def trained(request):
     return request.param, fitted(request.param)
 

@@ -6,16 +6,20 @@ from inspect import isfunction
 
 import pytest
 
-from handful.core.catalogue import cards
-from handful.core.schema import Kind
-from handful.core.store import Storable
+from handful.persistence.model_file import Storable
+from handful.persistence.schema import Kind
+from handful.registry import all_methods
 
-CLASSES = {card.cls.__name__: card.cls for card in cards() if card.cls is not None and issubclass(card.cls, Storable)}
+CLASSES = {
+    spec.cls.__name__: spec.cls for spec in all_methods() if spec.cls is not None and issubclass(spec.cls, Storable)
+}
 
 
 def test_every_registered_class_of_the_house_can_be_stored():
-    outside = [card.name for card in cards() if card.cls is not None and not issubclass(card.cls, Storable)]
-    assert outside == [], "derive from handful.core.store.Storable, and declare STATE = stored(...) in the class"
+    outside = [spec.name for spec in all_methods() if spec.cls is not None and not issubclass(spec.cls, Storable)]
+    assert outside == [], (
+        "derive from handful.persistence.model_file.Storable, and declare STATE = stored(...) in the class"
+    )
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
@@ -24,7 +28,8 @@ def test_the_state_is_declared(name):
     own = [attribute for attribute in declared if attribute not in Storable.STATE]
     assert own, (
         f"{name} declares nothing. Write in the class: STATE = stored(classes_=Names('k'), ...), one entry for each fitted "
-        "attribute; handful.save(model, path) of a fitted model says which ones, ready to be copied. See handful.core.schema."
+        "attribute; handful.save(model, path) of a fitted model says which ones, ready to be copied. "
+        "See handful.persistence.schema."
     )
     assert all(isinstance(kind, Kind) for kind in declared.values())
 

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 import handful
-from handful.core.catalogue import cards
-from handful.corpora.make import make_tagged_sentences
+from handful.registry import all_methods
 from handful.tagging.base import ProbabilisticTagger, Tagger
 from handful.tagging.recipes import TaggerSetup
+from papers.generated_english import make_tagged_sentences
 
 MADE = make_tagged_sentences(90, random_state=3)
 SENTENCES = [tree.sentence.tokens for tree in MADE]
 TAGS = [[tag[0] for tag in tree.sentence["pos"]] for tree in MADE]  # few tags, every one often
-TRAINED = [card.name for card in cards("sentences") if card.train is not None]
+TRAINED = [spec.name for spec in all_methods("sentences") if spec.train is not None]
 READ_THE_WHOLE_TEXT = {"two-pass-tagger"}  # before they tag a sentence of it, by design
-CARDS = {card.name: card for card in cards("sentences")}
+CARDS = {spec.name: spec for spec in all_methods("sentences")}
 
 
 def fitted(name, sentences=None, tags=None, unlabeled=None):
@@ -99,4 +99,4 @@ def test_probabilities_fit_the_tags(trained):
 def test_every_class_of_a_tagger_is_trained_by_some_card():
     taggers = [fitted(name) for name in TRAINED]
     models = {type(part) for tagger in taggers for part in (tagger, *getattr(tagger, "members_", ()))}
-    assert {card.cls for card in CARDS.values() if card.cls is not None} <= models
+    assert {spec.cls for spec in CARDS.values() if spec.cls is not None} <= models

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful.core.errors import AmbiguousLabelsError, DataError
-from handful.core.labels import encode_labels
+from handful.data.labels import encode_labels
+from handful.errors import AmbiguousLabelsError, DataError
 
 
 @pytest.mark.parametrize(

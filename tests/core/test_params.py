@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.core.params import AtLeast, Count, Positive, Range, Share, admits, check_params, describe
+from handful.errors import ParameterError
+from handful.params import AtLeast, Count, Positive, Range, Share, admits, check_params, describe
 
 
 class Model:

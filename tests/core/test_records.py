@@ -4,12 +4,10 @@ import dataclasses
 import pickle
 
 import numpy as np
-import polars as pl
 import pytest
 
-from handful.core.errors import DataError
-from handful.core.ragged import Ragged
-from handful.core.records import Occurrence, Sentence, Table, Tree
+from handful.data.records import Occurrence, Ragged, Sentence, Tree
+from handful.errors import DataError
 
 
 def test_records_are_frozen_and_copy_what_they_are_given():
@@ -50,16 +48,6 @@ def test_sentences_compare_hash_and_pickle():
 def test_broken_records_are_refused(build, sentence):
     with pytest.raises(DataError, match=sentence):
         build()
-
-
-def test_table_tells_labels_and_numbers():
-    frame = pl.DataFrame({"x": [1, None], "color": ["red", "blue"], "y": ["a", None]})
-    table = Table(frame, {"x": "numeric", "color": "nominal"}, "y")
-    assert table.features == ["x", "color"]
-    assert table.labels.tolist() == ["a", None]
-    np.testing.assert_array_equal(table.numeric(), [[1.0], [np.nan]])
-    assert Table(frame, {"color": "nominal"}).numeric().shape == (2, 0)
-    assert Table(frame, {}).labels.tolist() == [None, None]
 
 
 def test_ragged_indexes_like_a_list():

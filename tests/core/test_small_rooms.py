@@ -5,10 +5,9 @@ import pickle
 
 import pytest
 
-from handful.core.errors import FileError, FormatError, HandfulError, MissingExtraError
-from handful.core.files import atomic_writer
-from handful.core.optional import require
-from handful.core.registry import card_named, card_of, forget, method
+from handful.data.files import atomic_writer
+from handful.errors import FileError, FormatError, HandfulError, MissingExtraError, require
+from handful.registry import method, spec_of, unregister
 
 
 def test_format_errors_survive_the_way_between_processes():
@@ -64,19 +63,19 @@ def test_a_link_is_replaced_and_not_followed_and_what_is_no_file_is_left_alone(t
 
 
 def test_a_name_belongs_to_one_class():
-    @method("test-only", paper="liu2013", takes="table", learns_from=("labels", "unlabeled"))
+    @method("test-only", paper="liu2013", task="table", uses_unlabeled=True)
     class First:
         """Be first."""
 
     try:
-        card = card_of(First)
-        assert card is card_named("test-only")
-        assert (card.summary, card.paper) == ("Be first.", "liu2013")
+        spec = spec_of(First)
+        assert (spec.name, spec.task) == ("test-only", "table")
+        assert (spec.summary, spec.paper) == ("Be first.", "liu2013")
         with pytest.raises(ValueError, match="'test-only' is taken by"):
 
-            @method("test-only", paper=None, takes="table")
+            @method("test-only", paper=None, task="table")
             class Second:
                 """Be second."""
     finally:
-        forget("test-only")
-    assert card_of(First) is None
+        unregister("test-only")
+    assert spec_of(First) is None

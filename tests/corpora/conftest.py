@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from handful.corpora import Corpus, CorpusFile, catalog
+from papers import corpora as catalog
+from papers.corpora import Corpus, CorpusFile
 
 
 @pytest.fixture

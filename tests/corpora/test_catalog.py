@@ -11,10 +11,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from handful.core.errors import FileError, MissingDataError, ParameterError
-from handful.core.records import Sentence
-from handful.corpora import all_corpora, corpus, data_folder, find, load
-from handful.corpora.folder import corpus_state, file_state, how_to_get
+from handful.data.records import Sentence
+from handful.errors import FileError, MissingDataError, ParameterError
+from papers.corpora import all_corpora, corpus, corpus_state, data_folder, file_state, find, how_to_get, load
 
 ENTRIES = list(all_corpora().values())
 PAPERS = {"sogaard2011", "liu2013", "suzuki2011", "su2004", "haghighi2006"}
@@ -92,8 +91,8 @@ def test_a_corpus_answers_to_its_name_and_its_file(name, found):
     [
         ("conll2003-eng-tran", "Did you mean 'conll2003-eng-train'?"),
         ("senseval-2-train", "Did you mean 'senseval2-train'?"),
-        ("xyzzy", "Run `handful data list` to see all."),
-        ("", "Run `handful data list` to see all."),
+        ("xyzzy", "Run `python -m papers data list` to see all."),
+        ("", "Run `python -m papers data list` to see all."),
     ],
 )
 def test_an_unknown_name_says_what_may_have_been_meant(name, hint):
@@ -115,7 +114,7 @@ def test_the_data_folder_is_the_variable_or_the_cache(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("name", "parts"),
     [
-        ("en_ewt-ud-dev", ["`handful data get en_ewt-ud-dev`", "HANDFUL_DATA"]),
+        ("en_ewt-ud-dev", ["`python -m papers data get en_ewt-ud-dev`", "HANDFUL_DATA"]),
         ("brown-pos", ["must be supplied", "brown.zip", "non-commercial", "HANDFUL_DATA"]),
         ("ptb-wsj-pos-train", ["LDC99T42", "must be supplied", "stands in for it: wsj-sample-pos."]),
     ],
@@ -174,7 +173,7 @@ def test_either_checksum_makes_a_file_whole(folder, small_corpus):
 
 def test_the_room_imports_nothing_heavy():
     heavy = {"polars", "pooch", "requests", "numpy", "sklearn", "numba"}
-    code = f"import sys, handful.corpora; print(*({heavy} & set(sys.modules)))"
+    code = f"import sys, handful.data; print(*({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 
@@ -198,7 +197,7 @@ def test_another_file_under_a_corpus_s_name_is_not_loaded(folder, small_corpus):
         message = (
             f"{path}: is not the file of the corpus 'small': expected 18 bytes or the same content, got {len(data)}"
         )
-        with pytest.raises(FileError, match=f"{re.escape(message)} bytes. Run `handful data check small`."):
+        with pytest.raises(FileError, match=f"{re.escape(message)} bytes. Run `python -m papers data check small`."):
             load("small")
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from handful.core.errors import FormatError
-from handful.corpora import all_corpora, check, corpus, find, load
-from handful.corpora.formats.clusters import read_clusters
+from handful.data.word_lists import read_clusters
+from handful.errors import FormatError
+from papers.corpora import all_corpora, check, corpus, find, load
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_wrong_checksum_is_damage_and_is_not_loaded(folder, small_corpus):
 def test_an_absent_corpus_is_missing(folder):
     report = check("wine")
     assert (report.state, report.files) == ("missing", {"wine.csv": "missing"})
-    assert "`handful data get wine`" in report.problem
+    assert "`python -m papers data get wine`" in report.problem
     assert check("bnc").state == "missing"
 
 
@@ -126,8 +126,8 @@ def test_the_tables_have_the_classes_of_their_readme(data_folder):
     }
     for name, classes in sizes.items():
         table = load(name)
-        assert Counter(map(str, table.labels)) == classes
-        assert table.numeric().shape == (table.n_rows, corpus(name).counts["features"])
+        assert Counter(map(str, table.classes[table.codes])) == classes
+        assert len(table.columns) == corpus(name).counts["features"]
 
 
 @pytest.mark.corpus

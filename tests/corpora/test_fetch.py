@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from handful.core.errors import FileError, MissingDataError, ParameterError
-from handful.core.progress import Step
-from handful.corpora import catalog, download, load
-from handful.corpora.folder import file_state
-from handful.corpora.opening import open_bytes
+from handful.data.files import open_bytes
+from handful.errors import FileError, MissingDataError, ParameterError, Step
+from papers import corpora as catalog
+from papers.corpora import download, file_state, load
 
 CONTENT = "".join(f"sentence number {i} .\n" for i in range(20_000)).encode()
 
@@ -149,7 +148,7 @@ def test_trouble_is_one_sentence_and_leaves_nothing_behind(folder, server, small
     text = str(caught.value)
     assert text.startswith(f"{folder / 'small.txt.gz'}: ")
     assert "\n" not in text
-    for part in [*TROUBLE[way], "Run `handful data get small` again"]:
+    for part in [*TROUBLE[way], "Run `python -m papers data get small` again"]:
         assert part in text
     assert files_in(folder) == []
     assert [path.name for path in folder.iterdir()] == []

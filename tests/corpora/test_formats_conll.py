@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handful.core.errors import DataError, FormatError, ParameterError
-from handful.core.records import Sentence
-from handful.corpora.formats import conll, read_conll, write_conll
+from handful.data import conll
+from handful.data.conll import read_conll, write_conll
+from handful.data.records import Sentence
+from handful.errors import DataError, FormatError, ParameterError
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handful.core.errors import DataError, FormatError
-from handful.core.records import Sentence, Tree
-from handful.corpora.formats import conllu, read_conllu, write_conllu
+from handful.data import conll as conllu
+from handful.data.conll import read_conllu, write_conllu
+from handful.data.records import Sentence, Tree
+from handful.errors import DataError, FormatError
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -188,3 +189,14 @@ def test_what_is_written_is_read_back(tmp_path_factory, sample):
     path = tmp_path_factory.mktemp("conllu") / "a.conllu.xz"
     write_conllu(path, sample)
     assert list(read_conllu(path)) == sample
+
+
+def test_a_header_that_names_the_ten_usual_columns_is_plain_conllu(put):
+    from handful.data.formats import format_of
+    from handful.data.tagged import read_tagged
+
+    path = put("# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC\n" + RICH)
+    assert format_of(path).name == "conllu"
+    tagged = read_tagged(path)
+    assert tagged.tag == "upos"
+    assert tagged.sentences[0].tokens == ("vamos", "nos", "a", "el", "mar")

@@ -8,8 +8,8 @@ import io
 import polars as pl
 import pytest
 
-from handful.core.errors import FileError, FormatError
-from handful.corpora.formats import detect
+from handful.data.formats import detect
+from handful.errors import FileError, FormatError
 
 
 def parquet():

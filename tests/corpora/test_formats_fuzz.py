@@ -16,24 +16,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from handful.core.errors import FileError, FormatError, HandfulError
-from handful.core.packed_arrays import pack_arrays, unpack_arrays
-from handful.corpora.formats import (
-    detect,
-    format_named,
-    read_conll,
-    read_conllu,
-    read_key,
-    read_prototypes,
-    read_sense_map,
-    read_senseval,
-    read_text,
-)
-from handful.corpora.formats.dtd import read_entities
-from handful.corpora.tables import read_table
-from handful.experiment.journal import Journal as RunJournal
-from handful.experiment.trial import Outcome, Task
-from handful.studio.journal import Journal as StudioJournal
+from handful.comparison.trials import Trial, TrialLog, TrialResult
+from handful.data.conll import read_conll, read_conllu
+from handful.data.formats import detect, format_named
+from handful.data.senses import read_entities, read_key, read_sense_map, read_senseval
+from handful.data.table import read_table
+from handful.data.text import read_text
+from handful.data.word_lists import read_prototypes
+from handful.errors import FileError, FormatError, HandfulError
+from handful.persistence.arrays import pack_arrays, unpack_arrays
+from handful.studio.annotations import AnnotationLog
 
 FILES = int(os.environ.get("HANDFUL_FUZZ_FILES", "2000"))
 SLOW = {"parquet": 10}  # how many times longer a file takes, which a process of its own reads first
@@ -55,18 +47,18 @@ def read_summary(path):
 
 
 def read_studio_journal(path):
-    StudioJournal(path, "key").close()
+    AnnotationLog(path, "key").close()
 
 
 def read_run_journal(path):
-    book = RunJournal(path, "key")
+    book = TrialLog(path, "key")
     book.close()
-    if not book.outcomes:
+    if not book.results:
         raise FileError(f"{path}: is begun anew.")
 
 
 def run_journal():
-    outcome = Outcome(Task("k-nn", False, 0, 5), 0.5, "0110", 0.25, [[1, 0], [0, 1]], {"k": 3})
+    outcome = TrialResult(Trial("k-nn", False, 0, 5), 0.5, [[1, 0], [0, 1]], {"k": 3})
     return "".join(json.dumps(line) + "\n" for line in ({"handful": "compare", "key": "key"}, asdict(outcome)))
 
 
@@ -103,10 +95,7 @@ OTHERS = {
             }
         ]
     ),
-    "token-rows": '{"tokens": ["Rome", "fell"], "ner_tags": ["B-LOC", "O"]}\n',
-    "tagged-pairs": '[["Rome", "NNP"], ["fell", "VBD"]]\n[["Why", "WRB"]]\n',
     "conllu-plus": "# global.columns = ID FORM tag\n1\tRome\tB-LOC\n2\tfell\tO\n\n",
-    "slashed": "Rome/NNP fell/VBD ./.\n",
     "sense-table": "text\tword\tsense\tstart\nMoney in a bank\tbank\tshore\t11\nA bank\tbank\t\t\n",
     "clusters": "0010\tthe\t7\n0011\ta\t3\n",
     "arff": "% x\n@relation a\n@attribute size numeric\n@attribute 'my color' {red, 'a b'}\n@data\n1.5,red\n?,'a b'\n",

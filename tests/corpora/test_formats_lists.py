@@ -8,9 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handful.core.errors import DataError, FormatError
-from handful.core.records import Sentence
-from handful.corpora.formats import plain, read_prototypes, read_text, write_prototypes, write_text
+from handful.data import text as plain
+from handful.data.records import Sentence
+from handful.data.text import read_text, write_text
+from handful.data.word_lists import read_prototypes, write_prototypes
+from handful.errors import DataError, FormatError
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handful.core.errors import DataError, FileError, FormatError
-from handful.corpora.opening import MAX_LINE, open_bytes, read_lines, read_whole, write_bytes, write_text_file
-from handful.corpora.opening import lines as opening_lines
+from handful.data import files as opening_lines
+from handful.data.files import MAX_LINE, open_bytes, read_lines, read_whole, write_bytes, write_text_file
+from handful.errors import DataError, FileError, FormatError
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -7,11 +7,10 @@ import re
 
 import pytest
 
-from handful.core.errors import FormatError
-from handful.core.records import Occurrence
-from handful.corpora.formats import read_key, read_sense_map, read_senseval
-from handful.corpora.formats.dtd import as_declarations, read_entities
-from handful.corpora.opening import MAX_LINE
+from handful.data.files import MAX_LINE
+from handful.data.records import Occurrence
+from handful.data.senses import as_declarations, read_entities, read_key, read_sense_map, read_senseval
+from handful.errors import FormatError
 
 DOCTYPE = '<!DOCTYPE corpus SYSTEM "lexical-sample.dtd">\n'
 DTD = """<?xml version="1.0"?>

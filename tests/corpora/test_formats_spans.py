@@ -8,15 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handful.core.errors import DataError, FileError, FormatError
-from handful.core.records import Occurrence, Sentence
-from handful.corpora.formats import all_formats, format_named, format_of
-from handful.corpora.occurrences import read_occurrences
-from handful.corpora.raw_text import refuse_unspaced, sentences, tokenize
-from handful.corpora.sentences import read_sentences
-from handful.corpora.tables import read_table
-from handful.corpora.tagged import read_tagged, read_untagged
-from handful.corpora.token_style import TokenStyle
+from handful.data.formats import all_formats, format_named, format_of
+from handful.data.records import Occurrence, Sentence
+from handful.data.senses import read_occurrences
+from handful.data.table import read_table
+from handful.data.tagged import read_sentences, read_tagged, read_untagged
+from handful.data.text import TokenStyle, refuse_unspaced, sentences, tokenize
+from handful.errors import DataError, FileError, FormatError
 
 TEXT = "Mr. Low left New York City. Why? Nobody knows, didn't they say."
 CITY = {"start": 13, "end": 26, "label": "LOC"}
@@ -97,35 +95,16 @@ def test_tagged_sentences_are_written_and_read_back(tmp_path, name):
     found = list(read_sentences(path))
     assert [s.tokens for s in found] == [s.tokens for s in SENTENCES]
     assert [s["tag"] for s in found] == [s["tag"] for s in SENTENCES]
-    assert ("pos" in found[0].columns) == (name in ("token-rows", "conllu-plus"))
+    assert ("pos" in found[0].columns) == (name == "conllu-plus")
     assert read_tagged(path).tags == tuple(s["tag"] for s in SENTENCES)
     assert [s.tokens for s, _ in read_untagged(path, ("token", "pos", "tag"), "tag")] == [s.tokens for s in SENTENCES]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('[["Rome", "NNP"]]\n[["fell"]]\n', r"a\.json:2: expected a token and its tag, two filled strings, got "),
-        ('[["Rome", "NNP"]]\n[]\n', r"a\.json:2: expected a list of pairs of a token and its tag, got "),
-        ('[[["Rome", "NNP"]], "fell"]', r"a\.json: expected a list of pairs of a token and its tag, got "),
-    ],
-)
-def test_pairs_of_a_token_and_its_tag(tmp_path, text, message):
-    path = tmp_path / "a.json"
-    path.write_text(
-        '[\n  [["Rome", "NNP"], ["fell", "VBD"]],\n  [["Why", "WRB"]]\n]'
-    )  # as json.dump writes nltk's lists
-    assert read_tagged(path).tags == (("NNP", "VBD"), ("WRB",))
-    path.write_text(text)
-    with pytest.raises(FormatError, match=message):
-        read_tagged(path)
-
-
 def test_tags_that_are_numbers_are_told(tmp_path):
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"tokens": ["Rome", "fell"], "ner_tags": [5, 0]}\n')
+    path = tmp_path / "rows.tsv"
+    path.write_text("Rome\t5\nfell\t0\n\n")
     assert [note[:23] for note in read_tagged(path).notes] == ["All 2 tags are numbers,"]
-    path.write_text('{"tokens": ["Rome", "fell"], "ner_tags": ["5", "O"]}\n')
+    path.write_text("Rome\t5\nfell\tO\n\n")
     assert read_tagged(path).notes == ()
 
 
@@ -168,7 +147,7 @@ def test_senses_in_a_table(tmp_path):
     again = tmp_path / "b.tsv"
     format_named("sense-table").write(again, [first, second])
     assert list(format_named("sense-table").read(again)) == [first, second]
-    assert read_table(path, "sense").n_rows == 2, "it is a table all the same"
+    assert len(read_table(path, "sense")) == 2, "it is a table all the same"
     path.write_text("text\tword\tsense\nnothing here\tbank\tshore\nx y\tx\ta\n")
     with pytest.raises(FormatError, match=r":2: expected the word 'bank' in the text"):
         list(format_named("sense-table").read(path))

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import conlleval
 
-from handful.core.errors import DataError, ParameterError
-from handful.corpora.formats import convert, detect_scheme, from_spans, read_conll, spans, to_iob2
-from handful.corpora.formats.iob import Span
-from handful.evaluation.chunks import chunk_f1
+from handful.data.chunks import Span, convert, detect_scheme, from_spans, spans, to_iob2
+from handful.data.conll import read_conll
+from handful.errors import DataError, ParameterError
+from handful.tagging.evaluation import chunk_f1
 
 # Files are slow on a busy machine, which is no fault of what is tested.
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -81,15 +81,17 @@ def test_a_tag_that_breaks_its_scheme_is_refused():
         convert(["O", "I-X"], "IOB2", "IOBES")
 
 
-@pytest.mark.parametrize("tag", ["NN", "b-X", "", "-X", "BI-X", "L-X", "OO"])
+@pytest.mark.parametrize("tag", ["NN", "b-X", "", "-X", "BI-X", "M-X", "OO"])
 def test_a_tag_of_no_scheme_is_refused(tag):
-    with pytest.raises(DataError, match=re.escape(f"tag 1 must be O or B-, I-, E- or S- with a type, got {tag!r}")):
+    with pytest.raises(
+        DataError, match=re.escape(f"tag 1 must be O or B-, I-, E-, S-, L- or U- with a type, got {tag!r}")
+    ):
         spans(["O", tag])
 
 
 def test_unknown_schemes_and_overlapping_spans_are_refused():
-    with pytest.raises(ParameterError, match="the scheme must be one of IO, IOB1, IOB2, IOBES, got 'BILOU'"):
-        convert([], "BILOU", "IOB2")
+    with pytest.raises(ParameterError, match="the scheme must be one of IO, IOB1, IOB2, IOBES, BILOU, got 'BMES'"):
+        convert([], "BMES", "IOB2")
     with pytest.raises(ParameterError, match="got 'bio'"):
         from_spans([], 0, "bio")
     for found in ([Span(0, 2, "X"), Span(1, 3, "X")], [Span(0, 0, "X")], [Span(0, 4, "X")], [Span(-1, 1, "X")]):
@@ -185,3 +187,10 @@ def test_what_is_no_tag_or_span_is_named():
         with pytest.raises(DataError, match="a span must be a start, an end and a type") as caught:
             from_spans([bad], 3)
         assert f"got {bad!r}." in str(caught.value)
+
+
+def test_bilou_is_read_and_written():
+    tags = ["B-PER", "I-PER", "L-PER", "O", "U-LOC", "B-LOC", "L-LOC"]
+    assert detect_scheme([tags]) == "BILOU"
+    assert convert(tags, "BILOU", "IOBES") == ["B-PER", "I-PER", "E-PER", "O", "S-LOC", "B-LOC", "E-LOC"]
+    assert convert(to_iob2(tags), "IOB2", "BILOU") == tags

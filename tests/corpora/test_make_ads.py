@@ -10,8 +10,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from handful.core.errors import ParameterError
-from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
+from handful.errors import ParameterError
+from papers.generated import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from handful.core.errors import ParameterError
-from handful.corpora.make import DEFAULT_WORD_SENSES, make_sense_contexts
+from handful.errors import ParameterError
+from papers.generated_english import DEFAULT_WORD_SENSES, make_sense_contexts
 
 
 def test_a_seed_fixes_the_contexts():

@@ -9,9 +9,8 @@ import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
 
-from handful.core.errors import ParameterError
-from handful.corpora.make import make_tagged_sentences
-from handful.corpora.make.lexicon import NOUN_CLASSES, lexicon
+from handful.errors import ParameterError
+from papers.generated_english import NOUN_CLASSES, lexicon, make_tagged_sentences
 
 TAG_LIST = "DT NN NNS NNP PRP PRP$ POS JJ JJR JJS RB RBR RBS VB VBD VBZ VBP VBN VBG MD TO IN CC CD WDT WP , ."
 LABEL_LIST = (

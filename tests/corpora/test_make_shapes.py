@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.corpora.make import make_two_gaussians, make_two_moons
+from handful.errors import ParameterError
+from papers.generated import make_two_gaussians, make_two_moons
 
 
 def test_gaussians_have_the_means_and_spreads_of_the_paper():

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError
-from handful.evaluation.mapping import confusions, many_to_one, mapped_accuracy
+from handful.errors import DataError
+from handful.tagging.evaluation import confusions, many_to_one, mapped_accuracy
 
 
 def test_no_other_mapping_is_better():

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.features import ambiguity_classes
-from handful.tagging import CRF
+from handful.errors import ParameterError
+from handful.preprocessing.word_tables import ambiguity_classes
+from handful.tagging.crf import CRF
 
 
 def test_rare_tags_of_a_word_are_left_out():

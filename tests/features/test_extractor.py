@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from oracles.templates import observe
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.records import Sentence
-from handful.features import Extractor
+from handful.data.records import Sentence
+from handful.errors import DataError, ParameterError
+from handful.preprocessing.extractor import Extractor
 
 WORDS = ["a", "A", "bc", "Bc", "abc", "x-1", "é", "日本"]
 TEMPLATES = {

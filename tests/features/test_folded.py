@@ -1,7 +1,7 @@
 """Tables of words without capitals and digits."""
 
-from handful.features import Extractor
-from handful.features.folded import FoldedTable, as_asked, fold
+from handful.preprocessing.extractor import Extractor
+from handful.preprocessing.word_tables import FoldedTable, as_asked, fold
 
 
 def test_a_folded_table_is_found_however_a_word_is_written():

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import handful
-from handful.core.errors import DataError, ParameterError
-from handful.features import Extractor
-from handful.features.folded import FoldedTable
-from handful.features.hashed_table import HashedTable
-from handful.tagging import CRF
+from handful.errors import DataError, ParameterError
+from handful.preprocessing.extractor import Extractor
+from handful.preprocessing.word_tables import FoldedTable, HashedTable
+from handful.tagging.crf import CRF
 
 LETTERS = "aeioußŉǆ-1."
 

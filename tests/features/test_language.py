@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.features import parse_template, parse_templates, ready_set
+from handful.errors import ParameterError
+from handful.preprocessing.templates import parse_template, parse_templates, ready_set
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 
-from handful.features import letters
-from handful.features.letters import choose_places, count_places
+from handful.preprocessing import texts as letters
+from handful.preprocessing.texts import choose_places, count_places
 
 HOSTILE = [
     "",

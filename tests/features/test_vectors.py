@@ -9,11 +9,10 @@ import polars as pl
 import pytest
 from tiny_encoder import static_model, write_encoder
 
-from handful.core.errors import DataError, MissingExtraError, ParameterError
-from handful.features import vectors
-from handful.features.rows import Rows
-from handful.features.tables import TableEncoder
-from handful.features.vectors import Encoder, distill, encoder_at_hand, find_encoder, known_encoder
+from handful.errors import DataError, MissingExtraError, ParameterError
+from handful.preprocessing import sentence_encoders as vectors
+from handful.preprocessing.sentence_encoders import Encoder, distill, encoder_at_hand, find_encoder, known_encoder
+from handful.preprocessing.table_encoder import Rows, TableEncoder
 
 WORDS = ["red", "green", "blue", "sea", "sky"]
 
@@ -74,7 +73,7 @@ def test_a_folder_is_found_again_by_what_it_answers(tmp_path, monkeypatch):
     monkeypatch.setattr(vectors, "_KNOWN", [])
     monkeypatch.setenv(vectors.ENVIRONMENT, str(tmp_path / "two"))
     with pytest.raises(
-        DataError, match=rf"trained with the encoder somewhere else \({one.digest}\), which is not at hand"
+        DataError, match=rf"trained with the encoder somewhere else \({one.digest}\), which is not installed"
     ):
         known_encoder(mark)
     assert find_encoder(tmp_path / "two").digest != one.digest
@@ -90,7 +89,7 @@ def test_what_is_no_encoder_is_told(tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="no encoder was found there"):
         find_encoder(tmp_path / "empty")
-    with pytest.raises(ParameterError, match="an encoder must be at hand"):
+    with pytest.raises(ParameterError, match="no encoder is installed"):
         find_encoder(None)
     with pytest.raises(DataError, match="must be as wide as its vectors"):
         vectors.check_mark({"name": "x", "hash": "y", "probe": np.zeros((4, 3))}, 5)
@@ -122,21 +121,6 @@ def test_distilling_puts_an_encoder_at_hand(monkeypatch):
     assert encoder_at_hand() == encoder.name == str(vectors.vectors_folder())
     with pytest.raises(ParameterError, match="must be a new or empty folder, got one that is in use"):
         distill("some-model", vectors.vectors_folder())
-
-
-def test_an_installed_package_with_a_model_is_at_hand(tmp_path, monkeypatch):
-    monkeypatch.delenv(vectors.ENVIRONMENT, raising=False)
-    monkeypatch.setattr(vectors, "vectors_folder", lambda: tmp_path / "nothing")
-    package = tmp_path / vectors.PACKAGE.replace("-", "_")
-    write_encoder(package / "model", WORDS)
-    (package / "__init__.py").write_text("")
-    monkeypatch.syspath_prepend(tmp_path)
-    found = vectors.find_spec
-    for there in (False, True):
-        monkeypatch.setattr(
-            vectors, "find_spec", lambda name, there=there: there if name == "sentence_transformers" else found(name)
-        )
-        assert encoder_at_hand() == (vectors.PACKAGE if there else None)
 
 
 def test_distilling_without_torch_names_the_extra(monkeypatch, tmp_path):

@@ -21,9 +21,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from handful.core.catalogue import find_class
-from handful.core.errors import HandfulError
-from handful.core.store import MAGIC, read_model
+from handful.errors import HandfulError
+from handful.persistence.model_file import MAGIC, read_model
+from handful.registry import find_class
 
 sys.path.insert(0, str(Path(__file__).parent))
 from pressing import Subject
@@ -51,7 +51,7 @@ def too_slow(*_: object) -> None:
 
 def load(path: Path, kind: str) -> object:
     if kind == "feature-counts":
-        from handful.representations.condensed.counts import FeatureCounts
+        from handful.representations.counts import FeatureCounts
 
         return FeatureCounts.load(path)
     return read_model(path, find_class)

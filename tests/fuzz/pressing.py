@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from handful.core import forests
-from handful.core.catalogue import find_class
-from handful.core.estimators import ESTIMATORS
-from handful.core.registry import card_of
-from handful.core.schema import Array, DictOf, Either, Kind, ListOf, Maybe, Number, Record, Text
-from handful.core.state import Encoder
+from handful.persistence import sklearn_models as forests
+from handful.persistence.model_file import Encoder
+from handful.persistence.schema import Array, DictOf, Either, Kind, ListOf, Maybe, Number, Record, Text
+from handful.persistence.sklearn_models import ESTIMATORS
+from handful.registry import find_class, spec_of
 
 _NAMES = ("predict", "predict_proba", "fit", "__class__", "_check_state", "save", "x_", "classes_", "n_jobs", "")
 _EDGES = (-1, 0, 1, 2, 7, -(2**31), 2**31 - 1, 2**31, -(2**63), 2**63 - 1, 2**62, 10**30)
@@ -32,7 +31,7 @@ class Subject:
 
     def __init__(self, model: Any) -> None:
         encoder = Encoder()
-        self.kind = card_of(type(model)).name if card_of(type(model)) is not None else "feature-counts"
+        self.kind = spec_of(type(model)).name if spec_of(type(model)) is not None else "feature-counts"
         self.state = encoder.encode_state(model._state())
         self.arrays = encoder.arrays
         self._text = json.dumps(self.state)
@@ -66,7 +65,7 @@ def holder_in(state: dict[str, Any], path: Path) -> Any:
 def declared_of(kind: str) -> Mapping[str, Kind]:
     """Return what the class of a name declares."""
     if kind == "feature-counts":
-        from handful.representations.condensed.counts import FeatureCounts
+        from handful.representations.counts import FeatureCounts
 
         return FeatureCounts.declared_state()
     cls = find_class(kind) if isinstance(kind, str) else None

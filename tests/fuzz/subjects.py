@@ -19,13 +19,13 @@ sys.path.insert(0, str(TESTS / "models"))
 from asking import answers_of, inputs_of  # noqa: E402
 
 import handful  # noqa: E402
-from handful.core.catalogue import cards  # noqa: E402
-from handful.core.schema import is_fitted  # noqa: E402
-from handful.core.store import Storable  # noqa: E402
-from handful.methods.table_model import TableModel  # noqa: E402
+from handful.models.table_model import TableModel  # noqa: E402
+from handful.persistence.model_file import Storable  # noqa: E402
+from handful.persistence.schema import is_fitted  # noqa: E402
+from handful.registry import all_methods  # noqa: E402
 
 Ask = Callable[[Any], Any]
-QUICK = {"team": {"n_trees": 3}, "extra-trees": {"n_estimators": 4}, "random-forest": {"n_estimators": 4}}
+QUICK = {"ensemble": {"n_trees": 3}, "extra-trees": {"n_estimators": 4}, "random-forest": {"n_estimators": 4}}
 
 
 def subjects() -> dict[str, tuple[Any, Ask]]:
@@ -61,19 +61,18 @@ def shares(models: Iterable[tuple[str, Any]]) -> dict[str, float]:
 
 
 def stored() -> dict[str, tuple[Any, Ask]]:
-    """Return the models of an earlier version's files."""
-    folder = TESTS / "models" / "0.1.0"
-    inputs = inputs_of(json.loads((folder / "expected.json").read_text(encoding="utf-8"))["inputs"])
+    """Return the models of the files of earlier versions."""
     found = {}
-    for path in sorted(folder.glob("*.handful")):
+    for path in sorted((TESTS / "models").glob("*/*.handful")):
+        inputs = inputs_of(json.loads((path.parent / "expected.json").read_text(encoding="utf-8"))["inputs"])
         name = path.stem
         if name.startswith("feature-counts"):
-            from handful.representations.condensed.counts import FeatureCounts
+            from handful.representations.counts import FeatureCounts
 
             model = FeatureCounts.load(path)
         else:
             model = handful.load(path)
-        found[name] = (model, lambda model, name=name: answers_of(name, model, inputs))
+        found[name] = (model, lambda model, name=name, inputs=inputs: answers_of(name, model, inputs))
     return found
 
 
@@ -90,10 +89,9 @@ def tables() -> dict[str, tuple[Any, Ask]]:
     """Return every method for tables, in a model of a table."""
     rows, labels = frame()
     found: dict[str, tuple[Any, Ask]] = {}
-    for card in cards("table"):
-        if card.name != "text-team":
-            model = TableModel(card.name, params=QUICK.get(card.name)).fit(rows, labels)
-            found[f"rows of {card.name}"] = (model, lambda model: model.predict_with_confidence(rows))
+    for spec in all_methods("table"):
+        model = TableModel(spec.name, params=QUICK.get(spec.name)).fit(rows, labels)
+        found[f"rows of {spec.name}"] = (model, lambda model: model.predict_with_confidence(rows))
     return found
 
 
@@ -106,22 +104,22 @@ def texts() -> dict[str, tuple[Any, Ask]]:
     rows = pl.DataFrame({"text": cells})
     labels = [name if i < 12 else None for i, name in enumerate(names)]
     found: dict[str, tuple[Any, Ask]] = {}
-    for name in ("text-team", "team", "complement-nb", "logistic-regression"):
+    for name in ("ensemble", "complement-nb", "logistic-regression"):
         model = TableModel(name, kinds={"text": "text"}, params=QUICK.get(name)).fit(rows, labels)
         found[f"text by {name}"] = (model, lambda model: model.predict_with_confidence(rows[:10]))
     return found
 
 
 def taggers(known: set[str]) -> dict[str, tuple[Any, Ask]]:
-    """Return a tagger of each card whose class no other model has."""
+    """Return a tagger of each spec whose class no other model has."""
     from handful.tagging.recipes import TaggerSetup
 
     words, tags = [["a", "dog", "barks"], ["the", "cat", "sleeps"]], [["D", "N", "V"], ["D", "N", "V"]]
     setup = TaggerSetup("general", max_iter=3, n_jobs=1)
     return {
-        card.name: (card.train(setup, words * 5, tags * 5, words * 5), lambda model: model.predict(words))
-        for card in cards("sentences")
-        if card.train is not None and card.cls is not None and card.cls.__name__ not in known
+        spec.name: (spec.train(setup, words * 5, tags * 5, words * 5), lambda model: model.predict(words))
+        for spec in all_methods("sentences")
+        if spec.train is not None and spec.cls is not None and spec.cls.__name__ not in known
     }
 
 
@@ -132,10 +130,10 @@ def others() -> dict[str, tuple[Any, Ask]]:
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
     from sklearn.svm import LinearSVC
 
-    from handful.methods.classifiers import WithShares
-    from handful.neighbors import TriTraining
-    from handful.tagging import CRF
-    from handful.tagging.prototypes.team import PrototypeTeam
+    from handful.models.adapters import WithShares
+    from handful.neighbors.tri_training import TriTraining
+    from handful.tagging.crf import CRF
+    from handful.tagging.prototypes.ensemble import PrototypeEnsemble
 
     rng = np.random.default_rng(7)
     X = rng.normal(size=(20, 3)) + 2 * (np.arange(20) % 2)[:, None]
@@ -148,9 +146,9 @@ def others() -> dict[str, tuple[Any, Ask]]:
     found["with-shares"] = (WithShares(LinearSVC()).fit(X, codes), lambda model: model.predict_proba(X))
     words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]]
     lists = {"D": ["a", "the"], "N": ["dog", "cat"]}
-    team = PrototypeTeam(lists, similarity="none", n_starts=1, max_iter=3).fit(words * 5)
+    team = PrototypeEnsemble(lists, similarity="none", n_starts=1, max_iter=3).fit(words * 5)
     paths = {"path": {"dog": "01", "DOG": "01", "cat": "01", "CAT": "01", "barks": "10", "BARKS": "10", "a": "11"}}
     tagger = CRF(["word[0]", "path[0]"], lookups=paths, max_iter=3).fit(words, [["D", "N", "V"]] * 2)
     found["hashed-table"] = (tagger.with_small_lookups(), lambda model: model.predict(words))
-    found["prototype-team"] = (team, lambda model: model.predict(words))
+    found["prototype-ensemble"] = (team, lambda model: model.predict(words))
     return found

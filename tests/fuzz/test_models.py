@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from run_models import run
 from subjects import classes_in, shares, subjects
 
-from handful.core.catalogue import cards
-from handful.core.schema import Array, Number, check_state, stored
-from handful.core.store import Storable
+from handful.persistence.model_file import Storable
+from handful.persistence.schema import Array, Number, check_state, stored
+from handful.registry import all_methods
 
 FILES = 2000  # of each class: about a minute and a half of one core; `make fuzz` tries 50,000
 
@@ -31,7 +31,7 @@ def test_changed_files_are_answered_or_refused(part):
 
 def test_every_class_that_can_be_stored_is_tried():
     tried = set().union(*(classes_in(model) for model, _ in subjects().values()))
-    classes = {card.cls.__name__ for card in cards() if card.cls is not None and issubclass(card.cls, Storable)}
+    classes = {spec.cls.__name__ for spec in all_methods() if spec.cls is not None and issubclass(spec.cls, Storable)}
     assert classes - tried == set(), "add a small fitted model of the class to tests/fuzz/subjects.py"
 
 
@@ -46,9 +46,9 @@ def test_models_share_the_files_of_their_classes():
 def test_numbers_that_wrap_around_are_refused(offsets):
     import numpy as np
 
-    from handful.core.errors import DataError, ModelFileError
-    from handful.core.ragged import Ragged
-    from handful.core.state import Decoder
+    from handful.data.records import Ragged
+    from handful.errors import DataError, ModelFileError
+    from handful.persistence.model_file import Decoder
 
     arrays = {
         "data": np.ones(3),
@@ -69,9 +69,9 @@ def test_no_neighbors_empty_arrays_and_names_of_methods_are_refused(tmp_path):
     from sklearn.linear_model import LogisticRegression
 
     import handful
-    from handful.core.errors import ModelFileError
-    from handful.core.estimators import estimator_from, estimator_state
-    from handful.neighbors import KernelPCAClassifier
+    from handful.errors import ModelFileError
+    from handful.neighbors.kernel_pca import KernelPCAClassifier
+    from handful.persistence.sklearn_models import estimator_from, estimator_state
 
     X, y = np.array([[0.0], [1.0], [8.0], [9.0]]), ["low", "low", "high", "high"]
     model = KernelPCAClassifier().fit(X, y)
@@ -94,8 +94,8 @@ def test_no_neighbors_empty_arrays_and_names_of_methods_are_refused(tmp_path):
 def test_views_that_no_memory_or_no_single_number_holds_are_refused():
     import numpy as np
 
-    from handful.core.errors import DataError
-    from handful.methods.shrunk_bayes import ShrunkBayes
+    from handful.errors import DataError
+    from handful.models.adapters import ShrunkBayes
 
     model = ShrunkBayes().fit(np.arange(12.0).reshape(6, 2) ** 2, ["a", "b"] * 3)
     views = model.views_
@@ -109,9 +109,22 @@ def test_views_that_no_memory_or_no_single_number_holds_are_refused():
             ShrunkBayes._from_state({**model._state(), "views_": {**views, name: value}})
 
 
+@pytest.mark.parametrize(("name", "value"), [("scale", 1e-308), ("scale_2", -1.0), ("center_2", 1e308)])
+def test_scales_of_an_ensemble_that_lead_to_infinity_are_refused(name, value):
+    import numpy as np
+
+    from handful.errors import DataError
+    from handful.models.ensemble import Ensemble
+
+    model = Ensemble(quick=True).fit(np.arange(24.0).reshape(12, 2) ** 2, ["a", "b"] * 6)
+    Ensemble._from_state(model._state())
+    with pytest.raises(DataError, match=f"{name} must hold numbers of at (least|most)"):
+        Ensemble._from_state({**model._state(), "views_": {**model.views_, name: np.full(2, value)}})
+
+
 def test_a_model_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
     import handful
-    from handful.core.errors import ModelFileError
+    from handful.errors import ModelFileError
     from handful.tagging.frequent import FrequentTag
 
     def no_room(*_):
@@ -126,8 +139,8 @@ def test_a_model_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
 def test_a_value_of_a_nominal_column_is_no_array():
     import numpy as np
 
-    from handful.core.errors import DataError
-    from handful.neighbors import OrdinalKNN
+    from handful.errors import DataError
+    from handful.neighbors.ordinal import OrdinalKNN
 
     model = OrdinalKNN(nominal=[0]).fit([["red", 1.0], ["blue", 2.0]], ["a", "b"])
     assert model.nominal_values_ == [["red", "blue"]]
@@ -137,9 +150,9 @@ def test_a_value_of_a_nominal_column_is_no_array():
 
 def test_what_stands_inside_must_go_with_what_it_stands_in():
     import handful
-    from handful.core.errors import DataError
-    from handful.core.estimators import estimator_from, estimator_state
-    from handful.tagging import StackedTagger
+    from handful.errors import DataError
+    from handful.persistence.sklearn_models import estimator_from, estimator_state
+    from handful.tagging.stacked import StackedTagger
 
     folder = Path(__file__).parents[1] / "models" / "0.1.0"
     state = estimator_state(handful.load(folder / "table.self-training.handful").estimator_)
@@ -154,8 +167,8 @@ def test_what_stands_inside_must_go_with_what_it_stands_in():
 def test_columns_that_cannot_be_encoded_are_refused():
     import numpy as np
 
-    from handful.core.errors import DataError
-    from handful.features.tables import TableEncoder
+    from handful.errors import DataError
+    from handful.preprocessing.table_encoder import TableEncoder
 
     with pytest.raises(DataError, match="the values of column 'x' must differ"):
         TableEncoder({"x": {"kind": "nominal", "values": ["red", "blue", "red"]}})
@@ -169,25 +182,25 @@ def test_columns_that_cannot_be_encoded_are_refused():
 def test_a_width_without_a_square_and_a_mark_without_a_label_are_refused():
     import numpy as np
 
-    from handful.core.errors import DataError
-    from handful.methods.label_graphs import LabelSpreading
-    from handful.tagging.prototypes import PrototypeTeam
+    from handful.errors import DataError
+    from handful.models.label_graph import LabelSpreading
+    from handful.tagging.prototypes.ensemble import PrototypeEnsemble
 
     model = LabelSpreading().fit([[0.0], [1.0], [8.0], [9.0]], ["low", None, "high", None])
     with pytest.raises(DataError, match="width_ must be at most 1e"):
         LabelSpreading._from_state({**model._state(), "width_": 1e200})
-    team = PrototypeTeam(boundary="histogram")
+    team = PrototypeEnsemble(boundary="histogram")
     team.classes_, team.members_, team.crf_ = np.array(["D", "N"]), [], None
-    with pytest.raises(DataError, match="PrototypeTeam: the stored model is damaged"):
+    with pytest.raises(DataError, match="PrototypeEnsemble: the stored model is damaged"):
         team._check_state()
 
 
 def test_answers_of_two_columns_and_a_most_frequent_class_that_is_none_are_refused():
     from sklearn.neighbors import KNeighborsClassifier
 
-    from handful.core.errors import DataError
-    from handful.core.estimators import estimator_from, estimator_state
-    from handful.neighbors import CompositeKernelPCA
+    from handful.errors import DataError
+    from handful.neighbors.kernel_pca import CompositeKernelPCA
+    from handful.persistence.sklearn_models import estimator_from, estimator_state
 
     neighbors = estimator_state(KNeighborsClassifier(1).fit([[0.0], [1.0]], [0, 1]))
     assert estimator_from("KNeighborsClassifier", neighbors).predict([[0.9]]) == [1]
@@ -200,23 +213,10 @@ def test_answers_of_two_columns_and_a_most_frequent_class_that_is_none_are_refus
             CompositeKernelPCA._from_state({**model._state(), "most_frequent_": other})
 
 
-def test_shares_of_labels_that_a_file_leaves_open_are_even():
-    import numpy as np
-
-    from handful.methods.text_team import TextTeam
-
-    rows = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.2, 0.9]])
-    model = TextTeam(n_neighbors=1).fit(rows, ["pet", None, "sea", None])
-    state = model._state()
-    for body in state["bodies_"]:
-        body.update(lean=None, usual=None)
-    assert TextTeam._from_state(state).predict(rows).tolist() == ["pet", "pet", "sea", "sea"]
-
-
 def test_what_tags_for_a_model_of_senses_is_a_tagger():
     import handful
-    from handful.core.errors import DataError
-    from handful.senses import SenseClassifier
+    from handful.errors import DataError
+    from handful.senses.classifier import SenseClassifier
 
     folder = Path(__file__).parents[1] / "models" / "0.1.0"
     model = handful.load(folder / "senses.with-tagger.handful")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from handful.kernels import brown
-from handful.kernels.brown_tables import file_pairs
+from handful.kernels.brown import file_pairs
 
 
 def random_counts(seed, n_words, n_tokens):

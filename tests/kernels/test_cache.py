@@ -102,10 +102,14 @@ def test_what_kernels_call_is_compiled_once_for_all_integers_and_without_files(t
         "with event.install_recorder('numba:compile') as seen:\n    print(both(3), add(3, 4))\n"
         "print(sorted(e.data['dispatcher'].py_func.__name__ for _, e in seen.buffer if e.is_start))"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, env=BESIDE
+    )
     assert done.stdout.splitlines() == ["15 7", "['add', 'add', 'both']"]  # add for both, and add for Python
     assert len(list((package / "__pycache__").glob("*.nbc"))) == 2
-    again = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    again = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True, env=BESIDE
+    )
     assert again.stdout.splitlines() == ["15 7", "[]"]
 
 
@@ -187,7 +191,7 @@ def test_threads_are_started_for_a_kernel_that_calls_a_parallel_one_out_of_the_c
     def run(module: str, name: str) -> str:
         program = f"import numpy as np; from kernels.{module} import {name}; print({name}(np.zeros(5)))"
         done = subprocess.run(
-            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, env=BESIDE
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
@@ -195,3 +199,15 @@ def test_threads_are_started_for_a_kernel_that_calls_a_parallel_one_out_of_the_c
     assert run("inner", "fill") == "None"
     assert run("outer", "total") == "10.0"  # compiled here, against the cached kernel
     assert run("outer", "total") == "10.0"  # all of it out of the cache
+
+
+def test_an_untested_numba_is_used_as_it_is(tmp_path):
+    program = (
+        "import numba\n"
+        "numba.version_info = numba.version_info._replace(short=(99, 0))\n"
+        "from handful.kernels import njit\nfrom handful.kernels.distances import Metric, root\n"
+        "print(root(4.0, Metric(0, 2.0)), root._cache._cache_file.__class__.__name__)"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stdout) == (0, "2.0 IndexDataCacheFile\n"), done.stderr

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.kernels import votes
+from handful.kernels import distances as votes
 from handful.kernels.condense import FIRST, UNSURE, WRONG, condense
-from handful.kernels.distances import EUCLIDEAN, WORTH_THREADS, Metric
-from handful.kernels.nearest import no_neighbors
+from handful.kernels.distances import EUCLIDEAN, WORTH_THREADS, Metric, make_heap
 from handful.neighbors.rows import dense_rows, distinct, take
 
 METRIC = Metric(EUCLIDEAN, 2.0)
@@ -49,7 +48,7 @@ def run(X, codes, k, min_confidence, max_passes, max_kept, collapse):
     if collapse:
         first, which = distinct(rows)
         rows = take(rows, first)
-    near = no_neighbors(len(rows.dense), k, int(codes.max()) + 1, False)
+    near = make_heap(len(rows.dense), k, int(codes.max()) + 1, False)
     return condense(
         rows, which, codes, near, METRIC, votes.UNIFORM, False, min_confidence, max_passes, max_kept or len(X)
     )  # fmt: skip

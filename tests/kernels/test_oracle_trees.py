@@ -7,7 +7,7 @@ import pytest
 from oracles import enumerated_trees as trees
 
 from handful.kernels.trees import pair_starts
-from handful.linear.structure import counts
+from handful.linear.structure import feature_counts
 from handful.linear.tree import PartFeatures, Tree
 
 # -- problems ---------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_best_tree_is_that_of_the_enumeration(projective, paired, single_root, w
             arc, sibling = random_scores(seed, n, whole)
             sibling = sibling if paired else None
             tree, weights, _ = structure_of(arc, sibling, projective, single_root)
-            heads = tuple(tree.best(weights).tolist())
+            heads = tuple(tree.argmax(weights).tolist())
             candidates = trees.all_trees(n, projective, single_root)
             assert heads in candidates
             top = max(trees.score(y, arc, sibling) for y in candidates)
@@ -152,7 +152,7 @@ def test_marginals_are_those_of_the_enumeration(projective, paired, single_root)
             arc, sibling = random_scores(seed, n)
             sibling = sibling if paired else None
             tree, weights, parts = structure_of(arc, sibling, projective, single_root)
-            log_partition, shares = tree.marginals(weights)
+            log_partition, shares = tree.expected_counts(weights)
             _, _, expected, arcs, triples = trees.enumerate_trees(arc, sibling, projective, single_root)
             assert log_partition == pytest.approx(expected, abs=1e-9)
             by_part = {part: (arcs if len(part) == 2 else triples)[part] for part in parts}
@@ -171,7 +171,7 @@ def test_parts_are_those_of_the_enumeration(paired, single_root):
         for kind in (trees.arcs, trees.siblings)[: 1 + paired]:
             found = {part for heads in outputs for part in kind(heads)}
             expected |= dict.fromkeys(found, n / len(found))
-        np.testing.assert_allclose(counts(tree), [expected[part] for part in parts], atol=1e-12)
+        np.testing.assert_allclose(feature_counts(tree), [expected[part] for part in parts], atol=1e-12)
         for heads in outputs:
             mine = set(trees.arcs(heads)) | set(trees.siblings(heads) if paired else [])
-            assert counts(tree, np.array(heads)).tolist() == [float(part in mine) for part in parts]
+            assert feature_counts(tree, np.array(heads)).tolist() == [float(part in mine) for part in parts]

@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.kernels import votes
-from handful.kernels.distances import CHEBYSHEV, EUCLIDEAN, MANHATTAN, MINKOWSKI, TILE, WORTH_THREADS, Metric
-from handful.kernels.nearest import no_neighbors
-from handful.kernels.pool import _exp
-from handful.kernels.ranking import rank_and_label
+from handful.kernels import distances as votes
+from handful.kernels.distances import (
+    CHEBYSHEV,
+    EUCLIDEAN,
+    MANHATTAN,
+    MINKOWSKI,
+    TILE,
+    WORTH_THREADS,
+    Metric,
+    make_heap,
+)
+from handful.kernels.ordinal import _exp, rank_and_label
 from handful.neighbors.rows import dense_rows
 
 NORMS = {EUCLIDEAN: 2, MANHATTAN: 1, CHEBYSHEV: np.inf, MINKOWSKI: 3}
@@ -44,7 +51,7 @@ def from_scratch(X, labeled, codes, waiting, sigma, norm, batch):
 
 
 def run(X, labeled, codes, waiting, sigma, metric, batch, n_classes, answers=()):
-    near = no_neighbors(len(waiting), 1, n_classes, False)
+    near = make_heap(len(waiting), 1, n_classes, False)
     empty = np.empty(0, dtype=np.int64)
     given = np.array(answers, dtype=np.int32)
     return rank_and_label(

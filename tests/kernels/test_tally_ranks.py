@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.kernels.tally import add_pairs, spread_rows
+from handful.kernels.hashing import add_pairs, spread_rows
 
 OWN = np.empty(0, dtype=np.int64)
 

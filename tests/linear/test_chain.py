@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from oracles.chain import enumerate_chain
 
-from handful.core.errors import DataError
-from handful.features import Predicates
-from handful.linear import Chain, ChainSteps, build_layout, counts
-from handful.linear import observed_features as sides_module
+from handful.errors import DataError
+from handful.linear import chain as sides_module
+from handful.linear.chain import Chain
+from handful.linear.chain_layout import build_layout
+from handful.linear.structure import feature_counts
+from handful.preprocessing.extractor import Predicates
 
 LENGTHS = [3, 1, 4, 2, 0, 4]
 N_PREDICATES = 6
@@ -98,9 +100,9 @@ def test_best_and_marginals_equal_enumeration(case, most_dense, monkeypatch):
             total += expected[0]
             shares.append(expected[1])
             best.extend(expected[4])
-    log_partition, _ = chain.marginals(weights)
+    log_partition, _ = chain.expected_counts(weights)
     assert log_partition == pytest.approx(total, rel=1e-12)
-    assert chain.best(weights).tolist() == best
+    assert chain.argmax(weights).tolist() == best
     np.testing.assert_allclose(chain.label_marginals(weights), np.concatenate(shares), atol=1e-12)
 
 
@@ -109,28 +111,28 @@ def test_best_and_marginals_equal_enumeration(case, most_dense, monkeypatch):
 def test_expected_counts_are_the_gradient_of_the_log_partition(case, most_dense, monkeypatch):
     monkeypatch.setattr(sides_module, "_MOST_DENSE", most_dense)
     chain, _, weights = problem(1, **case)
-    _, expected = chain.marginals(weights)
+    _, expected = chain.expected_counts(weights)
     for f in range(chain.n_features):
         step = np.zeros(chain.n_features)
         step[f] = 1e-5
-        slope = (chain.marginals(weights + step)[0] - chain.marginals(weights - step)[0]) / 2e-5
+        slope = (chain.expected_counts(weights + step)[0] - chain.expected_counts(weights - step)[0]) / 2e-5
         assert slope == pytest.approx(expected[f], abs=1e-7)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_parts_of_an_output_add_up_to_its_score(case):
     chain, _, weights = problem(2, **case)
-    best = chain.best(weights)
+    best = chain.argmax(weights)
     scores = [enumerate_chain(*scores_of(chain, weights, i))[5] for i in range(chain.n_inputs) if LENGTHS[i]]
-    assert float(weights @ counts(chain, best)) == pytest.approx(sum(scores))
+    assert float(weights @ feature_counts(chain, best)) == pytest.approx(sum(scores))
     one_by_one = np.zeros(chain.n_features)
-    steps = ChainSteps(chain)
+    steps = chain
     for i in range(chain.n_inputs):
         if LENGTHS[i]:
-            ids, values = steps.parts_at(i, steps.take(i, best))
+            ids, values = steps.joint_features_at(i, steps.take(i, best))
             np.add.at(one_by_one, ids, values)
-            assert set(ids) <= set(steps.reach_at(i))
-    assert np.array_equal(one_by_one, counts(chain, best))
+            assert set(ids) <= set(steps.possible_features(i))
+    assert np.array_equal(one_by_one, feature_counts(chain, best))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -147,7 +149,7 @@ def test_all_parts_are_weighted_by_the_share_of_one_output(case):
         for t, labels in parts:
             for f in features_of_part(chain, chain.offsets[number] + t, labels):
                 expected[f] += n / len(parts)
-    np.testing.assert_allclose(counts(chain), expected, atol=1e-12)
+    np.testing.assert_allclose(feature_counts(chain), expected, atol=1e-12)
 
 
 def features_of_part(chain, row, labels):
@@ -177,9 +179,10 @@ def test_threads_do_not_change_a_bit():
     codes = rng.integers(0, 5, size=offsets[-1])
     layout = build_layout(50, 5, node, edge, codes)
     weights = rng.normal(size=layout.n_features)
-    one, two = (Chain(layout, node, edge, n_jobs=n).marginals(weights) for n in (1, 2))
-    assert one[0] == two[0]
-    assert np.array_equal(one[1], two[1])
+    one, *others = (Chain(layout, node, edge, n_jobs=n).expected_counts(weights) for n in (1, 2, 3, 5))
+    for several in others:
+        assert one[0] == several[0]
+        assert np.array_equal(one[1], several[1])
 
 
 def test_a_sentence_that_no_labeling_fits_is_an_error():
@@ -188,7 +191,7 @@ def test_a_sentence_that_no_labeling_fits_is_an_error():
     layout = build_layout(1, 2, observed, Predicates.of(np.empty((2, 0)), observed.offsets), np.array([0, 1]))
     chain = Chain(layout, observed, Predicates.of(np.empty((2, 0)), observed.offsets), allowed=allowed)
     with pytest.raises(DataError, match="legal labeling"):
-        chain.marginals(np.zeros(layout.n_features))
+        chain.expected_counts(np.zeros(layout.n_features))
 
 
 def test_a_layout_keeps_what_it_is_told_and_survives_its_state():

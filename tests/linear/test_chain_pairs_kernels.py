@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from oracles.chain import enumerate_chain
 
-from handful.kernels import chain, chain_pairs
+from handful.kernels import chains as chain
 
 LENGTHS = [4, 4, 3, 2, 2, 1, 1]
 
@@ -36,8 +36,8 @@ def literal(node, edge, triple, first, last, s, n):
 def test_pairs_equal_enumeration(per_position, ends, n_labels, spread):
     rng = np.random.default_rng(n_labels)
     node, edge, triple, active, first, last = problem(rng, n_labels, spread, per_position, ends)
-    sums = chain_pairs.pair_forward_backward(node, edge, triple, active, first, last)
-    labels, scores = chain_pairs.pair_viterbi(node, edge, triple, active, first, last)
+    sums = chain.forward_backward(node, edge, active, triple, first, last)
+    labels, scores = chain.viterbi(node, edge, active, triple, first, last)
     triples, edges = np.zeros((n_labels,) * 3), np.zeros((n_labels, n_labels))
     firsts, lasts = np.zeros((2, n_labels, n_labels))
     for s, n in enumerate(LENGTHS):
@@ -65,8 +65,8 @@ def test_pairs_equal_enumeration(per_position, ends, n_labels, spread):
 def test_without_triples_second_order_is_first_order():
     rng = np.random.default_rng(0)
     node, edge, triple, active, _, _ = problem(rng, 3, 1.0, False, False)
-    sums = chain_pairs.pair_forward_backward(node, edge, np.zeros_like(triple), active)
-    log_partition, nodes, edges = chain.forward_backward(node, edge, active)
+    sums = chain.forward_backward(node, edge, active, np.zeros_like(triple))
+    log_partition, nodes, edges = chain.forward_backward(node, edge, active)[:3]
     np.testing.assert_allclose(sums.log_partition, log_partition)
     np.testing.assert_allclose(sums.node, nodes, atol=1e-12)
     np.testing.assert_allclose(sums.edge, edges, atol=1e-12)
@@ -77,7 +77,7 @@ def test_a_locked_position_and_a_dead_sentence():
     node, edge, triple, active, first, last = problem(rng, 3, 1.0, False, True)
     node[1, 1:, 0] = -np.inf
     node[2, :, 1] = -np.inf
-    sums = chain_pairs.pair_forward_backward(node, edge, triple, active, first, last)
+    sums = chain.forward_backward(node, edge, active, triple, first, last)
     assert sums.node[1, 0, 0] == pytest.approx(1.0)
     assert sums.log_partition[1] == -np.inf
     assert not sums.node[:, :, 1].any()

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 from oracles.optima import feature_rows, hinge_optimum, hinge_value, log_loss_optimum, log_loss_value
 
-from handful.features import Predicates
-from handful.linear import Chain, ChainSteps, OnlineRule, build_layout, log_loss, minimize, train_online
+from handful.linear.batch import log_loss, minimize
+from handful.linear.chain import Chain
+from handful.linear.chain_layout import build_layout
+from handful.linear.online import OnlineRule, train_online
+from handful.preprocessing.extractor import Predicates
 
 LENGTHS = [3, 1, 4, 2, 3, 2, 4, 1]
 N_PREDICATES, N_LABELS = 5, 3
@@ -51,7 +54,7 @@ def test_fobos_comes_to_the_optimum_of_a_linear_program(seed):
     best = hinge_optimum(problem, costs, chain.n_features, 0.7)
     gaps = []
     for n_passes in (200, 800):
-        learned = train_online(ChainSteps(chain), codes, OnlineRule("fobos", l1=0.7, rate=0.2), max_passes=n_passes)
+        learned = train_online(chain, codes, OnlineRule("fobos", l1=0.7, rate=0.2), max_passes=n_passes)
         gaps.append(hinge_value(problem, costs, learned.weights, 0.7) / best - 1.0)
     assert gaps[1] > -1e-9
     assert gaps[1] < 0.02

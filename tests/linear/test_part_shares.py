@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from handful.linear.part_shares import PartShares
+from handful.linear.chain_layout import LegalParts
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -17,7 +17,7 @@ def test_parts_are_those_of_all_legal_labelings(order, seed):
     rng = np.random.default_rng(seed)
     allowed, first = rng.random((3, 3)) < 0.6, rng.random(3) < 0.7
     first[0] = allowed[0, 0] = True
-    shares = PartShares(allowed, first, order)
+    shares = LegalParts(allowed, first, order)
     for n in range(1, 7):
         parts = set()
         for labels in product(range(3), repeat=n):
@@ -25,7 +25,7 @@ def test_parts_are_those_of_all_legal_labelings(order, seed):
                 parts |= {(t, labels[max(0, t - order) : t + 1]) for t in range(n)}
         offsets = np.array([0, n])
         classes = shares.classes(offsets)
-        assert shares.shares(offsets, classes)[0] == pytest.approx(n / len(parts), rel=1e-14)
+        assert shares.r_bar(offsets, classes)[0] == pytest.approx(n / len(parts), rel=1e-14)
         expected = np.zeros((n, 3))
         pairs = np.zeros((n, 3, 3))
         for t, labels in parts:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.linear import Flat, OnlineRule, counts, log_loss, minimize, train_online
-from handful.linear.shared_weights import Tied, TiedSteps, Ties
-from handful.linear.subset import Subset
+from handful.linear.batch import log_loss, minimize
+from handful.linear.multiclass import Multiclass
+from handful.linear.online import OnlineRule, train_online
+from handful.linear.structure import Subset, Tied, Ties, feature_counts
 
 
 def problem(seed=0, n_columns=5, n_labels=3, n_tied=4):
     rng = np.random.default_rng(seed)
-    rows = Flat(rng.poisson(0.9, size=(30, n_columns)).astype(float), n_labels)
+    rows = Multiclass(rng.poisson(0.9, size=(30, n_columns)).astype(float), n_labels)
     group = rng.integers(0, n_tied - 1, size=rows.n_features)
     ties = Ties(n_tied, group, np.full(rows.n_features, n_tied - 1), rng.normal(size=rows.n_features))
     return rows, ties, rng.integers(0, n_labels, size=30)
@@ -47,23 +48,23 @@ def test_gradient_equals_finite_differences():
 
 def test_parts_are_those_of_the_matrix():
     rows, ties, gold = problem(5)
-    tied, steps = Tied(rows, ties), TiedSteps(rows, ties)
-    assert np.allclose(counts(tied, gold), matrix(ties).T @ counts(rows, gold))
-    ids, values = steps.parts_at(7, steps.take(7, gold))
+    tied, steps = Tied(rows, ties), Tied(rows, ties)
+    assert np.allclose(feature_counts(tied, gold), matrix(ties).T @ feature_counts(rows, gold))
+    ids, values = steps.joint_features_at(7, steps.take(7, gold))
     whole = np.zeros(rows.n_features)
-    np.add.at(whole, rows.parts_at(7, gold[7])[0], rows.parts_at(7, gold[7])[1])
+    np.add.at(whole, rows.joint_features_at(7, gold[7])[0], rows.joint_features_at(7, gold[7])[1])
     assert np.allclose(np.bincount(ids, values, minlength=ties.n_tied), matrix(ties).T @ whole)
 
 
 def test_one_input_at_a_time_decodes_with_the_spread_weights():
     rows, ties, gold = problem(6)
-    steps = TiedSteps(rows, ties)
+    steps = Tied(rows, ties)
     w = np.random.default_rng(0).normal(size=ties.n_tied)
     for number in (3, 4, 3):
-        expected = rows.best_at(number, matrix(ties) @ w, gold[number])
-        assert steps.best_at(number, w, gold[number]) == expected
-        reach = set(steps.reach_at(number).tolist())
-        assert set(steps.parts_at(number, gold[number])[0].tolist()) <= reach
+        expected = rows.loss_augmented_argmax(number, matrix(ties) @ w, gold[number])
+        assert steps.loss_augmented_argmax(number, w, gold[number]) == expected
+        reach = set(steps.possible_features(number).tolist())
+        assert set(steps.joint_features_at(number, gold[number])[0].tolist()) <= reach
 
 
 @pytest.mark.parametrize("algorithm", ["pa", "fobos"])
@@ -72,7 +73,7 @@ def test_online_learning_without_ties_is_the_plain_one(algorithm):
     n = rows.n_features
     alone = Ties(n + 1, np.arange(n), np.full(n, n), np.zeros(n))
     settings = {"rule": OnlineRule(algorithm, l1=0.5), "max_passes": 4}
-    tied = train_online(TiedSteps(rows, alone), gold, **settings).weights
+    tied = train_online(Tied(rows, alone), gold, **settings).weights
     assert np.allclose(tied[:n], train_online(rows, gold, **settings).weights, atol=1e-12)
 
 
@@ -83,9 +84,9 @@ def test_a_subset_is_the_whole_with_other_weights_zero():
     w = np.random.default_rng(0).normal(size=len(kept))
     full = np.zeros(rows.n_features)
     full[kept] = w
-    assert np.array_equal(some.best(w), rows.best(full))
-    assert np.allclose(some.marginals(w)[1], rows.marginals(full)[1][kept])
-    assert np.array_equal(counts(some, gold), counts(rows, gold)[kept])
-    assert some.best_at(4, w, gold[4]) == rows.best_at(4, full, gold[4])
+    assert np.array_equal(some.argmax(w), rows.argmax(full))
+    assert np.allclose(some.expected_counts(w)[1], rows.expected_counts(full)[1][kept])
+    assert np.array_equal(feature_counts(some, gold), feature_counts(rows, gold)[kept])
+    assert some.loss_augmented_argmax(4, w, gold[4]) == rows.loss_augmented_argmax(4, full, gold[4])
     found = minimize(log_loss(some, gold), np.zeros(len(kept)), l2=1.0)
     assert found.converged

@@ -7,11 +7,10 @@ import pytest
 from oracles.trees import all_trees, pairs_of
 
 from handful.kernels.trees import pair_starts
-from handful.linear import OnlineRule, Stepwise, Sweeping, counts, log_loss, minimize, train_online
-from handful.linear.matrix_tree import crossing_marginals
-from handful.linear.shared_weights import TiedSteps, Ties, tie_steps
-from handful.linear.tree import PartFeatures, Tree
-from handful.linear.tree_steps import TreeSteps
+from handful.linear.batch import log_loss, minimize
+from handful.linear.online import OnlineRule, train_online
+from handful.linear.structure import Structure, Sweeping, Tied, Ties, feature_counts, tie
+from handful.linear.tree import PartFeatures, Tree, crossing_marginals
 
 N_FEATURES = 25
 
@@ -72,7 +71,7 @@ def test_best_marginals_and_parts_equal_enumeration(order, projective, single_ro
     sentences = Sentences(order, [1, 3, 4], second=second, single_root=single_root, valued=valued)
     trees = structure(sentences, order, projective=projective)
     weights = np.random.default_rng(3).normal(size=N_FEATURES)
-    best = trees.best(weights)
+    best = trees.argmax(weights)
     log_partition, expected = 0.0, np.zeros(N_FEATURES)
     for number, n in enumerate(sentences.lengths):
         options = all_trees(n, projective, single_root)
@@ -82,12 +81,12 @@ def test_best_marginals_and_parts_equal_enumeration(order, projective, single_ro
         assert mine @ weights == pytest.approx(scores.max())
         log_partition += np.logaddexp.reduce(scores)
         expected += np.exp(scores - np.logaddexp.reduce(scores)) @ amounts
-    found = trees.marginals(weights)
+    found = trees.expected_counts(weights)
     assert found[0] == pytest.approx(log_partition)
     np.testing.assert_allclose(found[1], expected, atol=1e-10)
     cuts = np.split(best, sentences.offsets[1:-1])
     gold = [sentences.amounts(number, tuple(mine.tolist()), second) for number, mine in enumerate(cuts)]
-    np.testing.assert_allclose(counts(trees, best), np.sum(gold, axis=0), atol=1e-12)
+    np.testing.assert_allclose(feature_counts(trees, best), np.sum(gold, axis=0), atol=1e-12)
 
 
 def test_parts_of_nothing_chosen_have_the_share_of_one_tree():
@@ -105,7 +104,7 @@ def test_parts_of_nothing_chosen_have_the_share_of_one_tree():
     unused = [p for p in range(16) if p % 4 == 0 or p // 4 == p % 4]
     for part in unused:  # arcs to the root and to itself are no parts and have no features
         begins[part] = ends[part]
-    np.testing.assert_allclose(counts(structure(sentences, 2)), wanted)
+    np.testing.assert_allclose(feature_counts(structure(sentences, 2)), wanted)
     assert n_pairs == 3 + 8
     assert starts[0, 1] == 0
 
@@ -115,7 +114,7 @@ def test_gradient_of_the_log_loss_by_differences(order):
     sentences = Sentences(4, [2, 4, 5], second=order == 2)
     trees = structure(sentences, order)
     rng = np.random.default_rng(1)
-    gold = trees.best(rng.normal(size=N_FEATURES))
+    gold = trees.argmax(rng.normal(size=N_FEATURES))
     objective = log_loss(trees, gold)
     weights = rng.normal(size=N_FEATURES)
     _, gradient = objective(weights)
@@ -129,12 +128,12 @@ def test_gradient_of_the_log_loss_by_differences(order):
 class Plain:
     """Steps without the fast pass."""
 
-    def __init__(self, steps: TreeSteps):
+    def __init__(self, steps: Tree):
         self.n_inputs, self.n_features = steps.n_inputs, steps.n_features
-        self.best_at, self.parts_at, self.reach_at, self.take = (
-            steps.best_at,
-            steps.parts_at,
-            steps.reach_at,
+        self.loss_augmented_argmax, self.joint_features_at, self.possible_features, self.take = (
+            steps.loss_augmented_argmax,
+            steps.joint_features_at,
+            steps.possible_features,
             steps.take,
         )
 
@@ -143,10 +142,10 @@ class Plain:
 @pytest.mark.parametrize(("order", "projective", "single_root", "valued"), CASES)
 def test_the_fast_pass_equals_the_plain_one(algorithm, order, projective, single_root, valued):
     sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=order == 2, single_root=single_root, valued=valued)
-    steps = TreeSteps(structure(sentences, order, projective=projective, n_jobs=2))
-    gold = steps.tree.best(np.random.default_rng(2).normal(size=N_FEATURES))
+    steps = structure(sentences, order, projective=projective, n_jobs=2)
+    gold = steps.argmax(np.random.default_rng(2).normal(size=N_FEATURES))
     options = {"rule": OnlineRule(algorithm, 0.05, l1=0.5), "max_passes": 4, "seed": 3}
-    plain: Stepwise = Plain(steps)
+    plain: Structure = Plain(steps)
     assert isinstance(steps, Sweeping)
     assert not isinstance(plain, Sweeping)
     fast, slow = train_online(steps, gold, **options), train_online(plain, gold, **options)
@@ -164,12 +163,12 @@ def test_the_fast_pass_with_shared_weights_equals_the_plain_one(algorithm, order
     rng = np.random.default_rng(6)
     sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=order == 2, valued=valued)
     ties = Ties(9, rng.integers(0, 7, N_FEATURES), rng.integers(7, 9, N_FEATURES), rng.normal(size=N_FEATURES))
-    steps = TreeSteps(structure(sentences, order))
-    gold = steps.tree.best(rng.normal(size=N_FEATURES))
+    steps = structure(sentences, order)
+    gold = steps.argmax(rng.normal(size=N_FEATURES))
     options = {"rule": OnlineRule(algorithm, 0.05, l1=0.2, rate=0.02), "max_passes": 4, "seed": 3}
-    tied = tie_steps(steps, ties)
+    tied = tie(steps, ties)
     assert isinstance(tied, Sweeping)
-    fast, slow = train_online(tied, gold, **options), train_online(TiedSteps(steps, ties), gold, **options)
+    fast, slow = train_online(tied, gold, **options), train_online(Tied(steps, ties), gold, **options)
     np.testing.assert_allclose(fast.weights, slow.weights, atol=1e-10)
     assert fast.loss == pytest.approx(slow.loss)
     assert np.count_nonzero(fast.weights) > 4
@@ -179,19 +178,19 @@ def test_threads_change_nothing():
     sentences = Sentences(9, [5, 8, 2, 6, 9], second=True)
     weights = np.random.default_rng(0).normal(size=N_FEATURES)
     one, two = structure(sentences, 2), structure(sentences, 2, n_jobs=2)
-    np.testing.assert_array_equal(one.best(weights), two.best(weights))
-    np.testing.assert_array_equal(one.marginals(weights)[1], two.marginals(weights)[1])
+    np.testing.assert_array_equal(one.argmax(weights), two.argmax(weights))
+    np.testing.assert_array_equal(one.expected_counts(weights)[1], two.expected_counts(weights)[1])
 
 
 def test_learners_come_to_the_right_trees():
     sentences = Sentences(11, [3, 4, 5], valued=True)
     trees = structure(sentences)
-    gold = trees.best(np.random.default_rng(5).normal(size=N_FEATURES))
-    learned = train_online(TreeSteps(trees), gold, OnlineRule("pa"), max_passes=60)
+    gold = trees.argmax(np.random.default_rng(5).normal(size=N_FEATURES))
+    learned = train_online(trees, gold, OnlineRule("pa"), max_passes=60)
     assert learned.loss == pytest.approx(0.0)
-    np.testing.assert_array_equal(trees.best(learned.weights), gold)
+    np.testing.assert_array_equal(trees.argmax(learned.weights), gold)
     np.testing.assert_array_equal(
-        trees.best(minimize(log_loss(trees, gold), np.zeros(N_FEATURES), l2=1e-3).weights), gold
+        trees.argmax(minimize(log_loss(trees, gold), np.zeros(N_FEATURES), l2=1e-3).weights), gold
     )
 
 

@@ -8,9 +8,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC, LinearSVC
 
 import handful
-from handful.core.errors import DataError, ModelFileError
-from handful.methods.confidence import Confidence, HeldOut, hold_out, nearness, own_shares
-from handful.methods.table_model import TableModel
+from handful.errors import DataError, ModelFileError
+from handful.models.confidence import Confidence, HeldOut, hold_out, nearness, own_shares
+from handful.models.table_model import TableModel
 
 
 def noisy_rows(n: int, seed: int = 0, share: float = 0.5) -> tuple[np.ndarray, np.ndarray]:
@@ -130,3 +130,13 @@ def test_few_labels_support_little_confidence(tmp_path):
     handful.save(model, tmp_path / "wrong.handful")
     with pytest.raises(ModelFileError):
         handful.load(tmp_path / "wrong.handful")
+
+
+def test_a_nearest_neighbor_is_not_more_confident_than_the_labels_support():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 2)), np.repeat([0, 1], 150)
+    X[y == 1] += 20  # no label that is held out is wrong
+    few = np.full(300, -1)
+    few[[0, 1, 2, 3, 150, 151, 152, 153]] = y[[0, 1, 2, 3, 150, 151, 152, 153]]
+    _, confidence = TableModel("k-nn").fit(X, few).calibrate(X, few).predict_with_confidence(X)
+    assert confidence.max() <= 9 / 10

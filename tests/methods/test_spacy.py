@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from handful.core.errors import FormatError, ParameterError
-from handful.core.records import Sentence, Tree
-from handful.corpora.formats import format_named, format_of
-from handful.corpora.tagged import read_tagged
-from handful.methods import save
-from handful.parsing import DependencyParser
-from handful.tagging import CRF
+from handful.data.formats import format_named, format_of
+from handful.data.records import Sentence, Tree
+from handful.data.tagged import read_tagged
+from handful.errors import FormatError, ParameterError
+from handful.parsing.parser import DependencyParser
+from handful.persistence.model_file import save
+from handful.tagging.crf import CRF
 
 spacy = pytest.importorskip("spacy")
 
@@ -42,7 +42,7 @@ def models(tmp_path):
 
 @pytest.fixture
 def nlp():
-    import handful.methods.spacy_component  # noqa: F401 (what the entry point does)
+    import handful.contrib.spacy  # noqa: F401 (what the entry point does)
 
     return spacy.blank("en")
 

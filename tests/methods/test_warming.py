@@ -7,7 +7,7 @@ import json
 import pytest
 
 from handful.cli import main
-from handful.methods.warming import ROOMS, use_room
+from handful.models.warming import ROOMS, use_room
 
 
 @pytest.mark.parametrize("room", ROOMS)

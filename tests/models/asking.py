@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from handful.core.records import Occurrence, Sentence
+from handful.data.records import Occurrence, Sentence
 
 DIGITS = 6
 

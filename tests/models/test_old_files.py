@@ -9,7 +9,7 @@ import pytest
 from models.asking import answers_of, inputs_of
 
 import handful
-from handful.representations.condensed.counts import FeatureCounts
+from handful.representations.counts import FeatureCounts
 
 VERSIONS = {path.parent.name: json.loads(path.read_text()) for path in Path(__file__).parent.glob("*/expected.json")}
 FILES = [(version, name) for version, stored in sorted(VERSIONS.items()) for name in stored["answers"]]

@@ -19,22 +19,23 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import handful
-from handful.core.records import Sentence
-from handful.core.version import __version__
-from handful.corpora.make import make_sense_contexts, make_tagged_sentences
-from handful.neighbors import (
-    CompositeKernelPCA,
-    CondensedNN,
-    KernelPCAClassifier,
-    OrdinalKNN,
-    SemiSupervisedCondensedNN,
-    TriTraining,
-)
-from handful.parsing import DependencyParser
-from handful.representations import BrownClusters, CondensedFeatureClassifier, CondensedFeatures, ContextSimilarity
-from handful.senses import SenseClassifier
-from handful.tagging import CRF, PrototypeTagger, TwoPassTagger
+from handful.data.records import Sentence
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from handful.neighbors.kernel_pca import CompositeKernelPCA, KernelPCAClassifier
+from handful.neighbors.ordinal import OrdinalKNN
+from handful.neighbors.tri_training import TriTraining
+from handful.parsing.parser import DependencyParser
+from handful.representations.brown import BrownClusters
+from handful.representations.condensed_classifier import CondensedFeatureClassifier
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.similarity import ContextSimilarity
+from handful.senses.classifier import SenseClassifier
+from handful.tagging.crf import CRF
+from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.stacked import StackedTagger
+from handful.tagging.two_pass import TwoPassTagger
+from handful.version import __version__
+from papers.generated_english import make_sense_contexts, make_tagged_sentences
 
 FOLDER = Path(__file__).parent
 FEW = ["word[0]", "word.suffix2[0]"]
@@ -105,7 +106,7 @@ def table_models() -> dict[str, Any]:
     some = np.array([label or None for label in y], dtype=object)
     frame, labels = frame_and_labels()
     texts, marks = texts_and_labels()
-    from handful.methods.table_model import TableModel
+    from handful.models.table_model import TableModel
 
     models: dict[str, Any] = {
         "rows.condensed-nn": CondensedNN(n_neighbors=3, vote="distance", max_passes=None).fit(X[:12], y[:12]),
@@ -139,7 +140,6 @@ def tagger_models() -> dict[str, Any]:
         "tagger.crf-order-2": CRF(FEW, order=2, **few).fit(TEXT, NER),
         "tagger.crf-hashed": CRF(FEW, hash_bits=6, **few).fit(TEXT, NER),
         "tagger.crf-lookups": CRF([*FEW, "brown.prefix2[0]"], lookups=brown, **few).fit(TEXT, NER),
-        "tagger.crf-bags": CRF(FEW, bags=1, **few).fit(TEXT, NER),
         "tagger.crf-pa": CRF(FEW, algorithm="pa", max_iter=3).fit(TEXT, NER),
         "tagger.crf-fobos": CRF(FEW, algorithm="fobos", strength=0.05, max_iter=3, constraints="seen").fit(TEXT, NER),
         "tagger.crf-condensed": features.retrain(TEXT, POS, max_iter=15),
@@ -168,7 +168,7 @@ def parser_models() -> dict[str, Any]:
     return {
         "parser.order-1": first,
         "parser.order-2": DependencyParser(order=2, max_iter=2, min_count=4).fit(trees),
-        "parser.crossing": DependencyParser(projective=False, max_iter=2, min_count=4).fit(trees),
+        "parser.crossing": DependencyParser(order=1, projective=False, max_iter=2, min_count=4).fit(trees),
         "parser.condensed": features.retrain(trees[2:], None, algorithm="pa", max_iter=2),
         "condensed.tree": features,
     }

@@ -1,13 +1,15 @@
-"""Certificates, budgets and curves of condensed sets."""
+"""Reasons, passes and budgets of condensed sets."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
-from handful.core.errors import DataError
-from handful.core.store import read_model, write_model
-from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
+from handful.errors import DataError
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from handful.neighbors.ordinal import OrdinalKNN
+from handful.persistence.model_file import read_model, write_model
 
 
 def overlapping(n=200):
@@ -29,20 +31,29 @@ def test_reasons_and_passes():
     assert CondensedNN().fit(X, y).termination_condition_ == "max_passes"
 
 
-def test_certificate_counts_what_is_wrong():
+def test_sweeps_to_convergence_predict_every_training_row():
     X, y = overlapping()
-    model = CondensedNN().fit(X, y)
-    certificate = model.certify(X, y)
-    assert certificate.wrong.tolist() == np.flatnonzero(model.predict(X) != y).tolist()
-    assert certificate.accuracy == pytest.approx(model.score(X, y))
-    assert not certificate.consistent
-    assert certificate.n_kept == len(model.kept_) == sum(certificate.reasons.values())
-    full = CondensedNN(max_passes=None).fit(X, y).certify(X, y)
-    assert full.consistent
-    assert full.accuracy == 1
-    hidden = np.where(np.arange(200) < 50, y, None)
-    assert model.certify(X, hidden).n_rows == 50
-    assert model.certify(X, np.full(200, "never seen")).accuracy == 0
+    assert CondensedNN().fit(X, y).score(X, y) < 1
+    assert CondensedNN(max_passes=None).fit(X, y).score(X, y) == 1
+
+
+def test_the_weakened_rule_is_never_chosen_with_fewer_than_three_neighbors():
+    X = np.repeat(np.arange(20.0), 3)[:, None] * 10
+    y = np.repeat(np.arange(20) % 2, 3)
+    X[::3] += 0.1
+    assert CondensedNN(n_neighbors="cv").fit(X, y).n_neighbors_ == 1
+    assert CondensedNN(n_neighbors="cv", min_confidence=0.55).fit(X, y).n_neighbors_ == 3
+
+
+@pytest.mark.parametrize("method", [CondensedNN(), SemiSupervisedCondensedNN(), OrdinalKNN()])
+@pytest.mark.parametrize("scale", [1e152, 1e200])
+def test_values_whose_distances_overflow_are_refused(method, scale):
+    X, y = overlapping(40)
+    model = method.fit(X, y)
+    with pytest.raises(DataError, match=r"a value of .* is too large: distances overflow above"):
+        clone(method).fit(X * scale, y)
+    with pytest.raises(DataError, match="is too large"):
+        model.predict(X * scale)
 
 
 def test_budget_is_a_prefix():
@@ -53,21 +64,6 @@ def test_budget_is_a_prefix():
         assert model.kept_.tolist() == whole.kept_[:budget].tolist()
         assert model.termination_condition_ == "max_kept"
     assert CondensedNN(max_passes=None, max_kept=200).fit(X, y).termination_condition_ == "no_change"
-
-
-@pytest.mark.parametrize("method", [CondensedNN(max_passes=None), SemiSupervisedCondensedNN()])
-def test_curve_is_what_smaller_budgets_give(method):
-    X, y = overlapping()
-    model = method.fit(X, y)
-    sizes, accuracy = model.curve(X, y)
-    assert sizes[0] == 1
-    assert sizes[-1] == len(model.kept_)
-    assert accuracy[-1] == pytest.approx(model.score(X, y))
-    if isinstance(method, CondensedNN):
-        few = CondensedNN(max_passes=None, max_kept=4).fit(X, y)
-        assert accuracy[sizes.tolist().index(4)] == pytest.approx(few.score(X, y))
-    with pytest.raises(DataError, match="sizes must lie between 1 and"):
-        model.curve(X, y, [0])
 
 
 def test_a_forged_file_is_refused(tmp_path):

@@ -11,11 +11,9 @@ from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import check_estimator
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.store import read_model, write_model
-from handful.neighbors.composite_kernel_pca import CompositeKernelPCA
-from handful.neighbors.kernel_functions import Kernel, prepare_rows
-from handful.neighbors.kernel_pca import KernelPCAClassifier
+from handful.errors import DataError, ParameterError
+from handful.neighbors.kernel_pca import CompositeKernelPCA, Kernel, KernelPCAClassifier, prepare_rows
+from handful.persistence.model_file import read_model, write_model
 
 TOY = np.array([[0, 0, 0, 0, 0], [0, 1, 1, 1, 1], [1, 0, 0, 1, 0], *[[0, 0, 1, 0, 0]] * 4, [0, 0, 0, 0, 0]], float)
 TOY_CLASSES = [1, 1, 1, 2, 2, 2, 2, 1]
@@ -197,7 +195,7 @@ def test_sparse_and_precomputed_are_the_same(kernel, input):
     assert composed.predict(gram).tolist() == direct.predict(X).tolist()
 
 
-@pytest.mark.parametrize("solver", ["arpack", "randomized", "nystrom"])
+@pytest.mark.parametrize("solver", ["randomized", "nystrom"])
 def test_solvers_agree(solver):
     X, y = load_digits(return_X_y=True)
     X = X[:400] / 16
@@ -303,3 +301,12 @@ def test_errors_say_what_to_do():
         KernelPCAClassifier().fit(X, y[:3])
     with pytest.raises(DataError, match="at least 2 labeled rows"):
         KernelPCAClassifier("cv").fit(X, ["a", None, None, None])
+
+
+@pytest.mark.parametrize("model", [KernelPCAClassifier(n_neighbors=2), CompositeKernelPCA(n_neighbors=2)])
+def test_a_tied_vote_is_decided_alike_by_predict_and_predict_proba(model):
+    X = np.array([[0.0, 1.0], [1.0, 0.0]])
+    model.fit(X, ["a", "b"])
+    asked = np.array([[0.1, 0.9], [0.9, 0.1]])
+    assert model.predict(asked).tolist() == ["a", "b"]
+    assert model.classes_[model.predict_proba(asked).argmax(axis=1)].tolist() == ["a", "b"]

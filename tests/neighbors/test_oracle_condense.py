@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from oracles.condense import ask, condense, distance, inconsistent, semi_supervised_condense, voters, weights
 
-from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
 
 VOTES = ["uniform", "distance", "gaussian", "rank", "dudani", "literal", "exponential"]
 TIES = ["first", "all"]

@@ -8,7 +8,8 @@ import pytest
 import scipy.sparse as sp
 from oracles.ordinal import center_distances, confidence, distance_factor, majority, nearest, omega, transduce
 
-from handful.neighbors import OrdinalKNN
+from handful.errors import DataError
+from handful.neighbors.ordinal import OrdinalKNN
 
 LABELS = np.array(["a", "b", "c"], dtype=object)
 N_PROBLEMS = 200
@@ -244,6 +245,21 @@ def test_raw_features_do_not_underflow():
         check_story(model, X, y, steps, labeled, f"seed {seed}")
         check_ranking(model, steps, f"seed {seed}")
     assert compared >= 10
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "minkowski"])
+def test_large_values_are_labeled_alike_until_distances_overflow(metric):
+    X, y = cloud_problem(4)
+    options = {"metric": metric, "p": 3.0}
+    plain = OrdinalKNN(**options).fit(X, y)
+    largest = 300 if metric == "minkowski" else 450  # powers of two
+    large = OrdinalKNN(sigma=2.0**largest, **options).fit(X * 2.0**largest, y)
+    assert large.order_.tolist() == plain.order_.tolist()
+    assert large.transduction_.tolist() == plain.transduction_.tolist()
+    np.testing.assert_allclose(large.distance_factor_, plain.distance_factor_, rtol=1e-9)
+    for exponent in (largest + 50, 1000):
+        with pytest.raises(DataError, match="too large"):
+            OrdinalKNN(sigma=2.0**exponent, **options).fit(X * 2.0**exponent, y)
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])

@@ -1,4 +1,4 @@
-"""Pseudo-labels can be traced to a given label, which can be withdrawn."""
+"""Pseudo-labels can be traced to a given label."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError
-from handful.core.store import read_model, write_model
-from handful.neighbors import OrdinalKNN, SemiSupervisedCondensedNN
+from handful.neighbors.condensed import SemiSupervisedCondensedNN
+from handful.neighbors.ordinal import OrdinalKNN
+from handful.persistence.model_file import read_model, write_model
 
 
 def chain():
@@ -25,9 +25,6 @@ def test_ordinal_labels_descend_from_seeds():
     assert model.provenance(6).lineage == (5,)
     assert model.provenance(0) == type(model.provenance(0))(0, "a", 0, 1.0, ())
     assert model.provenance(3).step == model.order_.tolist().index(3) + 1
-    assert model.descendants(0).tolist() == [2, 3]
-    assert model.descendants(2).tolist() == [3]
-    assert model.descendants(1).tolist() == [4, 7]
     assert model.origin_.tolist() == [0, 1, 0, 0, 1, 5, 5, 1]
     for row in range(len(X)):
         lineage = model.provenance(row).lineage
@@ -47,28 +44,12 @@ def test_untrusted_rows_have_no_children():
     assert len(model.stored_codes_) == 60 - len(untrusted)
 
 
-def test_a_wrong_seed_is_withdrawn():
-    X, y = chain()
-    model = OrdinalKNN().fit(X, y)
-    withdrawal = model.withdraw(5)
-    assert withdrawal.changed == [(5, "b", "a"), (6, "b", "a")]
-    without = y.copy()
-    without[5] = None
-    assert withdrawal.model.transduction_.tolist() == OrdinalKNN().fit(X, without).transduction_.tolist()
-    assert model.transduction_[5] == "b"
-    with pytest.raises(DataError, match=r"only a given label can be withdrawn, got row 6.* descends from row 5"):
-        model.withdraw(6)
-    with pytest.raises(DataError, match="one of the 8 rows"):
-        model.withdraw(8)
-
-
 def test_semi_supervised_labels_come_straight_from_seeds():
     X, y = chain()
     model = SemiSupervisedCondensedNN(n_neighbors=1).fit(X, y)
     assert model.parent_.tolist() == [-1, -1, 0, 0, 1, -1, 5, 1]
     assert model.provenance(6).lineage == (5,)
     assert model.provenance(6).confidence == 1.0
-    assert (6, "b", "a") in model.withdraw(5).changed
     three = SemiSupervisedCondensedNN(n_neighbors=3).fit(X, y)
     assert three.confidence_[6] == pytest.approx(2 / 3)
     assert three.labeled_iter_[6] == -1
@@ -82,8 +63,6 @@ def test_the_training_table_is_not_carried_along(method, tmp_path):
     write_model(model, tmp_path / "model")
     for copy in (pickle.loads(pickle.dumps(model)), read_model(tmp_path / "model", lambda _: type(method))):
         assert copy.provenance(6) == model.provenance(6)
-        with pytest.raises(DataError, match="Fit again"):
-            copy.withdraw(5)
 
 
 def test_batches_visit_every_row_once():

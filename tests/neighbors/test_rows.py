@@ -10,8 +10,10 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from handful.core.errors import DataError, ParameterError
-from handful.neighbors import CondensedNN, OrdinalKNN, ScalingWarning, SemiSupervisedCondensedNN
+from handful.errors import DataError, ParameterError
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from handful.neighbors.ordinal import OrdinalKNN
+from handful.neighbors.rows import ScalingWarning
 
 TAGS, CLUSTERS = ["NN", "VB", "NN", "JJ", "VB", "NN"], ["1", "1*", "1", "4", "4", "1*"]
 Y = ["a", "b", "a", "b", "b", "a"]

@@ -9,9 +9,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from handful.core.errors import ParameterError
-from handful.neighbors import CondensedNN, TriTraining, tri_training
-from handful.neighbors.tri_training import _admit, _bootstrap, _error
+from handful.errors import ParameterError
+from handful.neighbors import tri_training
+from handful.neighbors.condensed import CondensedNN
+from handful.neighbors.tri_training import TriTraining, _admit, _bootstrap, _error
 
 
 def clouds(n=400, n_labeled=20):

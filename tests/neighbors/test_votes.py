@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
 
-from handful.neighbors import CondensedNN, OrdinalKNN, SemiSupervisedCondensedNN, votes
+from handful.neighbors import rows as votes
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from handful.neighbors.ordinal import OrdinalKNN
 
 
 def noisy(n=120):

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.papers import KEYS, Claim, Findings, Settings, claims, load_paper, run_paper
-from handful.papers.claims import paper_folder
-from handful.papers.readme import render_readme
+from handful.errors import ParameterError
+from papers import claims
+from papers.claims import KEYS, Claim, Findings, Settings, load_paper, paper_folder, render_readme, run_paper
 
 
 def claim(**changes: object) -> Claim:
@@ -59,7 +58,7 @@ def test_a_run_judges_every_claim_and_says_why_one_is_missing(monkeypatch):
 
 
 def test_a_pinned_page_gives_the_reasons_of_the_run(monkeypatch, tmp_path):
-    from handful.cli import main
+    from papers.__main__ import main
 
     for name in ("paper.toml", "measured.json"):
         (tmp_path / name).write_bytes((paper_folder("suzuki2011") / name).read_bytes())
@@ -67,7 +66,7 @@ def test_a_pinned_page_gives_the_reasons_of_the_run(monkeypatch, tmp_path):
     found = Findings({"parsing-sup-test": 12.3456789}, {}, {"parsing-sup-test": "other trees"})
     monkeypatch.setattr(claims, "import_module", lambda name: type("Plan", (), {"run": staticmethod(lambda s: found)}))
     with pytest.raises(SystemExit) as ended:
-        main(["paper", "suzuki2011", "--pin", "--json"])
+        main(["suzuki2011", "--pin", "--json"])
     assert ended.value.code == 0
     assert json.loads((tmp_path / "measured.json").read_text()) == {"parsing-sup-test": 12.345679}
     rows = [line.split(" | ") for line in (tmp_path / "README.md").read_text().splitlines() if line.startswith("| ")]

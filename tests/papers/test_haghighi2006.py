@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from handful.core.records import Sentence
-from handful.papers import Settings, load_paper
-from handful.papers.haghighi2006 import plans, texts
-from handful.papers.haghighi2006.figures import draw_transitions, transition_shares
-from handful.representations import ContextSimilarity
+from handful.data.records import Sentence
+from handful.representations.similarity import ContextSimilarity
+from papers.claims import Settings, load_paper
+from papers.haghighi2006 import plans
+from papers.haghighi2006 import plans as texts
+from papers.haghighi2006.plans import draw_transitions, transition_shares
 
 
 def test_every_claim_is_measured_or_told_why_not(monkeypatch, tmp_path):
@@ -20,7 +21,7 @@ def test_every_claim_is_measured_or_told_why_not(monkeypatch, tmp_path):
 
 
 def test_parts_of_speech_are_compared_in_the_order_of_the_paper():
-    from handful.corpora.make import make_tagged_sentences
+    from papers.generated_english import make_tagged_sentences
 
     sentences = [tree.sentence for tree in make_tagged_sentences(40, random_state=0)]
     words, tags = [s.tokens for s in sentences], [s["pos"] for s in sentences]
@@ -34,7 +35,7 @@ def test_parts_of_speech_are_compared_in_the_order_of_the_paper():
 
 
 def test_fields_are_compared_in_the_order_of_the_paper():
-    from handful.corpora.make import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
+    from papers.generated import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
 
     ads = make_apartment_ads(12, random_state=0)
     words, tags = [ad.tokens for ad in ads], [ad["field"] for ad in ads]

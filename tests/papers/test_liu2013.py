@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from handful.papers.liu2013.figures import draw_figures
+from papers.liu2013.plans import draw_figures
 
 
 def test_moving_pictures_are_written_whole_and_follow_no_link(tmp_path, monkeypatch):

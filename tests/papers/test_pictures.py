@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
-from handful.papers.pictures import save_picture
+from papers.claims import save_picture
 
 
 def test_the_same_picture_is_the_same_file(tmp_path):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import FormatError, MissingDataError
-from handful.core.records import Sentence
-from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
-from handful.papers import Settings, load_paper
-from handful.papers.sogaard2011 import plans, texts
-from handful.papers.sogaard2011.choosing import GRID, Options, PlainNN, answers, blocks, choose, fit, weigh
-from handful.papers.sogaard2011.texts import Parts
+from handful.data.records import Sentence
+from handful.errors import FormatError, MissingDataError
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from papers.claims import Settings, load_paper
+from papers.sogaard2011 import plans
+from papers.sogaard2011 import plans as texts
+from papers.sogaard2011.plans import GRID, Options, Parts, PlainNN, answers, blocks, choose, fit, weigh
 
 RNG = np.random.default_rng(0)
 ROWS = np.array([[tag, f"{c}"] for tag in "NVD" for c in range(4)], dtype=object)[RNG.integers(0, 12, size=400)]

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.records import Occurrence
-from handful.neighbors import KernelPCAClassifier
-from handful.papers import Settings, load_paper, run_paper
-from handful.papers.su2004 import plans, senseval
-from handful.papers.su2004.figures import draw_figures
-from handful.papers.su2004.scores import accuracies, branches, paired_test
-from handful.papers.su2004.senseval import Senseval
-from handful.papers.su2004.toy import PRINTED, off_by, turned
-from handful.senses.comparing import MethodAnswers
+from handful.data.records import Occurrence
+from handful.neighbors.kernel_pca import KernelPCAClassifier
+from handful.senses.classifier import MethodAnswers
+from papers.claims import Settings, load_paper, run_paper
+from papers.su2004 import plans
+from papers.su2004 import plans as senseval
+from papers.su2004.plans import PRINTED, Senseval, accuracies, branches, draw_figures, off_by, paired_test, turned
 
 
 def answered(method: str, answers: str, sources: str = "") -> MethodAnswers:

@@ -8,12 +8,13 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from handful.core.records import Sentence
-from handful.papers import Settings, load_paper
-from handful.papers.suzuki2011 import ner, plans, sources
-from handful.papers.suzuki2011.figures import draw_figures
-from handful.papers.suzuki2011.systems import COARSE, CURVE, FINE, RESOLUTIONS, Point, Task
-from handful.papers.suzuki2011.texts import Names, mixed
+from handful.data.records import Sentence
+from papers.claims import Settings, load_paper
+from papers.suzuki2011 import ner, plans
+from papers.suzuki2011 import texts as sources
+from papers.suzuki2011.plans import draw_figures
+from papers.suzuki2011.systems import COARSE, CURVE, FINE, RESOLUTIONS, Point, Task
+from papers.suzuki2011.texts import Names, mixed
 
 
 def test_without_data_every_claim_says_what_is_missing(monkeypatch, tmp_path):

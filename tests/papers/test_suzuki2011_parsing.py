@@ -6,11 +6,11 @@ import gzip
 
 import pytest
 
-from handful.core.records import Sentence, Tree
-from handful.corpora.formats import write_conllu
-from handful.papers import Settings, load_paper, run_paper
-from handful.papers.suzuki2011 import parsing, plans
-from handful.papers.suzuki2011.parsing import BASES, COARSE, Row, Task, Treebank
+from handful.data.conll import write_conllu
+from handful.data.records import Sentence, Tree
+from papers.claims import Settings, load_paper, run_paper
+from papers.suzuki2011 import parsing, plans
+from papers.suzuki2011.parsing import BASES, COARSE, Row, Task, Treebank
 
 WANTED = {c.id for c in load_paper("suzuki2011").claims if c.id.startswith("parsing-")}
 

@@ -9,9 +9,10 @@ import pytest
 from oracles.trees import is_projective, is_tree
 
 import handful
-from handful.core.errors import DataError, HandfulError, ParameterError
-from handful.core.records import Sentence, Tree
-from handful.parsing import DependencyParser, score_trees
+from handful.data.records import Sentence, Tree
+from handful.errors import DataError, HandfulError, ParameterError
+from handful.parsing.parser import DependencyParser
+from handful.parsing.scoring import score_trees
 
 WORDS = {"D": ["the", "a", "this"], "N": ["dog", "cat", "parser", "sentences"], "V": ["sees", "likes"], "P": ["with"]}
 
@@ -46,8 +47,8 @@ def same(one, two, trees):
         {"order": 2},
         {"algorithm": "fobos", "strength": 0.1},
         {"order": 2, "algorithm": "lbfgs", "strength": 0.01, "max_iter": 20},
-        {"projective": False},
-        {"projective": False, "algorithm": "lbfgs", "strength": 0.01, "max_iter": 20},
+        {"order": 1, "projective": False},
+        {"order": 1, "projective": False, "algorithm": "lbfgs", "strength": 0.01, "max_iter": 20},
         {"single_root": False, "order": 2, "min_count": 2},
         {"order": 2, "clusters": {"dog": "0000", "cat": "0001", "sees": "11", "likes": "110"}},
     ],
@@ -127,7 +128,7 @@ def test_crossing_arcs_are_lifted_for_a_projective_parser_alone():
     parser = DependencyParser(max_iter=20).fit([crossing])
     assert parser.n_lifted_ == 1
     assert parser.predict([crossing])[0] == [[3, 3, 0, 3]]
-    free = DependencyParser(max_iter=20, projective=False).fit([crossing])
+    free = DependencyParser(order=1, max_iter=20, projective=False).fit([crossing])
     assert free.n_lifted_ == 0
     assert free.predict([crossing])[0] == [list(crossing.heads)]
 
@@ -311,7 +312,7 @@ def test_scores_with_and_without_punctuation():
 
 @pytest.mark.corpus
 def test_order_two_beats_order_one_on_the_wsj_sample(data_folder):
-    from handful.corpora.formats import read_conllu
+    from handful.data.conll import read_conllu
 
     path = data_folder / "wsj-sample-dep.conllu.gz"
     if not path.exists():

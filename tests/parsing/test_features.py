@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 from oracles.trees import all_trees, pairs_of
 
-from handful.core.errors import DataError
-from handful.core.records import Sentence
-from handful.kernels.tree_parts import parts_of_tree
+from handful.data.records import Sentence, Tree
+from handful.errors import DataError
+from handful.kernels.tree_features import parts_of_tree
 from handful.kernels.trees import pair_starts
-from handful.parsing.encoding import Encoder
-from handful.parsing.features import SentenceFeatures, TreeFeatures
-from handful.parsing.templates import TemplateSet
+from handful.parsing.templates import Encoder, SentenceFeatures, TemplateSet, TreeFeatures
 
 CLUSTERS = {"Rome": "01101", "fell": "110", "burned": "1101110"}
 TAGS = {"Rome": "NNP", "fell": "VBD", "burned": "VBN", ",": ",", "and": "CC", "slowly": "RB"}
@@ -156,3 +154,40 @@ def test_words_that_have_no_room_give_way_to_frequent_ones():
     tags = Sentence(("a",) * 9000, {"xpos": tuple(f"T{k}" for k in range(9000))})
     with pytest.raises(DataError, match="at most some thousand different tags"):
         Encoder.learn([tags], ("xpos",), None, TemplateSet.ready(order=1, clusters=False))
+
+
+def test_morphological_features_are_read_where_training_trees_have_them(tmp_path):
+    """Which of two nouns is the subject shows in their case alone."""
+    import handful
+    from handful.parsing.parser import DependencyParser
+
+    rng = np.random.default_rng(0)
+
+    def tree(with_feats=True):
+        subject_first = bool(rng.integers(2))
+        cases = ("Nom", "Acc") if subject_first else ("Acc", "Nom")
+        words = (f"noun{rng.integers(50)}", f"noun{rng.integers(50)}", f"verb{rng.integers(50)}")
+        feats = (*(f"Case={case}|Number=Sing" for case in cases), "Mood=Ind|VerbForm=Fin")
+        columns = {"upos": ("NOUN", "NOUN", "VERB")} | ({"feats": feats} if with_feats else {})
+        labels = ("subj", "obj", "root") if subject_first else ("obj", "subj", "root")
+        return Tree(Sentence(words, columns), (3, 3, 0), labels)
+
+    train, test = [tree() for _ in range(80)], [tree() for _ in range(40)]
+    parser = DependencyParser(max_iter=3).fit(train)
+    assert parser.score(test).las > 0.95
+    assert DependencyParser(max_iter=3, feats=False).fit(train).score(test).las < 0.85
+    handful.save(parser, tmp_path / "p.handful")
+    assert handful.load(tmp_path / "p.handful").predict(test) == parser.predict(test)
+    bare = [tree(with_feats=False) for _ in range(10)]
+    assert parser.predict(bare)[0] == [[3, 3, 0]] * 10
+
+
+@pytest.mark.parametrize("core", [1 << 62, (1 << 40) - 1])
+def test_features_of_a_changed_file_are_refused_when_they_are_named(core):
+    """A key without a template, or with a word that training had not, ended in a traceback."""
+    sentences = [Sentence(("Rome", "fell"), {"xpos": ("NNP", "VBD")})]
+    templates = TemplateSet.ready(order=1, clusters=False)
+    encoder = Encoder.learn(sentences, ("xpos",), None, templates)
+    features = TreeFeatures(templates, encoder, np.array([core]), order=1, single_root=True)
+    with pytest.raises(DataError, match="Train the parser again"):
+        features.names(np.array([0]))

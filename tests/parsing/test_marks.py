@@ -7,13 +7,12 @@ import pytest
 from oracles.tree_marks import candidates, crosses, movable
 from oracles.trees import all_trees
 
-from handful.core.records import Sentence, Tree
-from handful.kernels.punctuation import choose_heads, keys_of_marks
-from handful.kernels.tree_features import find_all
-from handful.parsing import DependencyParser
-from handful.parsing.encoding import SPECIAL, Encoder
-from handful.parsing.punctuation import MarkHanger, partners_of
-from handful.parsing.templates import TemplateSet, show_key
+from handful.data.records import Sentence, Tree
+from handful.kernels.arcs import choose_heads, keys_of_marks
+from handful.kernels.hashing import find_in_rows
+from handful.parsing.arc_labels import MarkHanger, partners_of
+from handful.parsing.parser import DependencyParser
+from handful.parsing.templates import SPECIAL, Encoder, TemplateSet, show_key
 
 TAGS = {"Rome": "NNP", "fell": "VBD", ",": ",", "(": "-LRB-", ")": "-RRB-"}
 MARKS = {",", "(", ")"}
@@ -85,7 +84,7 @@ def test_marks_alone_move_and_no_arcs_cross_by_that():
     for sentence, old in zip(sentences, heads, strict=True):
         found = keys_of_marks(codes, root, hanger._spec, np.array(old), partners_of(sentence.tokens))
         marks, starts, choices, keys, bounds = found
-        ids, bounds = find_all(hanger._table, keys, bounds)
+        ids, bounds = find_in_rows(hanger._table, keys, bounds)
         here = np.array(old)[marks - root - 1] + root
         chosen = choose_heads(ids, bounds, marks, starts, choices, hanger.weights, here, 0.7)
         for k in range(len(marks)):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.records import Sentence, Tree
-from handful.kernels.tree_parts import score_parts
-from handful.kernels.tree_scores import likely_arcs, make_weight_table, sum_of
+from handful.data.records import Sentence, Tree
+from handful.kernels.hashing import make_table, sum_of_weights
+from handful.kernels.tree_features import likely_arcs, score_parts
 from handful.kernels.trees import pair_starts
-from handful.parsing import DependencyParser
-from handful.parsing.features import SentenceFeatures
-from handful.parsing.inputs import with_columns
+from handful.parsing.parser import DependencyParser
+from handful.parsing.templates import SentenceFeatures, with_columns
 
 
 def make_tree(rng):
@@ -78,8 +77,8 @@ def test_pairs_of_kept_arcs_have_their_scores_and_other_arcs_lose_a_million(pars
 
 def test_what_is_left_out_changes_no_head_of_a_trained_parser(parser, trees):
     found = features(parser, trees)
-    exact = parser.structure(parser.features, found).best(parser.weights_)
-    pruned = parser.structure(parser.features, found).best_by(lambda n: found.scores(n, parser.weights_, 0.3, 0.003))
+    exact = parser.structure(parser.features, found).argmax(parser.weights_)
+    pruned = parser.structure(parser.features, found).argmax_by(lambda n: found.scores(n, parser.weights_, 0.3, 0.003))
     np.testing.assert_array_equal(pruned, exact)
 
 
@@ -92,7 +91,7 @@ def test_a_table_of_weights_knows_its_keys_alone(n):
     rng = np.random.default_rng(n)
     keys = rng.choice(1 << 40, 2 * n + 5, replace=False)
     weights = rng.integers(-9, 9, n).astype(float)
-    table = make_weight_table(keys[:n], weights)
-    assert sum_of(table, keys, len(keys)) == weights.sum()
-    assert [sum_of(table, keys[k : k + 1], 1) for k in range(n)] == weights.tolist()
-    assert sum_of(table, keys[n:], n + 5) == 0.0
+    table = make_table(keys[:n], weights.view(np.int64))
+    assert sum_of_weights(table, keys, len(keys)) == weights.sum()
+    assert [sum_of_weights(table, keys[k : k + 1], 1) for k in range(n)] == weights.tolist()
+    assert sum_of_weights(table, keys[n:], n + 5) == 0.0

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import handful
-from handful.core.records import Sentence, Tree
-from handful.linear import counts
-from handful.parsing import DependencyParser
-from handful.representations import CondensedFeatures
-from handful.representations.condensed.feature_space import Condensable
+from handful.data.records import Sentence, Tree
+from handful.linear.structure import feature_counts
+from handful.parsing.parser import DependencyParser
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.potency import Condensable
 
 WORDS = {"D": ["the", "a"], "N": ["dog", "cat", "bird"], "V": ["sees", "likes"]}
 
@@ -40,15 +40,32 @@ def test_counts_are_those_of_the_structure(order, trees):
     chosen, basis = np.zeros((2, space.n_features))
     assert space.count(trees, chosen, basis) == 150
     structure = space.structure(every, trees)
-    best = structure.best(space.base_weights(every))
+    best = structure.argmax(space.base_weights(every))
     np.testing.assert_array_equal(best, np.concatenate(parser.predict(trees)[0]))
-    np.testing.assert_allclose(chosen, counts(structure, best))
-    np.testing.assert_allclose(basis, counts(structure))
+    np.testing.assert_allclose(chosen, feature_counts(structure, best))
+    np.testing.assert_allclose(basis, feature_counts(structure))
+    _check_tag_pairs(space, trees, np.concatenate(parser.predict(trees)[0]), chosen, basis)
     assert len(space.type_names) == space.types(every).max() + 1
     again = parser.stored_space(space.state())
     assert again.fingerprint == space.fingerprint
     assert space.seen(every, trees).all()
     assert not space.seen(every, trees[:1]).all()
+
+
+def _check_tag_pairs(space, trees, heads, chosen, basis):
+    """Count arcs by the tags at their ends, in the best trees and in all arcs, a word's arc being one of n."""
+    in_best, in_all = Counter(), Counter()
+    for number, tree in enumerate(trees):
+        tags, n = tree.sentence["xpos"], len(tree)
+        for child in range(1, n + 1):
+            for head in (h for h in range(1, n + 1) if h != child):
+                name = f"h.pos={tags[head - 1]} m.pos={tags[child - 1]} {'right' if child > head else 'left'}"
+                in_all[name] += 1 / n
+                in_best[name] += heads[number * n + child - 1] == head
+    places = {name: i for i, (name, _) in enumerate(space.describe(np.arange(space.n_features))) if name in in_all}
+    assert len(places) == 3
+    assert {name: round(float(chosen[i]), 9) for name, i in places.items()} == {n: float(in_best[n]) for n in places}
+    np.testing.assert_allclose([basis[i] for i in places.values()], [in_all[name] for name in places])
 
 
 def _word_pairs(space):
@@ -61,7 +78,7 @@ def test_features_of_the_trees_of_raw_text_join_the_vocabulary(shard, trees, mon
     known, raw = trees[:4], [t.sentence for t in trees]
     parser = DependencyParser(order=1, max_iter=3).fit(known)
     parts = lambda *_: (raw[k : k + shard] for k in range(0, len(raw), shard))  # noqa: E731
-    monkeypatch.setattr("handful.representations.condensed.features.shards_of", parts)
+    monkeypatch.setattr("handful.representations.condensed_features.shards_of", parts)
     wide = CondensedFeatures(parser, discount=0.5, vocabulary="all", min_count=3).fit(raw, labeled=known)
     words = set(known[0].sentence.tokens).union(*(t.sentence.tokens for t in known))
     pairs = Counter()

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from oracles.brown import average_mutual_information, brown
 
-from handful.core.errors import DataError, FormatError, ParameterError
-from handful.core.records import Sentence
-from handful.core.store import read_model, write_model
-from handful.representations import BrownClusters, text_parts
+from handful.data.records import Sentence
+from handful.errors import DataError, FormatError, ParameterError
+from handful.persistence.model_file import read_model, write_model
+from handful.representations.brown import BrownClusters
+from handful.representations.text_stream import text_parts
 
 
 def small_text(seed, max_words=12, max_tokens=70):

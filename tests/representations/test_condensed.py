@@ -11,10 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 import handful
-from handful.core.errors import DataError, ModelFileError, ParameterError
-from handful.representations import CondensedFeatures
-from handful.representations.condensed import shards as shards_module
-from handful.representations.condensed.potency import condense, discounted, quantized
+from handful.errors import DataError, ModelFileError, ParameterError
+from handful.representations import counts as shards_module
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.potency import condense, discounted, quantized
 
 
 @pytest.mark.parametrize(

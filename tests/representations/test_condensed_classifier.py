@@ -11,8 +11,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import handful
-from handful.core.errors import DataError, ParameterError
-from handful.representations import CondensedFeatureClassifier
+from handful.errors import DataError, ParameterError
+from handful.representations.condensed_classifier import CondensedFeatureClassifier
 
 EXPECTED = {
     "check_classifiers_classes": "fits labels {-1, +1}, which are ambiguous here: -1 also marks an unlabeled row",

@@ -10,17 +10,14 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from handful.corpora.formats import write_text
-from handful.corpora.make import make_tagged_sentences
-from handful.representations import (
-    BrownClusters,
-    CondensedFeatures,
-    ContextSimilarity,
-    numbered_text,
-    text_parts,
-    token_stream,
-)
-from handful.tagging import CRF
+from handful.data.text import write_text
+from handful.representations import text_stream
+from handful.representations.brown import BrownClusters
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.similarity import ContextSimilarity
+from handful.representations.text_stream import text_parts
+from handful.tagging.crf import CRF
+from papers.generated_english import make_tagged_sentences
 
 
 @pytest.fixture
@@ -38,8 +35,8 @@ def state(model):
 
 @pytest.mark.parametrize("model", [BrownClusters(8), ContextSimilarity(50, n_components=20)])
 def test_a_checkpoint_changes_nothing_and_saves_the_reading(model, text, tmp_path, monkeypatch):
-    asked = []
-    monkeypatch.setattr(token_stream, "numbered", lambda *given: asked.append(given) or numbered_text.numbered(*given))
+    calls, numbered = [], text_stream.numbered
+    monkeypatch.setattr(text_stream, "numbered", lambda *args: calls.append(args) or numbered(*args))
     parts = text_parts(text, part_bytes=4000)
     assert len(parts) > 2
     whole = state(model.fit_parts(parts))
@@ -47,9 +44,10 @@ def test_a_checkpoint_changes_nothing_and_saves_the_reading(model, text, tmp_pat
         model.fit_parts(parts[:stop], checkpoint=tmp_path / "kept")
     assert state(model) == whole
     n_files = len(list((tmp_path / "kept").iterdir()))
-    asked.clear()
+    assert calls
+    calls.clear()
     assert state(model.fit_parts(text_parts(text, part_bytes=4000), checkpoint=tmp_path / "kept")) == whole
-    assert asked == []
+    assert calls == []
     assert len(list((tmp_path / "kept").iterdir())) == n_files
 
 

@@ -11,11 +11,11 @@ from oracles.enumerated_trees import all_trees
 from sklearn.linear_model import LogisticRegression
 
 import handful
-from handful.core.errors import DataError
-from handful.core.records import Sentence, Tree
-from handful.parsing import DependencyParser
-from handful.representations import CondensedFeatures
-from handful.tagging import CRF
+from handful.data.records import Sentence, Tree
+from handful.errors import DataError
+from handful.parsing.parser import DependencyParser
+from handful.representations.condensed_features import CondensedFeatures
+from handful.tagging.crf import CRF
 
 TAGS = ("a", "b", "c")
 TEMPLATES = ["u", "u:word[0]", "u:word[-1]", "b", "b:word[0]"]
@@ -111,13 +111,13 @@ def vector_of(space, trees):
     """Return how much of each feature right trees have."""
     every = np.arange(space.n_features)
     structure = space.structure(every, trees)
-    ids, amounts = structure.parts(space.encode(trees, None))
+    ids, amounts = structure.joint_features(space.encode(trees, None))
     return np.bincount(ids, weights=amounts, minlength=space.n_features)
 
 
 def test_sums_do_not_depend_on_order_or_workers(tmp_path, monkeypatch):
     base, train, text = tagger_and_text(1)
-    monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", 12)
+    monkeypatch.setattr("handful.representations.counts._PART_BYTES", 12)
     files = [tmp_path / "a.txt", tmp_path / "b.txt"]
     for file, some in zip(files, (text[:7], text[7:]), strict=True):
         file.write_text("".join(" ".join(words) + "\n" for words in some))

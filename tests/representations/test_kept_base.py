@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import handful
-from handful.core.errors import ParameterError
-from handful.corpora.make import make_tagged_sentences
-from handful.parsing import DependencyParser
-from handful.representations import CondensedFeatures
+from handful.errors import ParameterError
+from handful.parsing.parser import DependencyParser
+from handful.representations.condensed_features import CondensedFeatures
+from papers.generated_english import make_tagged_sentences
 
 STEP, TYPES = 0.25, [0, 0, 0, 1, 1, 1]
 

@@ -13,8 +13,8 @@ from oracles import cofer
 from oracles.enumerated_trees import all_trees, siblings
 from sklearn.linear_model import LogisticRegression
 
-from handful.representations import CondensedFeatures
-from handful.tagging import CRF
+from handful.representations.condensed_features import CondensedFeatures
+from handful.tagging.crf import CRF
 
 # -- problems ---------------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from oracles.similarity import context_counts, cosines
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.store import read_model, write_model
-from handful.representations import ContextSimilarity, similarity, text_parts
+from handful.errors import DataError, ParameterError
+from handful.persistence.model_file import read_model, write_model
+from handful.representations import similarity
+from handful.representations.similarity import ContextSimilarity
+from handful.representations.text_stream import text_parts
 
 
 def text(seed, n_sentences=25, n_words=14):

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import FileError, FormatError
-from handful.representations import numbered_text, text_parts, token_stream
-from handful.representations.counting import Counting
+from handful.errors import FileError, FormatError
+from handful.representations import text_stream
+from handful.representations.text_stream import Counting, text_parts
 
 
 def read(parts, max_types=10**6, **options):
-    return token_stream.read_tokens(parts, who="test", max_types=max_types, counting=Counting(**options))
+    return text_stream.read_tokens(parts, who="test", max_types=max_types, counting=Counting(**options))
 
 
 def sentences_of(stream):
@@ -17,7 +17,7 @@ def sentences_of(stream):
     flat = [number for block in stream.blocks(3) for number in block.tolist()]
     sentences, current = [], []
     for number in flat:
-        if number == numbered_text.SENTENCE_END:
+        if number == text_stream.SENTENCE_END:
             sentences.append(current)
             current = []
         else:
@@ -29,7 +29,7 @@ def sentences_of(stream):
 @pytest.mark.parametrize("part_bytes", [1, 7, 20, 1000])
 @pytest.mark.parametrize("chunk", [1, 5, 1 << 20])
 def test_text_file_reads_like_lines(tmp_path, monkeypatch, part_bytes, chunk):
-    monkeypatch.setattr(numbered_text, "_CHUNK_BYTES", chunk)
+    monkeypatch.setattr(text_stream, "_CHUNK_BYTES", chunk)
     path = tmp_path / "a.txt"
     content = "one  two\tthree\r\n\n \nvier f\u00fcnf\u00a0sechs one\nlast"
     path.write_bytes(content.encode())
@@ -40,7 +40,7 @@ def test_text_file_reads_like_lines(tmp_path, monkeypatch, part_bytes, chunk):
 
 
 def test_long_text_waits_on_disk(monkeypatch):
-    monkeypatch.setattr(token_stream, "_SPILL_BYTES", 40)
+    monkeypatch.setattr(text_stream, "_SPILL_BYTES", 40)
     parts = [[[f"w{(i * j) % 7}" for j in range(5)] for i in range(n)] for n in (1, 4, 2, 6)]
     stream = read(parts)
     assert stream._file is not None
@@ -73,7 +73,7 @@ def test_trouble_with_files(tmp_path):
     with pytest.raises(FormatError, match=r"latin\.txt: expected UTF-8 text, got the token"):
         read(text_parts(tmp_path / "latin.txt"))
     (tmp_path / "packed.txt").write_bytes(b"\x1f\x8b\x08rest")
-    with pytest.raises(FormatError, match=r"packed\.txt: expected plain text, got a packed file"):
+    with pytest.raises(FormatError, match=r"packed\.txt: expected plain text, got a compressed file"):
         text_parts(tmp_path / "packed.txt")
     (tmp_path / "binary.txt").write_bytes(b"text\n\0\n")
     with pytest.raises(FormatError, match=r"binary\.txt: expected text, got a binary file"):

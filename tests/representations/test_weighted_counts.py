@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError, ParameterError
-from handful.representations import CondensedFeatures
-from handful.representations.condensed.counts import _Summarize
-from handful.representations.condensed.shards import Reading
-from handful.tagging import CRF
+from handful.errors import DataError, ParameterError
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.counts import Reading, _Summarize
+from handful.tagging.crf import CRF
 
 TEXT = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.records import Occurrence
-from handful.core.store import read_model, write_model
-from handful.neighbors import CompositeKernelPCA, KernelPCAClassifier
-from handful.senses import SenseClassifier
+from handful.data.records import Occurrence
+from handful.errors import DataError, ParameterError
+from handful.neighbors.kernel_pca import CompositeKernelPCA, KernelPCAClassifier
+from handful.persistence.model_file import read_model, write_model
+from handful.senses.classifier import SenseClassifier
 from handful.senses.classifier import SenseClassifier as Home
-from handful.senses.word_model import settle_senses
+from handful.senses.word_models import pooled_neighbors, settle_senses
 
 METHODS = [
     "kernel-pca",
@@ -59,7 +59,7 @@ def test_unlabeled_contexts_take_part_only_where_they_should():
     assert len(both.classifier_.basis_rows_) == 40
     # the supervised branch of the composite is the supervised model
     new = SenseClassifier().contexts(contexts(20, 5))
-    from handful.senses import context_features
+    from handful.senses.features import context_features
 
     rows = [context_features(c) for c in new]
     inner = composite.classifier_.supervised_.predict_proba(composite.rows(rows))
@@ -110,6 +110,14 @@ def test_sources_of_the_composite():
     assert all(a == b for a, b, s in zip(answers, first, sources, strict=True) if s == "supervised")
 
 
+def test_a_word_counts_as_much_as_fifty_contexts_of_the_average_word():
+    asked = {"bank": 50, "sea": 1000}
+    near = {"bank": {1: 30, 3: 20}, "sea": {1: 400, 3: 800}}  # 50 * (820 - 430) / 1050 = 18.6 for three neighbors
+    assert pooled_neighbors(near, asked) == {"bank": 3, "sea": 3}
+    far = {"bank": {1: 35, 3: 15}, "sea": {1: 400, 3: 800}}  # 18.1 against 20
+    assert pooled_neighbors(far, asked) == {"bank": 1, "sea": 3}
+
+
 def test_errors():
     with pytest.raises(DataError, match="at least one context must have a sense"):
         SenseClassifier().fit(contexts(3, 0, labeled=False))
@@ -121,7 +129,7 @@ def test_errors():
 
 @pytest.mark.corpus
 def test_senseval_words_above_the_most_frequent_sense(data_folder):
-    from handful.corpora.formats.senseval import read_senseval
+    from handful.data.senses import read_senseval
 
     folder = data_folder / "senseval2"
     chosen = {"art.n", "call.v", "natural.a", "drift.v"}

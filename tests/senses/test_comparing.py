@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError
-from handful.core.records import Occurrence
-from handful.senses import SenseClassifier, compare_methods, largest_words, make_contexts, toy_table
-from handful.senses.comparing import ALL_METHODS
+from handful.data.records import Occurrence
+from handful.errors import DataError
+from handful.senses.classifier import ALL_METHODS, SenseClassifier, compare_methods, largest_words
+from handful.senses.features import make_contexts
+from papers.toy import toy_table
 
 
 def contexts(n, seed, word="bank.n"):

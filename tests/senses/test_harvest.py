@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handful.core.records import Occurrence, Sentence
-from handful.senses import harvest
+from handful.data.records import Occurrence, Sentence
+from handful.senses.harvesting import harvest
 
 
 def test_stops_reading_when_every_word_has_enough():

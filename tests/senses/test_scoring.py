@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from handful.core.errors import DataError
-from handful.senses import score_senses
+from handful.errors import DataError
+from handful.senses.scoring import score_senses
 
 KEY = {"1": ("a",), "2": ("a", "b"), "3": ("U",), "4": ("P", "c")}
 

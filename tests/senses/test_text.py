@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from handful.core.records import Occurrence
-from handful.senses.features import context_features, make_contexts
-from handful.senses.lemmas import forms, lemma
-from handful.senses.patterns import patterns
-from handful.senses.tokens import sentence_bounds, split_token, tokenize
+from handful.data.records import Occurrence
+from handful.senses.features import (
+    context_features,
+    forms,
+    lemma,
+    make_contexts,
+    patterns,
+    sentence_bounds,
+    split_token,
+    tokenize,
+)
 
 
 @pytest.mark.parametrize(

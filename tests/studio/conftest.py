@@ -4,4 +4,4 @@ from studio_browser import chromium as chromium
 from studio_browser import serve as serve
 from studio_browser import visit as visit
 from studio_client import client as client
-from studio_client import make_desk as make_desk
+from studio_client import make_session as make_session

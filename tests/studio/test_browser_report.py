@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import handful
+from handful.comparison.trials import Limits
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,7 @@ _MARKS_AND_NAMES = """() => [...document.querySelectorAll(".bar")].filter(bar =>
 
 def test_the_line_of_the_baseline_crosses_no_name(chromium: Any) -> None:
     X, y = load_iris(return_X_y=True)
-    report = handful.compare(X, y, labels=15, methods=["k-nn"], draws=2, n_jobs=1).to_html()
+    report = handful.compare(X, y, labels=15, methods=["k-nn"], limits=Limits(splits=2)).to_html()
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.set_content(report)
     places = page.evaluate(_MARKS_AND_NAMES)

@@ -44,6 +44,13 @@ def press(page: Any, key: str) -> None:
     page.locator(f'#item:not([data-row="{before}"])').wait_for()
 
 
+def press_and_save(page: Any, key: str) -> None:
+    """Press a key and wait until the server has saved the action; the page itself does not wait for it."""
+    with page.expect_response("**/do/act") as reply:
+        page.keyboard.press(key)
+    reply.value.finished()
+
+
 def name_labels(page: Any, *names: str) -> None:
     """Make labels, the first for the row on the page, the others for the next ones."""
     for name in names:
@@ -84,8 +91,10 @@ def test_twenty_rows_by_keyboard_undo_reload_kill_and_go_on(table, serve, visit)
     assert row(page) == at  # the row that was taken back is looked at again
     page.reload()
     labeled(page, 20)
-    press(page, "s")
-    press(page, "u")
+    for key_of_mark in ("s", "u"):
+        before_mark = row(page)
+        press_and_save(page, key_of_mark)
+        page.locator(f'#item:not([data-row="{before_mark}"])').wait_for()
     server.kill()
     page.keyboard.press(key["low"])
     page.locator("#said", has_text="does not answer").wait_for()
@@ -94,8 +103,8 @@ def test_twenty_rows_by_keyboard_undo_reload_kill_and_go_on(table, serve, visit)
 
     page = visit(serve(table, "--target", "class").link)
     labeled(page, 20)
-    page.keyboard.press("z")  # undo survives
-    page.keyboard.press("z")
+    press_and_save(page, "z")  # undo survives
+    press_and_save(page, "z")
     page.locator("#undo:not([disabled])").wait_for()
     page.get_by_role("button", name="Labels", exact=True).click()
     page.locator("#exported", has_text="Written").wait_for()
@@ -106,6 +115,39 @@ def test_twenty_rows_by_keyboard_undo_reload_kill_and_go_on(table, serve, visit)
     assert table.read_bytes() == before
 
 
+def test_keys_count_again_after_an_answer_that_was_cut_off(table, serve, visit):
+    page = visit(serve(table, "--target", "class").link)
+    name_labels(page, "low", "high")
+    labeled(page, 2)
+    key = keys_of(page)
+    page.route("**/do/act", lambda route: route.fulfill(status=200, content_type="application/json", body='{"vers'))
+    page.keyboard.press(key["low"])
+    page.locator("#said", has_text="does not answer").wait_for()
+    page.unroute("**/do/act")
+    page.locator('#item:not([data-row="none"])').wait_for()
+    press_and_save(page, key["low"])
+    labeled(page, 3)
+
+
+def test_an_export_and_a_map_hold_the_key_that_is_on_its_way(table, serve, visit):
+    page = visit(serve(table, "--target", "class").link)
+    name_labels(page, "low", "high")
+    labeled(page, 2)
+    slow = "() => { const real = fetch; window.fetch = (url, more) => String(url).endsWith('do/act')"
+    page.evaluate(
+        f"{slow} ? new Promise((go) => setTimeout(go, 1500)).then(() => real(url, more)) : real(url, more); }}"
+    )
+    at = row(page)
+    press(page, keys_of(page)["low"])
+    page.get_by_role("tab", name="Map").click()
+    page.get_by_role("button", name="Labels", exact=True).click()
+    page.locator("#exported", has_text="Written").wait_for()
+    with (table.parent / "two groups.labels.csv").open(newline="", encoding="utf-8") as file:
+        assert list(csv.DictReader(file))[at]["class"] == "low"
+    page.locator("#map-text", has_text="Step 0 of").wait_for()
+    assert page.locator("circle.dot.on").count() == 3
+
+
 def test_compare_is_watched_and_stopped(table, serve, visit):
     page = visit(serve(table, "--target", "class").link)
     name_labels(page, "low", "high")
@@ -113,7 +155,7 @@ def test_compare_is_watched_and_stopped(table, serve, visit):
     for _ in range(14):
         press(page, key["low" if row(page) % 2 == 0 else "high"])
     page.get_by_role("button", name="Compare all methods").click()
-    page.locator("#contest-text", has_text="trials").wait_for()
+    page.locator("#comparison-text", has_text="trials").wait_for()
     page.locator("#stop").click()
     page.locator("#compare").wait_for()
     page.get_by_role("button", name="Report").click()
@@ -240,3 +282,58 @@ def test_playback_slider_boundary_and_lineage(table, serve, visit):
     page.locator("circle.dot").nth(12).click(force=True)
     page.get_by_role("button", name="Open the row").click()
     page.locator('#item[data-row="12"]').wait_for()
+
+
+def test_twenty_keys_at_100_ms_all_count_and_the_next_row_is_there_at_once(tmp_path, serve, visit):
+    path = tmp_path / "long.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["x", "y", "class"])
+        out.writerows([i % 2 * 5 + i % 7 / 10, i % 2 * 3 + i % 5 / 10, ""] for i in range(5_000))
+    page = visit(serve(path, "--target", "class").link)
+    name_labels(page, "low", "high")
+    key = keys_of(page)["low"]
+    page.evaluate(
+        """() => { window.waits = [];
+        new MutationObserver(() => { if (window.pressed) {
+            window.waits.push(performance.now() - window.pressed); window.pressed = 0; } })
+          .observe(document.getElementById("item"), { attributes: true, attributeFilter: ["data-row"] });
+        document.addEventListener("keydown", () => { window.pressed = performance.now(); }, { capture: true }); }"""
+    )
+    for _ in range(20):
+        page.keyboard.press(key)
+        page.wait_for_timeout(100)
+    labeled(page, 22)
+    waits = sorted(page.evaluate("() => window.waits"))
+    assert len(waits) >= 18
+    assert waits[len(waits) // 2] < 50
+
+
+def test_a_random_row_comes_without_a_suggestion_and_no_figure_is_shown_too_early(table, serve, visit):
+    page = visit(serve(table, "--target", "class").link)
+    name_labels(page, "low", "high")
+    page.locator("#audit", has_text="to know").wait_for()
+    assert page.locator("#audit .big").count() == 0
+    key = keys_of(page)
+    seen = 0
+    for _ in range(12):
+        if page.locator("#item h2", has_text="random check").count():
+            seen += 1
+            assert page.locator("#item", has_text="Model says").count() == 0
+        press(page, key["low" if row(page) % 2 == 0 else "high"])
+        page.wait_for_timeout(300)
+    assert seen
+
+
+def test_rows_that_were_appended_to_the_data_join(table, serve, visit):
+    server = serve(table, "--target", "class")
+    page = visit(server.link)
+    name_labels(page, "low", "high")
+    labeled(page, 2)
+    server.kill()
+    page.close()
+    visit.forgive()
+    with table.open("a", encoding="utf-8") as file:
+        file.writelines(f"{i % 2 * 5}.5,{i % 2 * 3}.5,\n" for i in range(50))
+    page = visit(serve(table, "--target", "class").link)
+    page.locator("#count", has_text="2 of 130").wait_for()

@@ -91,8 +91,8 @@ def test_spans_by_mouse_and_keyboard_corrections_teach_and_nothing_is_lost(text,
     page.mouse.up()
     assert page.locator("#tokens [aria-selected=true]").count() == 2
     name(page, "WHO DOES")
+    page.locator('#token-1[data-tag="B-WHO DOES"]').wait_for()
     page.locator('#token-2[data-tag="I-WHO DOES"]').wait_for()
-    assert page.locator("#token-1").get_attribute("data-tag") == "B-WHO DOES"
     page.keyboard.press("ArrowLeft")  # from the last token chosen to one alone
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Backspace")  # the span is cut

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handful.cli import main
-from handful.studio.journal import Journal
+from handful.studio.annotations import AnnotationLog
 
 
 @pytest.fixture
@@ -40,32 +40,32 @@ def refused(capsys):
 
 
 def test_a_second_process_on_the_same_data_is_refused(table, text, refused):
-    from handful.cli.studio import digest, journal_path
+    from handful.cli.studio import digest, log_path
 
-    with Journal(journal_path(table), f"label {digest(table)}"):
+    with AnnotationLog(log_path(table), f"label {digest(table)}"):
         assert "another process has it open" in refused(table, "--target", "label")
-    with Journal(journal_path(text), f"tokens {digest(text)}"):
+    with AnnotationLog(log_path(text), f"tokens {digest(text)}"):
         assert "another process has it open" in refused(text)
 
 
 def test_cells_that_count_as_unlabeled_are_told_and_can_be_kept(table, refused):
-    from handful.cli.studio import digest, journal_path
+    from handful.cli.studio import digest, log_path
 
     table.write_text("x,label\n1,a\n2,b\n3,unknown\n4,\n")
-    with Journal(journal_path(table), f"label {digest(table)}"):  # so that the command ends
-        told = "1 cell of 'label' counts as unlabeled: 'unknown' (1)."
+    with AnnotationLog(log_path(table), f"label {digest(table)}"):  # so that the command ends
+        told = "'unknown' (1) in 'label' is a class."
         assert refused(table, "--target", "label").count(told) == 1
-        assert "counts as unlabeled" not in refused(table, "--target", "label", "--keep-label", "unknown")
+        assert told not in refused(table, "--target", "label", "--keep-label", "unknown")
 
 
 def test_what_does_not_go_together_is_refused(table, text, tmp_path, refused):
     words, tags = tmp_path / "w.tsv", tmp_path / "g.tsv"
     words.write_text("N\tdog\nV\tbarks\n")
     tags.write_text("a\tD\ndog\tN\n\n")
-    assert "exclude each other" in refused(text, "--prototypes", words, "--tagged", tags)
-    assert "--tagged is for raw text" in refused(table, "--target", "label", "--tagged", tags)
-    assert "--columns is for a table" in refused(text, "--columns", "x=text")
-    assert "--keep-label is for a table" in refused(text, "--keep-label", "unknown")
+    assert "--tagged" in refused(text, "--prototypes", words, "--tagged", tags)
+    assert "--tagged: only for raw text" in refused(table, "--target", "label", "--tagged", tags)
+    assert "--columns: only for a table" in refused(text, "--columns", "x=text")
+    assert "--keep-label: only for a table" in refused(text, "--keep-label", "unknown")
     assert "no such folder" in refused(table, "--target", "label", "--folder", tmp_path / "nowhere")
     assert "none.txt" in refused(tmp_path / "none.txt")
     (tmp_path / "empty.txt").write_text("")
@@ -73,9 +73,9 @@ def test_what_does_not_go_together_is_refused(table, text, tmp_path, refused):
 
 
 def test_a_journal_of_other_data_is_refused(text, refused):
-    from handful.cli.studio import journal_path
+    from handful.cli.studio import log_path
 
-    Journal(journal_path(text), "tokens of something else").close()
+    AnnotationLog(log_path(text), "tokens of something else").close()
     assert "changed since" in refused(text)
 
 

@@ -6,7 +6,7 @@ import anyio
 import pytest
 from studio_client import OWN, TOKEN
 
-from handful.studio.guard import MOST_BYTES, Guard, is_loopback
+from handful.studio.server import MOST_BYTES, Guard, is_loopback
 
 
 def test_the_page_comes_with_its_policy(client):
@@ -134,12 +134,11 @@ def test_loopback():
     assert not any(is_loopback(host) for host in ("0.0.0.0", "192.168.0.7", "example.org"))
 
 
-def test_a_page_that_is_open_to_others_says_so(make_desk):
+def test_a_page_that_is_open_to_others_says_so(make_session):
     from starlette.testclient import TestClient
 
-    from handful.studio.hub import Hub
-    from handful.studio.server import make_app
+    from handful.studio.server import EventStream, make_app
 
-    app = make_app(make_desk(), TOKEN, asked={}, done={}, hub=Hub(), host="0.0.0.0")
+    app = make_app(make_session(), TOKEN, asked={}, done={}, stream=EventStream(), host="0.0.0.0")
     page = TestClient(app, headers=OWN).get(f"http://127.0.0.1:8000/{TOKEN}/").text
     assert "Whoever has the" in page

@@ -7,10 +7,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from handful.core.errors import DataError, ModelFileError, ParameterError
-from handful.core.records import Sentence
-from handful.core.store import read_model, write_model
-from handful.tagging import CRF
+from handful.data.records import Sentence
+from handful.errors import DataError, ModelFileError, ParameterError
+from handful.persistence.model_file import read_model, write_model
+from handful.tagging.crf import CRF
 
 SENTENCES = [
     ["the", "dog", "barks"],

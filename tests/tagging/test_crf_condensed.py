@@ -13,16 +13,18 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import handful
-from handful.core.errors import DataError, FormatError, ParameterError
-from handful.core.records import Sentence
-from handful.corpora.make import make_tagged_sentences
-from handful.features import Extractor
-from handful.features.vocabulary import joined, numbers_in
-from handful.representations import CondensedFeatureClassifier, CondensedFeatures, numbered_text
-from handful.representations.condensed.condensing import Condensing
-from handful.representations.condensed.settings import CondensingSettings
-from handful.tagging import CRF, TagColumn
-from handful.tagging.crf.feature_space import ChainSpace
+from handful.data.records import Sentence
+from handful.errors import DataError, FormatError, ParameterError
+from handful.preprocessing.extractor import Extractor, joined, numbers_in
+from handful.representations import text_stream as numbered_text
+from handful.representations.condensed_classifier import CondensedFeatureClassifier
+from handful.representations.condensed_features import CondensedFeatures
+from handful.representations.condensing import Condensing
+from handful.representations.potency import CondensingSettings
+from handful.tagging.base import TagColumn
+from handful.tagging.crf import CRF
+from handful.tagging.crf_features import ChainSpace
+from papers.generated_english import make_tagged_sentences
 
 TEMPLATES = ["u", "b", "*:word[0]", "word[-1]", "word[-2..-1]", "b:word[0]|word[1]"]
 LEARNERS = [{}, {"penalty": "l1"}, {"algorithm": "pa"}, {"algorithm": "fobos", "strength": 0.1}]
@@ -149,7 +151,7 @@ def test_scores_on_original_features_are_those_on_condensed_ones(order):
     by_condensed = features.transform(sentences, tags) @ w
     for number, (words, mine) in enumerate(zip(sentences, tags, strict=True)):
         chain = next(model.chains([words]))
-        ids, amounts = chain.parts(np.searchsorted(model.classes_, mine))
+        ids, amounts = chain.joint_features(np.searchsorted(model.classes_, mine))
         assert by_condensed[number] == pytest.approx(amounts @ model.weights_[ids], abs=1e-9)
 
 
@@ -165,7 +167,7 @@ def test_text_files_workers_and_shards(tmp_path, monkeypatch):
         whole = CondensedFeatures(model, **settings).fit(text, labeled=labeled)
         gz = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
         assert np.array_equal(gz.potency_, whole.potency_)
-        monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", 300)
+        monkeypatch.setattr("handful.representations.counts._PART_BYTES", 300)
         cut = CondensedFeatures(model, **settings).fit([plain], labeled=labeled)
         packed_cut = CondensedFeatures(model, **settings).fit(packed, labeled=labeled)
         assert packed_cut.counts_.n_shards_ == cut.counts_.n_shards_
@@ -186,14 +188,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     text = corpus(6, n=200)[0]
     plain = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled)
     first = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
-    monkeypatch.setattr("handful.tagging.crf.feature_space.ChainSpace.count", None)  # nothing is counted again
+    monkeypatch.setattr("handful.tagging.crf_features.ChainSpace.count", None)  # nothing is counted again
     again = CondensedFeatures(model, vocabulary="all").fit(text, labeled=labeled, checkpoint=tmp_path)
     for other in (first, again):
         assert np.array_equal(other.potency_, plain.potency_)
 
 
 def test_a_run_over_a_packed_file_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", 300)
+    monkeypatch.setattr("handful.representations.counts._PART_BYTES", 300)
     model, kept = fitted(), tmp_path / "kept"
     lines = "".join(" ".join(words) + "\n" for words in corpus(6, n=200)[0])
     packed = tmp_path / "a.txt.gz"
@@ -252,7 +254,7 @@ def test_text_that_is_none_is_refused_with_its_place(tmp_path, monkeypatch):
             path = tmp_path / f"{name}{ending}"
             path.write_bytes(pack(lines))
             for size in (20, 1 << 20):
-                monkeypatch.setattr("handful.representations.condensed.shards._PART_BYTES", size)
+                monkeypatch.setattr("handful.representations.counts._PART_BYTES", size)
                 with pytest.raises(FormatError, match=says.replace(":", re.escape(ending) + ":", 1)):
                     CondensedFeatures(model).fit(path)
     tabs = tmp_path / "tabs.txt"

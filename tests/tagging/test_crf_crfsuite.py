@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.tagging import CRF
+from handful.tagging.crf import CRF
 
 
 def sentences(seed, n=60):
@@ -46,7 +46,7 @@ def test_objective_and_tags_equal_those_of_crfsuite(tmp_path, penalty, c1, c2):
 @pytest.mark.corpus
 @pytest.mark.slow
 def test_tags_of_the_wsj_sample(data_folder):
-    from handful.corpora.formats.conll import read_conll
+    from handful.data.conll import read_conll
 
     found = list(read_conll(data_folder / "wsj-sample-pos.tsv.gz", ("token", "pos")))
     words, tags = [list(s.tokens) for s in found], [list(s["pos"]) for s in found]

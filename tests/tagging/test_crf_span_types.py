@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.linear import log_loss
-from handful.methods import load, save
-from handful.tagging import CRF
+from handful.linear.batch import log_loss
+from handful.persistence.model_file import load, save
+from handful.tagging.crf import CRF
 
 SENTENCES = [["in", "Rome", "now"], ["New", "York", "fell"], ["Ada", "left", "Rome"], ["Ada", "Byron", "in", "York"]]
 TAGS = [
@@ -46,7 +46,7 @@ def test_what_begins_a_span_is_known_inside_one():
     assert shared.predict([["New", "Rome"]]) == [["B-LOC", "I-LOC"]]
 
 
-@pytest.mark.parametrize("options", [{"algorithm": "pa"}, {"penalty": "l1", "strength": 0.01}, {"bags": 1}])
+@pytest.mark.parametrize("options", [{"algorithm": "pa"}, {"penalty": "l1", "strength": 0.01}])
 def test_other_ways_of_learning_share_too(options):
     settings = {"strength": 0.1, **options}
     tagger = CRF(TEMPLATES, encoding="iobes", share_types=True, **settings).fit(SENTENCES, TAGS)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.tagging import jackknife_tags
+from handful.errors import ParameterError
+from handful.tagging.stacked import jackknife_tags
 
 
 class Parrot:

@@ -9,7 +9,8 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from handful.tagging.prototypes.chains import TokenArrays
-from handful.tagging.prototypes.field import PrototypeField
+from handful.tagging.prototypes.features import PrototypeField
+from handful.tagging.prototypes.tagger import PrototypeTagger
 
 CLASSES = ["A", "B", "C"]
 VOCABULARY = ["u", "v", "w", "x"]
@@ -175,3 +176,28 @@ def test_a_sentence_of_a_thousand_tokens_and_large_weights(order):
         np.zeros(1), lambda s: field.objective(weights + s[0] * direction, tokens, "histogram")[0], 1e-6
     )[0]
     assert gradient @ direction == pytest.approx(slope, rel=1e-3)
+
+
+@pytest.mark.parametrize("variance", [0.5, 0.1])
+def test_a_fitted_tagger_minimizes_the_likelihood_with_a_gaussian_prior(variance):
+    """At the end the gradient of -log p(x) + sum(w ** 2) / (2 * variance), by enumeration, is 0."""
+    text = [["u", "w"], ["w", "x"], ["x", "w", "u"], ["w"], ["u", "x"]]
+    lists = {"A": ["u"], "B": ["x"]}
+    settings = {"order": 1, "spelling": False, "variance": variance, "max_iter": 500, "tol": 0.0}
+    tagger = PrototypeTagger(lists, start_noise=0.1, **settings).fit(text)
+    classes, vocabulary = ["A", "B"], ["u", "w", "x"]
+    predicates = {word: [f"word={word}"] for word in vocabulary}
+    legal = {"u": {"A"}, "w": {"A", "B"}, "x": {"B"}}
+    names = [("node", p, y) for p in tagger.predicates_ for y in classes]
+    names += [("edge", oracle.START, y) for y in classes]
+    names += [("edge", a, b) for a in classes for b in classes]
+    names += [("edge", y, oracle.STOP) for y in classes]
+    given = [[None] * len(sentence) for sentence in text]
+
+    def objective(weights):
+        theta = dict(zip(names, weights, strict=True))
+        likelihood = oracle.log_likelihood(text, given, vocabulary, classes, legal, 1, predicates, theta, "histogram")
+        return -likelihood + float(weights @ weights) / (2 * variance)
+
+    assert objective(tagger.weights_) == pytest.approx(tagger.objective_, rel=1e-9)
+    np.testing.assert_allclose(approx_fprime(tagger.weights_, objective, 1e-6), 0.0, atol=5e-3)

@@ -7,12 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError
-from handful.representations import ContextSimilarity
-from handful.tagging.prototypes import PrototypeTagger
-from handful.tagging.prototypes.coverage import check_prototypes
+from handful.errors import DataError
+from handful.representations.similarity import ContextSimilarity
 from handful.tagging.prototypes.features import link_words, spelling_predicates
-from handful.tagging.prototypes.lists import extract_prototypes, suggest_prototypes
+from handful.tagging.prototypes.lists import check_prototypes, extract_prototypes, suggest_prototypes
+from handful.tagging.prototypes.tagger import PrototypeTagger
 
 TEXT = [s.split() for s in ["the dog sat .", "the cat sat .", "a dog ran .", "a cat ran .", "oh !", "oh ."]]
 

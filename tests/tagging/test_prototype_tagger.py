@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.records import Sentence
-from handful.core.store import read_model, write_model
-from handful.representations import ContextSimilarity
-from handful.tagging.prototypes import PrototypeTagger
+from handful.data.records import Sentence
+from handful.errors import DataError, ParameterError
+from handful.persistence.model_file import read_model, write_model
+from handful.registry import find_class
+from handful.representations.similarity import ContextSimilarity
+from handful.tagging.prototypes.tagger import PrototypeTagger
 
 NOUNS = ["dog", "cat", "bird", "fish", "horse", "cow"]
 VERBS = ["barks", "sleeps", "runs", "eats", "walks", "sings"]
@@ -186,7 +187,8 @@ def test_spelling_can_be_switched_off():
 def test_model_files(tmp_path):
     tagger = PrototypeTagger(LISTS, similarity=Alike(), max_iter=5).fit(TEXT)
     write_model(tagger, tmp_path / "model")
-    again = read_model(tmp_path / "model", {"prototypes": PrototypeTagger}.get)
+    again = read_model(tmp_path / "model", find_class)
+    assert type(again) is PrototypeTagger
     text = [["the", "zebra", "sings"], ["cat"]]
     assert again.predict(text) == tagger.predict(text)
     for a, b in zip(again.predict_proba(text), tagger.predict_proba(text), strict=True):
@@ -231,7 +233,7 @@ def test_illegal_parameters():
 
 @pytest.mark.corpus
 def test_newspaper_text_is_tagged_far_better_than_by_the_locked_words_alone(data_folder):
-    from handful.corpora.formats import read_conll
+    from handful.data.conll import read_conll
     from handful.tagging.prototypes.lists import extract_prototypes
 
     sentences = list(read_conll(data_folder / "wsj-sample-pos.tsv.gz", ("token", "pos")))[:300]

@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.core.errors import ParameterError
-from handful.corpora.formats.iob import spans
-from handful.tagging import CRF
-from handful.tagging.crf.tuning import choose_tagger, has_spans
+from handful.data.chunks import spans
+from handful.errors import ParameterError
+from handful.tagging.crf import CRF, choose_tagger, has_spans
 from handful.tagging.recipes import TaggerSetup
 
 NAMES = ["Rome", "Bonn", "Oslo", "Lima", "Cairo", "Quito", "Paris", "Delhi", "Tunis", "Sofia", "Kyiv", "Doha"]
@@ -140,7 +139,7 @@ def test_many_sentences_choose_the_strength_of_the_penalty(monkeypatch, better):
 
     monkeypatch.setattr("handful.tagging.recipes._MOST_TUNED", 1_000)
     monkeypatch.setattr("handful.tagging.recipes._MOST_TRIED", 1_300)
-    monkeypatch.setattr("handful.tagging.crf.tuning._fold_counts", scored)
+    monkeypatch.setattr("handful.tagging.crf._fold_counts", scored)
     sentences, tags = [["in", "Rome"], ["a", "dog"]] * 600, [["O", "B-LOC"], ["O", "O"]] * 600
     assert TaggerSetup().tuned_crf(sentences, tags).strength == better
     assert TaggerSetup(strength=0.7).tuned_crf(sentences, tags).strength == 0.7
@@ -158,7 +157,7 @@ def test_a_later_candidate_must_be_better_by_standard_errors(monkeypatch):
         right = [n % 2 if tagger.strength == 1.0 else n % 2 == 0 or n == 1 for n in range(len(held))]
         return np.array([[[r, 1, 1] for r in right]], dtype=float)
 
-    monkeypatch.setattr("handful.tagging.crf.tuning._fold_counts", scored)
+    monkeypatch.setattr("handful.tagging.crf._fold_counts", scored)
     taggers = [CRF(strength=1.0), CRF(strength=3.0)]  # 50 and 51 of 100 right, hardly any by both
     sentences, tags = [["a"]] * 100, [["O"], ["B-X"]] * 50
     for n_errors, strength in [(0.0, 3.0), (0.05, 3.0), (1.0, 1.0)]:
@@ -170,3 +169,21 @@ def test_a_strength_that_does_no_better_is_not_chosen(monkeypatch):
     monkeypatch.setattr("handful.tagging.recipes._MOST_TUNED", 10)
     sentences, tags = [["in", "Rome"], ["a", "dog"]] * 10, [["O", "B-LOC"], ["O", "O"]] * 10
     assert TaggerSetup().tuned_crf(sentences, tags).strength == 0.05
+
+
+def test_tags_in_bilou_are_learned_and_written_back():
+    """L- and U- were taken for tags of no span, and scoring them ended in an error."""
+    from handful.tagging.base import labels_written_as
+    from handful.tagging.evaluation import score_given
+
+    sentences = [["in", "New", "York", "now"], ["Rome", "fell"], ["to", "New", "York"], ["see", "Rome", "now"]] * 3
+    tags = [["O", "B-LOC", "L-LOC", "O"], ["U-LOC", "O"], ["O", "B-LOC", "L-LOC"], ["O", "U-LOC", "O"]] * 3
+    assert has_spans(tags)
+    tagger = TaggerSetup("general").fit_crf(sentences, tags)
+    predicted = tagger.predict(sentences)
+    assert predicted == tags
+    assert score_given(tags, predicted, set(tagger.classes_.tolist()))[0]["f1"] == 1.0
+    assert tagger.explain(sentences[0])[2].label == "L-LOC"
+    labels = ["B-LOC", "E-LOC", "I-LOC", "O", "S-LOC"]
+    assert [labels_written_as(tag, labels, "BILOU") for tag in ("U-LOC", "L-LOC", "O")] == [[4], [1], [3]]
+    assert labels_written_as("B-LOC", labels, "IOB1") == [0, 1, 2, 4]

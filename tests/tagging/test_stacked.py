@@ -7,11 +7,11 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.store import read_model, write_model
-from handful.neighbors import CondensedNN, SemiSupervisedCondensedNN
-from handful.representations import BrownClusters
-from handful.tagging import CRF
+from handful.errors import DataError, ParameterError
+from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
+from handful.persistence.model_file import read_model, write_model
+from handful.representations.brown import BrownClusters
+from handful.tagging.crf import CRF
 from handful.tagging.stacked import StackedTagger, token_rows
 
 SENTENCES = [

@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from handful import load, save
-from handful.core.errors import DataError, ParameterError
-from handful.core.records import Sentence
-from handful.corpora.make import make_tagged_sentences
-from handful.tagging import CRF, TwoPassTagger
-from handful.tagging.two_pass import agreement_columns
+from handful.data.records import Sentence
+from handful.errors import DataError, ParameterError
+from handful.persistence.model_file import load, save
+from handful.tagging.crf import CRF
+from handful.tagging.two_pass import TwoPassTagger, agreement_columns
+from papers.generated_english import make_tagged_sentences
 
 TREES = make_tagged_sentences(120, random_state=3)
 TEXT = [Sentence(t.sentence.tokens, {"pos": t.sentence["pos"]}) for t in TREES]

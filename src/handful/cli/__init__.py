@@ -1,4 +1,4 @@
-"""The command line: one lazily loaded module per command, no logic of its own."""
+"""The command line: one lazily loaded module per group of commands, no logic of its own."""
 
 from __future__ import annotations
 
@@ -13,33 +13,73 @@ from typing import Any
 
 import click
 
-from handful.cli.ending import ReaderLeft, exit_code
+from handful.cli.console import begin, notice, show_held, state
+from handful.cli.ending import ReaderLeft, exit_code, open_closed_streams
 from handful.cli.later import put_off
-from handful.core.version import __version__
+from handful.version import __version__
 
-# Name of a command to its one-line help; the module of the same name in this package is imported when it is used.
-COMMANDS = {
-    "budget": "Tell how many more labels are needed.",
-    "clusters": "Cluster the words of a text.",
-    "compare": "Compare methods on your data, few of it labeled.",
-    "condense": "Make a tagger or parser small by its decisions on raw text.",
-    "data": "Find, fetch and check the corpora.",
-    "demo": "Show in a minute what handful does.",
-    "doubt": "Find labels that are probably wrong.",
-    "fit": "Fit a model and save it.",
-    "inspect": "Show what is inside a model file.",
-    "merge": "Put labels that came back into the table.",
-    "methods": "List the methods.",
-    "next": "Choose the rows to label next.",
-    "paper": "Run the experiments of a paper again.",
-    "predict": "Label new rows with a saved model.",
-    "prototypes": "Find and check typical words for labels.",
-    "score": "Score sense answers against a key.",
-    "similar": "Name words that stand in the same contexts.",
-    "studio": "Label, teach and watch in the browser.",
-    "vectors": "Make and check encoders of texts.",
-    "warmup": "Compile everything now instead of at the first use.",
-    "why": "Tell why a row or token got its label.",
+# Section of the help -> command -> module of this package, one-line help.
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "Tables": {
+        "fit": ("fit_table", "Train a model and save it."),
+        "predict": ("predict", "Predict labels of new rows or sentences."),
+        "compare": ("compare", "Compare methods on your data."),
+        "explain": ("explain", "Explain the prediction of one row or sentence."),
+    },
+    "Labeling": {
+        "next": ("label", "Choose the most informative rows to label next."),
+        "merge": ("label", "Merge labels back into the data."),
+        "check": ("check", "Find likely label errors."),
+        "curve": ("check", "Estimate how many more labels are needed (learning curve)."),
+        "prevalence": ("prevalence", "Estimate how frequent each class is, with an interval."),
+        "studio": ("studio", "Label in the browser."),
+    },
+    "Text": {
+        "clusters": ("text", "Cluster the words of a text (Brown clusters)."),
+        "similar": ("text", "Find words that occur in similar contexts."),
+        "prototypes": ("prototypes", "Make and check lists of prototypes."),
+        "score": ("text", "Score predicted word senses against a key."),
+        "vectors": ("text", "Make and check text encoders (embeddings)."),
+    },
+    "Models": {
+        "inspect": ("explain", "Show what a model file contains."),
+        "condense": ("condense", "Make a tagger or parser smaller with raw text."),
+        "methods": ("methods", "List the methods."),
+        "warmup": ("methods", "Compile all kernels now."),
+        "demo": ("demo", "Run four short examples on bundled data."),
+    },
+}
+COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+EXAMPLES = {
+    "Tables": (
+        "handful fit customers.csv --target segment",
+        "handful predict customers.handful new.csv -o predictions.csv",
+        "handful compare customers.csv --target segment --report report.html",
+    ),
+    "Labeling": (
+        "handful next customers.csv --target segment -n 10 -o todo.csv",
+        "handful merge customers.csv todo.csv",
+        "handful check customers.csv --target segment",
+    ),
+    "Text": (
+        "handful fit tagger train.tsv",
+        "handful fit prototypes words.tsv raw.txt",
+        "handful predict tagger.handful parser.handful text.txt -o trees.conllu",
+    ),
+    "Models": ("handful inspect customers.handful", "handful demo"),
+}
+# Former names, kept for one release; those of options by command.
+OLD_COMMANDS = {"doubt": "check", "budget": "curve", "why": "explain"}
+OLD_OPTIONS = {
+    "": {"--checkpoint": "--resume", "--draws": "--n-splits", "--unlabeled-mark": "--missing-label"},
+    "fit": {"--model": "--output", "--shares": "--class-priors", "--iterations": "--max-iter"},
+    "fit parser": {"--tag": "--tags"},
+    "fit senses": {"--neighbors": "--n-neighbors"},
+    "condense": {"--way": "--mode", "--iterations": "--max-iter"},
+    "clusters": {"--n": "--n-clusters"},
+    "similar": {"--k": "-n", "--components": "--n-components"},
+    "inspect": {"--top": "-n"},
+    "prototypes": {"--words": "-n"},
 }
 
 
@@ -54,80 +94,129 @@ class LazyGroup(click.Group):
         """Import and return one command."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"handful.cli.{cmd_name}").command
+        command = getattr(import_module(f"handful.cli.{COMMANDS[cmd_name][0]}"), f"{cmd_name}_command")
         assert isinstance(command, click.Command)
-        return command
+        return with_common_options(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one may have been meant."""
+        """Find the command, also by its former name."""
+        if args and args[0] in OLD_COMMANDS:
+            notice(f"'{args[0]}' is now called '{OLD_COMMANDS[args[0]]}'.")
+            args = [OLD_COMMANDS[args[0]], *args[1:]]
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             import difflib
 
             near = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Did you mean '{near[0]}'?" if near else ""
-            ctx.fail(f"There is no command '{args[0]}'.{hint}")
+            ctx.fail(f"{args[0]}: no such command.{f' Did you mean {near[0]!r}?' if near else ''}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would make a failure of a reader that has enough."""
         try:
             outcome = super().invoke(ctx)
-            sys.stdout.flush()  # here, where a full disk and a closed pipe can still be told
+            show_held()
+            sys.stdout.flush()  # here, where a full disk and a closed pipe can still be reported
             return outcome
         except BrokenPipeError:
             raise ReaderLeft from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the commands by section with examples, without importing them."""
+        for section, commands in SECTIONS.items():
+            with formatter.section(section):
+                formatter.write_dl([(name, text) for name, (_, text) in commands.items()])
+                formatter.write_paragraph()
+                for example in EXAMPLES[section]:
+                    formatter.write_text(f"$ {example}")
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="handful")
-@click.option("--debug", is_flag=True, help="Show a traceback when something fails.")
-def group(debug: bool) -> None:
-    """Learn accurate, small, fast models from a handful of labels and a lot of unlabeled data."""
+def with_common_options(command: click.Command) -> click.Command:
+    """Give a command, or each command of a group, the options -q, -v and --debug."""
+    if isinstance(command, click.Group):
+        for inner in command.commands.values():
+            with_common_options(inner)
+    elif not any("--verbose" in param.opts for param in command.params):
+        command.params += [
+            click.Option(
+                ["-q", "--quiet"], is_flag=True, expose_value=False, callback=_be_quiet, help="Print no notices."
+            ),
+            click.Option(
+                ["-v", "--verbose"], is_flag=True, expose_value=False, callback=_be_verbose, help="Print details."
+            ),
+            click.Option(["--debug"], is_flag=True, expose_value=False, help="Print a traceback on failure."),
+        ]
+    return command
 
 
-class _Note(logging.Handler):
-    """Shows on a terminal that kernels are being compiled, or cannot be kept."""
+def _be_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    state.level -= value
+
+
+def _be_verbose(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    state.level += value
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    subcommand_metavar="COMMAND ...",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="handful")
+def group() -> None:
+    """Train models from few labels and unlabeled data."""
+
+
+class _CompileNotice(logging.Handler):
+    """Prints on a terminal that kernels are being compiled, or cannot be cached."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it in one line."""
-        from handful.cli.console import say
-
-        first = "The first use compiles, which takes some seconds; later ones do not. `handful warmup` compiles all at once."
-        say(first if record.levelno == logging.INFO else f"handful: {record.getMessage()}.", stderr=True)
+        """Print one line."""
+        first = "Compiling, a few seconds at first use; 'handful warmup' compiles everything at once."
+        notice(first if record.levelno == logging.INFO else f"handful: {record.getMessage()}.")
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run the command line.
 
     Exit code 0 on success, 2 on wrong use, 1 on failure with one line on stderr, 130 when interrupted, 143 when ended by
-    SIGTERM; a traceback only with ``--debug``, which may stand anywhere.
+    SIGTERM; a traceback only with ``--debug``.
 
     Parameters
     ----------
     args : sequence of str, optional
         Arguments without the program's name; those of the process by default.
     """
-    arguments = list(sys.argv[1:] if args is None else args)
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    debug = "--debug" in arguments[:end]
-    arguments = [a for a in arguments[:end] if a != "--debug"] + arguments[end:]
+    begin()
+    open_closed_streams()
+    arguments = _with_new_names(list(sys.argv[1:] if args is None else args))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still gets the rest
-    # Imports and compilation make many objects that stay; to look for waste among them every 700 takes a tenth of their time.
-    gc.set_threshold(50_000)
+    gc.set_threshold(50_000)  # imports and compilation make many objects that stay
     for module in ("scipy.stats", "pandas"):  # scikit-learn imports both at once, and seldom needs one
         put_off(module)
     compiling = logging.getLogger("handful.kernels")
-    if sys.stderr is not None and sys.stderr.isatty() and not compiling.handlers:
-        compiling.addHandler(_Note())
+    if sys.stderr.isatty() and not compiling.handlers:
+        compiling.addHandler(_CompileNotice())
         compiling.setLevel(logging.INFO)
         compiling.propagate = False
+    debug = "--debug" in arguments[: arguments.index("--") if "--" in arguments else None]
     sys.exit(exit_code(partial(group.main, arguments, "handful", standalone_mode=False), arguments, debug=debug))
+
+
+def _with_new_names(arguments: list[str]) -> list[str]:
+    """Replace former names of options."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    names = {
+        **OLD_OPTIONS[""],
+        **OLD_OPTIONS.get(" ".join(arguments[:1]), {}),
+        **OLD_OPTIONS.get(" ".join(arguments[:2]), {}),
+    }
+    renamed: list[str] = []
+    for word in arguments[:end]:
+        name, equals, value = word.partition("=")
+        new = names.get(name, name)
+        renamed += [new, value] if equals and new == "-n" else [f"{new}{equals}{value}"]
+    return [*renamed, *arguments[end:]]

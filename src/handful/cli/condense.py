@@ -1,117 +1,220 @@
-"""``handful condense``: a tagger or parser made small by its own decisions on raw text."""
+"""``handful condense``: a smaller tagger or parser, by its decisions on raw text."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar, say
-from handful.cli.count_files import CountPlan, count_files
-from handful.cli.options import Run, check_output, command_line, dev_scores, run_options
-from handful.cli.parameters import parameters_of
-from handful.cli.sentences import load_tagger
-from handful.core.counted import counted
-from handful.representations.condensed.settings import CondensingSettings
+from handful.cli.console import (
+    echo,
+    emit_json,
+    file_size,
+    notice,
+    percent,
+    progress_bar,
+    shell_name,
+    suggest_command,
+    verbose,
+)
+from handful.cli.inputs import load_tagger
+from handful.cli.options import INPUT, OUTPUT, Run, command_line, parameters_of, run_options
+from handful.cli.outputs import check_outputs
+from handful.errors import HandfulError, counted
+from handful.representations.potency import CondensingSettings
 
 if TYPE_CHECKING:
-    from handful.experiment.condensing import LabeledData
+    from handful.comparison.condensing import LabeledData
+    from handful.representations.condensing import Condensing
+    from handful.representations.counts import Share
+
+
+def count_files(counts: Path | None, held_out: bool) -> list[Path]:
+    """Return where counts are kept: those of a second model stand beside those of the first.
+
+    Examples
+    --------
+    >>> [path.name for path in count_files(Path("news"), held_out=True)]
+    ['news', 'news-held-out']
+    """
+    if counts is None:
+        return []
+    return [counts, *([counts.parent / f"{counts.name}-held-out"] if held_out else [])]
+
+
+@dataclass(frozen=True)
+class CountPlan:
+    """What is to be counted, and where counts are kept.
+
+    Parameters
+    ----------
+    texts : sequence of Path
+        Raw text.
+    files : list of Path
+        See `count_files`.
+    share : Share or None
+        Which share of the text is counted, if only one is.
+    again : bool
+        Count what has been counted before.
+    where : dict
+        `n_jobs`, `engine` and `checkpoint` of `CondensedFeatures.fit`.
+    """
+
+    texts: Sequence[Path]
+    files: list[Path]
+    share: Share | None
+    again: bool
+    where: dict[str, Any]
+
+    @property
+    def stored(self) -> list[Path]:
+        """Files that are there already."""
+        return [path for path in self.files if path.exists()]
+
+    def check(self, read: Sequence[Path | None], *, needs_text: bool) -> None:
+        """Refuse, before any work is done, what cannot be counted or kept; counts that exist are added to."""
+        check_outputs(*self.files, inputs=read, force=True)
+        stored = self.stored
+        if self.share is not None:
+            if not self.files or not self.texts or self.again:
+                raise click.UsageError("--shard: needs TEXT and --counts, and excludes --again.")
+            if stored == self.files:
+                raise click.UsageError(f"--shard: {self.files[0]} exists already. Remove it to count this share again.")
+        elif stored and stored != self.files and not self.texts:
+            missing = next(path for path in self.files if path not in stored)
+            raise click.UsageError(
+                f"--counts: {missing} is missing, which --held-out needs. Name TEXT again, or a new file."
+            )
+        if needs_text and not self.texts and not stored:
+            raise click.UsageError("TEXT: missing. Name raw text, or --counts with a file of counts.")
+
+    def carry_out(self, condensing: Condensing, **options: Any) -> None:
+        """Read counts that are there, count the text, and write the counts."""
+        # A share that was stopped between two files is counted again.
+        stored = self.stored if self.share is None else []
+        if stored:
+            condensing.read_counts(self.files)
+        if self.texts:
+            try:
+                condensing.count(list(self.texts), again=self.again, share=self.share, **self.where, **options)
+            except HandfulError as error:
+                if self.share is not None:  # so that it can be run alone
+                    error.args = (f"shard {self.share}: {error}",)
+                raise
+        if self.texts or stored:
+            condensing.save_counts(self.files)
+
+    def show(self, condensing: Condensing, *, as_json: bool) -> None:
+        """Print what was counted of a share, or how much had been counted before."""
+        if self.share is not None:
+            if as_json:
+                emit_json({"counts": str(self.files[0]), "shard": str(self.share), "tokens": condensing.n_counted})
+                return
+            echo(f"{self.files[0]}: {counted(condensing.n_counted, 'token')}, share {self.share}")
+            suggest_command(
+                "handful condense --merge COUNTS-1 COUNTS-2 ... -o COUNTS     # when all shares are counted"
+            )
+        elif condensing.n_known:
+            notice(f"{counted(condensing.n_known, 'piece')} of TEXT counted before; --again counts them again.")
 
 
 @click.command("condense")
-@click.argument("model", type=click.Path(path_type=Path))
-@click.argument("labeled", type=click.Path(path_type=Path))
-@click.argument("texts", metavar="TEXT...", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--dev", type=click.Path(path_type=Path), help="Tagged sentences or trees to be scored on.")
+@click.argument("files", metavar="MODEL LABELED [TEXT]...", type=INPUT, nargs=-1, required=True)
+@click.option("--merge", is_flag=True, help="Add up count files of --shard: condense --merge FILE... -o COUNTS.")
+@click.option("--dev", type=INPUT, help="Tagged sentences or trees to score the models on.")
 @click.option(
-    "--way",
+    "--mode",
     type=click.Choice(["auto", "bins", "kept", "rounded"]),
     default="auto",
     show_default=True,
-    help="bins: weights of bins alone. kept: MODEL's weights and what bins add. rounded: MODEL's weights. auto: for a "
-    "tagger what does best on held-out sentences, one in three, for a parser bins; with --held-out, kept.",
+    help="Weights of bins, MODEL's weights too, or rounded ones.",
 )
-@parameters_of(CondensingSettings, aliases={"max_iter": "--iterations"})
+@parameters_of(CondensingSettings)
 @click.option(
-    "--pos",
-    "taggers",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    help="A tagger that adds part-of-speech tags to the raw text, where MODEL reads them; a parser does. Where it reads "
-    "two columns, xpos and upos: one for each, in this order.",
+    "--pos", "taggers", type=INPUT, multiple=True, help="Tagger for the raw text, one per column. Repeatable."
 )
-@click.option(
-    "--counts",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File for the counts; if it is there, TEXT is added, but for pieces that it has counted already. Where sentences are "
-    "held out, a second file, FILE-held-out, stands beside it.",
+@click.option("--counts", type=OUTPUT, help="File of counts; if it exists, new pieces of TEXT are added.")
+@click.option("--shard", metavar="I/N", help="Only count the I-th of N equal shares of TEXT, into --counts.")
+@click.option("--again", is_flag=True, help="Count pieces of TEXT that were counted before again.")
+@run_options(
+    "engine", "resume", "jobs", "as_json", output={"help": "File of the small model. Default: MODEL-condensed.handful."}
 )
-@click.option(
-    "--shard",
-    metavar="I/N",
-    help="Only count, and only the I-th of N equal shares of TEXT, into --counts; 'handful merge' puts the N files together.",
-)
-@click.option("--again", is_flag=True, help="Count pieces of TEXT again that have been counted before.")
-@run_options("jobs", "engine", "checkpoint", "as_json", output={"help": "Where to save the small model."})
 @click.pass_context
-def command(
-    ctx: click.Context,
-    /,
-    model: Path,
-    labeled: Path,
-    texts: tuple[Path, ...],
-    run: Run,
-    settings: dict[str, Any],
-    **given: Any,
+def condense_command(
+    ctx: click.Context, /, files: tuple[Path, ...], merge: bool, run: Run, settings: dict[str, Any], **given: Any
 ) -> None:
-    """Condense the features of MODEL, a tagger or parser, by what it decides on raw TEXT, and train again on LABELED.
+    """Make MODEL, a tagger or parser, smaller: features that decide alike on raw TEXT share a weight.
 
-    LABELED is the file MODEL was fitted to; with other sentences the result may be worse than MODEL, and a note tells where
-    its name, its tags or the number of its sentences are not those of that file. TEXT has one sentence per line, tokens between
-    blanks; it may be packed. The result is a model of the same kind in a far smaller file. A tagger is condensed in the way that
-    has the fewest errors on held-out sentences, and its own weights are left alone where raw text does not help beyond chance;
-    --dev tells how it scores.
+    LABELED is the file that MODEL was trained on. TEXT has one tokenized sentence per line.
 
-    TEXT is counted in pieces of about 1 MB, also where it is packed: --jobs and --engine share them out, and --checkpoint
-    keeps those that are done. An array of jobs on several machines counts with --shard 1/8 to --shard 8/8, each into a file of
-    its own; 'handful merge FILE... -o COUNTS' then gives the very counts of one run, for --counts.
+    \b
+    Examples:
+      handful condense tagger.handful train.tsv raw.txt --dev dev.tsv
+      handful condense tagger.handful train.tsv raw.txt --shard 1/8 --counts counts-1
+      handful condense --merge counts-1 counts-2 -o counts
     """
-    from handful.experiment.condensing import choose_way, condense, read_labeled, tag_columns
-    from handful.methods import load, save
-    from handful.representations.condensed.condensing import Condensing
-    from handful.representations.condensed.share import Share
+    if merge:
+        _merge_counts(list(files), run)
+        return
+    if len(files) < 2:
+        raise click.UsageError("LABELED: missing. Name the file that MODEL was trained on.")
+    from handful.comparison.condensing import choose_way, condense, read_labeled, tag_columns
+    from handful.persistence.model_file import load, save
+    from handful.representations.condensing import Condensing
+    from handful.representations.counts import Share
 
+    (model, labeled), texts = files[:2], files[2:]
     share = None if given["shard"] is None else Share.parse(given["shard"])
     output = run.output or model.parent / f"{model.stem}-condensed.handful"
     read = (model, labeled, given["dev"], *given["taggers"], *texts)
-    check_output(output, *read)
+    check_outputs(None if share is not None else output, inputs=(*read, given["counts"]), force=run.force)
     base = load(model)
     data = read_labeled(base, labeled, given["dev"])
-    way, held_out = choose_way(given["way"], settings["held_out"], is_tagger=data.outputs is not None)
-    files = count_files(given["counts"], held_out is not None)
-    where = {"n_jobs": run.jobs, "engine": run.engine, "checkpoint": run.checkpoint}
-    plan = CountPlan(texts, files, share, given["again"], where)
-    plan.check(output, read, needs_text=way != "rounded")
+    way, held_out = choose_way(given["mode"], settings["held_out"], is_tagger=data.outputs is not None)
+    where = {"n_jobs": run.jobs, "engine": run.engine, "checkpoint": run.resume}
+    plan = CountPlan(texts, count_files(given["counts"], held_out is not None), share, given["again"], where)
+    plan.check((*read, None if share is not None else output), needs_text=way != "rounded")
     prepare = tag_columns(base, [load_tagger(path) for path in given["taggers"]]) if texts else []
-    _tell_other_data(base, labeled, data)
+    _warn_of_other_data(base, labeled, data)
     chosen = CondensingSettings(**{**settings, "held_out": held_out})
     with progress_bar() as progress:
         condensing = Condensing(base, data.inputs, data.outputs, chosen, progress=progress)
         plan.carry_out(condensing, prepare=prepare, progress=progress)
         result = condense(condensing, way, progress=progress) if share is None else None
-    plan.tell(condensing, as_json=run.as_json)
+    plan.show(condensing, as_json=run.as_json)
     if result is not None:
         scores = {} if given["dev"] is None else {"before": data.score(base), "after": data.score(result.model)}
         result.model.training_ = _training(ctx, base, result, condensing.n_counted, scores.get("after", {}))
         save(result.model, output, packed=True)
-        _tell(_facts(model, base, output, result, condensing.n_counted, scores), run.as_json)
+        _show(_facts(model, base, output, result, condensing.n_counted, scores), run.as_json)
+
+
+def _merge_counts(files: list[Path], run: Run) -> None:
+    """Write the sum of counts that --shard made; with --held-out, of both files."""
+    from handful.representations.counts import FeatureCounts, merge_shares
+
+    if run.output is None:
+        raise click.UsageError("-o: missing. Name the file of the sum.")
+    targets = count_files(run.output, held_out := count_files(files[0], True)[1].exists())
+    parts = [[count_files(file, held_out)[number] for file in dict.fromkeys(files)] for number in range(len(targets))]
+    check_outputs(*targets, inputs=[part for group in parts for part in group], force=run.force)
+    size = 0
+    for target, group in zip(targets, parts, strict=True):
+        merged = merge_shares({str(part): FeatureCounts.load(part) for part in group})
+        merged.save(target)
+        size = merged.size
+    if run.as_json:
+        emit_json({"output": str(run.output), "shards": len(parts[0]), "tokens": size})
+        return
+    echo(f"{run.output}: {counted(size, 'token')} of {counted(len(parts[0]), 'share')}")
 
 
 def _training(ctx: click.Context, base: Any, result: Any, n_tokens: int, scores: dict[str, float]) -> dict[str, Any]:
-    """Return how the small model came about, beside what its base model tells of itself."""
-    from handful.core.version import __version__
+    """Return how the small model was trained, besides its base model."""
+    from handful.version import __version__
 
     return {
         **getattr(base, "training_", {}),
@@ -120,25 +223,22 @@ def _training(ctx: click.Context, base: Any, result: Any, n_tokens: int, scores:
         "condensed features": result.model.n_active_condensed_,
         "raw text": n_tokens,
         "handful": __version__,
-        **dev_scores(scores),
+        **{f"dev {name}": value for name, value in scores.items()},
     }
 
 
-def _tell_other_data(base: Any, labeled: Path, data: LabeledData) -> None:
-    """Tell what speaks for another file than the one that the model was fitted to."""
+def _warn_of_other_data(base: Any, labeled: Path, data: LabeledData) -> None:
+    """Print what suggests that LABELED is not the file that the model was trained on."""
     training, n_sentences = getattr(base, "training_", {}), len(data.inputs)
-    told = []
+    signs = []
     if (n_before := training.get("sentences", n_sentences)) != n_sentences:
-        told.append(f"has {counted(n_sentences, 'sentence')}, but MODEL was fitted to {n_before:,}")
+        signs.append(f"has {counted(n_sentences, 'sentence')}, not {n_before:,}")
     if (name := training.get("data", labeled.name)) != labeled.name:
-        told.append(f"is not called {name}, as the file that MODEL was fitted to")
-    unknown = _unknown_tags(base, {tag for row in data.outputs or () for tag in row})
-    if unknown:
-        told.append(
-            f"has tags that MODEL does not know ({', '.join(unknown[:5])}{', ...' if len(unknown) > 5 else ''})"
-        )
-    if told:
-        say(f"{labeled}: {'; it '.join(told)}. LABELED must be the file that MODEL was fitted to.", stderr=True)
+        signs.append(f"is not called {name}")
+    if unknown := _unknown_tags(base, {tag for row in data.outputs or () for tag in row}):
+        signs.append(f"has tags unknown to MODEL ({', '.join(unknown[:5])}{', ...' if len(unknown) > 5 else ''})")
+    if signs:
+        notice(f"{labeled}: may not be the file that MODEL was trained on: it {', it '.join(signs)}.")
 
 
 def _unknown_tags(base: Any, tags: set[str]) -> list[str]:
@@ -160,76 +260,38 @@ def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scor
     small = result.model
     return {
         "model": str(where),
-        "way": result.way,
-        "errors on held-out sentences": result.errors,
+        "mode": result.way,
+        "held_out_errors": result.errors,
         "bins": result.bins,
         "dropped": None if result.dropped is None else asdict(result.dropped),
         "tokens": n_tokens,
-        "features before": int(base.n_active_),
-        "condensed features": small.n_active_condensed_,
-        "features that share them": int(small.n_active_),
+        "features_before": int(base.n_active_),
+        "condensed_features": small.n_active_condensed_,
+        "features": int(small.n_active_),
         "dev": scores,
-        "bytes before": model.stat().st_size,
+        "bytes_before": model.stat().st_size,
         "bytes": where.stat().st_size,
     }
 
 
-def _tell(facts: dict[str, Any], as_json: bool) -> None:
+def _show(facts: dict[str, Any], as_json: bool) -> None:
     if as_json:
         emit_json(facts)
         return
-    for line in _lines(facts):
-        console().print(line, markup=False, soft_wrap=True)
-
-
-def _why(way: str, errors: dict[str, float], bins: dict[str, float]) -> str:
-    """Tell the errors of each way, and why one of them was taken."""
-    from handful.reports import words
-
-    # The weights of the base model are what the way called rounded rounds.
-    shares = {"rounded" if name == "base" else name: value for name, value in errors.items()}
-    told = ", ".join(f"{name} {words.percent(value)}" for name, value in shares.items())
-    with_bins = f" ({', '.join(f'{name} {value:g}' for name, value in bins.items())})" if bins else ""
-    fewer = [name for name, value in shares.items() if value < shares[way]]
-    if len(shares) <= 2 and way != "rounded":
-        why = "as --way says"
-    elif not fewer:
-        why = "for none has fewer"
-    elif way == "rounded":
-        why = f"for {' and '.join(fewer)} {'is' if len(fewer) == 1 else 'are'} not better beyond chance"
-    else:
-        why = "for it is better than rounded beyond chance"
-    return f"errors of 100 on held-out sentences: {told}; {way}{with_bins} is taken, {why}"
-
-
-def _lines(facts: dict[str, Any]) -> list[str]:
-    """Tell what came out, for the worse too."""
-    from handful.reports import words
-
-    lines, scores = [], facts["dev"]
-    for key, before in scores.get("before", {}).items():
-        after = scores["after"][key]
-        change = f"{100 * (after - before):+.1f}"
-        lines.append(f"dev {key}: {words.percent(before)} before, {words.percent(after)} after ({change})")
-    errors = facts["errors on held-out sentences"]
-    if len(errors) > 1:
-        lines.append(_why(facts["way"], errors, facts["bins"]))
+    where, scores = Path(facts["model"]), facts["dev"]
+    raw = "" if facts["mode"] == "rounded" else f", {counted(facts['tokens'], 'token')} of raw text"
+    echo(f"  Mode       {facts['mode']}{raw}")
+    if verbose():
+        # The weights of the base model are what the mode called rounded rounds.
+        errors = {"rounded" if name == "base" else name: value for name, value in facts["held_out_errors"].items()}
+        echo(f"  Held out   {', '.join(f'{name} {percent(value)} errors' for name, value in errors.items())}")
     if dropped := facts["dropped"]:
-        before, after, changed = (words.percent(dropped[key]) for key in ("errors_before", "errors", "changed"))
-        others = ", the others learned again" if dropped["again"] else ""
-        lines.append(
-            f"weights below {dropped['below']:g} were left out{others}: errors on held-out sentences {before} before, "
-            f"{after} after; {changed} of 100 answers changed"
-        )
-    # Weights that are only rounded are not learned from raw text, though it was counted for the other ways.
-    source = "" if facts["way"] == "rounded" else f", by {counted(facts['tokens'], 'token')} of raw text"
-    lines.append(
-        f"{counted(facts['features before'], 'feature')} with a weight each became {facts['features that share them']:,} "
-        f"that share {counted(facts['condensed features'], 'weight')}{source}."
-    )
-    larger = facts["bytes"] >= facts["bytes before"]
-    lines.append(
-        f"{facts['model']}: {words.size(facts['bytes'])}, {'no smaller than' if larger else 'of'} "
-        f"{words.size(facts['bytes before'])}." + (" A higher --discount makes it smaller." if larger else "")
-    )
-    return lines
+        echo(f"  Dropped    weights below {dropped['below']:g}; {percent(dropped['changed'])} of predictions change")
+    for name, before in scores.get("before", {}).items():
+        after = scores["after"][name]
+        echo(f"  {name:<10} {percent(before)} before, {percent(after)} after ({100 * (after - before):+.1f} points)")
+    echo(f"  Weights    {facts['features_before']:,} before, {facts['condensed_features']:,} after")
+    echo(f"  Saved      {where} ({file_size(where)}, before {facts['bytes_before'] / 1e3:.0f} kB)\n")
+    if facts["bytes"] >= facts["bytes_before"]:
+        notice("The model is not smaller. A higher --discount makes it smaller.")
+    suggest_command(f"handful predict {shell_name(where)} TEXT.txt")

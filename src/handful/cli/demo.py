@@ -1,40 +1,43 @@
-"""``handful demo``: in a minute, two tables with few labels, ten rows to label next, and ads tagged from typical words."""
+"""``handful demo``: the commands of a user on files that come with the package."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
+import json
+import os
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.live import live_ranking
-from handful.cli.options import WholeNumber, run_option
+from handful.cli.console import begin, echo, emit_json, notice, percent
+from handful.cli.options import run_option
+from handful.errors import FileError, HandfulError
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from handful.experiment.compare import Comparison
-
-# Two methods that show what unlabeled rows can do and need little compiling, and plain ones that may win; others of the plain ones
-# take part by themselves.
-_METHODS = ("label-spreading", "ordinal-knn", "extra-trees", "kernel-ridge", "logistic-regression", "svm-rbf")
-_WINE_TRIALS = 24  # enough to see that nobody is far ahead
-_N_ADS = 200
-_SHOWN_AD_SEED = 7
-_COLORS = (
-    "bright_blue",
-    "green",
-    "yellow",
-    "magenta",
-    "cyan",
-    "red",
-    "bright_green",
-    "bright_magenta",
-    "bright_yellow",
-    "bright_cyan",
-    "blue",
-    "bright_red",
+_LABELED = {"digits": 50, "wine": 18}
+# The design of the second part is fixed; its result is printed as it comes out.
+_POOL = 1000  # rows to choose from; the others are for testing alone
+_START = 20  # labels at the start
+_MORE = 20  # labels that `next` chooses, or chance
+_RANDOM = 5  # times that as many labels are chosen at random
+_QUICK = "logistic-regression"  # for the seven fits
+_BAR = 40  # characters of a bar of 100%
+_FIELDS = (
+    "--similarity",
+    "nearby-roots",
+    "--sticky",
+    "4",
+    "--n-starts",
+    "1",
+    "--no-spelling",
+    "--boundary",
+    "BOUNDARY",
 )
 
 
@@ -44,227 +47,221 @@ _COLORS = (
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("handful-demo"),
     show_default=True,
-    help="Where the report and the data go.",
+    help="Folder of the demo's files, which the commands can be run in again.",
 )
-@click.option(
-    "--trials", type=WholeNumber(12), default=40, show_default=True, help="Trials of each comparison at most."
-)
-@run_option("jobs", default=-1)
+@run_option("force")
 @run_option("as_json")
-def command(folder: Path, trials: int, jobs: int, as_json: bool) -> None:
-    """Show what handful does, on data that comes with it.
+def demo_command(folder: Path, force: bool, as_json: bool) -> None:
+    """Run four short examples on bundled data: few labels, active learning, unlabeled rows, prototypes.
 
-    First two tables of which few rows have a label: digits, where unlabeled rows help, and wines, where they need not. Then the
-    ten digits to label next, and what they bring. Last generated apartment ads: a tagger learns twelve fields from three typical
-    words each, and no labels at all.
+    \b
+    Example:
+      handful demo
     """
-    from handful.core.errors import FileError
-
+    if folder.exists() and not (folder / ".handful-demo").exists() and not force:
+        raise FileError(f"{folder}: exists already. Add --force to write into it, or name another --folder.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FileError(f"{folder}: cannot be made ({error.strerror}).") from None
-    if not _compiled():
-        note = "The first run compiles the kernels, which takes half a minute; later runs do not."
-        console(stderr=True).print(note, style="dim")
-    _write_tables(folder)
-    digits = _comparison(folder, "digits", "digit", "5-per-class", trials, jobs)
-    digits.to_html(folder / "report.html")
-    wine = _comparison(folder, "wine", "cultivar", "18", min(trials, _WINE_TRIALS), jobs)
-    labels = _ten_more()
-    ads = _ads(folder, jobs)
+        raise FileError(f"{folder}: cannot be made ({error.strerror}). Name another --folder.") from None
+    (folder / ".handful-demo").write_text("Files of 'handful demo'.\n", encoding="utf-8")
+    if not _is_compiled():
+        notice("The first run compiles the kernels, which takes about half a minute.")
+    with _working_in(folder):
+        demo = _Demo(quiet=as_json)
+        facts = {"few_labels": demo.few_labels(), "next": demo.chosen_labels()}
+        facts |= {"wine": demo.unlabeled_data(), "ads": demo.prototypes()}
     if as_json:
-        tables = {"digits": digits.content.as_dict(), "wine": wine.content.as_dict()}
-        emit_json({"report": folder / "report.html", **tables, "next": labels, "ads": ads["facts"]})
+        emit_json(facts)
         return
-    out = console()
-    _show_table(out, "1. Digits: 1,797 small images, 5 labels for each digit", digits)
-    out.print(f"Report: {folder / 'report.html'}\n", markup=False)
-    _show_table(out, "2. Wines: 178 rows, 18 of them labeled", wine)
-    _show_ten_more(out, labels)
-    _show_ad(out, ads)
-    _show_next(out)
+    echo(f"\nThe files are in {folder}. On your own data:\nNext:  handful fit YOURS.csv --target LABEL_COLUMN")
 
 
-def _compiled() -> bool:
+def _is_compiled() -> bool:
     import handful.kernels
 
-    return any(Path(handful.kernels.__file__).parent.glob("__pycache__/*.nbi"))
+    places = [Path(handful.kernels.__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR", ""))]
+    return any(next(place.rglob("*.nbi"), None) is not None for place in places if place.is_dir() and place != Path())
 
 
-def _write_tables(folder: Path) -> None:
-    """Write two tables that come with scikit-learn, as a person would have them."""
-    import polars as pl
+@contextmanager
+def _working_in(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+class _Demo:
+    """The four parts; each prints its command lines and returns its figures."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.quiet = quiet
+        self.truth = {name: _write_table(name) for name in _LABELED}
+
+    def say(self, text: str, style: str | None = None) -> None:
+        """Print a line."""
+        if not self.quiet:
+            echo(text, style=style)
+
+    def run(self, *words: str, show: Sequence[str] = (), silent: bool = False) -> None:
+        """Run a command, print its line, and of what it prints the lines that begin in a certain way."""
+        from handful.cli import group
+
+        if not silent:
+            self.say(f"$ handful {' '.join(words)}", "cyan")
+        out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        with redirect_stdout(out), redirect_stderr(io.StringIO()):
+            group.main([*words, *(["--force"] if "--force" not in words else [])], "handful", standalone_mode=False)
+        begin()
+        out.seek(0)
+        for line in out.read().splitlines():
+            if line.strip().startswith(tuple(show)) and show:
+                self.say(line.rstrip())
+
+    def accuracy(self, name: str, target: str) -> float:
+        """Return the share of correct predictions for the rows without a label."""
+        with open("predictions.csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        pairs = [(row["predicted"], true) for row, true in zip(rows, self.truth[name], strict=True) if not row[target]]
+        n_correct: int = sum(predicted == true for predicted, true in pairs)
+        return n_correct / len(pairs)
+
+    def few_labels(self) -> dict[str, Any]:
+        """Fit digits with 50 labels, and reveal the true accuracy."""
+        self.say(f"1. Few labels: 1,797 images of digits, {_LABELED['digits']} labeled", "bold")
+        self.run("fit", "digits.csv", "--target", "digit", show=("Model", "Accuracy"))
+        self.run("predict", "digits.handful", "digits.csv", "-o", "predictions.csv")
+        accuracy = self.accuracy("digits", "digit")
+        self.say(f"  True accuracy of the unlabeled rows: {percent(accuracy)}\n")
+        return {"labeled": _LABELED["digits"], "accuracy": accuracy}
+
+    def chosen_labels(self) -> dict[str, Any]:
+        """Label more digits, chosen by `next` and at random, and compare the accuracy on rows that neither can choose."""
+        self.say(f"2. Active learning: {_START} labels, and {_MORE} more, chosen by 'next' or at random", "bold")
+        self.truth |= dict(zip(("pool", "test"), _split_digits(), strict=True))
+        before = self._fit_and_score("pool.csv")
+        self.run("next", "pool.csv", "--target", "digit", "-n", str(_MORE), "-o", "todo.csv")
+        self._fill("todo.csv")
+        self.run("merge", "pool.csv", "todo.csv", "-o", "chosen.csv")
+        chosen = self._fit_and_score("chosen.csv", silent=False)
+        draws = []
+        for seed in range(_RANDOM):
+            _add_labels("pool.csv", "random.csv", self.truth["pool"], "digit", seed)
+            draws.append(self._fit_and_score("random.csv"))
+        mean = sum(draws) / len(draws)
+        bars = ((f"{_START} labels", before), (f"+{_MORE} at random", mean), (f"+{_MORE} by 'next'", chosen))
+        for title, value in bars:
+            self.say(f"  {title:<14} {'█' * round(_BAR * value)} {percent(value)}")
+        n_tested = len(self.truth["test"])
+        self.say(
+            f"  'next' against random: {100 * (chosen - mean):+.1f} points of true accuracy on {n_tested} other rows"
+        )
+        spread = f"{percent(min(draws))} to {percent(max(draws))}"
+        self.say(f"  Method: {_QUICK}; at random: mean of {_RANDOM} draws ({spread})\n", "dim")
+        scores = {"before": before, "chosen": chosen, "random": mean, "random_draws": draws}
+        return {"method": _QUICK, "tested": n_tested, **scores}
+
+    def _fit_and_score(self, data: str, *, silent: bool = True) -> float:
+        fit = ("fit", data, "--target", "digit", "--method", _QUICK, "-o", "quick.handful")
+        self.run(*fit, silent=silent)
+        self.run("predict", "quick.handful", "test.csv", "-o", "predictions.csv", silent=True)
+        return self.accuracy("test", "digit")
+
+    def _fill(self, todo: str) -> None:
+        """Fill in the true labels, as a person would."""
+        with open(todo, encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            row["digit"] = self.truth["pool"][int(row["next_row"].split()[1]) - 1]
+        _write(todo, rows)
+
+    def unlabeled_data(self) -> dict[str, Any]:
+        """Compare a method that uses unlabeled rows with one that does not."""
+        self.say(f"3. With and without unlabeled rows: 178 wines, {_LABELED['wine']} labeled", "bold")
+        scores = {}
+        for method in ("label-spreading", "logistic-regression"):
+            fit = ("fit", "wine.csv", "--target", "cultivar", "--method", method, "-o", "quick.handful")
+            self.run(*fit)
+            self.run("predict", "quick.handful", "wine.csv", "-o", "predictions.csv", silent=True)
+            scores[method] = self.accuracy("wine", "cultivar")
+        spread, plain = scores.values()
+        self.say(f"  True accuracy with unlabeled rows {percent(spread)}, with labels only {percent(plain)}\n")
+        return {"label_spreading": spread, "logistic_regression": plain}
+
+    def prototypes(self) -> dict[str, Any]:
+        """Tag ads with fields from three example words per field."""
+        content = json.loads(
+            gzip.decompress((resources.files("handful.data") / "samples" / "ads.json.gz").read_bytes())
+        )
+        ads, lists = content["ads"], content["prototypes"]
+        lines = [" ".join(ad["tokens"]) for ad in ads]
+        Path("ads.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        Path("fields.tsv").write_text("".join(f"{k}\t{' '.join(v)}\n" for k, v in lists.items()), encoding="utf-8")
+        n_words = sum(map(len, lists.values()))
+        self.say(f"4. No labels: fields of {len(ads)} apartment ads (generated) from {n_words} prototypes", "bold")
+        self.run("fit", "prototypes", "fields.tsv", "ads.txt", "--fields", *_FIELDS)
+        self.run("predict", "ads.handful", "ads.txt", "--tokens", "blanks", "-o", "ads.jsonl")
+        tagged = [json.loads(line)["tag"] for line in Path("ads.jsonl").read_text(encoding="utf-8").splitlines()]
+        pairs = [pair for ad, tags in zip(ads, tagged, strict=True) for pair in zip(tags, ad["field"], strict=True)]
+        accuracy = sum(tag == true for tag, true in pairs) / len(pairs)
+        shown, previous = [], None
+        for token, tag in list(zip(ads[0]["tokens"], tagged[0], strict=True))[:18]:
+            shown += ([f"[{tag}]"] if tag != previous else []) + [token]
+            previous = tag
+        self.say(f"  {' '.join(shown)} …")
+        self.say(f"  True accuracy: {percent(accuracy)} of {len(pairs):,} words")
+        return {"ads": len(ads), "prototypes": n_words, "accuracy": accuracy}
+
+
+def _write_table(name: str) -> list[str]:
+    """Write a table of scikit-learn with a few labels, and return all labels."""
+    rows, truth = _bundled(name)
+    target = list(rows[0])[-1]
+    for number in random.Random(0).sample(range(len(truth)), _LABELED[name]):
+        rows[number][target] = truth[number]
+    _write(f"{name}.csv", rows)
+    return truth
+
+
+def _split_digits() -> tuple[list[str], list[str]]:
+    """Write digits in random order, rows to choose from with a few labels and rows for testing; return the labels of both."""
+    rows, truth = _bundled("digits")
+    order = random.Random(0).sample(range(len(truth)), len(truth))
+    for number in order[:_START]:
+        rows[number]["digit"] = truth[number]
+    pool, test = order[:_POOL], order[_POOL:]
+    for name, part in (("pool", pool), ("test", test)):
+        _write(f"{name}.csv", [rows[number] for number in part])
+    return [truth[number] for number in pool], [truth[number] for number in test]
+
+
+def _bundled(name: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the rows of a table of scikit-learn, with an empty label column at the end, and all labels."""
     from sklearn.datasets import load_digits, load_wine
 
-    from handful.core.files import atomic_writer
-
-    wine, digits = load_wine(), load_digits()
-    grower = pl.Series("cultivar", [f"grower {number + 1}" for number in wine.target.tolist()])
-    digit = pl.Series("digit", [f"digit {number}" for number in digits.target.tolist()])
-    frames = {
-        "wine": pl.DataFrame(wine.data, schema=[name.replace("/", "_") for name in wine.feature_names]).with_columns(
-            grower
-        ),
-        "digits": pl.DataFrame(digits.data, schema=digits.feature_names).with_columns(digit),
-    }
-    for name, frame in frames.items():
-        with atomic_writer(folder / f"{name}.csv") as file:
-            frame.write_csv(file)
+    bunch, target = (load_digits(), "digit") if name == "digits" else (load_wine(), "cultivar")
+    names = [column.replace("/", "_") for column in bunch.feature_names]
+    rows = [{**dict(zip(names, cells, strict=True)), target: ""} for cells in bunch.data.tolist()]
+    return rows, [f"{target} {label}" for label in bunch.target.tolist()]
 
 
-def _comparison(folder: Path, name: str, target: str, labels: str, trials: int, jobs: int) -> Comparison:
-    from handful.experiment.compare import compare
-
-    table = folder / f"{name}.csv"
-    line = f"handful compare {table} --target {target} --labels {labels} --methods {','.join(_METHODS)}"
-    limits: dict[str, Any] = {"trials": trials, "n_jobs": jobs, "command": line}
-    with live_ranking() as watch:
-        return compare(table, target, labels=labels, methods=_METHODS, watch=watch, **limits)
-
-
-def _ten_more() -> dict[str, Any]:
-    """Label ten more digits, chosen and at random, and see what they bring."""
-    import numpy as np
-    from sklearn.datasets import load_digits
-
-    from handful.labeling import LabelLoop
-
-    X, truth = load_digits(return_X_y=True)
-    X, names = X[:600], truth[:600].astype(str)
-    rng = np.random.default_rng(0)
-    given = rng.permutation(len(X))[:20]
-    loop = LabelLoop(X)
-    for row in given:
-        loop.label(int(row), names[row])
-    picks = loop.next(10)
-    others = np.setdiff1d(np.arange(len(X)), given)
-    random = [_accuracy(X, names, np.append(given, rng.permutation(others)[:10])) for _ in range(10)]
-    return {
-        "rows": [{"row": pick.row, "reason": pick.reason} for pick in picks],
-        "labels": len(given),
-        "before": _accuracy(X, names, given),
-        "chosen": _accuracy(X, names, np.append(given, [pick.row for pick in picks])),
-        "random": float(np.mean(random)),
-    }
+def _add_labels(source: str, output: str, truth: Sequence[str], target: str, seed: int) -> None:
+    """Write a table with more labels, of random rows."""
+    with open(source, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    unlabeled = [number for number, row in enumerate(rows) if not row[target]]
+    for number in random.Random(seed).sample(unlabeled, _MORE):
+        rows[number][target] = truth[number]
+    _write(output, rows)
 
 
-def _accuracy(X: np.ndarray, names: np.ndarray, rows: np.ndarray) -> float:
-    import numpy as np
-    from sklearn.svm import SVC
-
-    rest = np.setdiff1d(np.arange(len(X)), rows)
-    return float((SVC(C=10).fit(X[rows], names[rows]).predict(X[rest]) == names[rest]).mean())
-
-
-def _ads(folder: Path, jobs: int) -> dict[str, Any]:
-    import time
-
-    import numpy as np
-
-    from handful.corpora.make import APARTMENT_PROTOTYPES, make_apartment_ads
-    from handful.methods import save
-    from handful.tagging import PrototypeTeam
-
-    ads = make_apartment_ads(_N_ADS, random_state=0)
-    sentences = [ad.tokens for ad in ads]
-    # For less time than by default, settings are named that suit such ads, and there are two starts, not three.
-    tagger = PrototypeTeam(
-        APARTMENT_PROTOTYPES,
-        fields=True,
-        similarity="nearby-roots",
-        spelling=False,
-        sticky=4.0,
-        n_starts=2,
-        boundary="BOUNDARY",
-        n_jobs=jobs,
-        random_state=0,
-    )
-    start = time.perf_counter()
-    with progress_bar() as progress:
-        tagger.fit(sentences, progress=progress)
-    seconds = time.perf_counter() - start
-    tags = tagger.predict(sentences)
-    pairs = [
-        (answer, right)
-        for ad, answers in zip(ads, tags, strict=True)
-        for answer, right in zip(answers, ad["field"], strict=True)
-    ]
-    save(tagger, folder / "ads.handful")
-    facts = {
-        "ads": len(ads),
-        "words": len(pairs),
-        "labels": 0,
-        "prototypes": {field: list(words) for field, words in APARTMENT_PROTOTYPES.items()},
-        "accuracy": sum(answer == right for answer, right in pairs) / len(pairs),
-        "seconds": seconds,
-    }
-    number = int(np.random.default_rng(_SHOWN_AD_SEED).integers(len(ads)))
-    return {"facts": facts, "tokens": sentences[number], "tags": tags[number]}
-
-
-def _show_table(out: Any, heading: str, result: Comparison) -> None:
-    from rich.text import Text
-
-    from handful.reports.terminal import render_terminal
-
-    # What came out stands before the figures; what else there is to say stands in the report.
-    ranking, *_, best_bet, proven = render_terminal(result.content)
-    for part in (Text(heading, style="bold"), proven, ranking, best_bet, ""):
-        out.print(part)
-
-
-def _show_ten_more(out: Any, found: dict[str, Any]) -> None:
-    from collections import Counter
-
-    from rich.text import Text
-
-    between = "between two digits"
-    reasons = Counter(between if pick["reason"].startswith("between") else pick["reason"] for pick in found["rows"])
-    told = "; ".join(f"{count} {reason}" for reason, count in reasons.most_common(3))
-    out.print(Text(f"3. Which ten of 600 digits to label next, after {found['labels']} at random?", style="bold"))
-    out.print(f"   rows {', '.join(str(pick['row']) for pick in found['rows'])} ({told})", markup=False)
-    out.print(
-        f"A support vector machine goes from {100 * found['before']:.1f} % to {100 * found['chosen']:.1f} % with these ten, "
-        f"and to {100 * found['random']:.1f} % with ten at random (mean of ten draws).\n",
-        markup=False,
-    )
-
-
-def _show_ad(out: Any, ads: dict[str, Any]) -> None:
-    from rich.text import Text
-
-    facts = ads["facts"]
-    fields = [field for field in facts["prototypes"] if field != "BOUNDARY"]
-    color = dict(zip(fields, _COLORS, strict=False))
-    out.print(
-        Text(f"4. Text: {facts['ads']} generated apartment ads, no labels, twelve lines of typical words", style="bold")
-    )
-    for field, words in facts["prototypes"].items():
-        out.print(Text(f"   {field:<13}", style=color.get(field, "dim")).append(" ".join(words), style="dim"))
-    out.print("An ad, picked at random, as the tagger reads it:")
-    told = Text("   ")
-    last = None
-    for token, tag in zip(ads["tokens"], ads["tags"], strict=True):
-        if tag != last:
-            told.append(f"[{tag}] ", style=f"dim {color.get(tag, '')}".strip())
-            last = tag
-        told.append(f"{token} ", style=f"bold {color.get(tag, '')}".strip())
-    out.print(told)
-    out.print(
-        f"{100 * facts['accuracy']:.1f} % of {facts['words']:,} words get the right one of twelve fields, "
-        f"after {facts['seconds']:.0f} s, from 36 typical words.\n",
-        markup=False,
-    )
-
-
-def _show_next(out: Any) -> None:
-    from rich.text import Text
-
-    out.print(Text("5. Your own data", style="bold"))
-    for line in (
-        "handful fit YOURS.csv --target LABEL                 two minutes; an empty LABEL is an unlabeled row",
-        "handful predict YOURS.handful NEW.csv --abstain 0.8  answers, blank where unsure",
-        "handful next YOURS.csv --target LABEL -n 10          which rows to label next",
-    ):
-        out.print(f"   {line}", markup=False, soft_wrap=True)
+def _write(path: str, rows: Sequence[dict[str, Any]]) -> None:
+    if not rows:
+        raise HandfulError(f"{path}: no rows to write.")
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and one line on stderr where something is wrong."""
+"""Exit codes: how a command ends, and the one sentence that says why."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from typing import Any, NoReturn
 import click
 
 from handful.cli.console import visible
-from handful.core.errors import HandfulError, ParameterError
+from handful.errors import HandfulError, ParameterError
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-_PYTHON_NAME = re.compile(r"([a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*|CRF): ")  # of a function, of a class
+_PYTHON_NAME = re.compile(
+    r"(compare|fit|suggest|[a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*|CRF): "
+)  # of a function, of a class
 _AGAIN = 0.05  # seconds until a signal that came at a bad moment is sent again
 _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
+_NO_MEMORY = "not enough memory. Use a smaller file, fewer --unlabeled-rows, or a machine with more memory."
 
 
 class ReaderLeft(Exception):  # noqa: N818 (no error)
-    """Nobody reads our output any more: its reader, such as `head`, has what it wanted."""
+    """The reader of our output, such as `head`, has closed it."""
 
 
 class Stopped(SystemExit):
-    """The process was told to end by a signal; whoever holds a file or a worker lets it go on the way out.
-
-    It is a `SystemExit` because event loops hold back every other exception.
-    """
+    """A signal asked the process to end. It is a `SystemExit` because event loops hold back every other exception."""
 
     def __init__(self, number: int) -> None:
         super().__init__(128 + number)
@@ -48,9 +48,9 @@ def exit_code(command: Callable[[], Any], arguments: list[str], *, debug: bool =
     command : callable
         The command.
     arguments : list of str
-        What it was given, for the last sentence of a run that is interrupted.
+        Its arguments.
     debug : bool
-        Whether a failure shows a traceback.
+        Whether a failure prints a traceback.
 
     Returns
     -------
@@ -68,19 +68,21 @@ def exit_code(command: Callable[[], Any], arguments: list[str], *, debug: bool =
         _forget_output()
         return 0
     except Stopped as stopped:
-        _end_workers()
-        return _fail(f"ended by {signal.Signals(stopped.number).name}{_hint(arguments)}", 128 + stopped.number)
+        from handful.parallel import end_children
+
+        end_children()
+        return _fail(f"ended by {signal.Signals(stopped.number).name}{_resume(arguments)}", 128 + stopped.number)
     except BaseException as error:
-        code, message = _judged(error, arguments)
+        code, message = _judge(error, arguments)
         if debug:
             traceback.print_exc()
         return _fail(message, code) if message else code
 
 
-def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
-    """Return the exit code of an error and the sentence that tells it; an empty one has been told already."""
-    if isinstance(error, click.Abort | KeyboardInterrupt):
-        return 130, f"interrupted{_hint(arguments)}"
+def _judge(error: BaseException, arguments: list[str]) -> tuple[int, str]:
+    """Return the exit code of an error and its sentence, empty if it was printed already."""
+    if isinstance(error, click.Abort | KeyboardInterrupt) or _was_interrupted(error):
+        return 130, f"interrupted{_resume(arguments)}"
     if isinstance(error, click.UsageError):
         if type(error).__name__ == "NoArgsIsHelpError":  # of click from 8.2 on; earlier ones end by themselves
             error.show()
@@ -89,40 +91,81 @@ def _judged(error: BaseException, arguments: list[str]) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return 1, error.format_message()
     if isinstance(error, HandfulError):
-        return 2 if isinstance(error, ParameterError) else 1, _for_the_shell(str(error), arguments)
-    if isinstance(error, OSError) and error.errno in _UNWRITABLE:
-        _forget_output()
-        return 1, f"the output cannot be written ({os.strerror(error.errno)}). Make room, or name another place."
-    if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
-        return 1, f"{error.filename}: cannot be read or written ({os.strerror(error.errno)})."
+        return 2 if isinstance(error, ParameterError) else 1, _without_python_name(str(error), arguments)
+    if isinstance(error, MemoryError):
+        return 1, _NO_MEMORY
+    if isinstance(error, ImportError):
+        return 1, f"{error.name or 'a module'}: cannot be loaded ({error}). Install handful again, or free memory."
+    if isinstance(error, OSError):
+        return 1, _system_error(error)
     if not isinstance(error, Exception):
         raise error
     text = f"unexpected {type(error).__name__}: {error}".rstrip()
     return 1, f"{text} (run again with --debug for the traceback)"
 
 
+def _system_error(error: OSError) -> str:
+    if error.errno == errno.ENOMEM:
+        return _NO_MEMORY
+    if error.errno in _UNWRITABLE:
+        _forget_output()
+        return f"the output cannot be written ({os.strerror(error.errno)}). Make room, or name another place."
+    if error.errno is not None and error.filename is not None:
+        return f"{error.filename}: cannot be read or written ({os.strerror(error.errno)})."
+    return f"unexpected {type(error).__name__}: {error} (run again with --debug for the traceback)"
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether an interrupt is what caused an error, such as one within an import."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # an error that is raised again is the context of its own cause
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _usage(error: click.UsageError) -> str:
-    """Return what was wrong in the use of a command, and where its options are told."""
-    told = error.format_message().rstrip()
-    told = told if told.endswith((".", "?", "!", ")")) else f"{told}."
-    return told if error.ctx is None else f"{told} See '{error.ctx.command_path} --help'."
+    """Return what is wrong in the use of a command, the option first, and where its options are listed."""
+    text = error.format_message().rstrip()
+    if isinstance(error, click.NoSuchOption):
+        near = f" Did you mean {' or '.join(sorted(error.possibilities))}?" if error.possibilities else ""
+        text = f"{error.option_name}: no such option.{near}"
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        option = error.param.param_type_name == "option"
+        name = max(error.param.opts, key=len) if option else (error.param.metavar or str(error.param.name).upper())
+        is_missing = isinstance(error, click.MissingParameter)
+        text = f"{name}: {'missing' if is_missing else error.message}"
+    text = text if text.endswith((".", "?", "!", ")")) else f"{text}."
+    return text if error.ctx is None else f"{text} See '{error.ctx.command_path} --help'."
 
 
-def _for_the_shell(message: str, arguments: list[str]) -> str:
+def _without_python_name(message: str, arguments: list[str]) -> str:
     """Leave out the Python name that an error begins with, which nobody typed."""
     name = _PYTHON_NAME.match(message)
     return message if name is None or name[1] in arguments else message[name.end() :]
 
 
 def _forget_output() -> None:
-    """Let what is still in the buffer of stdout go nowhere; or the end of the process would try to write it once more."""
+    """Send what is still in the buffer of stdout nowhere; or the end of the process would try to write it once more."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _hint(arguments: list[str]) -> str:
-    kept = any(argument.partition("=")[0] == "--checkpoint" for argument in arguments)
-    return "; the same command goes on from the checkpoint." if kept else "."
+def open_closed_streams() -> None:
+    """Open the null device where stdin, stdout or stderr is closed, so that no other file gets its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def _resume(arguments: list[str]) -> str:
+    kept = any(argument.partition("=")[0] == "--resume" for argument in arguments)
+    return "; the same command goes on from there." if kept else "."
 
 
 @contextmanager
@@ -137,19 +180,22 @@ def _signals_raise() -> Iterator[None]:
         signal.signal(number, signal.SIG_IGN)  # one request is enough; the way out is not to be cut short
         raise Stopped(number)
 
-    def dropped(told: Any) -> None:
-        if not isinstance(told.exc_value, Stopped):
-            show(told)
+    def dropped(event: Any) -> None:
+        if isinstance(event.exc_value, KeyboardInterrupt):
+            number = int(signal.SIGINT)
+        elif isinstance(event.exc_value, Stopped):
+            number = event.exc_value.number
+            signal.signal(number, stop)
+        else:
+            show(event)
             return
-        number = told.exc_value.number
-        signal.signal(number, stop)
         again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
         again.daemon = True
         again.start()
 
     show, sys.unraisablehook = sys.unraisablehook, dropped
     before = {}
-    with suppress(ValueError):  # signals belong to the main thread; elsewhere whoever runs it deals with them
+    with suppress(ValueError):  # signals belong to the main thread
         before = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
         yield
@@ -160,14 +206,9 @@ def _signals_raise() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _end_workers() -> None:
-    from handful.compute.processes import end_children
-
-    end_children()
-
-
 def _fail(message: str, code: int) -> int:
-    click.echo(f"handful: {visible(' '.join(message.split()))}", err=True)
+    with suppress(OSError):
+        click.echo(f"handful: {visible(' '.join(message.split()))}", err=True)
     return code
 
 

@@ -1,90 +1,253 @@
-"""``handful fit table``: the best method, or a named one, fitted to a table and saved."""
+"""``handful fit``, and ``handful fit table``, which is meant where no kind of model is named."""
 
 from __future__ import annotations
 
-import shlex
+import json
 import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, say
-from handful.cli.earlier_model import check_earlier
-from handful.cli.options import Run, check_output, command_line, model_file, run_options, shell_name, table_options
-from handful.cli.race_options import classifier_of, race_options, session_of, with_methods
-from handful.core.counted import counted
-from handful.core.errors import HandfulError
+from handful.cli.console import (
+    echo,
+    emit_json,
+    file_size,
+    interval,
+    notice,
+    percent,
+    shell_name,
+    status_line,
+    suggest_command,
+    verbose,
+)
+from handful.cli.options import (
+    INPUT,
+    Number,
+    Priors,
+    Reading,
+    Run,
+    WholeNumber,
+    command_line,
+    reading_options,
+    run_options,
+    target_option,
+    unlabeled_rows_option,
+)
+from handful.cli.outputs import check_outputs, model_path
+from handful.errors import HandfulError, counted
 
 if TYPE_CHECKING:
-    from handful.experiment.problem import Problem
-    from handful.methods.table_model import TableModel
+    from handful.comparison.trials import Limits, Snapshot
+    from handful.data.table import Table
+    from handful.models.table_model import TableModel
 
-_OF_RACES = ("classes", "minutes", "trials", "memory", "jobs")  # options that only races have a use for
-_ASKED = 2_000  # unlabeled rows that are looked at for how answers are spread
-_MOST_TOLD = 8
-_ROUNDED = 0.005  # by which a percentage may be off its counts
-_LEAST_SPREAD = 20  # unlabeled rows; fewer tell nothing of how frequent classes are
+# Kind of model -> module, one-line help.
+KINDS = {
+    "table": ("fit_table", "Classifier of table rows (the default)."),
+    "tagger": ("fit_text", "Tagger of sentences, from tagged sentences."),
+    "prototypes": ("fit_text", "Tagger from prototypes (a few example words per label) and raw text."),
+    "parser": ("fit_text", "Dependency parser, from trees."),
+    "senses": ("fit_text", "Word senses, from labeled contexts."),
+}
+METRICS = ("auto", "accuracy", "balanced_accuracy", "f1_macro")
+_ASKED = 2_000  # unlabeled rows of which the distribution of predictions is shown
+_LEAST_SPREAD, _MOST_CLASSES = 20, 8  # fewer rows tell nothing of class frequencies; more classes fill the screen
+
+
+class KindGroup(click.Group):
+    """A group whose commands are kinds of models; anything else is an argument of the first kind."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the kinds."""
+        return list(KINDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one kind."""
+        from handful.cli import with_common_options
+
+        if cmd_name not in KINDS:
+            return None
+        command = getattr(import_module(f"handful.cli.{KINDS[cmd_name][0]}"), f"fit_{cmd_name}_command")
+        assert isinstance(command, click.Command)
+        return with_common_options(command)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the default kind before arguments that name none."""
+        if args and args[0] not in KINDS and args[0] not in ctx.help_option_names:
+            _refuse_misspelled(ctx, args[0])
+            args = ["table", *args]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the kinds, and the options of the default kind."""
+        with formatter.section("Kinds of models"):
+            formatter.write_dl([(kind, text) for kind, (_, text) in KINDS.items()])
+        command = self.get_command(ctx, "table")
+        assert command is not None
+        with formatter.section("Options of 'handful fit DATA' (other kinds: handful fit KIND --help)"):
+            records = [param.get_help_record(ctx) for param in command.get_params(ctx)]
+            formatter.write_dl([record for record in records if record])
+
+
+def _refuse_misspelled(ctx: click.Context, word: str) -> None:
+    from difflib import get_close_matches
+
+    if Path(word).exists() or word.startswith("-"):
+        return
+    near = get_close_matches(word, KINDS, n=1)
+    if near or word.replace("-", "_").isidentifier():  # a name without a point or a folder is hardly that of a file
+        hint = f"Did you mean {near[0]!r}?" if near else f"Kinds are {', '.join(KINDS)}."
+        ctx.fail(f"{word}: no such file and no such kind of model. {hint}")
+
+
+@click.command("fit", cls=KindGroup, no_args_is_help=True, subcommand_metavar="[KIND] DATA [OPTIONS]")
+def fit_command() -> None:
+    """Train a model and save it.
+
+    \b
+    Examples:
+      handful fit customers.csv --target segment
+      handful fit customers.csv --target segment --method random-forest
+      handful fit tagger train.tsv --unlabeled raw.txt
+    """
+
+
+# -- options and helpers of a search over methods, which compare uses too ---------------------------------------------
+
+_SEARCH_OPTIONS = (
+    click.option(
+        "--minutes",
+        type=Number(min=0, min_open=True),
+        default=2.0,
+        show_default=True,
+        help="Time limit of the whole command.",
+    ),
+    click.option("--trials", type=WholeNumber(min=1), help="Stop after so many fits instead: reproducible."),
+    click.option("--memory", type=Number(min=0, min_open=True), metavar="GB", help="Memory limit."),
+    click.option("--metric", type=click.Choice(METRICS), default="auto", show_default=True, help="Score to optimize."),
+    click.option(
+        "--text",
+        metavar="words|lsa|vectors|FOLDER",
+        default="auto",
+        show_default=True,
+        help="Features of text columns; FOLDER is an encoder.",
+    ),
+    click.option(
+        "--with",
+        "classes",
+        metavar="MODULE:CLASS",
+        multiple=True,
+        help="Also try a classifier, such as sklearn.svm:SVC. Repeatable.",
+    ),
+)
+
+
+def search_options(command: Any) -> Any:
+    """Add the options of a search over methods."""
+    for option in reversed(_SEARCH_OPTIONS):
+        command = option(command)
+    return command
+
+
+def limits_of(given: dict[str, Any], run: Run, **more: Any) -> Limits:
+    """Return the limits that options set; time counts from now."""
+    from handful.comparison.trials import Limits
+
+    limits = {"minutes": given["minutes"], "trials": given["trials"], "max_unlabeled": given["unlabeled_rows"]}
+    return Limits(n_jobs=run.jobs, seed=run.seed, memory_gb=given["memory"], **limits, **more)
+
+
+def with_methods(methods: Sequence[str] | None, classes: Sequence[str]) -> list[Any] | None:
+    """Return methods by name and classifiers by module and class; None if nothing was named, which means all."""
+    if methods is None and not classes:
+        return None
+    from handful.registry import method_names
+
+    return [*(method_names("table") if methods is None else methods), *map(classifier_of, classes)]
+
+
+def classifier_of(text: str) -> Any:
+    """Return a new classifier by ``module:Class``, or self-training or tri-training around one."""
+    outer, parenthesis, inner = text.partition("(")
+    if parenthesis and inner.endswith(")"):
+        from handful.models.adapters import put_around
+        from handful.registry import AROUND
+
+        if outer not in AROUND:
+            raise click.UsageError(f"--with {text}: {outer!r} takes no classifier. Use {' or '.join(AROUND)}.")
+        return put_around(outer, classifier_of(inner[:-1]))
+    module, _, name = text.partition(":")
+    if not module or not name:
+        raise click.UsageError(f"--with {text}: not MODULE:CLASS. Write sklearn.svm:SVC.")
+    try:
+        named = getattr(import_module(module), name)
+    except AttributeError:
+        raise click.UsageError(f"--with {text}: {module} has no class {name!r}.") from None
+    except Exception as error:  # whatever the code of the module raises
+        raise click.UsageError(f"--with {text}: the module cannot be imported ({error}).") from None
+    # Looked at before it is called: sys:exit would end the process.
+    if not (isinstance(named, type) and callable(getattr(named, "fit", None)) and hasattr(named, "predict")):
+        raise click.UsageError(f"--with {text}: not a class with fit and predict. Write sklearn.svm:SVC.")
+    try:
+        return named()
+    except Exception as error:
+        raise click.UsageError(f"--with {text}: it cannot be made without parameters ({error}).") from None
+
+
+@contextmanager
+def search_status() -> Iterator[Callable[[Snapshot], None]]:
+    """Give a callback that shows how a search is going in one line on a terminal."""
+    with status_line() as show:
+
+        def watch(snapshot: Snapshot) -> None:
+            if snapshot.message:
+                show(snapshot.message)
+            elif snapshot.scores:
+                best, fits = snapshot.scores[0], counted(snapshot.n_trials, "fit")
+                show(f"{snapshot.seconds:.0f} s, {fits}, best so far: {best.method} {percent(best.mean)}")
+
+        yield watch
+
+
+# -- fit table --------------------------------------------------------------------------------------------------------
 
 
 @click.command("table")
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option(
-    "--target", required=True, metavar="COLUMN", help="Column of labels; rows whose cell is empty are unlabeled."
-)
-@click.option(
-    "--method",
-    default="auto",
-    show_default=True,
-    help="A method, such as extra-trees, tri-training(extra-trees) or sklearn.svm:SVC; or auto: the winner of a race.",
-)
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the method, not searched for."
-)
-@click.option(
-    "--shares",
-    metavar="LABEL=SHARE,...",
-    help="How frequent the classes really are, if you know it, such as no=0.9,yes=0.1.",
-)
-@race_options
-@table_options
-@run_options("model", "as_json")
+@click.argument("data", type=INPUT)
+@target_option(required=True)
+@click.option("--method", default="auto", show_default=True, help="Method, sklearn.svm:SVC, or auto to search for one.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the method. Repeatable.")
+@click.option("--class-priors", type=Priors(), help="True class frequencies, if known, such as no=0.9,yes=0.1.")
+@search_options
+@reading_options
+@unlabeled_rows_option
+@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: DATA.handful beside DATA."})
 @click.pass_context
-def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
-    """Fit a classifier to DATA, a table (CSV, TSV, JSON lines, Parquet), and save it.
+def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: Run, **given: Any) -> None:
+    """Train a classifier on DATA, a table, and save it.
 
-    By default methods race, until the best bet is clear or the time is up, and the winner is fitted to all rows. The
-    table is read in one pass; of unlabeled rows a sample is kept, so memory does not grow with the file.
+    By default this is an ensemble; with more than 100 labels, the best of about eight candidates by cross-validation.
+
+    \b
+    Examples:
+      handful fit customers.csv --target segment
+      handful fit customers.csv --target segment --method random-forest --set n_estimators=500
     """
-    from handful.cli.tables import read_table_problem
-    from handful.core.version import versions
-    from handful.experiment.text_views import choose_view
-    from handful.methods import save
+    from handful.cli.inputs import read_labeled_table
+    from handful.persistence.model_file import save
+    from handful.version import versions
 
-    params = _settings(given["settings"])
-    given["shares"] = _shares(given["shares"])
-    method = _method(given["method"])
-    if isinstance(method, str) and method == "auto" and params:
-        raise click.UsageError("--set needs --method: parameters belong to one method.")
-    if not isinstance(method, str) or method != "auto":
-        _tell_unused(ctx)
-    if params:
-        from handful.methods.table_model import check_settings
-
-        check_settings(method, params)
-    where = model_file(run, data)
-    check_output(where, data)
-    problem = read_table_problem(data, given)
-    replaced = check_earlier(where, "tables", given["target"])
-    interrupted = False
-    if isinstance(method, str) and method == "auto":
-        model, interrupted = _winner(problem, given)
-    else:
-        text = choose_view(problem, given["text"]).of(given["method"])
-        params = _with_balance(method, given["metric"]) | params
-        model = _fitted(problem, method, params, text, given)
-        model.training_ = {"chosen": "named"}
+    method, params = _method(given["method"]), _settings(given["settings"])
+    _check_options(ctx, method, params)
+    where = model_path(run, data)
+    check_outputs(where, inputs=[data], force=run.force)
+    problem = read_labeled_table(data, given["target"], reading, max_unlabeled=given["unlabeled_rows"], seed=run.seed)
+    model, interrupted = _fit(problem, method, params, given, run)
     model.training_ |= {
         "data": data.name,
         "target": given["target"],
@@ -93,235 +256,162 @@ def command(ctx: click.Context, /, data: Path, run: Run, **given: Any) -> None:
         **{name: version for name, version in versions().items() if name in ("handful", "scikit-learn")},
     }
     earlier = where
-    if interrupted and replaced:
+    if interrupted and where.exists():
         where = _free_name(where)
     save(model, where)
-    if replaced and where == earlier:
-        say(replaced, stderr=True)
-    _tell_shares(model, problem)
-    _tell(model, where, run.as_json)
+    _suggest_priors(model, problem)
+    facts = _facts(model, where, model.training_.get("estimate"))
+    if run.as_json:
+        emit_json(facts)
+    else:
+        _show(facts, model, data, given["target"])
     if interrupted:
-        kept = f" in {where}; the earlier model stays in {earlier}" if where != earlier else ""
-        click.echo(f"Interrupted: the best bet so far was fitted and saved{kept}.", err=True)
+        kept = f" {earlier} was not replaced." if where != earlier else ""
+        click.echo(f"handful: interrupted; the best model so far was saved as {where}.{kept}", err=True)
         ctx.exit(130)
 
 
-def _tell_unused(ctx: click.Context) -> None:
-    """Tell of options of a race where there is none, since the method is named."""
+def _check_options(ctx: click.Context, method: Any, params: dict[str, Any]) -> None:
     from click.core import ParameterSource
 
-    given = [name for name in _OF_RACES if ctx.get_parameter_source(name) is not ParameterSource.DEFAULT]
-    if "classes" in given:
-        raise click.UsageError("--with and --method exclude each other: --with adds a classifier to a race.")
-    if given:
-        told = " and ".join(f"--{name}" for name in given)
-        say(f"{told}: not used, for there is no race where --method names the method.", stderr=True)
+    if isinstance(method, str) and method == "auto":
+        if params:
+            raise click.UsageError("--set: parameters belong to one method. Add --method.")
+        return
+    if ctx.get_parameter_source("classes") is not ParameterSource.DEFAULT:
+        raise click.UsageError("--with: adds a candidate to the search. Leave out --method, or name the class there.")
+    if params:
+        from handful.models.table_model import check_settings
+
+        check_settings(method, params)
 
 
-def _fitted(problem: Problem, method: Any, params: dict[str, Any], text: Any, given: dict[str, Any]) -> TableModel:
-    """Fit a method that was named; where its parameters are given and do not go with the data, say so."""
-    from handful.experiment.fitting import fit_model
+def _fit(table: Table, method: Any, params: dict[str, Any], given: dict[str, Any], run: Run) -> tuple[TableModel, bool]:
+    """Return the fitted model, and whether the search was interrupted."""
+    from handful.comparison.fit import fit_selected
+    from handful.models.adapters import check_storable
 
+    candidates = [classifier_of(text) for text in given["classes"]]
+    for candidate in candidates:
+        check_storable(candidate)
     try:
-        model = fit_model(problem, method, params=params or None, text=text, shares=given["shares"], seed=given["seed"])
+        with search_status() as watch:
+            model, comparison = fit_selected(
+                table,
+                method,
+                params=params or None,
+                candidates=candidates,
+                metric=given["metric"],
+                text=given["text"],
+                class_priors=given["class_priors"],
+                limits=limits_of(given, run, watch=watch),
+            )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of one row
-            model.predict(problem.frame[:1])  # some look at their parameters only then
+            model.predict(table.values()[:1])  # some look at their parameters only then
     except ValueError as error:
         if isinstance(error, HandfulError) or not given["settings"]:
             raise
-        told = " ".join(f"--set {shlex.quote(setting)}" for setting in given["settings"])
-        raise click.UsageError(f"{told}: this does not go with the data ({' '.join(str(error).split())}).") from None
-    return model
-
-
-def _with_balance(method: Any, metric: str) -> dict[str, Any]:
-    """Return what a metric changes of a method that was named: whether its answers lean to rare classes."""
-    if metric in ("auto", "accuracy"):
-        return {}
-    from handful.experiment.compare import BALANCE  # the race, which a named method does without
-    from handful.methods.table_model import card_for
-
-    if "balance" in card_for(method).make(1, 0, {}).get_params(deep=False):
-        return {"balance": BALANCE}
-    say("--metric is not used: this method does not move its answers for it; the team does.", stderr=True)
-    return {}
+        options = " ".join(f"--set {shell_name(setting)}" for setting in given["settings"])
+        raise click.UsageError(f"{options}: does not suit the data ({' '.join(str(error).split())}).") from None
+    return model, comparison is not None and comparison.state == "interrupted"
 
 
 def _free_name(where: Path) -> Path:
-    """Return a name beside that of a model, which no file has, for one that was made in haste."""
+    """Return a name beside that of a model, which no file has."""
     names = (where.with_name(f"{where.stem}.interrupted{n or ''}{where.suffix}") for n in count())
     return next(name for name in names if not name.exists())
 
 
-def _winner(problem: Problem, given: dict[str, Any]) -> tuple[TableModel, bool]:
-    """Return the winner of a race, and whether the race was interrupted."""
-    from handful.cli.live import live_ranking
-    from handful.experiment.fitting import fit_winner
-    from handful.methods.classifiers import check_storable
+def _facts(model: TableModel, where: Path, estimate: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    from handful.models.confidence import SURE_ENOUGH
 
-    methods = with_methods(None, given["classes"])
-    for method in methods or []:
-        if not isinstance(method, str):
-            check_storable(method)
-    with live_ranking() as watch:
-        session = session_of(given, watch=watch)
-        model, comparison = fit_winner(
-            problem,
-            methods=methods,
-            metric=given["metric"],
-            text=given["text"],
-            shares=given["shares"],
-            session=session,
+    confidence = model.confidence_ or {}
+    abstain = None
+    if confidence.get("surest") is not None and confidence.get("few") is None:
+        coverage, correct = confidence["surest"]
+        n_kept, n_correct, n_held = confidence["counts"]
+        abstain = {"threshold": SURE_ENOUGH, "coverage": coverage, "correct": correct}
+        abstain |= {"n_kept": n_kept, "n_correct": n_correct, "n_tested": n_held}
+    return {
+        "model": str(where),
+        "method": model.method_name,
+        "encoders": model.encoders,
+        "params": dict(model.params or {}),
+        "labeled": model.n_labeled_,
+        "unlabeled": model.n_unlabeled_,
+        "classes": [str(label) for label in model.classes_.tolist()],
+        "bytes": where.stat().st_size,
+        "estimate": estimate,
+        "abstain": abstain,
+    }
+
+
+def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str) -> None:
+    where, n = Path(facts["model"]), facts["labeled"]
+    params = ", ".join(f"{name}={value}" for name, value in facts["params"].items())
+    encoders = f", embeddings of {', '.join(facts['encoders'])}" if facts["encoders"] else ""
+    echo()
+    echo(f"  Model      {facts['method']}{f' ({params})' if params else ''}{encoders}")
+    if (estimate := facts["estimate"]) is not None:
+        few = f"; {counted(n, 'label')} {'are few' if n < 100 else ''}".rstrip() if n < 100 else ""
+        name = estimate["metric"].replace("_", " ").capitalize()
+        echo(
+            f"  {name:<10} {percent(estimate['value'], n)}, 95% interval {interval(estimate['low'], estimate['high'])} "
+            f"(cross-validated{few})"
         )
-    if comparison is not None and comparison.arena.view.note:
-        console(stderr=True).print(comparison.arena.view.note, style="dim", markup=False, soft_wrap=True)
-    if comparison is not None and comparison.arena.metric != "accuracy":
-        leaning = ", and answers lean to rare classes for it" if (model.params or {}).get("balance") else ""
-        click.echo(
-            f"Scores are {comparison.arena.metric}, which counts classes alike{leaning}; --metric says otherwise.",
-            err=True,
+        if "standard error" in model.training_["selection"]:
+            echo(f"  Selected   {model.training_['selection']}")
+    else:
+        echo(f"  Accuracy   not estimated: {model.training_['selection'].partition('estimated: ')[2]}")
+    if (abstain := facts["abstain"]) is not None:
+        n_kept, n_correct = abstain["n_kept"], abstain["n_correct"]
+        correct = f", {percent(abstain['correct'], n_kept)} of those correct ({n_correct:,} of {n_kept:,})"
+        echo(
+            f"  Abstain    --abstain {abstain['threshold']:g} keeps {percent(abstain['coverage'], n)} of rows"
+            f"{correct if n_kept else ''}"
         )
-    click.echo(model.training_["chosen"], err=True)
-    return model, comparison is not None and comparison.state == "interrupted"
-
-
-def _tell(model: TableModel, where: Path, as_json: bool) -> None:
-    from handful.reports import words
-
-    n_bytes = where.stat().st_size
-    if as_json:
-        emit_json(
-            {
-                "model": str(where),
-                "method": model.method_name,
-                "encoders": model.encoders,
-                "params": dict(model.params or {}),
-                "labeled": model.n_labeled_,
-                "unlabeled": model.n_unlabeled_,
-                "classes": [str(label) for label in model.classes_.tolist()],
-                "bytes": n_bytes,
-                "chosen": model.training_["chosen"],
-                "surest": None if model.confidence_ is None else model.confidence_["surest"],
-            }
-        )
-        return
-    read = f", with vectors of {', '.join(model.encoders)}" if model.encoders else ""
-    learned = f" and {counted(model.n_unlabeled_, 'unlabeled row')}" if model.n_unlabeled_ else ""
-    tuned = f" ({words.settings(model.params)})" if model.params else ""
-    out = console()
-    out.print(
-        f"{model.method_name}{tuned}{read}, from {counted(model.n_labeled_, 'label')}{learned}, "
-        f"{counted(len(model.classes_), 'class')}: {where} ({words.size(n_bytes)} on disk)",
-        markup=False,
-        soft_wrap=True,
+    elif (model.confidence_ or {}).get("few") is not None:
+        echo("  Abstain    too few labels to measure confidence; it is kept low")
+    echo(f"  Saved      {where} ({file_size(where)})\n")
+    if verbose():
+        chosen = model.training_.get("selection", "")
+        learned = f"{counted(n, 'label')}, {counted(facts['unlabeled'], 'unlabeled row')}"
+        echo(f"Trained on {learned}. {chosen if chosen != 'named' else ''}\n".replace(" \n", "\n"))
+    suggest_command(
+        f"handful predict {shell_name(where)} NEW.csv -o predictions.csv",
+        f"handful next {shell_name(data)} --target {shell_name(target)} -n 10     # labels that help most",
     )
-    if (told := _surest(model)) is not None:
-        out.print(told, markup=False, soft_wrap=True)
-    out.print(f"Next: handful predict {shell_name(where)} NEW.csv", markup=False, soft_wrap=True)
 
 
-def _tell_shares(model: TableModel, problem: Problem) -> None:
-    """Say how the answers are spread, where labels were picked class by class and nobody said how frequent classes are."""
-    import numpy as np
+def _suggest_priors(model: TableModel, problem: Table) -> None:
+    """Ask for class frequencies where labels look picked class by class."""
+    from handful.models.confidence import picked_by_class
 
-    from handful.methods.class_shares import picked_by_class
-
-    n_classes = len(problem.classes)
-    spare = problem.unlabeled[:_ASKED]
-    if model.shift_ is not None or len(spare) < _LEAST_SPREAD or n_classes > _MOST_TOLD:
+    n_classes, spare = len(problem.classes), problem.unlabeled[:_ASKED]
+    if model.shift_ is not None or len(spare) < _LEAST_SPREAD or n_classes > _MOST_CLASSES:
         return
     if not picked_by_class(problem.codes[problem.labeled], n_classes):
         return
-    answers, _ = model.predict_with_confidence(problem.frame[spare])
-    spread = {str(name): float((answers == name).mean()) for name in model.classes_.tolist()}
-    percents = _percents(spread)
-    example = ",".join(f"{name}={percent / 100:.2f}" for name, percent in percents.items())
-    told = ", ".join(f"{_told(percents[name], share)} are answered {name}" for name, share in spread.items())
-    counts = np.bincount(problem.codes[problem.labeled]).tolist()
-    console(stderr=True).print(
-        f"Labels look picked class by class ({counts.count(max(counts))} of {n_classes} classes have {max(counts):,} each); if "
-        f"so, they do not tell how frequent the classes are. Of the unlabeled rows, {told}. If you know it better, say so, in "
-        f"place of this: --shares {shlex.quote(example)}",
-        style="dim",
-        markup=False,
-        soft_wrap=True,
-    )
-
-
-def _percents(shares: dict[str, float]) -> dict[str, int]:
-    """Round shares to whole percents of at least 1 that add up to 100: as many as are missing are rounded up, the nearest first."""
-    percents = {name: max(int(100 * share), 1) for name, share in shares.items()}
-    rest = {name: 100 * shares[name] - percent for name, percent in percents.items()}
-    missing = 100 - sum(percents.values())
-    for name in sorted(rest, key=rest.__getitem__, reverse=True)[: max(missing, 0)]:
-        percents[name] += 1
-    if missing < 0:  # classes that are hardly ever answered have 1 too
-        percents[max(percents, key=percents.__getitem__)] += missing
-    return percents
-
-
-def _told(percent: int, share: float) -> str:
-    return "hardly any" if 100 * share < 0.5 else f"{percent}%"
-
-
-def _shares(text: str | None) -> dict[str, float] | None:
-    """Read ``label=share,label=share``."""
-    if text is None:
-        return None
-    shares = {}
-    for part in text.split(","):
-        name, equals, value = part.rpartition("=")
-        try:
-            shares[name.strip()] = float(value)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise click.UsageError(f"--shares expects LABEL=SHARE,..., such as no=0.9,yes=0.1; got {part!r}.")
-    return shares
-
-
-def _surest(model: TableModel) -> str | None:
-    """Tell how many answers would be left with --abstain, and how many of them are right."""
-    from handful.evaluation.significance import share_interval
-    from handful.methods.confidence import SURE_ENOUGH
-
-    if model.confidence_ is None:
-        return None
-    if (few := model.confidence_["few"]) is not None:
-        most = (max(few) + 1) / (max(few) + len(few))
-        return (
-            f"Labels are too few to tell how often answers are right. Confidence is kept low: at most {most:.2f}, which is "
-            "(n + 1) / (n + k) for n labels of the class and k classes."
-        )
-    share, right = model.confidence_["surest"]
-    n_sure, n_right, n_held = model.confidence_["counts"]
-    often = " (each was asked more than once)" if n_held > model.n_labeled_ else ""
-    if not n_sure:
-        return (
-            f"None of {counted(n_held, 'answer')} to labeled rows that were held out{often} has a confidence of "
-            f"{SURE_ENOUGH:g} or more."
-        )
-    is_weighted = max(abs(share - n_sure / n_held), abs(right - n_right / n_sure)) > _ROUNDED
-    weighted = " Percentages count each class as often as it is answered for unlabeled rows." if is_weighted else ""
-    # A row that was asked twice is still one row.
-    low, high = share_interval(right, n_sure * min(model.n_labeled_ / n_held, 1.0))
-    return (
-        f"Confidence of {SURE_ENOUGH:g} or more (--abstain {SURE_ENOUGH:g}): {share:.0%} of the answers to labeled rows that "
-        f"were held out{often} ({n_sure:,} of {n_held:,} answers), {right:.0%} of them right ({n_right:,} of {n_sure:,}, so "
-        f"likely {low:.0%} to {high:.0%}).{weighted}"
+    predictions, _ = model.predict_with_confidence(problem.values()[spare])
+    spread = {str(name): max(float((predictions == name).mean()), 0.01) for name in model.classes_.tolist()}
+    total = sum(spread.values())
+    example = ",".join(f"{name}={value / total:.2f}" for name, value in spread.items())
+    notice(
+        f"Labels look picked class by class. If you know the class frequencies, add --class-priors {shell_name(example)}"
     )
 
 
 def _method(text: str) -> Any:
-    """Return a name as it is, a classifier of another package made; says what is wrong before anything is read."""
-    from handful.methods import get_card
+    """Return the name of a method, or a classifier of another package."""
+    from handful.registry import get_method
 
     if text == "auto":
         return text
     if ":" not in text:
-        return get_card(text, "table").name
-    from handful.methods.classifiers import check_storable
+        return get_method(text, "table").name
+    from handful.models.adapters import check_storable
 
     made = classifier_of(text)
     check_storable(made)
@@ -329,13 +419,11 @@ def _method(text: str) -> Any:
 
 
 def _settings(given: tuple[str, ...]) -> dict[str, Any]:
-    import json
-
     params: dict[str, Any] = {}
     for part in given:
         name, equals, value = part.partition("=")
         if not equals or not name:
-            raise click.UsageError(f"--set expects name=value, got {part!r}.")
+            raise click.UsageError(f"--set: {part!r} is not NAME=VALUE. Write --set n_estimators=500.")
         try:
             params[name] = json.loads(value)
         except ValueError:

@@ -1,44 +1,58 @@
-"""``handful methods``: the catalogue."""
+"""``handful methods`` and ``handful warmup``."""
 
 from __future__ import annotations
 
 import click
 
-from handful.cli.console import console, emit_json
-from handful.cli.options import run_option
+from handful.cli.console import echo, emit_json, make_table, progress_bar
+from handful.cli.options import Run, run_option, run_options
 
 
 @click.command("methods")
 @run_option("as_json")
-def command(as_json: bool) -> None:
-    """List the methods: name, what they take, what they learn from, where they come from."""
-    from handful.methods import cards
+def methods_command(as_json: bool) -> None:
+    """List the methods: name, task, paper, and what they do.
 
-    catalogue = list(cards())
+    \b
+    Example:
+      handful methods --json
+    """
+    from handful.registry import all_methods
+
+    methods = list(all_methods())
     if as_json:
+        plain = ("name", "task", "uses_unlabeled", "supervised_control", "paper", "cost", "baseline", "summary")
         emit_json(
             [
-                {
-                    "name": card.name,
-                    "class": None if card.cls is None else f"{card.cls.__module__}.{card.cls.__qualname__}",
-                    "takes": card.takes,
-                    "learns_from": card.learns_from,
-                    "twin": card.twin,
-                    "paper": card.paper,
-                    "cost": card.cost,
-                    "baseline": card.baseline,
-                    "tries": {name: list(values) for name, values in card.grid.items()},
-                    "summary": card.summary,
+                {name: getattr(spec, name) for name in plain}
+                | {
+                    "class": None if spec.cls is None else f"{spec.cls.__module__}.{spec.cls.__qualname__}",
+                    "grid": {name: list(values) for name, values in spec.grid.items()},
                 }
-                for card in catalogue
+                for spec in methods
             ]
         )
         return
-    from rich.table import Table
+    table = make_table("name", "task", "unlabeled", "paper", "summary")
+    for spec in methods:
+        table.add_row(spec.name, spec.task, "yes" if spec.uses_unlabeled else "-", spec.paper or "-", spec.summary)
+    echo(table)
 
-    table = Table(box=None, pad_edge=False)
-    for heading in ("name", "takes", "learns from", "paper", "what it does"):
-        table.add_column(heading)
-    for card in catalogue:
-        table.add_row(card.name, card.takes, ", ".join(card.learns_from), card.paper or "-", card.summary)
-    console().print(table)
+
+@click.command("warmup")
+@run_options("jobs", "as_json")
+def warmup_command(run: Run) -> None:
+    """Compile all kernels now: one or two minutes, once after installation.
+
+    \b
+    Example:
+      handful warmup
+    """
+    from handful.models.warming import warm_up
+
+    with progress_bar() as progress:
+        compiled = warm_up(run.jobs, progress)
+    if run.as_json:
+        emit_json({"compiled": compiled})
+        return
+    echo(f"Compiled: {', '.join(compiled)}.")

@@ -1,21 +1,30 @@
-"""Options that several commands share."""
+"""Options that commands share, each with one meaning, and options made from the parameters of a class."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+import functools
+import inspect
+import re
+import textwrap
+import types
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import partial, wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 
-from handful.cli.parameters import Declared
-from handful.core.errors import FileError, ParameterError
-from handful.core.params import Jobs
+from handful.params import Jobs, Range, admits, declared, describe
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+_WIDTH = 80  # characters of a help text
+_ELSEWHERE = ("n_jobs", "random_state")  # parameters that are called --jobs and --seed in every command
+
+
+# -- types of values --------------------------------------------------------------------------------------------------
 
 
 class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -31,9 +40,7 @@ class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         for part in str(value).split(","):
             name, equals, kind = part.rpartition("=")
             if not equals or not name.strip() or not kind.strip():
-                self.fail(
-                    f"expected name=kind, got {part!r}, as in --columns age=numeric,city=nominal,id=skip.", param, ctx
-                )
+                self.fail(f"{part!r} is not NAME=KIND. Write age=numeric,city=categorical,id=skip.", param, ctx)
             kinds[name.strip()] = kind.strip()
         return kinds
 
@@ -48,8 +55,29 @@ class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return value if isinstance(value, tuple) else tuple(n.strip() for n in str(value).split(",") if n.strip())
 
 
+class Priors(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """Frequencies of classes, as ``label=number,label=number``."""
+
+    name = "LABEL=NUMBER,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> dict[str, float]:
+        """Return a dictionary of label to frequency."""
+        if isinstance(value, dict):
+            return value
+        priors = {}
+        for part in str(value).split(","):
+            name, _, number = part.rpartition("=")
+            try:
+                priors[name.strip()] = float(number)
+            except ValueError:
+                name = ""
+            if not name:
+                self.fail(f"{part!r} is not LABEL=NUMBER. Write no=0.9,yes=0.1.", param, ctx)
+        return priors
+
+
 class Number(click.FloatRange):
-    """A number between two bounds, told in plain words where it is none."""
+    """A number between two bounds."""
 
     name = "number"
 
@@ -57,12 +85,8 @@ class Number(click.FloatRange):
         """Return the number; NaN, which no bound refuses, is none."""
         text = str(value).strip()
         if text.endswith("%"):
-            try:
-                share = float(text[:-1]) / 100
-            except ValueError:
-                share = None
-            if share is not None:
-                self.fail(f"{text!r} is a percentage. Write {share:g}.", param, ctx)
+            with suppress(ValueError):
+                self.fail(f"{text!r} is a percentage. Write {float(text[:-1]) / 100:g}.", param, ctx)
         number = super().convert(value, param, ctx)
         if number != number:
             self.fail(f"{text!r} is not a valid number.", param, ctx)
@@ -70,62 +94,234 @@ class Number(click.FloatRange):
 
 
 class WholeNumber(click.IntRange):
-    """A whole number between two bounds, told in plain words where it is none."""
+    """A whole number between two bounds."""
 
     name = "integer"
 
 
+class Declared(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A value as an annotation declares it.
+
+    Parameters
+    ----------
+    annotation : type
+        Such as ``Annotated[int, AtLeast(1)] | Literal["cv"] | None``.
+
+    Examples
+    --------
+    >>> from handful.params import Count
+    >>> kind = Declared(Count | Literal["cv"])
+    >>> kind.convert("3", None, None), kind.convert("cv", None, None), kind.name
+    (3, 'cv', 'INTEGER|cv')
+    """
+
+    def __init__(self, annotation: Any) -> None:
+        self.annotation = annotation
+        self.name = "|".join(_metavars(annotation))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value in its own type, or fail with what is legal."""
+        for candidate in _readings(value):
+            if admits(self.annotation, candidate):
+                return candidate
+        return self.fail(f"must be {describe(_without_none(self.annotation))}, got {value!r}.", param, ctx)
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """Return the placeholder of the value in the help."""
+        return f"[{self.name}]" if get_origin(_without_none(self.annotation)) is Literal else self.name
+
+
+def _readings(value: Any) -> Iterator[Any]:
+    """Yield the values that a word of the command line may mean; a default is a value already."""
+    if isinstance(value, str):
+        for kind in (int, float):
+            with suppress(ValueError):
+                yield kind(value)
+    yield value
+
+
+# -- options from the parameters of a class ---------------------------------------------------------------------------
+
+
+def parameters_of(
+    cls: type, *, leave_out: Collection[str] = (), choices: Mapping[str, Sequence[str]] | None = None
+) -> Callable[[Command], Command]:
+    """Give a command an option for every parameter of a class that has a short written form, with the class's default.
+
+    Parameters
+    ----------
+    cls : type
+        A class whose ``__init__`` is annotated and whose docstring has a section ``Parameters``.
+    leave_out : collection of str
+        Parameters for which the command has an option of its own.
+    choices : mapping of str to sequence of str, optional
+        Legal values of a parameter whose annotation is a string.
+
+    Returns
+    -------
+    decorator
+        Of a command, which gets the values as the dictionary ``settings``.
+
+    Notes
+    -----
+    ``n_neighbors`` becomes ``--n-neighbors``, a switch becomes ``--name/--no-name``. Mappings and models are left out, and
+    so are ``n_jobs`` and ``random_state``: see `run_options`.
+
+    Examples
+    --------
+    >>> from handful.params import Count
+    >>> class Model:
+    ...     '''A model.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     size : int, default=3
+    ...         How large it is.
+    ...     '''
+    ...     def __init__(self, size: Count = 3): ...
+    >>> @click.command()
+    ... @parameters_of(Model)
+    ... def fit(settings):
+    ...     return settings
+    >>> fit.main(["--size", "5"], standalone_mode=False)
+    {'size': 5}
+    """
+    start, texts = inspect.signature(cls).parameters, parameter_texts(cls)
+    annotations = {**declared(cls), **{name: Literal[tuple(values)] for name, values in (choices or {}).items()}}
+    options = {
+        name: _option(name, annotation, start[name].default, texts.get(name, ""))
+        for name, annotation in annotations.items()
+        if name not in (*leave_out, *_ELSEWHERE) and _metavars(annotation)
+    }
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def collected(*args: Any, **values: Any) -> Any:
+            return command(*args, settings={name: values.pop(name) for name in options}, **values)
+
+        decorated: Any = collected
+        for option in reversed(options.values()):
+            decorated = option(decorated)
+        return decorated  # type: ignore[no-any-return]
+
+    return decorate
+
+
+def parameter_texts(cls: type) -> dict[str, str]:
+    """Return what the docstring of a class says about each parameter.
+
+    Examples
+    --------
+    >>> parameter_texts(Declared)
+    {'annotation': 'Such as Annotated[int, AtLeast(1)] | Literal["cv"] | None.'}
+    """
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+\n|\Z)", inspect.getdoc(cls) or "", re.DOTALL | re.MULTILINE
+    )
+    texts: dict[str, str] = {}
+    for entry in re.split(r"\n(?=\S)", section.group(1) if section else ""):
+        head, _, body = entry.partition("\n")
+        plain = re.sub(r"`+", "", " ".join(textwrap.dedent(body).split()))
+        texts.update(dict.fromkeys((name.strip() for name in head.partition(" : ")[0].split(",")), plain))
+    return texts
+
+
+def one_line(text: str) -> str:
+    """Return the beginning of a text that fits in one line of help: a sentence, or else whole clauses.
+
+    Examples
+    --------
+    >>> one_line("Number of clusters. More of them take longer.")
+    'Number of clusters.'
+    """
+    first = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)[0]
+    while len(first) > _WIDTH:
+        shorter = re.sub(r"[,;:(][^,;:(]*$", "", first)
+        if shorter == first:
+            shorter = first[: first.rindex(" ", 0, _WIDTH)]
+        if shorter.count("(") > shorter.count(")"):
+            shorter = shorter[: shorter.rindex("(")]
+        first = f"{shorter.rstrip(' ,;:.')}."
+    return first
+
+
+def _option(name: str, annotation: Any, default: Any, text: str) -> Callable[[Any], Any]:
+    words = name.replace("_", "-")
+    if annotation is bool:
+        return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=one_line(text))
+    limits = f" ({describe(_without_none(annotation))})" if _has_limits(annotation) else ""
+    plain = one_line(text)
+    plain += limits if len(plain) + len(limits) <= _WIDTH else ""
+    names = [f"--{words}", *(["-n"] if name == "n_clusters" else []), name]
+    return click.option(*names, type=Declared(annotation), default=default, show_default=True, help=plain)
+
+
+def _metavars(annotation: Any) -> list[str]:
+    """Return the written forms that an annotation admits; none if it has no short one."""
+    origin = get_origin(annotation)
+    if origin in (Union, types.UnionType):
+        return [form for part in get_args(annotation) for form in _metavars(part)]
+    if origin is Annotated:
+        return _metavars(get_args(annotation)[0])
+    if origin is Literal:
+        return [str(choice) for choice in get_args(annotation)]
+    return {int: ["INTEGER"], float: ["NUMBER"], str: ["TEXT"], bool: ["SWITCH"]}.get(annotation, [])
+
+
+def _without_none(annotation: Any) -> Any:
+    if get_origin(annotation) not in (Union, types.UnionType):
+        return annotation
+    return Union[tuple(part for part in get_args(annotation) if part is not type(None))]  # noqa: UP007
+
+
+def _has_limits(annotation: Any) -> bool:
+    if get_origin(annotation) is Annotated:
+        return any(isinstance(bound, Range) for bound in get_args(annotation)[1:])
+    return any(_has_limits(part) for part in get_args(annotation) if get_origin(annotation) is not Literal)
+
+
+# -- options that mean the same in every command ----------------------------------------------------------------------
+
+INPUT = click.Path(path_type=Path)
+OUTPUT = click.Path(path_type=Path, dir_okay=False)
+
+
 @dataclass(frozen=True)
 class Run:
-    """What was given for the options that mean the same in every command; see `run_options`."""
+    """Values of the options that mean the same in every command; see `run_options`."""
 
-    model: Path | None = None
     output: Path | None = None
+    force: bool = False
+    resume: Path | None = None
     jobs: int = 1
     engine: str | None = None
-    checkpoint: Path | None = None
     seed: int = 0
     as_json: bool = False
 
 
 _RUN: dict[str, Callable[..., Any]] = {
-    "model": partial(
+    "output": partial(click.option, "--output", "-o", type=OUTPUT, help="File to write. Default: stdout."),
+    "force": partial(click.option, "--force", is_flag=True, help="Replace files that exist."),
+    "resume": partial(
         click.option,
-        "--model",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="File to save the model in; by default beside the data, with the ending .handful.",
-    ),
-    "output": partial(
-        click.option,
-        "--output",
-        "-o",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="File to write; stdout by default.",
+        "--resume",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="FOLDER",
+        help="Keep progress in FOLDER; a stopped run goes on from there.",
     ),
     "jobs": partial(
         click.option,
         "--jobs",
         type=Declared(Jobs),
-        default=1,
+        default=-1,
         show_default=True,
-        help="Threads or processes that work side by side; -1 uses every core.",
+        help="Number of parallel workers; -1 uses all cores.",
     ),
     "engine": partial(
-        click.option,
-        "--engine",
-        metavar="ENGINE",
-        help="Where the workers are: 'dask' for a local Dask cluster of --jobs processes, or the address "
-        "tcp://HOST:PORT of a running Dask scheduler. The result does not depend on it.",
-    ),
-    "checkpoint": partial(
-        click.option,
-        "--checkpoint",
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="FOLDER",
-        help="Keep what is done in this folder; a run that was stopped goes on from there.",
+        click.option, "--engine", metavar="ENGINE", help="Workers: 'dask', or the address of a Dask scheduler."
     ),
     "seed": partial(
-        click.option, "--seed", type=WholeNumber(min=0), default=0, show_default=True, help="Seed of all chance."
+        click.option, "--seed", type=WholeNumber(min=0), default=0, show_default=True, help="Seed of random numbers."
     ),
     "as_json": partial(click.option, "--json", "as_json", is_flag=True, help="Print JSON on stdout."),
 }
@@ -139,7 +335,7 @@ def run_option(name: str, **changes: Any) -> Callable[[Command], Command]:
     name : str
         A field of `Run`.
     **changes
-        What differs here, such as ``default=-1`` or a longer ``help``.
+        What differs here, such as a more precise ``help``.
     """
     option: Callable[[Command], Command] = _RUN[name](**changes)
     return option
@@ -151,21 +347,22 @@ def run_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command]
     Parameters
     ----------
     *names : str
-        Fields of `Run`.
+        Fields of `Run`; ``output`` brings ``force``.
     **changes : mapping
-        What differs for a field, such as ``jobs={"default": -1}``.
+        What differs for a field, such as ``output={"help": "File of the model."}``.
 
     Examples
     --------
     >>> @click.command()
-    ... @run_options("seed", "as_json", jobs={"default": -1})
+    ... @run_options("seed", "as_json", jobs={"default": 1})
     ... def fit(run):
     ...     return run.jobs, run.seed, run.as_json
     >>> fit.main(["--seed", "3"], standalone_mode=False)
-    (-1, 3, False)
+    (1, 3, False)
     """
-    chosen = [field.name for field in fields(Run) if field.name in {*names, *changes}]
-    assert len(chosen) == len({*names, *changes}), "run_options: a name that Run does not have"
+    wanted = {*names, *changes, *(["force"] if "output" in {*names, *changes} else [])}
+    chosen = [field.name for field in fields(Run) if field.name in wanted]
+    assert len(chosen) == len(wanted), "run_options: a name that Run does not have"
 
     def decorate(command: Command) -> Command:
         @wraps(command)
@@ -180,165 +377,82 @@ def run_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command]
     return decorate
 
 
-def model_file(run: Run, data: Path) -> Path:
-    """Return where a model goes: the file that was named, or one beside the data.
-
-    Examples
-    --------
-    >>> model_file(Run(), Path("corpus/train.tsv.gz")).as_posix()
-    'corpus/train.handful'
-    >>> model_file(Run(), Path("sales.2023.csv")).as_posix()
-    'sales.2023.handful'
-    >>> model_file(Run(), Path("-")).as_posix()
-    'stdin.handful'
-    """
-    from handful.corpora.opening import bare_stem, first_chunk
-
-    if run.model is not None:
-        return run.model
-    where = data.parent / f"{'stdin' if str(data) == '-' else bare_stem(data)}.handful"
-    if where == data and data.is_file():
-        with open(data, "rb") as file:
-            first_chunk(data, file)  # says that it is a model
-    return where
-
-
-def training_state(run: Run) -> Path | None:
-    """Return the file in the folder of the checkpoint that training goes on from; the folder is made."""
-    if run.checkpoint is None:
-        return None
-    try:
-        run.checkpoint.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"{run.checkpoint}: cannot be the folder of a checkpoint ({error.strerror}).") from None
-    return run.checkpoint / "training.state"
-
-
 @dataclass(frozen=True)
 class Reading:
-    """What was given about how the cells of a table are read; see `reading_options`."""
+    """How the cells of a table are read; see `reading_options`."""
 
     columns: dict[str, str] | None = None
-    unlabeled_mark: str | None = None
-    keep_label: tuple[str, ...] = ()
+    missing_labels: tuple[str, ...] = ()
+    keep_labels: tuple[str, ...] = ()
+    decimal: str | None = None
+    dayfirst: bool | None = None
 
 
-_COLUMNS = click.option(
-    "--columns",
-    type=Columns(),
-    help="Kinds of columns where the guess is wrong: numeric, nominal, text, or skip to leave one out.",
-)
-_UNLABELED_MARK = click.option(
-    "--unlabeled-mark", metavar="TEXT", help="A label that means 'no label', beside the empty cell."
-)
-_KEEP_LABEL = click.option(
-    "--keep-label",
-    multiple=True,
-    metavar="TEXT",
-    help="A label that is one, though it looks like 'no label', such as unknown. May be given several times.",
+_READING = (
+    click.option("--columns", type=Columns(), help="Kinds of columns: numeric, categorical, datetime, text or skip."),
+    click.option(
+        "--missing-label",
+        "missing_labels",
+        multiple=True,
+        metavar="TEXT",
+        help="Text in the label column that means 'no label'. Repeatable.",
+    ),
+    click.option(
+        "--keep-label",
+        "keep_labels",
+        multiple=True,
+        metavar="TEXT",
+        help="Label that only looks like a missing one, such as unknown. Repeatable.",
+    ),
+    click.option("--decimal", type=click.Choice([".", ","]), help="Decimal sign of numbers. Default: from the cells."),
+    click.option(
+        "--dayfirst/--monthfirst", default=None, help="Order of dates such as 01/02/2020. Default: from the cells."
+    ),
 )
 
 
 def reading_options(command: Command) -> Command:
-    """Give a command the options that say how cells are read; it gets them together as ``reading``, a `Reading`."""
+    """Give a command the options for reading a table; it gets them together as ``reading``, a `Reading`."""
+    names = [field.name for field in fields(Reading)]
 
     @wraps(command)
-    def collected(*args: Any, columns: Any, unlabeled_mark: Any, keep_label: Any, **values: Any) -> Any:
-        return command(*args, reading=Reading(columns, unlabeled_mark, keep_label), **values)
+    def collected(*args: Any, **values: Any) -> Any:
+        return command(*args, reading=Reading(**{name: values.pop(name) for name in names}), **values)
 
-    decorated: Any = _COLUMNS(_UNLABELED_MARK(_KEEP_LABEL(collected)))
+    decorated: Any = collected
+    for option in reversed(_READING):
+        decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
 
 
-def table_options(command: Command) -> Command:
-    """Add the options that say how a table is read."""
-    options = (
-        _COLUMNS,
-        _UNLABELED_MARK,
-        _KEEP_LABEL,
-        click.option(
-            "--unlabeled-rows",
-            type=WholeNumber(min=1),
-            default=5_000,
-            show_default=True,
-            help="Unlabeled rows to learn from, at most; chosen at random.",
-        ),
-        run_option("seed"),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
-def engine_options(command: Command) -> Command:
-    """Add the options that say where work on text in parts is done."""
-    return run_option("jobs")(run_option("engine")(command))
-
-
-checkpoint_option = run_option("checkpoint")
-
-
+unlabeled_rows_option = click.option(
+    "--unlabeled-rows",
+    type=WholeNumber(min=1),
+    default=5_000,
+    show_default=True,
+    help="Most unlabeled rows to learn from, chosen at random.",
+)
 tokens_option = click.option(
     "--tokens",
     type=click.Choice(["blanks", "words"]),
-    help="Where raw text is cut: at blanks alone, or into words and marks. By default as the training tokens are.",
+    help="Split raw text at whitespace only, or into words. Default: as in training.",
 )
 
 
-def check_apart(output: Path | None, *others: Path | None) -> None:
-    """Refuse an output that would replace another file of the same command.
-
-    Parameters
-    ----------
-    output : Path or None
-        File to be written, if any.
-    *others : Path or None
-        Files that the command reads, or writes besides.
-    """
-    for other in others:
-        if output is None or other is None:
-            continue
-        same = os.path.realpath(other) == os.path.realpath(output)
-        if same or (other.exists() and output.exists() and other.samefile(output)):
-            raise ParameterError(f"{output}: must not replace {other}, which this command needs. Name another file.")
+def target_option(
+    *, required: bool = False, text: str = "Label column; rows with an empty cell are unlabeled."
+) -> Decorator:
+    """Return the option that names the label column."""
+    return click.option("--target", metavar="COLUMN", required=required, help=text)
 
 
-def check_output(output: Path | None, *others: Path | None) -> None:
-    """Refuse, before any work is done, an output that would replace another file or cannot be written.
-
-    Parameters
-    ----------
-    output, *others
-        See `check_apart`.
-    """
-    check_apart(output, *others)
-    if output is None:
-        return
-    target = Path(os.path.abspath(output))
-    if target.is_dir() or (target.exists() and not target.is_file()):
-        raise FileError(f"{output}: is no ordinary file. Name a file to write to.")
-    if not target.parent.is_dir():
-        raise FileError(f"{output}: cannot be written (there is no folder {output.parent}).")
-    if not os.access(target.parent, os.W_OK):
-        raise FileError(f"{output}: cannot be written (the folder {output.parent} is not yours to write in).")
-
-
-def check_unfilled(output: Path | None) -> None:
-    """Refuse to replace a file that somebody may have filled in.
-
-    Parameters
-    ----------
-    output : Path or None
-        Where labels are to be filled in.
-    """
-    if output is not None and output.exists():
-        raise FileError(
-            f"{output}: is there already, and may hold labels that were not merged. Name another file, or delete it first."
-        )
+def number_option(text: str, default: int = 20) -> Decorator:
+    """Return -n, how many rows, sentences or words to print."""
+    return click.option("-n", "n", type=WholeNumber(min=1), default=default, show_default=True, help=text)
 
 
 def command_line(ctx: click.Context) -> str:
-    """Return the command that was given, in one line, with every option that is not at its default."""
+    """Return the command in one line, with every option that is not at its default and files by their names."""
     import shlex
 
     words = ctx.command_path.split()
@@ -347,14 +461,14 @@ def command_line(ctx: click.Context) -> str:
         if value is None:
             continue
         if isinstance(param, click.Argument):
-            words += map(str, value if isinstance(value, tuple) else (value,))
+            words += map(_word, value if isinstance(value, tuple) else (value,))
         elif value not in (param.get_default(ctx), ()):
             words += _option_words(param, value)
     return shlex.join(words)
 
 
 def _option_words(param: click.Parameter, value: Any) -> list[str]:
-    """Return an option with its value as they stand on a command line."""
+    """Return an option with its value as on a command line."""
     name = max(param.opts, key=len)
     if value is True:
         return [name]
@@ -362,29 +476,8 @@ def _option_words(param: click.Parameter, value: Any) -> list[str]:
         return [name, ",".join(f"{key}={kind}" for key, kind in value.items())]
     if isinstance(param.type, Names):
         return [name, ",".join(value)]
-    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (name, str(one))]
+    return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (name, _word(one))]
 
 
-def shell_name(path: Path) -> str:
-    """Return the name of a file as it can be typed in a command.
-
-    Examples
-    --------
-    >>> shell_name(Path("my rows.csv")), shell_name(Path("-rows.csv")), shell_name(Path("-"))
-    ("'my rows.csv'", './-rows.csv', '-')
-    """
-    import shlex
-
-    name = str(path)
-    return shlex.quote(f"./{name}" if name.startswith("-") and name != "-" else name)
-
-
-def dev_scores(scores: Mapping[str, float]) -> dict[str, float]:
-    """Return scores on development data under the names that a model remembers them by.
-
-    Examples
-    --------
-    >>> dev_scores({"F1": 0.9})
-    {'dev F1': 0.9}
-    """
-    return {f"dev {name}": value for name, value in scores.items()}
+def _word(value: Any) -> str:
+    return value.name if isinstance(value, Path) and value.is_absolute() else str(value)

@@ -1,45 +1,32 @@
-"""``handful prototypes``: the working loop of a person who has a few typical words and no labels."""
+"""``handful prototypes``: lists of a few example words for each label."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import answers_to, emit_json
-from handful.cli.options import WholeNumber, check_output, run_option
-from handful.core.errors import ModelFileError, ParameterError
-from handful.core.registry import name_of
+from handful.cli.console import cell, echo, emit_json, make_table, notice, open_output, percent, verbose
+from handful.cli.options import INPUT, Run, number_option, run_option, run_options
+from handful.cli.outputs import check_outputs
+from handful.errors import ModelFileError, ParameterError, counted
+from handful.registry import method_name_of
 
 if TYPE_CHECKING:
-    from handful.core.records import Sentence
-    from handful.tagging.prototypes.similarities import Kind
+    from handful.data.records import Sentence
+    from handful.tagging.prototypes.features import Kind
+    from handful.tagging.prototypes.lists import Coverage
 
-_TEXT = click.argument("text", type=click.Path(path_type=Path))
-_LIST = click.argument("prototypes", type=click.Path(path_type=Path))
-_WORDS = click.option("--words", type=WholeNumber(min=1), default=10, show_default=True, help="Words to name.")
-MORE_TEXT = click.option(
-    "--similarity-text", type=click.Path(path_type=Path), help="More raw text to learn similarity from, beside TEXT."
-)
-_FIELDS = click.option(
-    "--fields",
-    is_flag=True,
-    help="For fields of documents, not parts of speech: --similarity is then nearby, not places.",
-)
-_SIMILARITY = click.option(
-    "--similarity",
-    type=click.Choice(["places", "nearby", "place-roots", "nearby-roots"]),
-    help="Kind of similarity, as for 'handful fit prototypes', whose report names the best for a text.",
-)
+_NOTHING_SIMILAR = "No word is similar to a prototype. Try --similarity place-roots, or more text: --similarity-text."
 
 
 @dataclass(frozen=True)
 class _Likeness:
-    """What was given about how similarity of words is learned."""
+    """How similarity of words is learned."""
 
     similarity_text: Path | None
     fields: bool
@@ -47,7 +34,7 @@ class _Likeness:
 
     def learn(self, sentences: list[Sentence]) -> tuple[Any, float]:
         """Learn similarity from sentences and a further file; return it and the least that counts as similar."""
-        from handful.tagging.prototypes.similarities import learn_similarity, usual_threshold
+        from handful.tagging.prototypes.features import learn_similarity, usual_threshold
 
         text = [*sentences, *([] if self.similarity_text is None else _read(self.similarity_text))]
         return learn_similarity(self.kind, text, sum(map(len, text))), usual_threshold(self.kind)
@@ -65,128 +52,17 @@ def _likeness_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def collected(*args: Any, similarity_text: Any, fields: bool, similarity: Any, **values: Any) -> Any:
         return command(*args, likeness=_Likeness(similarity_text, fields, similarity), **values)
 
-    return MORE_TEXT(_FIELDS(_SIMILARITY(collected)))
-
-
-_JSON = run_option("as_json")
-
-
-@click.group("prototypes")
-def command() -> None:
-    """Find, extend and check lists of typical words, label by label.
-
-    A list is a TSV file with 'label TAB word word ...' on each line (or JSON, or TOML).
-    """
-
-
-@command.command("extract")
-@click.argument("tagged", type=click.Path(path_type=Path))
-@click.option("--column", metavar="COLUMN", help="Column of the labels, as for 'check --gold'; else the last.")
-@click.option("--words", type=WholeNumber(min=1), default=3, show_default=True, help="Words of each label.")
-@run_option("output")
-def extract(tagged: Path, column: str | None, words: int, output: Path | None) -> None:
-    """Take the most frequent words of each label from TAGGED, a column or CoNLL-U file."""
-    from handful.corpora.formats import write_prototypes
-    from handful.tagging.prototypes.lists import extract_prototypes
-
-    check_output(output, tagged)
-    sentences = _read(tagged)
-    lists = extract_prototypes(sentences, _labels(tagged, sentences, column), words)
-    if output is not None:
-        write_prototypes(output, lists)
-        return
-    with answers_to(None) as file:
-        file.writelines(f"{label}\t{' '.join(typical)}\n" for label, typical in lists.items())
-
-
-@command.command("suggest")
-@_LIST
-@_TEXT
-@_likeness_options
-@_WORDS
-@_JSON
-def suggest(prototypes: Path, text: Path, likeness: _Likeness, words: int, as_json: bool) -> None:
-    """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT that no label covers."""
-    from handful.corpora.formats import read_prototypes
-    from handful.tagging.prototypes.lists import suggest_prototypes
-
-    lists, sentences = read_prototypes(prototypes), _read(text)
-    learned, threshold = likeness.learn(sentences)
-    suggestions = suggest_prototypes(sentences, lists, learned, n_words=words, threshold=threshold)
-    if as_json:
-        emit_json({"near": suggestions.near, "uncovered": suggestions.uncovered})
-        return
-    from handful.cli.prototype_report import show_suggestions
-
-    show_suggestions(suggestions)
-
-
-@command.command("check")
-@_LIST
-@_TEXT
-@_likeness_options
-@click.option(
-    "--tagger",
-    "tagger_file",
-    type=click.Path(path_type=Path),
-    help="A model of 'handful fit prototypes': tells what it is unsure of.",
-)
-@click.option(
-    "--gold",
-    metavar="COLUMN",
-    help="Column of TEXT with the correct labels, counted after the token or by its CoNLL-U name (upos): tells which "
-    "prototypes are disputed and, with --tagger, the accuracy and what is taken for what.",
-)
-@_WORDS
-@_JSON
-def check(
-    prototypes: Path,
-    text: Path,
-    likeness: _Likeness,
-    tagger_file: Path | None,
-    gold: str | None,
-    words: int,
-    as_json: bool,
-) -> None:
-    """Tell how much of TEXT the list PROTOTYPES reaches, and where it is weak."""
-    from dataclasses import asdict
-
-    from handful.cli.prototype_report import show_boundaries, show_coverage, show_mistakes, show_settings
-    from handful.corpora.formats import read_prototypes
-    from handful.evaluation.mapping import confusions
-    from handful.methods import load
-    from handful.tagging import PrototypeTagger, PrototypeTeam
-    from handful.tagging.prototypes.coverage import check_prototypes
-
-    lists, sentences = read_prototypes(prototypes), _read(text)
-    correct = None if gold is None else _labels(text, sentences, gold)
-    tagger = None if tagger_file is None else load(tagger_file)
-    if tagger is not None and not isinstance(tagger, PrototypeTagger | PrototypeTeam):
-        raise ModelFileError(f"{tagger_file}: a model of 'handful fit prototypes' is needed, got {name_of(tagger)}.")
-    learned, threshold = likeness.learn(sentences)
-    coverage = check_prototypes(
-        sentences, lists, learned, tagger=tagger, gold=correct, n_words=words, threshold=threshold
+    text = click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
+    fields = click.option("--fields", is_flag=True, help="Labels are fields of documents, not parts of speech.")
+    kinds = click.Choice(["places", "nearby", "place-roots", "nearby-roots"])
+    similarity = click.option(
+        "--similarity", type=kinds, help="Word similarity. Default: places; nearby with --fields."
     )
-    facts = {**asdict(coverage), "settings": getattr(tagger, "trials_", [])}
-    if tagger is not None and correct is not None:
-        # A mark takes the label of the field before it, so that nothing could be right where the mark's own is asked for.
-        fields = [[None if label == tagger.boundary else label for label in labels] for labels in correct]
-        facts["accuracy"] = tagger.score(sentences, fields)
-        facts["confusions"] = confusions(fields, tagger.predict(sentences), top=words)
-        facts["boundary"], facts["boundaries"] = tagger.boundary, sum(labels.count(None) for labels in fields)
-    if as_json:
-        emit_json(facts)
-        return
-    show_coverage(coverage, likeness.kind)
-    show_settings(facts["settings"])
-    if "accuracy" in facts:
-        show_mistakes(facts["accuracy"], facts["confusions"])
-        if facts["boundaries"]:
-            show_boundaries(facts["boundaries"], facts["boundary"])
+    return text(fields(similarity(collected)))
 
 
 def _read(text: Path) -> list[Sentence]:
-    from handful.corpora.sentences import read_sentences
+    from handful.data.tagged import read_sentences
 
     return list(read_sentences(text))
 
@@ -197,6 +73,193 @@ def _labels(path: Path, sentences: list[Sentence], column: str | None) -> list[t
     by_name = {**{str(number): name for number, name in enumerate(names, start=1)}, **{name: name for name in names}}
     wanted = column if column is not None else str(len(names))
     if wanted not in by_name:
-        has = f"{len(names)} after the token: {', '.join(names)}" if names else "none after the token"
-        raise ParameterError(f"{path}: there must be a column {column or 'of labels'}, got {has}.")
+        raise ParameterError(f"{path}: no column {column or 'of labels'}. It has {', '.join(names) or 'tokens only'}.")
     return [sentence[by_name[wanted]] for sentence in sentences]
+
+
+@click.group("prototypes")
+def prototypes_command() -> None:
+    """Make, extend and check lists of prototypes (a few example words per label).
+
+    A list is a TSV file with 'label TAB word word ...' on each line (or JSON, or TOML).
+    """
+
+
+@prototypes_command.command("extract")
+@click.argument("tagged", type=INPUT)
+@click.option("--column", metavar="COLUMN", help="Column of the labels, by number or name. Default: the last.")
+@number_option("Words of each label.", 3)
+@run_options("output")
+def extract_command(tagged: Path, column: str | None, n: int, run: Run) -> None:
+    """Take the most frequent words of each label from TAGGED, a column or CoNLL-U file.
+
+    \b
+    Example:
+      handful prototypes extract train.tsv -n 5 -o prototypes.tsv
+    """
+    from handful.data.word_lists import write_prototypes
+    from handful.tagging.prototypes.lists import extract_prototypes
+
+    check_outputs(run.output, inputs=[tagged], force=run.force)
+    sentences = _read(tagged)
+    lists = extract_prototypes(sentences, _labels(tagged, sentences, column), n)
+    if run.output is not None:
+        write_prototypes(run.output, lists)
+        return
+    with open_output(None) as file:
+        file.writelines(f"{label}\t{' '.join(words)}\n" for label, words in lists.items())
+
+
+@prototypes_command.command("suggest")
+@click.argument("prototypes", type=INPUT)
+@click.argument("text", type=INPUT)
+@_likeness_options
+@number_option("Words to list.", 10)
+@run_option("as_json")
+def suggest_command(prototypes: Path, text: Path, likeness: _Likeness, n: int, as_json: bool) -> None:
+    """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT without a label.
+
+    \b
+    Example:
+      handful prototypes suggest prototypes.tsv raw.txt
+    """
+    from handful.data.word_lists import read_prototypes
+    from handful.tagging.prototypes.lists import suggest_prototypes
+
+    lists, sentences = read_prototypes(prototypes), _read(text)
+    learned, threshold = likeness.learn(sentences)
+    suggestions = suggest_prototypes(sentences, lists, learned, n_words=n, threshold=threshold)
+    if not any(suggestions.near.values()):
+        notice(_NOTHING_SIMILAR)
+    if as_json:
+        emit_json({"near": suggestions.near, "uncovered": suggestions.uncovered})
+        return
+    table = make_table("label", "similar words: similarity (tokens)")
+    for label, near in suggestions.near.items():
+        table.add_row(cell(label), cell("  ".join(f"{word} {share:.2f} ({n:,})" for word, share, n in near) or "-"))
+    echo(table)
+    _list("Frequent words without a label (tokens)", (f"{word} ({n:,})" for word, n in suggestions.uncovered))
+
+
+@prototypes_command.command("check")
+@click.argument("prototypes", type=INPUT)
+@click.argument("text", type=INPUT)
+@_likeness_options
+@click.option("--tagger", "tagger_file", type=INPUT, help="Model of 'fit prototypes': adds words it is unsure of.")
+@click.option("--gold", metavar="COLUMN", help="Column of TEXT with true labels, by number or name: adds mistakes.")
+@number_option("Words to list.", 10)
+@run_option("as_json")
+def check_command(
+    prototypes: Path,
+    text: Path,
+    likeness: _Likeness,
+    tagger_file: Path | None,
+    gold: str | None,
+    n: int,
+    as_json: bool,
+) -> None:
+    """Show how much of TEXT the list PROTOTYPES covers, and where it is weak.
+
+    \b
+    Examples:
+      handful prototypes check prototypes.tsv raw.txt
+      handful prototypes check prototypes.tsv test.tsv --tagger raw.handful --gold tag
+    """
+    from handful.data.word_lists import read_prototypes
+    from handful.persistence.model_file import load
+    from handful.tagging.evaluation import confusions
+    from handful.tagging.prototypes.ensemble import PrototypeEnsemble
+    from handful.tagging.prototypes.lists import check_prototypes
+    from handful.tagging.prototypes.tagger import PrototypeTagger
+
+    lists, sentences = read_prototypes(prototypes), _read(text)
+    correct = None if gold is None else _labels(text, sentences, gold)
+    tagger = None if tagger_file is None else load(tagger_file)
+    if tagger is not None and not isinstance(tagger, PrototypeTagger | PrototypeEnsemble):
+        raise ModelFileError(f"{tagger_file}: {method_name_of(tagger)}, not a model of 'handful fit prototypes'.")
+    learned, threshold = likeness.learn(sentences)
+    coverage = check_prototypes(sentences, lists, learned, tagger=tagger, gold=correct, n_words=n, threshold=threshold)
+    facts = {**asdict(coverage), "settings": getattr(tagger, "trials_", [])}
+    if tagger is not None and correct is not None:
+        # A boundary takes the label of the field before it, so its own label cannot be predicted.
+        fields = [[None if label == tagger.boundary else label for label in labels] for labels in correct]
+        facts["accuracy"] = tagger.score(sentences, fields)
+        facts["confusions"] = confusions(fields, tagger.predict(sentences), top=n)
+        facts["boundary"], facts["boundaries"] = tagger.boundary, sum(labels.count(None) for labels in fields)
+    if not coverage.linked_share:
+        notice(_NOTHING_SIMILAR)
+    if as_json:
+        emit_json(facts)
+        return
+    _show_coverage(coverage, likeness.kind)
+    if verbose():
+        _show_settings(facts["settings"])
+    if "accuracy" in facts:
+        _show_mistakes(facts)
+
+
+def _show_coverage(coverage: Coverage, kind: str) -> None:
+    """Print how far a list reaches and where it is weak."""
+    rest = max(0.0, 1 - coverage.prototype_share - coverage.linked_share)
+    echo(
+        f"{counted(coverage.n_tokens, 'token')}: {percent(coverage.prototype_share)} are prototypes, "
+        f"{percent(coverage.linked_share)} are similar to one ({kind}), {percent(rest)} are neither\n"
+    )
+    table = make_table(
+        "label", "prototypes (tokens)", "% of tokens", "% similar", "similar words", right=("% of tokens", "% similar")
+    )
+    for reach in coverage.labels:
+        table.add_row(
+            cell(reach.label),
+            cell("  ".join(f"{word} ({n:,})" for word, n in reach.prototypes)),
+            f"{100 * reach.prototype_share:.1f}",
+            f"{100 * reach.linked_share:.1f}",
+            cell("  ".join(reach.like) or "-"),
+        )
+    echo(table)
+    for title, lists in (("Not in the text", coverage.missing), ("Under several labels", coverage.ambiguous)):
+        _list(title, (f"{key}: {' '.join(words)}" for key, words in lists.items()))
+    _list("Frequent words without a label (tokens)", (f"{word} ({n:,})" for word, n in coverage.uncovered))
+    disputed = (f"{word}: {n:,} of {total:,} tokens are {label}" for word, label, n, total in coverage.disputed)
+    _list("Prototypes that mostly have another label", disputed)
+    if coverage.unsure:
+        table = make_table("uncertain word", "tokens", "bits", "labels", right=("tokens", "bits"))
+        for word in coverage.unsure:
+            labels = "  ".join(f"{label} {share:.0%}" for label, share in word.labels)
+            table.add_row(cell(word.word), f"{word.count:,}", f"{word.bits:.1f}", cell(labels))
+        echo()
+        echo(table)
+
+
+def _show_settings(trials: Sequence[Mapping[str, Any]]) -> None:
+    """Print the settings that were tried, by the mean probability of the label of hidden prototypes."""
+    heads = ("probability", "similarity", "threshold", "spelling", "sticky")
+    table = make_table(*heads, right=("probability", "threshold", "sticky"), title="\nSettings tried")
+    for trial in trials:
+        spelling = "yes" if trial["spelling"] else "no"
+        table.add_row(
+            percent(trial["recovered"]),
+            trial["similarity"],
+            f"{trial['threshold']:g}",
+            spelling,
+            f"{trial['sticky']:g}",
+        )
+    if len(trials) > 1:
+        echo(table)
+
+
+def _show_mistakes(facts: Mapping[str, Any]) -> None:
+    """Print the accuracy of a tagger and its most frequent mistakes."""
+    left_out = f", {facts['boundaries']:,} boundaries left out" if facts["boundaries"] else ""
+    echo(f"\nAccuracy {percent(facts['accuracy'])} of tokens{left_out}", style="bold")
+    table = make_table("true label", "predicted", "tokens", "% of mistakes", right=("tokens", "% of mistakes"))
+    for true, predicted, count, share in facts["confusions"]:
+        table.add_row(cell(true), cell(predicted), f"{count:,}", f"{100 * share:.1f}")
+    if facts["confusions"]:
+        echo(table)
+
+
+def _list(title: str, entries: Iterable[str]) -> None:
+    listed = list(entries)
+    if listed:
+        echo(f"\n{title}: {'   '.join(listed)}")

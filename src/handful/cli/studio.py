@@ -7,59 +7,55 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import say
-from handful.cli.options import Reading, WholeNumber, reading_options, run_option
-from handful.core.errors import FileError, ParameterError
+from handful.cli.console import echo, notice
+from handful.cli.options import INPUT, Reading, WholeNumber, reading_options, run_option, target_option
+from handful.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
-    from handful.corpora.tagged import Tagged
+    from handful.data.tagged import Tagged
 
 
 @click.command("studio")
-@click.argument("data", type=click.Path(path_type=Path))
-@click.option("--target", metavar="COLUMN", help="Column of labels of a table; DATA is raw text without it.")
-@click.option("--prototypes", type=click.Path(path_type=Path), help="For text: a list of typical words to begin with.")
-@click.option("--tagged", type=click.Path(path_type=Path), help="For text: tagged sentences to begin with.")
-@click.option(
-    "--spans",
-    is_flag=True,
-    help="For text: labels mark spans of tokens, not each token; told by --tagged where it is given.",
-)
+@click.argument("data", type=INPUT)
+@target_option(text="Label column of a table. Without it DATA is raw text.")
+@click.option("--prototypes", type=INPUT, help="For text: a list of prototypes to begin with.")
+@click.option("--tagged", type=INPUT, help="For text: tagged sentences to begin with.")
+@click.option("--spans", is_flag=True, help="For text: label spans of tokens, not each token.")
 @click.option("--fields", is_flag=True, help="For text: labels are fields of documents, not parts of speech.")
-@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), help="Where exports go; beside DATA.")
-@reading_options
 @click.option(
-    "--host", default="127.0.0.1", show_default=True, help="Address to listen on; only this machine by default."
+    "--folder", type=click.Path(path_type=Path, file_okay=False), help="Folder of exports. Default: beside DATA."
 )
-@click.option("--port", type=WholeNumber(0, 65_535), default=0, help="Port; a free one by default.")
-@click.option("--browser/--no-browser", default=True, help="Whether to open the page.")
-@run_option("jobs", default=-1)
+@reading_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=WholeNumber(0, 65_535), default=0, help="Port. Default: a free one.")
+@click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
+@run_option("jobs")
 @run_option("seed")
-def command(data: Path, host: str, port: int, browser: bool, **given: Any) -> None:
-    """Open DATA, a table with a --target or raw text, on a page of this machine.
+def studio_command(data: Path, host: str, port: int, browser: bool, **given: Any) -> None:
+    """Label DATA, a table with a --target or raw text, in the browser.
 
-    Every action is kept in DATA.studio beside the data, so nothing is lost and the next call goes on from there; DATA
-    itself is never written. Only this machine can open the page, and only with the link that is printed.
+    Every action is kept in DATA.studio, and the next call goes on from there; DATA is never written. Only this machine
+    can open the page, with the link that is printed.
+
+    \b
+    Examples:
+      handful studio customers.csv --target segment
+      handful studio raw.txt --prototypes words.tsv
     """
     import os
 
-    from handful.core.optional import require
-    from handful.studio.guard import is_loopback
-    from handful.studio.serving import serve
+    from handful.errors import require
+    from handful.studio.server import is_loopback, serve
 
     for module in ("starlette", "uvicorn", "jinja2"):
         require(module, extra="studio", why="handful studio")
     if not is_loopback(host):
-        say(
-            f"Warning: {host} can be reached by other machines. Whoever has the link can see and change everything; it "
-            "is sent without encryption.",
-            stderr=True,
-        )
+        notice(f"Warning: {host} is reachable by other machines, unencrypted; the link gives full access.")
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # steps are short: threads inside them cost more than they bring
     studio = _studio(data, given)
 
     def announce(link: str) -> None:
-        say(f"{data} is open at {link}\nEnd with Ctrl-C.")
+        echo(f"{data} is open at {link}\nEnd with Ctrl-C.")
         if browser:
             import webbrowser
 
@@ -71,52 +67,42 @@ def command(data: Path, host: str, port: int, browser: bool, **given: Any) -> No
 def _studio(data: Path, given: dict[str, Any]) -> Any:
     folder = given["folder"] if given["folder"] is not None else data.parent
     if not folder.is_dir():
-        raise FileError(f"{folder}: there is no such folder for exports. Make it first.")
+        raise FileError(f"{folder}: no such folder. Make it first.")
     if given["target"] is not None:
         for name in ("prototypes", "tagged"):
             if given[name] is not None:
-                raise ParameterError(f"--{name} is for raw text; a table has a --target.")
+                raise ParameterError(f"--{name}: only for raw text. Leave it or --target out.")
         return _table(data, folder, given)
     return _text(data, folder, given)
 
 
 def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
-    from handful.cli.table_files import as_table, read_cells, with_target
-    from handful.studio.journal import Journal
-    from handful.studio.table_desk import TableDesk
-    from handful.studio.table_studio import TableStudio
+    from handful.cli.inputs import read_whole_table
+    from handful.studio.annotations import AnnotationLog
+    from handful.studio.table_session import TableSession, TableStudio
 
-    cells, _ = with_target(data, read_cells(data), given["target"])
-    table, kinds = as_table(data, cells, given["target"], given["reading"])
-    labels = [None if label is None else str(label) for label in table.labels.tolist()]
-    journal = Journal(journal_path(data), f"{given['target']} {digest(data)}")
-    desk = TableDesk(
-        data.name,
-        cells,
-        table.frame.select(list(kinds)),
-        kinds,
-        given["target"],
-        labels,
-        journal,
-        folder,
-        given["seed"],
-    )
-    return TableStudio(desk, given["jobs"])
+    table = read_whole_table(data, given["target"], given["reading"], add_target=True)
+    features = table.cells.drop(given["target"])
+
+    def key(n_rows: int) -> str:
+        return f"{given['target']} {digest_of(features.head(n_rows).write_csv())}"
+
+    log = AnnotationLog(log_path(data), key(len(table)), len(table), key, f"{given['target']} {digest(data)}")
+    session = TableSession(data.name, table, given["target"], log, folder, given["seed"])
+    return TableStudio(session, given["jobs"])
 
 
 def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
-    from handful.cli.sentences import cut_of
-    from handful.core.errors import DataError
-    from handful.corpora.formats import read_prototypes
-    from handful.corpora.opening import Source
-    from handful.corpora.sentences import read_sentences
-    from handful.corpora.tagged import read_tagged
-    from handful.studio.journal import Journal
-    from handful.studio.text_desk import TextDesk
-    from handful.studio.text_studio import TextStudio
+    from handful.cli.inputs import cut_of
+    from handful.data.files import Source
+    from handful.data.tagged import read_sentences, read_tagged
+    from handful.data.word_lists import read_prototypes
+    from handful.errors import DataError
+    from handful.studio.annotations import AnnotationLog
+    from handful.studio.text_session import TextSession, TextStudio
 
     if given["prototypes"] is not None and given["tagged"] is not None:
-        raise ParameterError("--prototypes and --tagged exclude each other: a model learns from words or from tags.")
+        raise ParameterError("--prototypes: not with --tagged. Leave one of them out.")
     _refuse_reading(given["reading"])
     train = None if given["tagged"] is None else read_tagged(given["tagged"])
     source = Source(data)
@@ -126,24 +112,32 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
         sentence.tokens for sentence in read_sentences(source, cut, () if style is None else style.abbreviations)
     ]
     if not any(sentences):
-        raise DataError(f"{data}: at least one sentence is needed, got none.")
+        raise DataError(f"{data}: no sentence. Add raw text.")
     lists = None if given["prototypes"] is None else read_prototypes(given["prototypes"])
     spans = given["spans"] if train is None else train.has_spans
     tagged = [] if train is None else _pairs(train)
-    journal = Journal(journal_path(data), f"{'spans' if spans else 'tokens'} {digest(data)}")
-    desk = TextDesk(data.name, sentences, journal, folder, lists=lists, tagged=tagged, spans=spans, seed=given["seed"])
-    return TextStudio(desk)
+
+    def key(n_rows: int) -> str:
+        return f"{'spans' if spans else 'tokens'} {digest_of(repr(sentences[:n_rows]))}"
+
+    earlier = f"{'spans' if spans else 'tokens'} {digest(data)}"
+    log = AnnotationLog(log_path(data), key(len(sentences)), len(sentences), key, earlier)
+    session = TextSession(
+        data.name, sentences, log, folder, lists=lists, tagged=tagged, spans=spans, seed=given["seed"]
+    )
+    return TextStudio(session)
 
 
 def _refuse_reading(reading: Reading) -> None:
     for name, value in vars(reading).items():
         if value not in (None, ()):
-            raise ParameterError(f"--{name.replace('_', '-')} is for a table; name its --target.")
+            option = name.replace("_", "-").removesuffix("s") if name != "columns" else name
+            raise ParameterError(f"--{option}: only for a table. Add --target, or leave it out.")
 
 
 def _pairs(train: Tagged) -> list[Any]:
     """Return tokens and tags of each sentence; spans as IOB2."""
-    from handful.corpora.formats.iob import to_iob2
+    from handful.data.chunks import to_iob2
 
     return [
         (sentence.tokens, to_iob2(tags) if train.has_spans else list(tags))
@@ -151,8 +145,8 @@ def _pairs(train: Tagged) -> list[Any]:
     ]
 
 
-def journal_path(data: Path) -> Path:
-    """Return the journal beside the data."""
+def log_path(data: Path) -> Path:
+    """Return the log beside the data."""
     return data.parent / f"{data.name}.studio"
 
 
@@ -162,3 +156,10 @@ def digest(data: Path) -> str:
 
     with open(data, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:24]
+
+
+def digest_of(content: str) -> str:
+    """Return a name for some content."""
+    import hashlib
+
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]

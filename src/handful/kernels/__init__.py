@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .cache import drop_stale_kernels, njit
+from handful.kernels.cache import drop_stale_kernels, njit
 
 __all__ = ["njit"]
 

@@ -1,23 +1,117 @@
-"""Brown clustering: greedy merges that lose the least average mutual information between neighboring clusters.
-
-With ``c[i, k]`` the number of times a word of cluster i is followed by one of cluster k, ``a[i]`` the occurrences of
-cluster i and ``m[i]`` its row sum plus column sum, the average mutual information is, up to a constant and a factor,
-``sum f(c[i, k]) - sum m[i] log a[i]`` with ``f(x) = x log x``. Merging i and j therefore loses
-
-    sum over k of g(c[i, k], c[j, k]) + g(c[k, i], c[k, j])   with  g(x, y) = f(x) + f(y) - f(x + y)
-    + a correction for the four cells that i and j share
-    - (m[i] log a[i] + m[j] log a[j] - (m[i] + m[j]) log(a[i] + a[j])).
-
-``g`` is zero where one of its counts is, so a word with d neighbors changes only d rows of the table of losses. A step
-costs O(C d) instead of the O(C^2) of Brown et al. (1992, section 3), and no logarithm where counts are small.
-"""
+"""Brown clustering and co-occurrence counts."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from handful.kernels import njit
-from handful.kernels.brown_tables import Pairs, Tables
+from handful.kernels.cache import njit
+
+
+class Tables(NamedTuple):
+    """What is known of the clusters; every cluster sits in a slot, and one slot is free for the next word.
+
+    Attributes
+    ----------
+    follows, precedes : ndarray of int64, shape (n_slots, n_slots)
+        How often a word of the first slot is followed (preceded) by a word of the second; each other's transpose.
+    shared : ndarray of float64, shape (n_slots, n_slots)
+        What a merge takes from ``sum f(c)``: the sum of g over common neighbors, corrected for the four common cells.
+    log_both : ndarray of float64, shape (n_slots, n_slots)
+        ``log2(a[i] + a[j])``.
+    occurrences : ndarray of int64, shape (n_slots,)
+        ``a``.
+    links, margin : ndarray of float64, shape (n_slots,)
+        ``m`` (whole numbers) and ``m log2 a``; the margin of a free slot is minus infinity, which makes its losses infinite.
+    rank : ndarray of int64, shape (n_slots,)
+        The most frequent word of the cluster, -1 where a slot is free.
+    best, best_at : ndarray, shape (n_slots,)
+        The smallest loss of a merge of each cluster, in bits times pairs, and with which slot.
+    loose : ndarray of bool, shape (n_slots,)
+        Rows where `best` is only a lower bound.
+    stale : ndarray of bool, shape (n_slots,)
+        Slots whose losses have changed since `best` was computed.
+    parent, slot : ndarray of int64, shape (n_words,)
+        A forest over words; the slot of a word is that of its root.
+    xlogx : ndarray of float64
+        ``x log2 x`` for small x.
+    """
+
+    follows: np.ndarray
+    precedes: np.ndarray
+    shared: np.ndarray
+    log_both: np.ndarray
+    occurrences: np.ndarray
+    links: np.ndarray
+    margin: np.ndarray
+    rank: np.ndarray
+    best: np.ndarray
+    best_at: np.ndarray
+    loose: np.ndarray
+    stale: np.ndarray
+    parent: np.ndarray
+    slot: np.ndarray
+    xlogx: np.ndarray
+
+
+class Pairs(NamedTuple):
+    """Counts of neighboring words, each pair filed under the rarer (later) word.
+
+    Attributes
+    ----------
+    right_start, right, right_count : ndarray of int64
+        Word w is followed ``right_count[p]`` times by ``right[p] <= w``, for p from ``right_start[w]`` on.
+    left_start, left, left_count : ndarray of int64
+        Word w is preceded ``left_count[p]`` times by ``left[p] < w``.
+    """
+
+    right_start: np.ndarray
+    right: np.ndarray
+    right_count: np.ndarray
+    left_start: np.ndarray
+    left: np.ndarray
+    left_count: np.ndarray
+
+
+def file_pairs(first: np.ndarray, second: np.ndarray, count: np.ndarray, n_words: int) -> Pairs:
+    """File pairs of words under the later of the two.
+
+    Parameters
+    ----------
+    first, second : ndarray of int
+        Words of each pair, numbered by decreasing frequency; no pair twice.
+    count : ndarray of int
+        How often `first` is directly followed by `second`.
+    n_words : int
+        Number of words.
+
+    Returns
+    -------
+    Pairs
+        The same counts by word.
+
+    Examples
+    --------
+    >>> pairs = file_pairs(np.array([0, 1]), np.array([1, 0]), np.array([3, 5]), 2)
+    >>> pairs.right_start.tolist(), pairs.right_count.tolist(), pairs.left_count.tolist()
+    ([0, 0, 1], [5], [3])
+    """
+    return Pairs(
+        *_by_word(first, second, count, first >= second, n_words),
+        *_by_word(second, first, count, first < second, n_words),
+    )
+
+
+def _by_word(
+    word: np.ndarray, other: np.ndarray, count: np.ndarray, chosen: np.ndarray, n_words: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    word, other, count = word[chosen], other[chosen], count[chosen]
+    order = np.lexsort((other, word))
+    start = np.zeros(n_words + 1, dtype=np.int64)
+    np.cumsum(np.bincount(word, minlength=n_words), out=start[1:])
+    return start, other[order].astype(np.int64), count[order].astype(np.int64)
+
 
 # Losses closer than this (in bits times pairs of words) are ties: more than rounding, far less than one pair of words.
 TIE = 1e-6
@@ -388,3 +482,95 @@ def join(tables):  # type: ignore[no-untyped-def]
         _, kept = _merge(tables, first, second)
         merges[step, 0], merges[step, 1], merges[step, 2] = first, second, kept
     return merges
+
+
+END = -2
+"""Stands between sentences where words are numbers."""
+
+
+@njit(cache=True)
+def follower_keys(words, n_words):  # type: ignore[no-untyped-def]
+    """Return ``first * n_words + second`` for every two words that stand side by side.
+
+    Parameters
+    ----------
+    words : ndarray of int32
+        Words as numbers below `n_words`; a negative number is no word and parts its neighbors.
+    n_words : int
+        Number of words.
+
+    Returns
+    -------
+    ndarray of int64
+        One key for each pair.
+
+    Examples
+    --------
+    >>> follower_keys(np.array([0, 2, -1, 1], dtype=np.int32), 10).tolist()
+    [2]
+    """
+    keys = np.empty(len(words), dtype=np.int64)
+    n_keys = 0
+    for i in range(1, len(words)):
+        if words[i - 1] >= 0 and words[i] >= 0:
+            keys[n_keys] = np.int64(words[i - 1]) * n_words + words[i]
+            n_keys += 1
+    return keys[:n_keys]
+
+
+@njit(cache=True)
+def window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_columns):  # type: ignore[no-untyped-def]
+    """Return ``word * n_columns + column`` for every word and every context word near it.
+
+    Parameters
+    ----------
+    words : ndarray of int32
+        Words as numbers; -1 is a word that gets no row, `END` stands between sentences.
+    first : int
+        Positions before this one were the end of the block before: pairs among them are not counted again.
+    context : ndarray of int32
+        For each position its number among the context words, or -1.
+    start_mark, stop_mark : int
+        Numbers of the marks before and after a sentence among the context words, or -1.
+    window : int
+        How many positions to look to each side.
+    kinds : ndarray of int64, shape (2 * window + 1,)
+        Which kind of context an offset is (offset -window first); context word c of kind k is column
+        ``c * (kinds.max() + 1) + k``.
+    n_columns : int
+        Number of columns.
+
+    Returns
+    -------
+    ndarray of int64
+        One key for each word in context.
+
+    Examples
+    --------
+    >>> words = np.array([END, 0, 1, END], dtype=np.int32)
+    >>> context = np.array([-1, 0, -1, -1], dtype=np.int32)
+    >>> window_keys(words, 1, context, 1, 2, 1, np.array([0, 0, 1]), 100).tolist()
+    [2, 100, 105]
+    """
+    n_kinds = 1
+    for kind in kinds:
+        n_kinds = max(n_kinds, kind + 1)
+    keys = np.empty(2 * window * max(len(words) - first, 0), dtype=np.int64)
+    n_keys = 0
+    for i in range(first, len(words)):
+        for distance in range(1, window + 1):
+            j = i - distance
+            if j < 0:
+                break
+            left_is_end, right_is_end = words[j] == END, words[i] == END
+            before = start_mark if left_is_end else context[j]
+            after = stop_mark if right_is_end else context[i]
+            if words[i] >= 0 and before >= 0:
+                keys[n_keys] = np.int64(words[i]) * n_columns + before * n_kinds + kinds[window - distance]
+                n_keys += 1
+            if words[j] >= 0 and after >= 0:
+                keys[n_keys] = np.int64(words[j]) * n_columns + after * n_kinds + kinds[window + distance]
+                n_keys += 1
+            if left_is_end:
+                break
+    return keys[:n_keys]

@@ -1,6 +1,7 @@
-"""How kernels are compiled: once for Python, once and without wrappers for other kernels, and cached safely.
+"""Compiling and caching of kernels.
 
-The cache is numba's, with repairs until numba has them:
+Kernels are compiled once for Python, and once without wrappers for other kernels. The cache is numba's, with repairs of
+private parts that are made for tested versions of numba only; a newer one is left alone.
 
 * Two processes that compile the same file at the same time can leave code that a third one crashes on:
   https://github.com/numba/numba/issues/10128.
@@ -20,33 +21,36 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event
-from numba.core.caching import IndexDataCacheFile
-from numba.core.dispatcher import Dispatcher
+from numba.core import caching, event
+
+NEWEST_TESTED = (0, 68)
+TESTED = numba.version_info.short <= NEWEST_TESTED  # else kernels are compiled and cached as numba alone does it
 
 _PARALLEL_CALL = b"numba_parallel_for"
 
 
-class _Notice(event.Listener):  # type: ignore[misc]
-    """Says, once in a process, that something is compiled: a command that seems to do nothing makes one wonder."""
+def _announce_compiling() -> None:
+    """Log, once in a process, that something is compiled: a command that seems to do nothing makes one wonder."""
 
-    def __init__(self) -> None:
-        self._told = False
+    class Announcement(event.Listener):  # type: ignore[misc]
+        done = False
 
-    def on_start(self, _: Any) -> None:
-        """Log that compiling begins."""
-        if not self._told:
-            self._told = True
-            logging.getLogger("handful.kernels").info("compiling what is used for the first time")
+        def on_start(self, _: Any) -> None:
+            if not self.done:
+                self.done = True
+                logging.getLogger("handful.kernels").info("compiling what is used for the first time")
 
-    def on_end(self, _: Any) -> None:
-        """Say nothing."""
+        def on_end(self, _: Any) -> None:
+            pass
 
-
-event.register("numba:compile", _Notice())
+    event.register("numba:compile", Announcement())
 
 
-class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
+if TESTED:
+    _announce_compiling()
+
+
+class KernelFile(caching.IndexDataCacheFile if TESTED else object):  # type: ignore[misc]
     """The files of one compiled kernel, safe where several processes write them at the same time (numba issue 10128).
 
     numba numbers the machine code of a kernel's signatures in the order in which they were saved. Two processes that save
@@ -79,7 +83,7 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
             self._save_data(name, data)
             self._save_index(self._load_index() | {key: name})
         except OSError as error:
-            _tell_without_cache(error.strerror)
+            _warn_without_cache(error.strerror)
 
     def _load_index(self) -> Any:
         try:
@@ -91,7 +95,7 @@ class KernelFile(IndexDataCacheFile):  # type: ignore[misc]
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a kernel as `numba.njit` does, but sooner done, and with a cache that several processes may fill together.
+    """Compile a kernel as `numba.njit` does, but faster, and with a cache that several processes may fill together.
 
     Parameters
     ----------
@@ -118,30 +122,30 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     >>> twice(21)
     42
     """
+    outer_options = {"no_cfunc_wrapper": True} if TESTED else {}
 
     def compile_later(kernel: Callable[..., Any]) -> Any:
-        called = {name: value for name, value in options.items() if name != "cache"}
+        uncached = {name: value for name, value in options.items() if name != "cache"}
         try:
-            dispatcher: Any = numba.njit(no_cfunc_wrapper=True, **options)(kernel)
+            dispatcher = numba.njit(**outer_options, **options)(kernel)
         except RuntimeError:  # there is no folder for compiled kernels
-            _tell_without_cache("no folder can be written")
-            dispatcher = numba.njit(no_cfunc_wrapper=True, **called)(kernel)
-        files = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-        if isinstance(files, IndexDataCacheFile):  # a kernel that is cached, and compiled at all
-            files.__class__ = KernelFile
-        if isinstance(dispatcher, Dispatcher):  # compiled at all
-            inner = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **called)(kernel)
-            outer: Any = dispatcher
-            outer.get_call_template = lambda args, kws: inner.get_call_template(tuple(map(_widest, args)), kws)
-            outer.get_overload = inner.get_overload
+            _warn_without_cache("no folder can be written")
+            dispatcher = numba.njit(**outer_options, **uncached)(kernel)
+        if TESTED and dispatcher is not kernel:  # compiled at all
+            files = getattr(dispatcher._cache, "_cache_file", None)
+            if files is not None:
+                files.__class__ = KernelFile
+            inner = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **uncached)(kernel)
+            dispatcher.get_call_template = lambda args, kws: inner.get_call_template(tuple(map(_widest, args)), kws)
+            dispatcher.get_overload = inner.get_overload
         return dispatcher
 
     return compile_later
 
 
 @cache
-def _tell_without_cache(why: str) -> None:
-    """Say, once in a process, that every run compiles anew."""
+def _warn_without_cache(why: str) -> None:
+    """Log, once in a process, that every run compiles anew."""
     logging.getLogger("handful.kernels").warning(
         "compiled kernels cannot be kept (%s), so that every run compiles them anew; set NUMBA_CACHE_DIR to a folder with room",
         why,
@@ -149,7 +153,7 @@ def _tell_without_cache(why: str) -> None:
 
 
 def _widest(kind: Any) -> Any:
-    """Return the type that arguments of this type are passed to a called kernel as."""
+    """Return the type as which a called kernel takes arguments of this type."""
     kind = numba.types.unliteral(kind)
     return numba.types.int64 if isinstance(kind, numba.types.Integer) and kind.signed else kind
 

@@ -1,18 +1,92 @@
-"""From sparse features to the scores of a block of sentences, and from marginals back to feature counts.
-
-Features of a predicate stand together: predicate p has the features ``offsets[p]`` to ``offsets[p + 1]``, each with its
-target (a label, or a label pair ``before * n_labels + label``), in rising order. ``ids`` holds the predicates of each
-token, -1 for none. A block names its sentences by first row and length, longest first; see `handful.kernels.chain`.
-
-Predicates that always fire together (all those of one word at one distance) can be merged into one row by
-`merge_rows`, whose weights are sums of theirs; a token then reads a handful of rows in place of many predicates.
-"""
+"""Sparse features to chain scores and expected counts."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from handful.kernels import njit
+from handful.kernels.cache import njit
+
+
+@njit(cache=True, nogil=True)
+def catch_up(
+    ids: np.ndarray, step: int, shrink: float, weights: np.ndarray, sums: np.ndarray, steps: np.ndarray
+) -> None:
+    """Bring weights up to a step: truncation at each step passed, and their running sums.
+
+    Parameters
+    ----------
+    ids : ndarray of int64
+        Weights to bring up to date; repetitions do no harm.
+    step : int
+        The present step.
+    shrink : float
+        How far each step pulls every weight towards zero.
+    weights, sums : ndarray of float64
+        Weights, and the sum of each over all steps so far.
+    steps : ndarray of int64
+        Step to which each weight is up to date.
+
+    Examples
+    --------
+    >>> weights, sums, steps = np.array([1.0, -0.25]), np.zeros(2), np.zeros(2, dtype=np.int64)
+    >>> catch_up(np.array([0, 1]), 3, 0.2, weights, sums, steps)
+    >>> weights.round(9).tolist(), sums.round(9).tolist()
+    ([0.4, 0.0], [1.8, -0.05])
+    """
+    for j in ids:
+        passed = step - steps[j]
+        if passed > 0:
+            size = abs(weights[j])
+            if size > 0.0:
+                alive = passed if size >= shrink * passed else int(size / shrink)
+                total = alive * size - shrink * alive * (alive + 1) / 2.0
+                left = max(size - shrink * passed, 0.0)
+                sign = 1.0 if weights[j] > 0.0 else -1.0
+                sums[j] += sign * total
+                weights[j] = sign * left if left > 0.0 else 0.0
+            steps[j] = step
+
+
+@njit(cache=True, nogil=True)
+def reach_of(ids: np.ndarray, start: int, stop: int, offsets: np.ndarray, base: int, out: np.ndarray, n: int) -> int:
+    """List all features that the predicates of some tokens have.
+
+    Parameters
+    ----------
+    ids : ndarray of int32, shape (n_tokens, n_columns)
+        Predicates of each token; -1 for none.
+    start, stop : int
+        The tokens.
+    offsets : ndarray of int64
+        Predicate p has the features ``offsets[p]`` to ``offsets[p + 1]``.
+    base : int
+        Added to every feature number.
+    out : ndarray of int64
+        Receives the features from position `n` on, as far as there is room.
+    n : int
+        Positions taken.
+
+    Returns
+    -------
+    int
+        Positions needed in all; if more than `out` has, call again with a larger one.
+
+    Examples
+    --------
+    >>> out = np.zeros(4, dtype=np.int64)
+    >>> n = reach_of(np.array([[1]], dtype=np.int32), 0, 1, np.array([0, 2, 4]), 0, out, 0)
+    >>> out[:n].tolist()
+    [2, 3]
+    """
+    for row in range(start, stop):
+        for k in range(ids.shape[1]):
+            p = ids[row, k]
+            if p >= 0:
+                for f in range(offsets[p], offsets[p + 1]):
+                    if n < len(out):
+                        out[n] = base + f
+                    n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)
@@ -328,18 +402,11 @@ def _sort_targets(targets: np.ndarray, start: int, stop: int, seen: np.ndarray, 
 
 
 @njit(cache=True, nogil=True)
-def add_to_rows(
-    row_offsets: np.ndarray,
-    row_ids: np.ndarray,
-    offsets: np.ndarray,
-    targets: np.ndarray,
-    merged_offsets: np.ndarray,
-    merged_targets: np.ndarray,
-    n_targets: int,
-    weights: np.ndarray,
-    merged: np.ndarray,
-) -> None:
-    """Add the weight of each feature to the merged features that have it in their sum.
+def add_rows(
+    row_offsets: np.ndarray, row_ids: np.ndarray, offsets: np.ndarray, targets: np.ndarray, merged_offsets: np.ndarray,
+    merged_targets: np.ndarray, n_targets: int, features: np.ndarray, merged: np.ndarray, back: bool,
+) -> None:  # fmt: skip
+    """Add the weight of each feature to the merged features that have it in their sum, or their counts back to it.
 
     Parameters
     ----------
@@ -347,75 +414,36 @@ def add_to_rows(
         See `merge_rows`.
     merged_offsets, merged_targets : ndarray
         What `merge_rows` returned; rows that have every target need no `merged_targets`.
-    weights : ndarray of float64
-        Of each feature.
-    merged : ndarray of float64
-        Receives the sums, on top of what it holds.
+    features, merged : ndarray of float64
+        Amount of each feature and of each merged feature.
+    back : bool
+        Whether `features` receives the sums, on top of what it holds; else `merged` does.
 
     Examples
     --------
     >>> row_offsets, row_ids = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
     >>> offsets, targets = np.array([0, 1, 3]), np.array([7, 2, 7], dtype=np.int32)
-    >>> weights, merged = np.array([1.0, 2.0, 4.0]), np.zeros(2)
-    >>> add_to_rows(row_offsets, row_ids, offsets, targets, np.array([0, 2]), np.array([2, 7]), 9, weights, merged)
-    >>> merged.tolist()
-    [2.0, 5.0]
+    >>> rows = row_offsets, row_ids, offsets, targets, np.array([0, 2]), np.array([2, 7]), 9
+    >>> weights, merged, counts = np.array([1.0, 2.0, 4.0]), np.zeros(2), np.zeros(3)
+    >>> add_rows(*rows, weights, merged, False)
+    >>> add_rows(*rows, counts, merged, True)
+    >>> merged.tolist(), counts.tolist()
+    ([2.0, 5.0], [5.0, 2.0, 5.0])
     """
     place = np.empty(n_targets, dtype=np.int64)
     for r in range(len(row_offsets) - 1):
         start, stop = merged_offsets[r], merged_offsets[r + 1]
-        if stop - start == n_targets:
-            for i in range(row_offsets[r], row_offsets[r + 1]):
-                p = row_ids[i]
-                for f in range(offsets[p], offsets[p + 1]):
-                    merged[start + targets[f]] += weights[f]
-            continue
-        for v in range(start, stop):
+        whole = stop - start == n_targets
+        for v in range(start, start if whole else stop):
             place[merged_targets[v]] = v
         for i in range(row_offsets[r], row_offsets[r + 1]):
             p = row_ids[i]
             for f in range(offsets[p], offsets[p + 1]):
-                merged[place[targets[f]]] += weights[f]
-
-
-@njit(cache=True, nogil=True)
-def add_from_rows(
-    row_offsets: np.ndarray,
-    row_ids: np.ndarray,
-    offsets: np.ndarray,
-    targets: np.ndarray,
-    merged_offsets: np.ndarray,
-    merged_targets: np.ndarray,
-    n_targets: int,
-    merged: np.ndarray,
-    counts: np.ndarray,
-) -> None:
-    """Add the counts of merged features to those of their features; the reverse of `add_to_rows`.
-
-    Examples
-    --------
-    >>> row_offsets, row_ids = np.array([0, 2]), np.array([0, 1], dtype=np.int32)
-    >>> offsets, targets = np.array([0, 1, 3]), np.array([7, 2, 7], dtype=np.int32)
-    >>> merged, counts = np.array([2.0, 5.0]), np.zeros(3)
-    >>> add_from_rows(row_offsets, row_ids, offsets, targets, np.array([0, 2]), np.array([2, 7]), 9, merged, counts)
-    >>> counts.tolist()
-    [5.0, 2.0, 5.0]
-    """
-    place = np.empty(n_targets, dtype=np.int64)
-    for r in range(len(row_offsets) - 1):
-        start, stop = merged_offsets[r], merged_offsets[r + 1]
-        if stop - start == n_targets:
-            for i in range(row_offsets[r], row_offsets[r + 1]):
-                p = row_ids[i]
-                for f in range(offsets[p], offsets[p + 1]):
-                    counts[f] += merged[start + targets[f]]
-            continue
-        for v in range(start, stop):
-            place[merged_targets[v]] = v
-        for i in range(row_offsets[r], row_offsets[r + 1]):
-            p = row_ids[i]
-            for f in range(offsets[p], offsets[p + 1]):
-                counts[f] += merged[place[targets[f]]]
+                v = start + targets[f] if whole else place[targets[f]]
+                if back:
+                    features[f] += merged[v]
+                else:
+                    merged[v] += features[f]
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,6 @@
 """Condensation: one sweep, or several, that stores the rows which the rows stored so far get wrong.
 
-Every distinct row remembers its nearest stored rows (`handful.kernels.nearest.Near`) and how many of the stored rows it
+Every distinct row remembers its nearest stored rows (`handful.kernels.distances.Heap`) and how many of the stored rows it
 has seen. A block of visits first catches up with the store, tile by tile and in parallel; then it is visited in order,
 and a row that is stored is shown to the block at once. In this way a stored row meets every row still to come exactly
 once, in pieces that fit the cache.
@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handful.kernels import njit
-from handful.kernels.distances import TILE, Metric, Rows
-from handful.kernels.nearest import Near, catch_up, show_tile
-from handful.kernels.votes import TIED, cast
+from handful.kernels.cache import njit
+from handful.kernels.distances import TIED, TILE, Heap, Metric, Rows, push_tile, update_heaps, vote
 
 FIRST, WRONG, UNSURE = range(3)
 
@@ -29,9 +27,9 @@ def condense(
     rows: Rows,
     row_of: np.ndarray,
     codes: np.ndarray,
-    near: Near,
+    near: Heap,
     metric: Metric,
-    vote: int,
+    rule: int,
     all_ties: bool,
     min_confidence: float,
     max_passes: int,
@@ -47,16 +45,16 @@ def condense(
         Distinct row of each visit, in the order of visiting.
     codes : ndarray of int32, shape (n_visits,)
         Label of each visit.
-    near : Near
+    near : Heap
         Memory of the distinct rows, empty at first; its width is the number of neighbors.
-    metric, vote, all_ties
-        See `handful.kernels.nearest` and `handful.kernels.votes`.
+    metric, rule, all_ties
+        See `handful.kernels.distances`.
     min_confidence : float
-        A visit whose label has a smaller share of the votes is stored as well; 0 stores only what is predicted wrong.
+        A visit whose label gets a smaller part of the votes is stored as well; 0 stores only what is predicted wrong.
     max_passes : int
         Sweeps over the visits; 0 goes on until a sweep stores nothing.
     max_kept : int
-        Stop when so many are stored.
+        Stop at this number of stored rows.
 
     Returns
     -------
@@ -85,19 +83,19 @@ def condense(
     seen = np.zeros(n_rows, dtype=np.int64)
     dense = np.zeros((max_tiles, rows.dense.shape[1], TILE))
     nominal = np.zeros((max_tiles, rows.nominal.shape[1], TILE), dtype=np.int32)
-    share = np.empty(int(codes.max()) + 1)
+    proba = np.empty(int(codes.max()) + 1)
     while n_kept < limit and (max_passes == 0 or n_passes < max_passes):
         n_passes += 1
         kept_before = n_kept
         for start in range(0, n_visits, block):
             stop = min(start + block, n_visits)
             ids = np.unique(row_of[start:stop][~is_kept[start:stop]])
-            # Rows that are equally far behind share a tile, so that none is shown what it knows.
+            # Rows that are equally far behind are in one tile, so that none is shown what it knows.
             ids = ids[np.argsort(seen[ids], kind="stable")]
-            catch_up(rows, kept.rows, kept.codes, n_kept, rows, ids, seen, dense, nominal, near, metric, all_ties)
+            update_heaps(rows, kept.rows, kept.codes, n_kept, rows, ids, seen, dense, nominal, near, metric, all_ties)
             n_kept = _visit_block(
-                start, stop, rows, row_of, codes, ids, seen, dense, nominal, near, metric, vote, all_ties,
-                min_confidence, n_passes, is_kept, kept, n_kept, share,
+                start, stop, rows, row_of, codes, ids, seen, dense, nominal, near, metric, rule, all_ties,
+                min_confidence, n_passes, is_kept, kept, n_kept, proba,
             )  # fmt: skip
             if n_kept == limit:
                 break
@@ -119,8 +117,8 @@ class Kept(NamedTuple):
 @njit(cache=True)
 def _visit_block(
     start: int, stop: int, rows: Rows, row_of: np.ndarray, codes: np.ndarray, ids: np.ndarray, seen: np.ndarray,
-    dense: np.ndarray, nominal: np.ndarray, near: Near, metric: Metric, vote: int, all_ties: bool,
-    min_confidence: float, n_passes: int, is_kept: np.ndarray, kept: Kept, n_kept: int, share: np.ndarray,
+    dense: np.ndarray, nominal: np.ndarray, near: Heap, metric: Metric, rule: int, all_ties: bool,
+    min_confidence: float, n_passes: int, is_kept: np.ndarray, kept: Kept, n_kept: int, proba: np.ndarray,
 ) -> int:  # fmt: skip
     """Visit a block whose distinct rows, `ids`, have seen the whole store; return how many are stored then."""
     for v in range(start, stop):
@@ -130,10 +128,10 @@ def _visit_block(
         if n_kept == 0:
             reason = FIRST
         else:
-            label, _ = cast(near, row_of[v], near.distance.shape[1], kept.codes, vote, all_ties, share)
+            label, _ = vote(near, row_of[v], near.distance.shape[1], kept.codes, rule, all_ties, proba)
             if label != codes[v]:
                 reason = WRONG
-            elif share[codes[v]] < min_confidence * (1.0 - TIED):
+            elif proba[codes[v]] < min_confidence * (1.0 - TIED):
                 reason = UNSURE
             else:
                 continue
@@ -145,7 +143,7 @@ def _visit_block(
             return n_kept
         for t in range((len(ids) + TILE - 1) // TILE):
             tile_ids = ids[t * TILE : min(len(ids), (t + 1) * TILE)]
-            show_tile(
+            push_tile(
                 rows, kept.rows, kept.codes, n_kept - 1, n_kept, rows, tile_ids, seen, dense[t], nominal[t],
                 near, metric, all_ties,
             )  # fmt: skip

@@ -1,10 +1,4 @@
-"""Features of arcs and sibling pairs of a sentence, from integer codes by templates, found in a hash table.
-
-A sentence is a run of rows of ``codes``, the root first; row 0 stands for what is outside of the sentence and row 1 for
-a sibling that is not there. A template is a list of atoms, each a place and an attribute. Its key holds the number of
-the feature type in the highest bits and the codes below, so that a key can be read back. Code 0 is "nothing observed":
-a template with such an atom does not fire.
-"""
+"""Features and scores of the parts of dependency trees."""
 
 from __future__ import annotations
 
@@ -12,7 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from handful.kernels import njit
+from handful.kernels.cache import njit
+from handful.kernels.chain_features import catch_up
+from handful.kernels.hashing import KeyTable, find, sum_of_weights
+from handful.kernels.trees import best_crossing_tree, best_tree, siblings_of, tree_marginals
 
 # Places of atoms: head, child, sibling, their neighbors, a token between head and child, and the part as a whole.
 HEAD, CHILD, SIBLING, BETWEEN, PART = 0, 1, 2, 3, 4
@@ -25,7 +22,7 @@ N_PLACES = 18
 # Attributes of a part: how far head and child, and sibling and child, are apart; marked tokens between head and child.
 GAP, SIBLING_GAP, FIRST_MARK = 0, 1, 2
 N_MARKS = 3
-# Only where the whole tree is known: see `handful.kernels.punctuation`.
+# Only where the whole tree is known: see `handful.kernels.arcs`.
 TOPS, CLIMB, PAIR = 5, 6, 7
 N_PART = 8
 PART_BITS = 3
@@ -48,7 +45,7 @@ class Templates(NamedTuple):
     bits : ndarray of int64
         Bits of a code, for each attribute.
     between, mark : int
-        Attribute by which tokens between are told apart, and attribute that holds marks as bits.
+        Attribute that distinguishes the tokens between, and attribute that holds marks as bits.
     """
 
     places: np.ndarray
@@ -58,85 +55,6 @@ class Templates(NamedTuple):
     bits: np.ndarray
     between: int
     mark: int
-
-
-class KeyTable(NamedTuple):
-    """A hash table of keys.
-
-    Parameters
-    ----------
-    slots : ndarray of int64, shape (size, 2)
-        Key and number of the key, -1 where empty; the size is a power of two.
-    sieve : ndarray of uint8
-        One bit for each of some hash values, set if any key has it; far smaller than the slots, it tells at once that
-        most unknown keys are not there.
-    """
-
-    slots: np.ndarray
-    sieve: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def make_table(keys: np.ndarray) -> KeyTable:
-    """Make a hash table of keys.
-
-    Parameters
-    ----------
-    keys : ndarray of int64
-        Distinct keys, none negative.
-
-    Returns
-    -------
-    KeyTable
-        From each key to its position; at most half full.
-
-    Examples
-    --------
-    >>> table = make_table(np.array([7, 9]))
-    >>> find(table, 9), find(table, 8)
-    (1, -1)
-    """
-    size = 2
-    while size < 2 * len(keys):
-        size *= 2
-    slots = np.full((size, 2), -1, dtype=np.int64)
-    sieve = np.zeros(size, dtype=np.uint8)
-    for number, key in enumerate(keys):
-        mixed = mix(key)
-        slot = mixed & (size - 1)
-        while slots[slot, 0] >= 0:
-            slot = (slot + 1) & (size - 1)
-        slots[slot, 0], slots[slot, 1] = key, number
-        bit = (mixed >> 3) & (size - 1)
-        sieve[bit] |= np.uint8(1 << (mixed & 7))
-    return KeyTable(slots, sieve)
-
-
-@njit(cache=True, nogil=True)
-def find(table: KeyTable, key: int) -> int:
-    """Return the position of a key, or -1; see `make_table`."""
-    slots, sieve = table
-    last = len(slots) - 1
-    mixed = mix(key)
-    if not (sieve[(mixed >> 3) & last] >> (mixed & 7)) & 1:
-        return -1
-    slot = mixed & last
-    while slots[slot, 0] >= 0:
-        if slots[slot, 0] == key:
-            return int(slots[slot, 1])
-        slot = (slot + 1) & last
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def mix(key: int) -> int:
-    """Return a hash of a key, not negative."""
-    # Every bit of a key must reach the low bits: keys of different types often agree in all others.
-    mixed = np.uint64(key)
-    mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return int(np.int64(mixed >> np.uint64(1)))
 
 
 @njit(cache=True, nogil=True)
@@ -440,7 +358,7 @@ def _near_features(
         for s in range(n + 2):
             begins[m, s] = count
             if s != m:
-                rows[HEAD] = -1 if s < m else root + n + 1  # tells the direction alone
+                rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
                 set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
                 n_found = template_keys(codes, near, rows, part, tokens, 0, buffer)
                 ids, count = _append_found(table, buffer, n_found, ids, count)
@@ -481,39 +399,399 @@ def _append_found(
 
 
 @njit(cache=True, nogil=True)
-def find_all(table: KeyTable, keys: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find many keys in rows; those that are not there are left out.
+def score_parts(
+    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Add up the weights of each part.
 
     Parameters
     ----------
-    table : KeyTable
-        See `make_table`.
-    keys : ndarray of int64
-        Keys of all rows.
-    bounds : ndarray of int64, shape (n_rows + 1,)
-        Where those of each row start.
+    ids, values, begins, ends : ndarray
+        Features of the parts.
+    weights : ndarray of float64
+        Weights.
 
     Returns
     -------
-    ids : ndarray of int32
-        Positions of the keys.
-    bounds : ndarray of int64, shape (n_rows + 1,)
-        Where those of each row start.
+    ndarray of float64
+        One score per part.
 
     Examples
     --------
-    >>> ids, bounds = find_all(make_table(np.array([7, 9])), np.array([9, 8, 7]), np.array([0, 2, 3]))
-    >>> ids.tolist(), bounds.tolist()
-    ([1, 0], [0, 1, 2])
+    >>> score_parts(np.array([0, 1]), np.empty(0), np.array([0, 1]), np.array([2, 2]), np.array([1.0, 2.0])).tolist()
+    [3.0, 2.0]
     """
-    ids = np.empty(len(keys), dtype=np.int32)
-    offsets = np.zeros(len(bounds), dtype=np.int64)
-    count = 0
-    for row in range(len(bounds) - 1):
-        for k in range(bounds[row], bounds[row + 1]):
-            number = find(table, keys[k])
-            if number >= 0:
-                ids[count] = number
-                count += 1
-        offsets[row + 1] = count
-    return ids[:count], offsets
+    scores = np.zeros(len(begins))
+    plain = len(values) == 0
+    for p in range(len(begins)):
+        total = 0.0
+        for k in range(begins[p], ends[p]):
+            total += weights[ids[k]] if plain else weights[ids[k]] * values[k]
+        scores[p] = total
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def count_parts(
+    ids: np.ndarray,
+    values: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    amounts: np.ndarray,
+    counts: np.ndarray,
+) -> None:
+    """Add to each feature how much there is of its parts; the reverse of `score_parts`.
+
+    Parameters
+    ----------
+    ids, values, begins, ends : ndarray
+        Features of the parts.
+    amounts : ndarray of float64
+        How much there is of each part.
+    counts : ndarray of float64
+        Receives the counts of features.
+
+    Examples
+    --------
+    >>> counts = np.zeros(2)
+    >>> count_parts(np.array([0, 1]), np.empty(0), np.array([0, 1]), np.array([2, 2]), np.array([1.0, 3.0]), counts)
+    >>> counts.tolist()
+    [1.0, 4.0]
+    """
+    plain = len(values) == 0
+    for p in range(len(begins)):
+        if amounts[p] != 0.0:
+            for k in range(begins[p], ends[p]):
+                counts[ids[k]] += amounts[p] if plain else amounts[p] * values[k]
+
+
+@njit(cache=True, nogil=True)
+def parts_of_tree(heads: np.ndarray, starts: np.ndarray, second: bool) -> np.ndarray:
+    """Return the numbers of the parts of a tree: its arcs, then its pairs.
+
+    Examples
+    --------
+    >>> parts_of_tree(np.array([0, 1]), np.empty((0, 0), dtype=np.int64), False).tolist()
+    [1, 5]
+    """
+    n = len(heads)
+    size = n + 1
+    out = np.empty(2 * n if second else n, dtype=np.int64)
+    for m in range(1, size):
+        out[m - 1] = heads[m - 1] * size + m
+    if second:
+        siblings = siblings_of(heads)
+        for m in range(1, size):
+            out[n + m - 1] = size * size + starts[heads[m - 1], m] + siblings[m - 1]
+    return out
+
+
+def decode(
+    scores: np.ndarray, n: int, starts: np.ndarray, second: bool, projective: bool, single_root: bool
+) -> tuple[np.ndarray, float]:
+    """Return the best heads given the scores of all parts, and their score; see `best_tree`.
+
+    Examples
+    --------
+    >>> decode(np.array([0.0, 3.0, 0.0, 0.0]), 1, np.empty((0, 0), dtype=np.int64), False, True, True)[0].tolist()
+    [0]
+    """
+    size = n + 1
+    arcs = scores[: size * size].reshape(size, size)
+    if projective:
+        heads, value = best_tree(arcs, scores[size * size :], starts, second, single_root)
+    else:
+        heads, value = best_crossing_tree(arcs, single_root)
+    return heads, value
+
+
+@njit(cache=True, nogil=True)
+def add_costs(scores: np.ndarray, gold: np.ndarray) -> None:
+    """Add 1 to the score of every arc that is not in a tree.
+
+    Examples
+    --------
+    >>> scores = np.zeros(9)
+    >>> add_costs(scores, np.array([0, 1]))
+    >>> scores.reshape(3, 3).tolist()
+    [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 1.0, 1.0]]
+    """
+    size = len(gold) + 1
+    for h in range(size):
+        for m in range(1, size):
+            if gold[m - 1] != h:
+                scores[h * size + m] += 1.0
+
+
+def tree_step(
+    ids: np.ndarray,
+    values: np.ndarray,
+    begins: np.ndarray,
+    ends: np.ndarray,
+    gold: np.ndarray,
+    starts: np.ndarray,
+    second: bool,
+    projective: bool,
+    single_root: bool,
+    passive: bool,
+    size: float,
+    shrink: float,
+    step: int,
+    weights: np.ndarray,
+    sums: np.ndarray,
+    steps: np.ndarray,
+    scratch: np.ndarray,
+) -> float:
+    """Make one step of online learning: decode with costs, and move the weights towards the right tree.
+
+    Parameters
+    ----------
+    ids, values, begins, ends : ndarray
+        Features of the parts of the sentence.
+    gold : ndarray of int
+        Right heads.
+    starts, second, projective, single_root
+        See `decode`.
+    passive : bool
+        Whether the step is the smallest that makes up for the loss, at most `size`; else it is `size`.
+    size : float
+        Size of the step.
+    shrink : float
+        How far each step pulls every weight towards zero.
+    step : int
+        Steps made before.
+    weights, sums, steps : ndarray
+        Lazy weights; see `handful.kernels.chain_features.catch_up`.
+    scratch : ndarray of float64
+        Zeros, one a feature; left as zeros.
+
+    Returns
+    -------
+    float
+        Hinge loss before the step.
+    """
+    scores = np.zeros(len(begins))
+    right = parts_of_tree(gold, starts, second)
+    gap = _score_with_costs(ids, values, begins, ends, gold, right, shrink, step, weights, steps, scores)
+    heads, _ = decode(scores, len(gold), starts, second, projective, single_root)
+    if np.array_equal(heads, gold):
+        return 0.0
+    wrong = parts_of_tree(heads, starts, second)
+    return float(
+        _move(
+            ids,
+            values,
+            begins,
+            ends,
+            right,
+            wrong,
+            scores,
+            gap,
+            passive,
+            size,
+            shrink,
+            step,
+            weights,
+            sums,
+            steps,
+            scratch,
+        )
+    )
+
+
+@njit(cache=True, nogil=True)
+def _score_with_costs(
+    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, gold: np.ndarray, right: np.ndarray,
+    shrink: float, step: int, weights: np.ndarray, steps: np.ndarray, scores: np.ndarray,
+) -> float:  # fmt: skip
+    """Write the scores of all parts, with the costs of wrong arcs; return minus the score of the right tree."""
+    plain = len(values) == 0
+    for p in range(len(begins)):
+        total = 0.0
+        for k in range(begins[p], ends[p]):
+            weight = weights[ids[k]]
+            if shrink > 0.0 and weight != 0.0:
+                left = max(abs(weight) - shrink * (step - steps[ids[k]]), 0.0)
+                weight = left if weight > 0.0 else -left
+            total += weight if plain else weight * values[k]
+        scores[p] = total
+    gap = 0.0
+    for p in right:
+        gap -= scores[p]
+    add_costs(scores, gold)
+    return gap
+
+
+@njit(cache=True, nogil=True)
+def _move(
+    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, right: np.ndarray, wrong: np.ndarray,
+    scores: np.ndarray, gap: float, passive: bool, size: float, shrink: float, step: int, weights: np.ndarray,
+    sums: np.ndarray, steps: np.ndarray, scratch: np.ndarray,
+) -> float:  # fmt: skip
+    """Move the weights from a wrong tree towards the right one; return the loss before."""
+    plain = len(values) == 0
+    n_touched = 0
+    for p in range(len(right)):
+        gap += scores[wrong[p]]  # with the costs, which make up `cost`
+        if right[p] != wrong[p]:
+            n_touched += ends[right[p]] - begins[right[p]] + ends[wrong[p]] - begins[wrong[p]]
+    touched = np.empty(n_touched, dtype=np.int64)
+    n_touched = 0
+    for p in range(len(right)):
+        if right[p] != wrong[p]:
+            for side in range(2):
+                chosen = wrong[p] if side else right[p]
+                for k in range(begins[chosen], ends[chosen]):
+                    amount = 1.0 if plain else values[k]
+                    scratch[ids[k]] += -amount if side else amount
+                    touched[n_touched] = ids[k]
+                    n_touched += 1
+    amounts = np.empty(n_touched)
+    n_distinct, length = 0, 0.0
+    for k in range(n_touched):
+        amount = scratch[touched[k]]
+        if amount != 0.0:
+            scratch[touched[k]] = 0.0
+            touched[n_distinct], amounts[n_distinct] = touched[k], amount
+            length += amount * amount
+            n_distinct += 1
+    loss = max(gap, 0.0)
+    if passive:
+        size = min(size, loss / length) if length > 0.0 else 0.0
+    catch_up(touched[:n_distinct], step, shrink, weights, sums, steps)
+    for k in range(n_distinct):
+        weights[touched[k]] += size * amounts[k]
+    return loss
+
+
+_NO_PAIRS = np.empty(0)
+_NO_STARTS = np.empty((0, 0), dtype=np.int64)
+_PRUNED = 1e6  # so much less for an arc that was not kept: a tree has one only if there is no other
+
+
+@njit(cache=True, nogil=True)
+def likely_arcs(arcs: np.ndarray, single_root: bool, scale: float, least: float) -> np.ndarray:
+    """Tell which arcs projective trees are likely to have, by the scores of arcs alone.
+
+    Parameters
+    ----------
+    arcs : ndarray of float64, shape (n + 1, n + 1)
+        Score of each arc.
+    single_root : bool
+        Whether the root has exactly one child.
+    scale : float
+        Scores are divided by it before they are taken for logarithms.
+    least : float
+        Arcs are kept that are at least this likely, as a share of the likeliest arc to the same child.
+
+    Returns
+    -------
+    ndarray of bool, shape (n + 1, n + 1)
+        True for the arcs to keep; all where the sums overflow.
+
+    Examples
+    --------
+    >>> arcs = np.array([[0.0, 1.0, 2.0], [0.0, 0.0, 5.0], [0.0, 3.0, 0.0]])
+    >>> likely_arcs(arcs, True, 0.3, 0.5).astype(int).tolist()
+    [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    """
+    size = len(arcs)
+    total, marginals, _ = tree_marginals(arcs / scale, _NO_PAIRS, _NO_STARTS, False, single_root)
+    kept = np.full((size, size), not np.isfinite(total))
+    for m in range(1, size):
+        best = 0.0
+        for h in range(size):
+            best = max(best, marginals[h, m])
+        for h in range(size):
+            if h != m and marginals[h, m] >= least * best:
+                kept[h, m] = True
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def part_scores(
+    codes: np.ndarray,
+    root: int,
+    n: int,
+    templates: tuple[Templates, Templates, Templates],
+    table: KeyTable,
+    starts: np.ndarray,
+    n_pairs: int,
+    single_root: bool,
+    scale: float,
+    least: float,
+) -> np.ndarray:
+    """Score the parts of a sentence, pairs only where head and child, and head and sibling, are kept.
+
+    Parameters
+    ----------
+    codes, root, n, starts, n_pairs, single_root
+        See `handful.kernels.tree_features.features_of_sentence`; without pairs, `n_pairs` is 0.
+    templates : tuple of Templates
+        Those of arcs, of pairs, and of pairs without a look at the head.
+    table : KeyTable
+        From keys of features to the bits of their weights.
+    scale, least : float
+        Which arcs are kept; see `likely_arcs`.
+
+    Returns
+    -------
+    ndarray of float64, shape ((n + 1) ** 2 + n_pairs,)
+        Scores of the arcs, then of the pairs. Where pairs count, arcs that were not kept have lost a million, and the
+        pairs that would need one have the score 0.
+    """
+    arcs, pairs, near = templates
+    size = n + 1
+    scores = np.zeros(size * size + n_pairs)
+    sums = mark_sums(codes, root, n, arcs.mark)
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
+    tokens = np.empty(size, dtype=np.int64)
+    buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each), dtype=np.int64)
+    for h in range(size):
+        for step in (-1, 1):
+            n_tokens = 0
+            m = h + step
+            while 1 <= m <= n:
+                set_part(root, n, h, m, sums, rows, part)
+                n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+                scores[h * size + m] = sum_of_weights(table, buffer, n_keys)
+                n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
+                m += step
+    if n_pairs == 0:
+        return scores
+    kept = likely_arcs(scores[: size * size].reshape(size, size), single_root, scale, least)
+    # What sibling and child have without the head is added up once for all heads, when first asked for. Sibling 0 is
+    # none, to the left of the child; sibling n + 1 is none, to its right.
+    headless = np.full((size, n + 2), np.nan)
+    for h in range(size):
+        for step in (-1, 1):
+            m = h + step
+            while 1 <= m <= n:
+                if kept[h, m]:
+                    set_part(root, n, h, m, sums, rows, part)
+                    for k in range(1 if h == 0 and single_root else abs(h - m)):
+                        s = h + step * k if k > 0 else (0 if step > 0 else n + 1)
+                        if k > 0 and not kept[h, s]:
+                            continue
+                        set_sibling(root, n, s if k > 0 else 0, m, rows, part)
+                        n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
+                        total = sum_of_weights(table, buffer, n_keys)
+                        if np.isnan(headless[m, s]):
+                            n_keys = _headless_keys(codes, root, n, near, m, s, buffer)
+                            headless[m, s] = sum_of_weights(table, buffer, n_keys)
+                        scores[size * size + starts[h, m] + k] = total + headless[m, s]
+                else:
+                    scores[h * size + m] -= _PRUNED
+                m += step
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int, s: int, out: np.ndarray) -> int:
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
+    rows[CHILD] = root + m
+    rows[BEFORE_CHILD] = root + m - 1
+    rows[AFTER_CHILD] = root + m + 1 if m < n else 0
+    rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
+    set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
+    return int(write_keys(codes, near, rows, part, out))

@@ -1,4 +1,4 @@
-"""Linear models over parts: structures that offer best, marginals and parts, and the learners that need no more."""
+"""Structured linear models: chains, trees and classes as structures, and their batch and online learners."""
 
 import lazy_loader
 

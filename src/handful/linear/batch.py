@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from handful.core.errors import ParameterError
-from handful.core.progress import Step
-from handful.linear.recording import Recorder
-from handful.linear.structure import Structure, counts
+from handful.errors import ParameterError, Step
+from handful.linear.recorder import Recorder
+from handful.linear.structure import Structure, feature_counts
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -77,15 +76,15 @@ def log_loss(structure: Structure, outputs: np.ndarray) -> Objective:
 
     Examples
     --------
-    >>> from handful.linear.flat import Flat
-    >>> value, gradient = log_loss(Flat(np.eye(2), 2), np.array([0, 1]))(np.zeros(4))
+    >>> from handful.linear.multiclass import Multiclass
+    >>> value, gradient = log_loss(Multiclass(np.eye(2), 2), np.array([0, 1]))(np.zeros(4))
     >>> round(value, 6), gradient.tolist()
     (1.386294, [-0.5, 0.5, 0.5, -0.5])
     """
-    observed = counts(structure, outputs)
+    observed = feature_counts(structure, outputs)
 
     def objective(weights: np.ndarray) -> tuple[float, np.ndarray]:
-        log_partition, expected = structure.marginals(weights)
+        log_partition, expected = structure.expected_counts(weights)
         return log_partition - _dot(weights, observed), expected - observed
 
     return objective
@@ -120,7 +119,7 @@ def minimize(
     memory : int
         Past steps remembered.
     recorder : Recorder
-        Told the objective, the gradient norm and the number of active features after every iteration; keeps the state. A
+        Gets the objective, the gradient norm and the number of active features after every iteration; keeps the state. A
         search that goes on from a checkpoint gives the same result, bit for bit, as an uninterrupted one.
 
     Returns

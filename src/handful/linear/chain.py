@@ -1,4 +1,4 @@
-"""Sentences as chains of labels: the best labeling, the marginals, and the features of its parts."""
+"""Linear-chain structure."""
 
 from __future__ import annotations
 
@@ -6,20 +6,147 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from handful.core.errors import DataError
-from handful.features import Predicates
-from handful.kernels.chain import forward_backward, viterbi
-from handful.kernels.chain_features import features_of, take_sum
-from handful.kernels.chain_pairs import pair_forward_backward, pair_viterbi
-from handful.linear.layout import ChainLayout, labels_before
-from handful.linear.observed_features import Side
-from handful.linear.part_shares import PartShares
+from handful.errors import DataError
+from handful.kernels.chain_features import (
+    add_rows,
+    count_block,
+    count_dense,
+    features_of,
+    merge_rows,
+    reach_of,
+    score_block,
+    score_dense,
+    take_sum,
+)
+from handful.kernels.chains import Marginals, forward_backward, viterbi
+from handful.linear.chain_layout import ChainLayout, LegalParts, labels_before
+from handful.linear.structure import map_ahead
+from handful.preprocessing.extractor import Predicates
 
-_Shares = tuple[np.ndarray, np.ndarray, np.ndarray]
+_MOST_DENSE = 40
+
+
+class Side:
+    """Predicates of tokens together with the features of one kind.
+
+    Parameters
+    ----------
+    observed : Predicates
+        What was observed at each token.
+    offsets, targets : ndarray
+        Features of each predicate; see `handful.kernels.chain_features`.
+    skip : int
+        First position of a sentence that has such features.
+
+    Attributes
+    ----------
+    used : ndarray of int64
+        Targets that any feature has, rising; scores and marginals hold these alone.
+
+    Notes
+    -----
+    With few targets, all rows become lines of one dense table; with many, rows stay sparse unless they have a third of
+    all targets.
+
+    Examples
+    --------
+    >>> observed = Predicates.of(np.array([[0], [-1]]), np.array([0, 2]))
+    >>> side = Side(observed, np.array([0, 1]), np.array([1], dtype=np.int32), 0)
+    >>> scores = np.zeros((2, 1, 1))
+    >>> side.score(np.array([0]), np.array([2]), np.array([5.0]), side.merge(np.array([5.0])), scores)
+    >>> side.used.tolist(), scores[:, :, 0].tolist()
+    ([1], [[5.0], [0.0]])
+    """
+
+    def __init__(self, observed: Predicates, offsets: np.ndarray, targets: np.ndarray, skip: int) -> None:
+        self.observed = observed
+        self.skip = skip
+        there = np.zeros(int(targets.max(initial=-1)) + 1, dtype=bool)
+        there[targets] = True
+        self.used = np.flatnonzero(there)
+        self._offsets, self._targets = offsets, (np.cumsum(there, dtype=np.int32) - 1)[targets]
+        self._dense = len(self.used) <= _MOST_DENSE
+        rows, row_offsets, row_ids, direct = observed.rows, observed.row_offsets, observed.row_ids, observed.direct
+        if self._dense:
+            rows, row_offsets, row_ids = _as_rows(observed, len(offsets) - 1)
+            direct = direct[:, :0]
+            merged_offsets, merged_targets = np.arange(len(row_offsets)) * len(self.used), self._targets[:0]
+        else:
+            third = -(-len(self.used) // 3)
+            merged_offsets, merged_targets = merge_rows(
+                row_offsets, row_ids, offsets, self._targets, len(self.used), third
+            )
+        self._row_offsets, self._row_ids = row_offsets, row_ids
+        self._merged_offsets, self._merged_targets = merged_offsets, merged_targets
+        self.n_merged = int(merged_offsets[-1])
+        self._rows, self._direct = np.ascontiguousarray(rows), np.ascontiguousarray(direct)
+
+    @property
+    def fires(self) -> bool:
+        """Whether any feature of this kind can fire."""
+        return len(self.used) > 0 and self._rows.shape[1] + self._direct.shape[1] > 0
+
+    def merge(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of merged rows."""
+        merged = np.zeros(self.n_merged)
+        add_rows(*self._rows_and_features(), weights, merged, False)
+        return merged
+
+    def unmerge(self, merged_counts: np.ndarray, counts: np.ndarray) -> None:
+        """Add the counts of merged rows to those of their features; the reverse of `merge`."""
+        add_rows(*self._rows_and_features(), counts, merged_counts, True)
+
+    def _rows_and_features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]:
+        features = self._offsets, self._targets, self._merged_offsets, self._merged_targets
+        return self._row_offsets, self._row_ids, *features, len(self.used)
+
+    def score(
+        self, first_rows: np.ndarray, lengths: np.ndarray, weights: np.ndarray, merged: np.ndarray, scores: np.ndarray
+    ) -> None:
+        """Add up the weights at each position of a block; see `score_block`."""
+        block = first_rows, lengths
+        if self._dense:
+            score_dense(self._rows, *block, merged.reshape(-1, len(self.used)), self.skip, scores)
+            return
+        score_block(self._rows, *block, self._merged_offsets, self._merged_targets, merged, self.skip, scores)
+        score_block(self._direct, *block, self._offsets, self._targets, weights, self.skip, scores)
+
+    def count(
+        self,
+        first_rows: np.ndarray,
+        lengths: np.ndarray,
+        marginals: np.ndarray,
+        counts: np.ndarray,
+        merged_counts: np.ndarray,
+    ) -> None:
+        """Add expected counts under the marginals of a block; see `count_block`."""
+        block = first_rows, lengths
+        if self._dense:
+            count_dense(self._rows, *block, marginals, self.skip, merged_counts.reshape(-1, len(self.used)))
+            return
+        count_block(self._rows, *block, self._merged_offsets, self._merged_targets, marginals, self.skip, merged_counts)
+        count_block(self._direct, *block, self._offsets, self._targets, marginals, self.skip, counts)
+
+
+def _as_rows(observed: Predicates, n_predicates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Give every direct predicate a row of its own, and one empty row to the tokens that have none."""
+    n_rows = len(observed.row_offsets) - 1
+    seen = np.zeros(n_predicates + 1, dtype=bool)
+    seen[observed.direct] = True
+    own = np.flatnonzero(seen[:-1])
+    number = np.full(n_predicates + 1, n_rows + len(own), dtype=np.int32)
+    number[own] = n_rows + np.arange(len(own))
+    rows = np.concatenate([observed.rows, number[observed.direct]], axis=1)
+    end = observed.row_offsets[-1]
+    offsets = np.concatenate([observed.row_offsets, end + np.arange(1, len(own) + 1), [end + len(own)]])
+    return rows, offsets, np.concatenate([observed.row_ids, own.astype(np.int32)])
+
+
 _BLOCK_VALUES = 1 << 16
 _N_SHARDS = 2
 
@@ -42,7 +169,7 @@ class _Weights:
     edge: np.ndarray
     merged_edge: np.ndarray
     pairs: np.ndarray
-    triples: np.ndarray
+    triples: np.ndarray | None
 
 
 class Chain:
@@ -65,19 +192,19 @@ class Chain:
 
     Notes
     -----
-    A labeling is one array of codes over all tokens. Sentences are cut into two shards (one per thread if there are
-    more) whose counts are added in a fixed order: results never depend on timing, and one thread and two give the same.
+    A labeling is one array of codes over all tokens. Sentences are cut into two shards whose counts are added in a fixed
+    order; further threads compute marginals ahead of the counting. Results do not depend on `n_jobs`.
 
     Examples
     --------
-    >>> from handful.linear.layout import build_layout
+    >>> from handful.linear.chain_layout import build_layout
     >>> node = Predicates.of(np.array([[0], [1]]), np.array([0, 2]))
     >>> edge = Predicates.of(np.empty((2, 0)), np.array([0, 2]))
     >>> layout = build_layout(2, 2, node, edge, np.array([0, 1]))
     >>> chain = Chain(layout, node, edge)
-    >>> chain.best(np.array([1.0, 1.0, 0.0])).tolist()
+    >>> chain.argmax(np.array([1.0, 1.0, 0.0])).tolist()
     [0, 1]
-    >>> chain.parts(np.array([0, 1]))[0].tolist()
+    >>> chain.joint_features(np.array([0, 1]))[0].tolist()
     [0, 1, 2]
     """
 
@@ -106,38 +233,32 @@ class Chain:
         self._shards = list(self._cut())
         self._blas = ThreadpoolController() if order == 2 else None
         self._buffer: np.ndarray | None = None
+        self._reach = np.empty(1 << 12, dtype=np.int64)
 
-    def best(self, weights: np.ndarray) -> np.ndarray:
+    def argmax(self, weights: np.ndarray) -> np.ndarray:
         """Return the best label code of every token; among equals the lower code wins, from the sentence's end on."""
         out = np.empty(int(self.offsets[-1]), dtype=np.int32)
         apart = self._take_apart(weights)
 
         def work(shard: list[_Block]) -> None:
             for block in shard:
-                node, edge = self._score(block, apart)
-                if self.order == 2:
-                    labels, _ = pair_viterbi(node, edge, apart.triples, block.active)
-                else:
-                    labels, _ = viterbi(node, edge, block.active)
+                labels, _ = viterbi(*self._score(block, apart), block.active, apart.triples)
                 self._gather(block, labels, out)
 
         self._run(work, self._shards)
         return out
 
-    def marginals(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    def expected_counts(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the summed log partition of all sentences and the expected count of every feature."""
         apart = self._take_apart(weights)
-        totals = np.zeros(len(self._shards))
 
-        def shares(block: _Block, number: int) -> _Shares:
-            log_partition, *sums = self._sum(block, apart)
-            if not np.isfinite(log_partition).all():
+        def sum_over(block: _Block) -> Marginals:
+            sums = self._sum(block, apart)
+            if not np.isfinite(sums.log_partition).all():
                 raise DataError("Chain: every sentence must have a legal labeling with a finite score.")
-            totals[number] += log_partition.sum()
-            return sums[0], sums[1], sums[2]
+            return sums
 
-        counts = self._count(shares)
-        return float(totals.sum()), counts
+        return self._count(sum_over)
 
     def label_marginals(self, weights: np.ndarray) -> np.ndarray:
         """Return the probability of every label at every token, shape (n_tokens, n_labels)."""
@@ -146,25 +267,24 @@ class Chain:
 
         def work(shard: list[_Block]) -> None:
             for block in shard:
-                node = self._sum(block, apart)[1]
-                self._gather(block, node.transpose(0, 2, 1), out)
+                self._gather(block, self._sum(block, apart).node.transpose(0, 2, 1), out)
 
         self._run(work, self._shards)
         return out
 
-    def parts(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return features of parts and how much of each; see `Structure.parts`.
+    def joint_features(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return features of parts and how much of each; see `Structure.joint_features`.
 
         A part is a label with the label before it (with both labels before it for order 2), as far as the sentence
         reaches back; all parts are those of any legal labeling.
         """
         if outputs is None:
-            return np.arange(self.n_features), self._count(self._even_shares)
+            return np.arange(self.n_features), self._count(self._uniform_parts)[1]
         lay, starts = self.layout, self.layout.starts
         codes = outputs.astype(np.int64)
         before = labels_before(self.offsets, codes)
         pair = np.where(before >= 0, before * lay.n_labels + codes, -1)
-        node_ids, edge_ids = self.node.observed.ids, self.edge.observed.ids
+        node_ids, edge_ids = self._ids
         fired = np.empty(node_ids.size + edge_ids.size, dtype=np.int64)
         n = features_of(node_ids, codes, lay.node_offsets, lay.node_targets, 0, fired)
         n += features_of(edge_ids, pair, lay.edge_offsets, lay.edge_targets, int(starts[1]), fired[n:])
@@ -176,36 +296,98 @@ class Chain:
         ids = np.concatenate(parts)
         return ids, np.broadcast_to(1.0, ids.shape)
 
-    def _even_shares(self, block: _Block, _: int) -> _Shares:
+    def loss_augmented_argmax(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the labeling of one sentence with the highest score plus number of wrong labels, and that number."""
+        lay, n = self.layout, self.layout.n_labels
+        node_ids, edge_ids = self._ids
+        node_weights, edge_weights, _, _ = lay.split(weights)
+        block = self.offsets[number : number + 1], np.array([len(gold)])
+        active = np.ones(len(gold), dtype=np.int64)
+        node = np.ones((len(gold), n, 1))
+        node[np.arange(len(gold)), gold, 0] = 0.0
+        score_block(node_ids, *block, lay.node_offsets, lay.node_targets, node_weights, 0, node)
+        node[0, ~self.allowed_first] = -np.inf
+        edge = np.where(self.allowed, lay.pair_matrix(weights), -np.inf)
+        if self.edge.fires:
+            edges = np.empty((len(gold), n * n, 1))
+            edges[:] = edge.reshape(1, n * n, 1)
+            score_block(edge_ids, *block, lay.edge_offsets, lay.edge_targets, edge_weights, 1, edges)
+            edge = edges.reshape(len(gold), n, n, 1)
+        labels, _ = viterbi(node, edge, active, lay.triple_tensor(weights) if self.order == 2 else None)
+        return labels[:, 0], float((labels[:, 0] != gold).sum())
+
+    def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features of one labeled sentence, each as often as it fires."""
+        node_ids, edge_ids = self._ids
+        lay, rows = self.layout, slice(self.offsets[number], self.offsets[number + 1])
+        starts, n = lay.starts, lay.n_labels
+        codes = output.astype(np.int64)
+        pair = np.full(len(codes), -1)
+        pair[1:] = codes[:-1] * n + codes[1:]
+        fired = np.empty((node_ids.shape[1] + edge_ids.shape[1]) * len(codes), dtype=np.int64)
+        count = features_of(node_ids[rows], codes, lay.node_offsets, lay.node_targets, 0, fired)
+        edges = edge_ids[rows], pair, lay.edge_offsets, lay.edge_targets, int(starts[1])
+        count += features_of(*edges, fired[count:])
+        parts = [fired[:count], positions(pair[1:], lay.pairs) + starts[2]]
+        if self.order == 2:
+            parts.append(positions(codes[:-2] * n * n + pair[2:], lay.triples) + starts[3])
+        ids = np.concatenate(parts)
+        return ids, np.ones(len(ids))
+
+    def possible_features(self, number: int) -> np.ndarray:
+        """Return every feature that any labeling of a sentence may have."""
+        node_ids, edge_ids = self._ids
+        lay, starts = self.layout, self.layout.starts
+        tokens = int(self.offsets[number]), int(self.offsets[number + 1])
+        while True:
+            n = reach_of(node_ids, *tokens, lay.node_offsets, 0, self._reach, 0)
+            n = reach_of(edge_ids, *tokens, lay.edge_offsets, int(starts[1]), self._reach, n)
+            if n <= len(self._reach):
+                return np.concatenate([self._reach[:n], np.arange(starts[2], starts[4])])
+            self._reach = np.empty(2 * n, dtype=np.int64)
+
+    def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
+        """Return the labeling of one sentence."""
+        return np.asarray(outputs[self.offsets[number] : self.offsets[number + 1]])
+
+    @cached_property
+    def _ids(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.node.observed.ids, self.edge.observed.ids
+
+    def _uniform_parts(self, block: _Block) -> Marginals:
         """Return for each label, pair and triple in how many parts it is, by the share of one labeling's parts."""
-        even = PartShares(self.allowed, self.allowed_first, self.order)
+        legal = LegalParts(self.allowed, self.allowed_first, self.order)
         width, n = len(block.lengths), self.layout.n_labels
         node, edge = np.zeros((len(block.active), n, width)), np.zeros((len(block.active), n, n, width))
         triple = np.zeros((n, n, n) if self.order == 2 else 0)
         for s, length in enumerate(block.lengths):
             offsets = np.array([0, length])
-            classes = even.classes(offsets)
-            share = even.shares(offsets, classes)[0]
-            node[:length, :, s] = share * even.labels[classes]
-            edge[:length, :, :, s] = share * even.pairs[classes]
+            classes = legal.classes(offsets)
+            fraction = legal.r_bar(offsets, classes)[0]
+            node[:length, :, s] = fraction * legal.labels[classes]
+            edge[:length, :, :, s] = fraction * legal.pairs[classes]
             if self.order == 2:
-                triple += share * even.triples[classes].sum(axis=0)
-        return node, edge if self.edge.fires else edge.sum(axis=(0, 3)), triple
+                triple += fraction * legal.triples[classes].sum(axis=0)
+        none = np.empty(0)
+        return Marginals(none, node, edge if self.edge.fires else edge.sum(axis=(0, 3)), triple, none, none)
 
-    def _count(self, shares: Callable[[_Block, int], _Shares]) -> np.ndarray:
-        """Add up how much there is of every feature, given how much there is of every label, pair and triple."""
+    def _count(self, amounts: Callable[[_Block], Marginals]) -> tuple[float, np.ndarray]:
+        """Return the summed log partition and the amount of every feature, given the amounts of labels, pairs and triples."""
         lay, n_shards = self.layout, len(self._shards)
         n_node, n_edge = self.node.n_merged, self.edge.n_merged
         if self._buffer is None:
             self._buffer = np.zeros((n_shards, self.n_features + n_node + n_edge))
         buffer, self._buffer = self._buffer, None  # gone if an error strikes midway, so that it is never used dirty
         cuts = [self.n_features, self.n_features + n_node]
+        log_partition = np.zeros(n_shards)
 
         def work(number: int) -> None:
             counts, merged_node, merged_edge = np.split(buffer[number], cuts)
             node_counts, edge_counts, pair_counts, triple_counts = lay.split(counts)
-            for block in self._shards[number]:
-                node, edge, triple = shares(block, number)
+            blocks, n_ahead = self._shards[number], self.n_jobs // n_shards if self.n_jobs > n_shards else 0
+            for block, sums in zip(blocks, map_ahead(amounts, blocks, n_ahead), strict=True):
+                log_partition[number] += sums.log_partition.sum()
+                node, edge = sums.node, sums.edge
                 rows = block.first_rows, block.lengths
                 if self.node.fires:
                     self.node.count(*rows, _some(node, self.node.used), node_counts, merged_node)
@@ -215,7 +397,7 @@ class Chain:
                     edge = edge[1:].sum(axis=(0, 3))
                 pair_counts += edge.ravel()[lay.pairs]
                 if self.order == 2:
-                    triple_counts += triple.ravel()[lay.triples]
+                    triple_counts += sums.triple.ravel()[lay.triples]
 
         self._run(work, range(n_shards))
         summed = np.zeros(buffer.shape[1])
@@ -226,7 +408,7 @@ class Chain:
         node_total, edge_total, _, _ = lay.split(total)
         self.node.unmerge(merged_node, node_total)
         self.edge.unmerge(merged_edge, edge_total)
-        return total
+        return float(log_partition.sum()), total
 
     def _cut(self) -> Iterator[list[_Block]]:
         lengths = np.diff(self.offsets)
@@ -243,7 +425,7 @@ class Chain:
             active = (chosen_lengths > np.arange(longest)[:, None]).sum(axis=1)
             blocks.append(_Block(self.offsets[:-1][chosen], chosen_lengths, active))
             start += width
-        n_shards = min(max(_N_SHARDS, self.n_jobs), len(blocks))
+        n_shards = min(_N_SHARDS, len(blocks))
         return (blocks[shard::n_shards] for shard in range(n_shards))
 
     def _run(self, work: Callable[..., None], tasks: Iterable[object]) -> None:
@@ -261,7 +443,7 @@ class Chain:
     def _take_apart(self, weights: np.ndarray) -> _Weights:
         lay, (node, edge, _, _) = self.layout, self.layout.split(weights)
         pairs = np.where(self.allowed, lay.pair_matrix(weights), -np.inf)
-        triples = lay.triple_tensor(weights) if self.order == 2 else np.empty(0)
+        triples = lay.triple_tensor(weights) if self.order == 2 else None
         return _Weights(node, self.node.merge(node), edge, self.edge.merge(edge), pairs, triples)
 
     def _score(self, block: _Block, weights: _Weights) -> tuple[np.ndarray, np.ndarray]:
@@ -283,12 +465,9 @@ class Chain:
         edges[:, self.edge.used] += some
         return node, edges.reshape(length, n, n, width)
 
-    def _sum(self, block: _Block, weights: _Weights) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def _sum(self, block: _Block, weights: _Weights) -> Marginals:
         node, edge = self._score(block, weights)
-        if self.order == 2:
-            sums = pair_forward_backward(node, edge, weights.triples, block.active)
-            return sums.log_partition, sums.node, sums.edge, sums.triple
-        return *forward_backward(node, edge, block.active), np.empty(0)
+        return forward_backward(node, edge, block.active, weights.triples)
 
     def _gather(self, block: _Block, values: np.ndarray, out: np.ndarray) -> None:
         """Write values of shape (length, sentences, ...) to the tokens they belong to."""

@@ -8,11 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from handful.core.errors import ParameterError
-from handful.core.progress import Step
-from handful.kernels.online import catch_up
-from handful.linear.recording import Recorder
-from handful.linear.structure import Lazy, Stepwise, Sweeping
+from handful.errors import ParameterError, Step
+from handful.kernels.chain_features import catch_up
+from handful.linear.recorder import Recorder
+from handful.linear.structure import Lazy, Structure, Sweeping
 
 _SILENT = Recorder()
 
@@ -100,7 +99,7 @@ class OnlineRule:
 
 
 def train_online(
-    structure: Stepwise,
+    structure: Structure,
     outputs: np.ndarray,
     rule: OnlineRule,
     *,
@@ -113,7 +112,7 @@ def train_online(
 
     Parameters
     ----------
-    structure : Stepwise
+    structure : Structure
         The inputs.
     outputs : ndarray
         Right outputs of all inputs.
@@ -126,7 +125,7 @@ def train_online(
     start : ndarray of float64, optional
         First weights; zero by default.
     recorder : Recorder
-        Told the loss and the number of active features, and keeps the state, after every pass.
+        Gets the loss and the number of active features, and keeps the state, after every pass.
 
     Returns
     -------
@@ -144,10 +143,10 @@ def train_online(
 
     Examples
     --------
-    >>> from handful.linear.flat import Flat
-    >>> rows = Flat(np.array([[1.0, 0.0], [0.0, 1.0]]), 2)
+    >>> from handful.linear.multiclass import Multiclass
+    >>> rows = Multiclass(np.array([[1.0, 0.0], [0.0, 1.0]]), 2)
     >>> learned = train_online(rows, np.array([0, 1]), OnlineRule("pa"), max_passes=3)
-    >>> rows.best(learned.weights).tolist(), learned.loss
+    >>> rows.argmax(learned.weights).tolist(), learned.loss
     ([0, 1], 0.0)
     """
     settings = "|".join([str(structure.n_features), rule.algorithm, repr(rule.aggressiveness), repr(rule.l1)])
@@ -169,7 +168,7 @@ def train_online(
         steps = np.full(structure.n_features, state.n_steps)
         order = np.random.default_rng([seed, state.n_passes]).permutation(structure.n_inputs)
         lazy = Lazy(state.weights, state.sums, steps, state.n_steps, shrink)
-        with np.errstate(over="ignore", invalid="ignore"):  # told below, in words
+        with np.errstate(over="ignore", invalid="ignore"):  # reported below
             loss = sweep(order, outputs, lazy, size, rule.algorithm == "pa")
         state.n_steps += structure.n_inputs
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
@@ -189,17 +188,19 @@ def train_online(
 
 
 def _sweep(
-    structure: Stepwise, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool
+    structure: Structure, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool
 ) -> float:
     """Make one pass, input by input; return the summed loss."""
     loss = 0.0
     weights, sums, steps, n_steps, shrink = lazy
     for step, number in enumerate(order, start=n_steps):
         gold = structure.take(number, outputs)
-        catch_up(structure.reach_at(number), step, shrink, weights, sums, steps)
-        answer, cost = structure.best_at(number, weights, gold)
+        catch_up(structure.possible_features(number), step, shrink, weights, sums, steps)
+        answer, cost = structure.loss_augmented_argmax(number, weights, gold)
         if cost > 0.0:
-            ids, amounts = _difference(structure.parts_at(number, gold), structure.parts_at(number, answer))
+            ids, amounts = _difference(
+                structure.joint_features_at(number, gold), structure.joint_features_at(number, answer)
+            )
             lost = max(cost - float(weights[ids] @ amounts), 0.0)
             loss += lost
             length = float(amounts @ amounts)

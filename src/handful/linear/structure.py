@@ -1,30 +1,39 @@
-"""What a learner needs to know of a structure: its best output, its marginals, and the features of its parts."""
+"""Protocol of structured linear models, and structures whose features share weights or are some of another's."""
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+S = TypeVar("S")
+T = TypeVar("T")
+
 
 class Structure(Protocol):
-    """Inputs whose outputs consist of parts; `Flat` and `Chain` are such.
+    """Inputs whose outputs consist of parts with features, all at once or one at a time.
 
-    Batch learners need `marginals` and `parts`, condensed features `best` and `parts`.
+    Batch learners need `expected_counts` and `joint_features`, online learners the methods that take the number of an
+    input, condensed features `argmax` and `joint_features`. The inputs are those of structured prediction: the score of an
+    output is the product of the weights and its joint features (Tsochantaridis et al. 2005).
     """
 
     n_inputs: int
     n_features: int
 
-    def best(self, weights: np.ndarray) -> np.ndarray:
+    def argmax(self, weights: np.ndarray) -> np.ndarray:
         """Return the best output of every input."""
         ...
 
-    def marginals(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    def expected_counts(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the summed log partition and the expected count of every feature."""
         ...
 
-    def parts(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def joint_features(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return features of parts and how much of each.
 
         Parameters
@@ -42,22 +51,15 @@ class Structure(Protocol):
         """
         ...
 
-
-class Stepwise(Protocol):
-    """Inputs handed out one at a time, for online learners; `Flat` and `ChainSteps` do so."""
-
-    n_inputs: int
-    n_features: int
-
-    def best_at(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the output with the highest score plus cost against the right one, and that cost."""
+    def loss_augmented_argmax(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the output of one input with the highest score plus cost against the right one, and that cost."""
         ...
 
-    def parts_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of one output and their amounts."""
         ...
 
-    def reach_at(self, number: int) -> np.ndarray:
+    def possible_features(self, number: int) -> np.ndarray:
         """Return every feature that any output of an input may have."""
         ...
 
@@ -67,7 +69,7 @@ class Stepwise(Protocol):
 
 
 class Lazy(NamedTuple):
-    """Weights of an online learner, each brought up to date when it is read; see `handful.kernels.online`.
+    """Weights of an online learner, each brought up to date when it is read; see `handful.kernels.chain_features`.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ class Lazy(NamedTuple):
 
 @runtime_checkable
 class Sweeping(Protocol):
-    """Inputs that make a whole pass of online learning themselves, faster than step by step; `TreeSteps` are such."""
+    """Inputs that make a whole pass of online learning themselves, faster than step by step; `Tree` is one."""
 
     def sweep(self, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool) -> float:
         """Make a step for each input in order; return the summed loss.
@@ -111,8 +113,8 @@ class Sweeping(Protocol):
         ...
 
 
-def counts(structure: Structure, outputs: np.ndarray | None = None) -> np.ndarray:
-    """Add up `Structure.parts` feature by feature.
+def feature_counts(structure: Structure, outputs: np.ndarray | None = None) -> np.ndarray:
+    """Add up `Structure.joint_features` feature by feature.
 
     Parameters
     ----------
@@ -128,9 +130,260 @@ def counts(structure: Structure, outputs: np.ndarray | None = None) -> np.ndarra
 
     Examples
     --------
-    >>> from handful.linear.flat import Flat
-    >>> counts(Flat(np.array([[1.0, 2.0]]), 2), np.array([1])).tolist()
+    >>> from handful.linear.multiclass import Multiclass
+    >>> feature_counts(Multiclass(np.array([[1.0, 2.0]]), 2), np.array([1])).tolist()
     [0.0, 1.0, 0.0, 2.0]
     """
-    ids, values = structure.parts(outputs)
+    ids, values = structure.joint_features(outputs)
     return np.bincount(ids, weights=values, minlength=structure.n_features)
+
+
+_AHEAD = 4  # results a thread that may wait for their turn
+
+
+def map_ahead(function: Callable[[S], T], items: Iterable[S], n_threads: int) -> Iterator[T]:
+    """Yield the results of a function in the order of the items, computed ahead in threads; 0 threads compute nothing ahead.
+
+    Examples
+    --------
+    >>> list(map_ahead(abs, [-3, 2, -1], 2))
+    [3, 2, 1]
+    """
+    if n_threads == 0:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[T]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > _AHEAD * n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+@dataclass(frozen=True, eq=False)
+class Ties:
+    """Which weights the features of a structure have in common.
+
+    Feature n has the weight ``w[group[n]] + value[n] * w[extra[n]]``.
+
+    Parameters
+    ----------
+    n_tied : int
+        Length of the weight vector w.
+    group : ndarray of int64, shape (n_features,)
+        Group of each feature.
+    extra : ndarray of int64, shape (n_features,)
+        Second weight of each feature.
+    value : ndarray of float64, shape (n_features,)
+        How much of it.
+
+    Examples
+    --------
+    >>> ties = Ties(3, np.array([0, 1, 1]), np.array([2, 2, 2]), np.array([1.0, -2.0, -2.0]))
+    >>> ties.spread(np.array([0.5, 0.0, 1.0])).tolist()
+    [1.5, -2.0, -2.0]
+    >>> ties.gather(np.array([1.0, 1.0, 1.0])).tolist()
+    [1.0, 2.0, -3.0]
+    """
+
+    n_tied: int
+    group: np.ndarray
+    extra: np.ndarray
+    value: np.ndarray
+
+    def spread(self, weights: np.ndarray) -> np.ndarray:
+        """Return the weight of every feature."""
+        return np.asarray(weights[self.group] + self.value * weights[self.extra])
+
+    def gather(self, amounts: np.ndarray) -> np.ndarray:
+        """Add up amounts of features by what they share; the transpose of `spread`."""
+        direct = np.bincount(self.group, weights=amounts, minlength=self.n_tied)
+        return np.asarray(direct + np.bincount(self.extra, weights=amounts * self.value, minlength=self.n_tied))
+
+    def tie(self, ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return amounts of features as amounts of what they share."""
+        return (
+            np.concatenate([self.group[ids], self.extra[ids]]),
+            np.concatenate([values, values * self.value[ids]]),
+        )
+
+
+class Tied:
+    """A structure seen through `Ties`; see `handful.linear.structure.Structure`.
+
+    Parameters
+    ----------
+    structure : Structure
+        The inputs.
+    ties : Ties
+        What their features share.
+
+    Notes
+    -----
+    One at a time, only the features that an input can have are given their weights, so a step costs no more than decoding.
+
+    Examples
+    --------
+    >>> from handful.linear.multiclass import Multiclass
+    >>> ties = Ties(2, np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1]), np.array([1.0, -1.0, -1.0, 1.0]))
+    >>> rows = Tied(Multiclass(np.eye(2), 2), ties)
+    >>> rows.argmax(np.array([0.0, 2.0])).tolist(), rows.n_features
+    ([0, 1], 2)
+    """
+
+    def __init__(self, structure: Structure, ties: Ties) -> None:
+        self.structure = structure
+        self.ties = ties
+        self.n_inputs = structure.n_inputs
+        self.n_features = ties.n_tied
+        self._weights = np.zeros(structure.n_features)
+        self._reach: tuple[int, np.ndarray] | None = None
+
+    def argmax(self, weights: np.ndarray) -> np.ndarray:
+        """Return the best output of every input."""
+        return self.structure.argmax(self.ties.spread(weights))
+
+    def expected_counts(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the summed log partition and the expected amount of every tied feature."""
+        log_partition, expected = self.structure.expected_counts(self.ties.spread(weights))
+        return log_partition, self.ties.gather(expected)
+
+    def joint_features(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return tied features of parts and how much of each."""
+        return self.ties.tie(*self.structure.joint_features(outputs))
+
+    def loss_augmented_argmax(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the output with the highest score plus cost against the right one, and that cost."""
+        reach, ties = self._reach_of(number), self.ties
+        self._weights[reach] = weights[ties.group[reach]] + ties.value[reach] * weights[ties.extra[reach]]
+        return self.structure.loss_augmented_argmax(number, self._weights, gold)
+
+    def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tied features of one output and their amounts."""
+        return self.ties.tie(*self.structure.joint_features_at(number, output))
+
+    def possible_features(self, number: int) -> np.ndarray:
+        """Return every tied feature that any output of an input may have."""
+        reach = self._reach_of(number)
+        if len(reach) >= self.n_features:
+            return np.arange(self.n_features)
+        return np.concatenate([self.ties.group[reach], self.ties.extra[reach]])
+
+    def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
+        """Return the output of one input out of those of all."""
+        return self.structure.take(number, outputs)
+
+    def _reach_of(self, number: int) -> np.ndarray:
+        if self._reach is None or self._reach[0] != number:
+            self._reach = number, self.structure.possible_features(number).copy()
+        return self._reach[1]
+
+
+@runtime_checkable
+class Tieable(Protocol):
+    """Structures that know a faster way through `Ties` than `Tied`; `handful.linear.tree.Tree` is one."""
+
+    def tied(self, ties: Ties) -> Structure:
+        """Return the same inputs with shared weights."""
+        ...
+
+
+def tie(structure: Structure, ties: Ties) -> Structure:
+    """Return a structure seen through ties, in the fastest way for online learners.
+
+    Examples
+    --------
+    >>> from handful.linear.multiclass import Multiclass
+    >>> ties = Ties(2, np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1]), np.array([1.0, -1.0, -1.0, 1.0]))
+    >>> type(tie(Multiclass(np.eye(2), 2), ties)).__name__
+    'Tied'
+    """
+    return structure.tied(ties) if isinstance(structure, Tieable) else Tied(structure, ties)
+
+
+class Subset:
+    """A structure in which some features exist and all others have weight 0.
+
+    Parameters
+    ----------
+    structure : Structure and Structure
+        The inputs.
+    ids : ndarray of int64
+        The features that exist, rising; they are numbered anew from 0 on.
+
+    Examples
+    --------
+    >>> from handful.linear.multiclass import Multiclass
+    >>> rows = Subset(Multiclass(np.eye(2), 2), np.array([1, 2]))
+    >>> rows.n_features, rows.argmax(np.array([1.0, 1.0])).tolist(), rows.joint_features(np.array([1, 0]))[0].tolist()
+    (2, [1, 0], [0, 1])
+    """
+
+    def __init__(self, structure: Any, ids: np.ndarray) -> None:
+        self.structure = structure
+        self.ids = ids
+        self.n_inputs = structure.n_inputs
+        self.n_features = len(ids)
+        self._weights = np.zeros(structure.n_features)
+        self._place = np.full(structure.n_features, -1, dtype=np.int64)
+        self._place[ids] = np.arange(len(ids))
+
+    def argmax(self, weights: np.ndarray) -> np.ndarray:
+        """Return the best output of every input."""
+        return np.asarray(self.structure.argmax(self._all(weights)))
+
+    def expected_counts(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the summed log partition and the expected count of every feature."""
+        log_partition, expected = self.structure.expected_counts(self._all(weights))
+        return log_partition, expected[self.ids]
+
+    def joint_features(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Return features of parts and how much of each."""
+        return self._some(*self.structure.joint_features(outputs))
+
+    def loss_augmented_argmax(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the output with the highest score plus cost against the right one, and that cost."""
+        reach = self.structure.possible_features(number)
+        places = self._place[reach]
+        self._weights[reach] = np.where(places >= 0, weights[places], 0.0)
+        answer: tuple[np.ndarray, float] = self.structure.loss_augmented_argmax(number, self._weights, gold)
+        return answer
+
+    def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the features of one output and their amounts."""
+        return self._some(*self.structure.joint_features_at(number, output))
+
+    def possible_features(self, number: int) -> np.ndarray:
+        """Return every feature that any output of an input may have."""
+        places = self._place[self.structure.possible_features(number)]
+        return np.asarray(places[places >= 0])
+
+    def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
+        """Return the output of one input out of those of all."""
+        return np.asarray(self.structure.take(number, outputs))
+
+    def _all(self, weights: np.ndarray) -> np.ndarray:
+        full = np.zeros(self.structure.n_features)
+        full[self.ids] = weights
+        return full
+
+    def _some(self, ids: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        places = self._place[ids]
+        return places[places >= 0], values[places >= 0]
+
+
+def rounded(weights: np.ndarray, share: float) -> np.ndarray:
+    """Round weights to multiples of a share of their root mean square (over those that are not 0).
+
+    Examples
+    --------
+    >>> rounded(np.array([3.0, 0.1, 0.0, -3.0]), 0.5).round(2).tolist()
+    [2.45, 0.0, 0.0, -2.45]
+    """
+    active = weights[weights != 0.0]
+    if not share or not len(active):
+        return weights
+    step = share * float(np.sqrt((active**2).mean()))
+    return np.asarray(np.round(weights / step) * step + 0.0)  # no zero with a minus

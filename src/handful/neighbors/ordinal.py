@@ -7,22 +7,29 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from handful.core.errors import DataError
-from handful.core.params import Count, Positive, Share, check_params
-from handful.core.registry import method
-from handful.core.schema import Array, stored
-from handful.kernels.distances import Rows
-from handful.kernels.nearest import no_neighbors
-from handful.kernels.ranking import rank_and_label
-from handful.neighbors.provenance import Traceable
-from handful.neighbors.rows import Nominal, as_csr, dense_rows, encode_rows, take, warn_if_unscaled
-from handful.neighbors.stored import StoredRowsClassifier
-from handful.neighbors.votes import MetricName, Vote
+from handful.errors import DataError
+from handful.kernels.distances import Rows, make_heap
+from handful.kernels.ordinal import rank_and_label
+from handful.neighbors.rows import (
+    MetricName,
+    Nominal,
+    StoredRowsClassifier,
+    Traceable,
+    Vote,
+    as_csr,
+    dense_rows,
+    encode_rows,
+    take,
+    warn_if_unscaled,
+)
+from handful.params import Count, Positive, Share, check_params
+from handful.persistence.schema import Array, stored
+from handful.registry import method
 
 _MOST_CELLS = 1 << 30
 
 
-@method("ordinal-knn", paper="liu2013", takes="table", learns_from=("labels", "unlabeled"))
+@method("ordinal-knn", paper="liu2013", task="table", uses_unlabeled=True)
 class OrdinalKNN(Traceable, StoredRowsClassifier):
     """Nearest neighbors that label the clearest unlabeled row first and then use it as a neighbor.
 
@@ -171,7 +178,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
             codes[labeled],
             waiting,
             order,
-            no_neighbors(len(waiting), k, len(labels.classes), False),
+            make_heap(len(waiting), k, len(labels.classes), False),
             len(labels.classes),
             rule.metric,
             rule.vote,
@@ -194,7 +201,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         self.n_iter_ = len(taken)
         self.termination_condition_ = "all_labeled" if inserted.all() else "all_visited"
         self._keep(take(rows, store), codes[store])
-        self._trace(X, y)
+        self._trace()
         return self
 
     def _space(self, rows: Rows, n_waiting: int) -> Rows:

@@ -1,4 +1,4 @@
-"""Tri-training of Zhou and Li (2005): three classifiers that teach each other."""
+"""Tri-training of Zhou and Li (2005): three classifiers that label rows for each other."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.labels import codes_among
-from handful.core.params import check_params
-from handful.core.registry import method
-from handful.core.schema import Array, ListOf, Model, Names, Number, Text, stored
-from handful.core.store import Storable
-from handful.neighbors.stored import labels_of
+from handful.data.labels import codes_among
+from handful.errors import DataError, ParameterError
+from handful.neighbors.rows import labels_of
+from handful.params import check_params
+from handful.persistence.model_file import Storable
+from handful.persistence.schema import Array, ListOf, Model, Names, Number, Text, stored
+from handful.registry import method
 
 _DRAWS = 100
 _MOST_ROUNDS = 10  # of admit="agreed", whose rounds need not come to an end
@@ -32,8 +32,8 @@ def _build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
 @method(
     "tri-training",
     paper="sogaard2011",
-    takes="table",
-    learns_from=("labels", "unlabeled"),
+    task="table",
+    uses_unlabeled=True,
     cost="quick",
     build=_build,
 )
@@ -61,7 +61,7 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     transduction_ : ndarray of shape (n_samples,)
         Label of every row: the given one, or the vote of the three.
     labeled_iter_ : ndarray of shape (n_samples,)
-        0 for a given label, else the first round in which the row taught a classifier, -1 if none.
+        0 for a given label, else the first round in which a classifier was trained on the row, -1 if none.
     n_iter_ : int
         Rounds, the last one, in which nothing changed, included.
     termination_condition_ : {"no_change", "max_iter"}
@@ -79,7 +79,7 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
     ========  ==========================================================
 
     Classifier i is trained again on the labeled rows and L_i if ``e_i < e'_i`` and ``e_i |L_i| < e'_i l'_i``; L_i is cut
-    down at random where only its size stands in the way. Where the two others agree on no labeled row, e_i is 0.5.
+    down at random where only its size exceeds the bound. Where the two others agree on no labeled row, e_i is 0.5.
     e'_i is 0.5 and l'_i is ``floor(e_i / (0.5 - e_i) + 1)`` at first, which is 1 for any e_i under 0.25: then the first round
     takes fewer than ``0.5 / e_i`` rows, however many there are, unless e_i is 0 (49 for e_i = 0.01), and a later one more
     only as far as e_i falls. An estimate of e_i that is less flattering than that on the labeled rows themselves takes fewer
@@ -140,15 +140,15 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         labels = labels_of(y, _num_samples(X), who="TriTraining")
         self.classes_ = labels.classes
         random = check_random_state(self.random_state)
-        given, U = labels.labeled, labels.unlabeled
-        truth = labels.codes[given]
-        X_given, X_rest = _safe_indexing(X, given), _safe_indexing(X, U)
+        labeled, U = labels.labeled, labels.unlabeled
+        truth = labels.codes[labeled]
+        X_labeled, X_rest = _safe_indexing(X, labeled), _safe_indexing(X, U)
         self.estimators_ = []
         for _ in range(3):
             sample = _bootstrap(random, truth)
-            self.estimators_.append(self._train(random, _safe_indexing(X_given, sample), truth[sample]))
+            self.estimators_.append(self._train(random, _safe_indexing(X_labeled, sample), truth[sample]))
         last = _Last(np.full(3, 0.5), np.zeros(3))
-        heard = np.full((3, len(U)), -1)
+        last_agreed = np.full((3, len(U)), -1)
         self.labeled_iter_ = labels.codes.astype(np.int64).clip(-1, 0)
         self.n_iter_, self.termination_condition_ = 0, "no_change"
         while True:
@@ -156,17 +156,17 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
                 self.termination_condition_ = "max_iter"
                 break
             self.n_iter_ += 1
-            on_given = self._votes(X_given)
+            on_labeled = self._votes(X_labeled)
             on_rest = self._votes(X_rest) if len(U) else np.empty((3, 0), int)
             by_bound = self.admit == "bounded"
-            lessons = _lessons(random, on_given, on_rest, truth, last) if by_bound else _agreed(on_rest, heard)
-            if not lessons:
+            added = _bounded(random, on_labeled, on_rest, truth, last) if by_bound else _agreed(on_rest, last_agreed)
+            if not added:
                 break
-            for i, taught in lessons.items():
-                rows = np.concatenate([given, U[taught]])
-                codes = np.concatenate([truth, on_rest[(i + 1) % 3][taught]])
+            for i, rows_added in added.items():
+                rows = np.concatenate([labeled, U[rows_added]])
+                codes = np.concatenate([truth, on_rest[(i + 1) % 3][rows_added]])
                 self.estimators_[i] = self._train(random, _safe_indexing(X, rows), codes)
-                fresh = U[taught][self.labeled_iter_[U[taught]] == -1]
+                fresh = U[rows_added][self.labeled_iter_[U[rows_added]] == -1]
                 self.labeled_iter_[fresh] = self.n_iter_
         codes = labels.codes.copy()
         if len(U):
@@ -250,40 +250,40 @@ def _bootstrap(random: np.random.RandomState, truth: np.ndarray) -> np.ndarray:
 
 
 class _Last(NamedTuple):
-    """Error and size of what each classifier was taught last."""
+    """Error and size of the rows last added to each classifier."""
 
     error: np.ndarray
     size: np.ndarray
 
 
-def _lessons(
-    random: np.random.RandomState, on_given: np.ndarray, on_rest: np.ndarray, truth: np.ndarray, last: _Last
+def _bounded(
+    random: np.random.RandomState, on_labeled: np.ndarray, on_rest: np.ndarray, truth: np.ndarray, last: _Last
 ) -> dict[int, np.ndarray]:
     """Return the unlabeled rows that each classifier learns from the two others, and note them in `last`."""
-    lessons: dict[int, np.ndarray] = {}
+    added: dict[int, np.ndarray] = {}
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        error = _error(on_given[j], on_given[k], truth)
+        error = _error(on_labeled[j], on_labeled[k], truth)
         if error >= last.error[i]:
             continue
         agreed = np.flatnonzero(on_rest[j] == on_rest[k])
-        taught = _admit(random, agreed, error, last.error[i], last.size[i])
-        if taught is not None:
-            lessons[i] = taught
-            last.error[i], last.size[i] = error, len(taught)
-    return lessons
+        rows_added = _admit(random, agreed, error, last.error[i], last.size[i])
+        if rows_added is not None:
+            added[i] = rows_added
+            last.error[i], last.size[i] = error, len(rows_added)
+    return added
 
 
-def _agreed(on_rest: np.ndarray, heard: np.ndarray) -> dict[int, np.ndarray]:
-    """Return all rows on which the two others agree, where these or their labels are not what was `heard` last."""
-    lessons: dict[int, np.ndarray] = {}
+def _agreed(on_rest: np.ndarray, last: np.ndarray) -> dict[int, np.ndarray]:
+    """Return all rows on which the two others agree, where these or their labels are not those of the `last` round."""
+    added: dict[int, np.ndarray] = {}
     for i in range(3):
         first, second = on_rest[(i + 1) % 3], on_rest[(i + 2) % 3]
-        told = np.where(first == second, first, -1)
-        if not np.array_equal(told, heard[i]):
-            heard[i] = told
-            lessons[i] = np.flatnonzero(told >= 0)
-    return lessons
+        agreed = np.where(first == second, first, -1)
+        if not np.array_equal(agreed, last[i]):
+            last[i] = agreed
+            added[i] = np.flatnonzero(agreed >= 0)
+    return added
 
 
 def _error(first: np.ndarray, second: np.ndarray, truth: np.ndarray) -> float:

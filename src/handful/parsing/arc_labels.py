@@ -1,22 +1,22 @@
-"""The labels of arcs, by a linear classifier that sees the whole tree."""
+"""Arc labels and heads of punctuation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
 
-from handful.core.errors import DataError
-from handful.core.records import Sentence
-from handful.core.schema import Array, IfThere, Names, Number, Record, stored
-from handful.kernels.arc_labels import best_labels, label_pass
-from handful.kernels.tree_features import find_all, keys_of_tree, make_table
+from handful.data.records import Sentence
+from handful.errors import DataError
+from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_marks, label_pass
+from handful.kernels.hashing import find_in_rows, make_table
+from handful.kernels.tree_features import keys_of_tree
 from handful.kernels.trees import siblings_of
-from handful.linear.rounding import rounded
-from handful.parsing.encoding import Encoder
-from handful.parsing.templates import TemplateSet
+from handful.linear.structure import rounded
+from handful.parsing.templates import Encoder, TemplateSet
+from handful.persistence.schema import Array, IfThere, Names, Number, Record, stored
 
 _PASSES = 5
 _LONGEST_STEP = 0.1
@@ -87,7 +87,7 @@ class ArcLabeler:
         distinct, counts = np.unique(keys, return_counts=True)
         new.keys = distinct[counts >= _LEAST_COUNT]
         new._table = make_table(new.keys)
-        ids, bounds = find_all(new._table, keys, bounds)
+        ids, bounds = find_in_rows(new._table, keys, bounds)
         weights, sums = np.zeros((2, len(new.keys), len(names)))
         step = 0
         if len(names) > 1:
@@ -104,7 +104,7 @@ class ArcLabeler:
 
     def predict(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> list[str]:
         """Return the label of every word; codes are what `encoder` makes of the sentences."""
-        ids, bounds = find_all(self._table, *self._keys(sentences, heads, codes))
+        ids, bounds = find_in_rows(self._table, *self._keys(sentences, heads, codes))
         codes = best_labels(ids, bounds, self._others)
         if self.root is not None:
             codes += codes >= self.root
@@ -155,3 +155,151 @@ class ArcLabeler:
             bounds.append(n_keys + ends[1:])
             root, word, n_keys = root + len(sentence) + 1, word + len(sentence), n_keys + len(some)
         return np.concatenate(keys), np.concatenate(bounds)
+
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "``": "''", "-LRB-": "-RRB-", "-LSB-": "-RSB-", "-LCB-": "-RCB-"}
+_CLOSERS |= {
+    "\u201c": "\u201d",
+    "\u2018": "\u2019",
+    "\u00ab": "\u00bb",
+    "\uff08": "\uff09",
+    '"': '"',
+}  # quotes, wide brackets
+_CLOSERS |= {"\u300c": "\u300d", "\u300e": "\u300f", "\u300a": "\u300b"}  # corner and angle brackets
+_OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
+_PUNCTUATION_PASSES, _LIMIT = 8, 0.05
+
+
+class _Candidates(NamedTuple):
+    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_marks` returns."""
+
+    words: np.ndarray
+    roots: np.ndarray
+    marks: np.ndarray
+    starts: np.ndarray
+    candidates: np.ndarray
+    keys: np.ndarray
+    bounds: np.ndarray
+
+
+class MarkHanger:
+    """Chooses the head of each punctuation mark, given the heads of all other words.
+
+    Parameters
+    ----------
+    encoder : Encoder
+        Numbers of words and tags.
+    templates : TemplateSet
+        The templates.
+    keys : ndarray of int64
+        Keys of the features, rising.
+    weights : ndarray of float64
+        Weights.
+    stay : float
+        What another head must be better by than the one that a mark has; the margin of training is 1.
+
+    Notes
+    -----
+    Which phrase a mark belongs to can be seen from the tree, hardly from the words alone: the full stop hangs where the root
+    is, a comma with the phrase that it sets off, a bracket within what is bracketed. Candidates are the nearest word on
+    either side and those of its ancestors that are on the same side, so that no arcs cross. Trained by averaged
+    passive-aggressive steps (PA-I) on right trees. Marks with children, or below the root, stay where they are.
+    """
+
+    def __init__(
+        self, encoder: Encoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray, stay: float = 0.75
+    ) -> None:
+        self.encoder = encoder
+        self.templates = templates
+        self.keys = keys
+        self.weights = weights
+        self.stay = stay
+        self._spec = templates.compile(encoder.n_codes)[1]
+        self._table = make_table(keys)
+
+    @classmethod
+    def learn(cls, encoder: Encoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
+        """Learn from the heads of all words."""
+        new = cls(encoder, TemplateSet.for_marks(), np.empty(0, dtype=np.int64), np.empty(0))
+        candidates = new._candidates(sentences, heads)
+        new.keys = np.unique(candidates.keys)
+        new._table = make_table(new.keys)
+        ids, bounds = find_in_rows(new._table, candidates.keys, candidates.bounds)
+        sizes = np.diff(candidates.starts)
+        right = candidates.candidates == np.repeat(candidates.roots + heads[candidates.words], sizes)
+        gold = np.full(len(sizes), -1)
+        gold[np.repeat(np.arange(len(sizes)), sizes)[right]] = np.flatnonzero(right)
+        some = np.flatnonzero((gold >= 0) & (sizes > 1))  # others have no choice, or hang elsewhere
+        weights, sums = np.zeros((2, len(new.keys)))
+        step = 0
+        for number in range(_PUNCTUATION_PASSES):
+            order = np.random.default_rng([seed, number]).permutation(some)
+            choice_pass(ids, bounds, candidates.starts, gold, order, _LIMIT, step, weights, sums)
+            step += len(some)
+        weights -= sums / max(step, 1)
+        used = weights != 0.0
+        return cls(encoder, new.templates, new.keys[used], weights[used])
+
+    def hang(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
+        """Return the heads of all words, those of marks chosen anew; codes are what `encoder` makes of the sentences."""
+        candidates = self._candidates(sentences, heads, codes)
+        ids, bounds = find_in_rows(self._table, candidates.keys, candidates.bounds)
+        here = candidates.roots + heads[candidates.words]
+        chosen = choose_heads(
+            ids, bounds, candidates.marks, candidates.starts, candidates.candidates, self.weights, here, self.stay
+        )
+        out = heads.copy()
+        out[candidates.words] = chosen - candidates.roots
+        return out
+
+    STATE = Record(stored(templates=TemplateSet.STATE, keys=Array("i8", "n?", low=0), weights=Array("f8", "n?")))
+
+    def state(self) -> dict[str, Any]:
+        """Return what a model file needs."""
+        return {"templates": self.templates.state(), "keys": self.keys, "weights": self.weights}
+
+    @classmethod
+    def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
+        """Rebuild from a state."""
+        return cls(encoder, TemplateSet.from_state(state["templates"]), state["keys"], state["weights"])
+
+    def _candidates(
+        self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None
+    ) -> _Candidates:
+        codes = self.encoder.encode(sentences) if codes is None else codes
+        root, word, n_candidates, n_keys = 2, 0, 0, 0
+        nothing = np.empty(0, dtype=np.int64)
+        choices = [
+            _Candidates(nothing, nothing, nothing, np.zeros(1, dtype=np.int64), nothing, nothing, np.zeros(1, int))
+        ]
+        for sentence in sentences:
+            own_heads, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
+            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, own_heads, partners)
+            words, roots = marks - root - 1 + word, np.full(len(marks), root)
+            choices.append(
+                _Candidates(words, roots, marks, starts[1:] + n_candidates, candidates, keys, bounds[1:] + n_keys)
+            )
+            root, word = root + len(sentence) + 1, word + len(sentence)
+            n_candidates, n_keys = n_candidates + len(candidates), n_keys + len(keys)
+        return _Candidates(*map(np.concatenate, zip(*choices, strict=True)))
+
+
+def partners_of(tokens: Sequence[str]) -> np.ndarray:
+    """Return, for each bracket or quotation mark, the one that belongs to it, counted from 1; 0 for other words.
+
+    Examples
+    --------
+    >>> partners_of(["(", "so", ")", ")"]).tolist()
+    [3, 0, 1, 0]
+    """
+    partners = np.zeros(len(tokens), dtype=np.int64)
+    waiting: list[int] = []
+    for place, token in enumerate(tokens, start=1):
+        wanted = _OPENERS.get(token)
+        opener = next((w for w in reversed(waiting) if tokens[w - 1] == wanted), 0) if wanted else 0
+        if opener:
+            partners[opener - 1], partners[place - 1] = place, opener
+            del waiting[waiting.index(opener) :]
+        elif token in _CLOSERS:
+            waiting.append(place)
+    return partners

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from handful.core.errors import DataError
-from handful.core.records import Sentence, Tree
+from handful.data.records import Sentence, Tree
+from handful.errors import DataError
 
 PENN_PUNCTUATION = frozenset({"``", "''", ":", ",", "."})
 

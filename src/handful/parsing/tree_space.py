@@ -8,18 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from handful.core.records import Tree
-from handful.kernels.tree_parts import count_parts, decode, parts_of_tree, score_parts
+from handful.data.records import Tree
+from handful.kernels.tree_features import count_parts, decode, parts_of_tree, score_parts
 from handful.linear.tree import Tree as TreeStructure
-from handful.linear.tree_steps import TreeSteps
-from handful.parsing.features import CACHE_BYTES, SentenceFeatures, TreeFeatures
-from handful.parsing.inputs import read_heads, read_sentences, read_trees, with_columns
+from handful.parsing.templates import (
+    CACHE_BYTES,
+    SentenceFeatures,
+    TreeFeatures,
+    read_heads,
+    read_sentences,
+    read_trees,
+    with_columns,
+)
 
 _BATCH_WORDS = 20_000
 
 
 class TreeSpace:
-    """The features of a parser and of the right trees of its labeled data; see `handful.representations.condensed.feature_space`.
+    """The features of a parser and of the right trees of its labeled data; see `handful.representations.potency`.
 
     Parameters
     ----------
@@ -69,7 +75,7 @@ class TreeSpace:
     def keys_chosen(self, inputs: Any) -> np.ndarray:
         """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
         features: TreeFeatures = self.model.features
-        heads = self._structure(features, inputs, 0).best(self.model.weights_)
+        heads = self._structure(features, inputs, 0).argmax(self.model.weights_)
         sentences = with_columns(read_sentences(inputs), self.model.columns_)
         return np.concatenate([np.empty(0, dtype=np.int64), *features.tree_keys(sentences, heads)])
 
@@ -102,9 +108,9 @@ class TreeSpace:
             features = trees.features(number)
             n = int(trees.offsets[number + 1] - trees.offsets[number])
             scores = score_parts(*features, self._weights)
-            amounts = trees.part_shares(scores, n)[1] if self.marginals else _of_best(trees, scores, n)
+            amounts = trees.part_marginals(scores, n)[1] if self.marginals else _of_best(trees, scores, n)
             count_parts(*features, amounts, chosen)
-            count_parts(*features, trees.even_shares(n, len(amounts)), basis)
+            count_parts(*features, trees.uniform_amounts(n, len(amounts)), basis)
         return int(trees.offsets[-1])
 
     def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
@@ -130,10 +136,6 @@ class TreeSpace:
     def structure(self, ids: np.ndarray, inputs: Any) -> TreeStructure:
         """Return the sentences with some features alone."""
         return self._structure(self.features.keep(ids), inputs, CACHE_BYTES)
-
-    def steps(self, ids: np.ndarray, inputs: Any) -> TreeSteps:
-        """Return the sentences one at a time."""
-        return TreeSteps(self.structure(ids, inputs))
 
     def encode(self, inputs: Any, outputs: Any) -> np.ndarray:
         """Return heads in one array: those of trees if `outputs` is None, else lists of heads (with labels or without)."""

@@ -1,6 +1,6 @@
 from .brown import BrownClusters as BrownClusters
-from .condensed import CondensedFeatures as CondensedFeatures
-from .condensed.classifier import CondensedFeatureClassifier as CondensedFeatureClassifier
-from .numbered_text import TextPart as TextPart
-from .numbered_text import text_parts as text_parts
+from .condensed_classifier import CondensedFeatureClassifier as CondensedFeatureClassifier
+from .condensed_features import CondensedFeatures as CondensedFeatures
 from .similarity import ContextSimilarity as ContextSimilarity
+from .text_stream import TextPart as TextPart
+from .text_stream import text_parts as text_parts

@@ -1,4 +1,4 @@
-"""Brown clusters: a binary tree over words, learned from which words stand side by side."""
+"""Brown clusters: a binary tree over words, learned from adjacent words."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from typing import Annotated, NamedTuple, Self
 
 import numpy as np
 
-from handful.core.errors import DataError, FormatError
-from handful.core.params import AtLeast, Count
-from handful.core.progress import Progress, Step
-from handful.core.registry import method
-from handful.core.schema import DictOf, Number, Text, stored
-from handful.corpora.formats.clusters import read_clusters
-from handful.corpora.opening import write_text_file
+from handful.data.files import write_text_file
+from handful.data.word_lists import read_clusters
+from handful.errors import DataError, FormatError, Progress, Step
 from handful.kernels import brown as kernel
-from handful.kernels.brown_tables import Tables, file_pairs
-from handful.kernels.cooccurrence import count_keys, follower_keys
-from handful.representations.counting import Counting, Counts, count_blocks, overlapping
-from handful.representations.numbered_text import SENTENCE_END
-from handful.representations.text_model import TextModel
-from handful.representations.token_stream import TokenStream
+from handful.kernels.brown import Tables, file_pairs, follower_keys
+from handful.params import AtLeast, Count
+from handful.persistence.schema import DictOf, Number, Text, stored
+from handful.registry import method
+from handful.representations.text_stream import (
+    SENTENCE_END,
+    Counting,
+    Counts,
+    TextModel,
+    TokenStream,
+    count_blocks,
+    overlapping,
+)
 
 _WORDS_PER_CALL = 512
 
 
 class _Counted(NamedTuple):
-    """The words that are clustered, how often each occurs, and which stand side by side how often."""
+    """The words that are clustered, how often each occurs, and how often each pair is adjacent."""
 
     words: list[str]
     occurrences: np.ndarray
@@ -38,7 +41,7 @@ class _Counted(NamedTuple):
     n_pairs: int
 
 
-@method("brown-clusters", paper=None, takes="text", learns_from=("unlabeled",))
+@method("brown-clusters", paper=None, task="text", uses_unlabeled=True)
 class BrownClusters(TextModel):
     r"""Cluster words by their neighbors into a binary tree whose paths serve as features.
 
@@ -51,7 +54,7 @@ class BrownClusters(TextModel):
     min_count : int, default=1
         Words that occur less often stay outside.
     across_sentences : bool, default=True
-        Whether the last word of a sentence and the first of the next stand side by side.
+        Whether the last word of a sentence and the first of the next are adjacent.
     n_jobs : int or None, default=None
         Worker processes for reading text; -1 uses every core. The clustering itself needs one core.
     max_types : int, default=2,000,000
@@ -78,7 +81,7 @@ class BrownClusters(TextModel):
     Notes
     -----
     The greedy algorithm of Brown et al. (1992) with a window of clusters, as in Liang's ``wcluster``: the most frequent
-    words are the first clusters; each further word becomes a cluster of its own, and then the two clusters are merged
+    words are the first clusters; each further word becomes a new cluster, and then the two clusters are merged
     that lose the least average mutual information ``sum p(c, d) log2 p(c, d) / (p(c) p(d))``. At the end the clusters
     are merged to one, which gives the tree. As there, p(c) is the share of all tokens and p(c, d) that of all pairs,
     words below `min_count` included in the totals, and the text is one run of words (`across_sentences`).
@@ -185,7 +188,7 @@ class BrownClusters(TextModel):
         Parameters
         ----------
         path : path-like
-            Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+            Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
         """
         for word in self.paths_:
             if any(mark in word for mark in "\t\n\r\0"):
@@ -249,7 +252,7 @@ class BrownClusters(TextModel):
 
 
 def _follower_counts(n_words: int, words: np.ndarray) -> Counts:
-    keys, counts = count_keys(follower_keys(words, n_words))
+    keys, counts = np.unique(follower_keys(words, n_words), return_counts=True)
     return {"keys": keys, "counts": counts}
 
 

@@ -11,16 +11,20 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import svds
 
-from handful.core.errors import DataError
-from handful.core.params import Count, Positive, check_value
-from handful.core.progress import Progress
-from handful.core.registry import method
-from handful.core.schema import Array, DictOf, ListOf, Number, Text, stored
-from handful.kernels.cooccurrence import END, count_keys, window_keys
-from handful.representations.counting import Counting, Counts, count_blocks, overlapping
-from handful.representations.numbered_text import SENTENCE_END
-from handful.representations.text_model import TextModel
-from handful.representations.token_stream import TokenStream
+from handful.errors import DataError, Progress
+from handful.kernels.brown import END, window_keys
+from handful.params import Count, Positive, check_value
+from handful.persistence.schema import Array, DictOf, ListOf, Number, Text, stored
+from handful.registry import method
+from handful.representations.text_stream import (
+    SENTENCE_END,
+    Counting,
+    Counts,
+    TextModel,
+    TokenStream,
+    count_blocks,
+    overlapping,
+)
 
 START_MARK = "<S>"
 STOP_MARK = "</S>"
@@ -29,7 +33,7 @@ _KEYS_PER_BLOCK = 1 << 23
 _LEAST_COMPONENTS, _MOST_COMPONENTS, _WORDS_A_COMPONENT = 3, 250, 5
 
 
-@method("context-similarity", paper="haghighi2006", takes="text", learns_from=("unlabeled",))
+@method("context-similarity", paper="haghighi2006", task="text", uses_unlabeled=True)
 class ContextSimilarity(TextModel):
     """Compare words by the frequent words around them.
 
@@ -38,7 +42,7 @@ class ContextSimilarity(TextModel):
     Parameters
     ----------
     n_context_words : int, default=500
-        How many of the most frequent words count as context; the marks of sentence start and end are among them.
+        How many of the most frequent words count as context; the symbols of sentence start and end are among them.
     window : int, default=2
         How many positions to look to each side, inside the sentence.
     directional : bool, default=True
@@ -50,7 +54,7 @@ class ContextSimilarity(TextModel):
     min_count : int, default=1
         Words that occur less often get no vector.
     power : float, default=1.0
-        Counts are raised to this power; with 0.5 a few frequent contexts count less beside many rarer ones.
+        Counts are raised to this power; with 0.5 a few frequent contexts count less than many rarer ones.
     n_jobs : int or None, default=None
         Worker processes for reading and counting; -1 uses every core.
     max_types : int, default=2,000,000
@@ -232,7 +236,7 @@ class ContextSimilarity(TextModel):
 
 
 def _context_words(stream: TokenStream, n_context_words: int) -> list[str]:
-    """Return the most frequent words, with the marks of a sentence counted once for each sentence."""
+    """Return the most frequent words, with sentence start and end counted once for each sentence."""
     n_sentences = int(stream.counts[SENTENCE_END])
     counted = [(-int(stream.counts[stream.index[word]]), word) for word in stream.vocabulary(1)[:n_context_words]]
     # A token of the text that is spelled like a mark stays out, since it cannot be told from it.
@@ -250,7 +254,8 @@ def _context_counts(
     block: tuple[int, np.ndarray, np.ndarray],
 ) -> Counts:
     first, words, context = block
-    keys, counts = count_keys(window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_columns))
+    block_keys = window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_columns)
+    keys, counts = np.unique(block_keys, return_counts=True)
     return {"keys": keys, "counts": counts}
 
 

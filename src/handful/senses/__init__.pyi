@@ -1,9 +1,8 @@
 from .classifier import SenseClassifier as SenseClassifier
-from .comparing import compare_methods as compare_methods
-from .comparing import largest_words as largest_words
+from .classifier import compare_methods as compare_methods
+from .classifier import largest_words as largest_words
 from .features import context_features as context_features
 from .features import make_contexts as make_contexts
 from .harvesting import harvest as harvest
 from .scoring import SenseScore as SenseScore
 from .scoring import score_senses as score_senses
-from .toy import toy_table as toy_table

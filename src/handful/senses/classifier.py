@@ -1,9 +1,11 @@
-"""Sense classifier: one model for each word, trained in parallel."""
+"""Sense classifier: one model per word, and a comparison of all methods."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,26 +13,24 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from handful.compute.processes import Watched
-from handful.core.catalogue import get_card
-from handful.core.errors import DataError
-from handful.core.params import Count, Positive, check_params
-from handful.core.progress import Progress, Step
-from handful.core.records import Occurrence
-from handful.core.registry import method as register
-from handful.core.schema import DictOf, IfThere, Model, stored
-from handful.core.store import Storable
-from handful.neighbors.projected_votes import Metric
-from handful.neighbors.votes import Vote
+from handful.data.records import Occurrence
+from handful.errors import DataError, Progress, Step
+from handful.neighbors.kernel_pca import CompositeKernelPCA, Metric
+from handful.neighbors.rows import Vote
+from handful.parallel import Watched
+from handful.params import Count, Positive, check_params
+from handful.persistence.model_file import Storable
+from handful.persistence.schema import DictOf, IfThere, Model, stored
+from handful.registry import get_method, method_names
+from handful.registry import method as registered
 from handful.senses.features import Context, Tagger, context_features, make_contexts
-from handful.senses.neighbors import pooled_neighbors
-from handful.senses.scoring import score_senses
-from handful.senses.word_model import WordModel, settle_senses
+from handful.senses.scoring import SenseScore, score_senses
+from handful.senses.word_models import WordModel, pooled_neighbors, settle_senses
 
 _SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "margin", "random_state")
 
 
-@register("senses", paper="su2004", takes="model", learns_from=("labels", "unlabeled"))
+@registered("senses", paper="su2004", task="model", uses_unlabeled=True)
 class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     """Tell the sense of a word from its context, with one model per word.
 
@@ -51,8 +51,8 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     weights : dict of str to float, or None, default=None
         Values of feature groups, where they differ from `handful.senses.features.WEIGHTS`.
     n_neighbors : int or "cv", default="cv"
-        Neighbors that vote in the kernel PCA space. "cv" chooses for every word by cross-validation of its contexts and,
-        the fewer it has the more, of those of all words; see `handful.senses.neighbors.pooled_neighbors`.
+        Neighbors that vote in the kernel PCA space; "cv" by cross-validation of the contexts of a word and,
+        the fewer it has the more, of those of all words; see `handful.senses.word_models.pooled_neighbors`.
     degree : int, default=2
         Degree of the polynomial kernel between contexts of length 1.
     n_components : int, "cv" or None, default=400
@@ -142,14 +142,14 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         unlabeled : sequence of Occurrence
             Further contexts, whose senses, if any, are not looked at.
         progress : callable or None
-            Told of finished words.
+            Receives the number of finished words.
 
         Returns
         -------
         self
         """
         check_params(self)
-        get_card(self.method, "occurrences")  # says which one may have been meant, before contexts are read
+        get_method(self.method, "occurrences")  # says which one may have been meant, before contexts are read
         return self.fit_contexts(self.contexts(occurrences), self.contexts(unlabeled), progress=progress)
 
     def contexts(self, occurrences: Sequence[Occurrence]) -> list[Context]:
@@ -214,7 +214,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
 
     def settings_of(self, method: str) -> dict[str, Any]:
         """Return the parameters of the classifier behind a method."""
-        if get_card(method, "occurrences").unit_rows:
+        if get_method(method, "occurrences").unit_rows:
             return {name: getattr(self, name) for name in _SETTINGS}
         return {"strength": self.strength}
 
@@ -268,8 +268,164 @@ def _train(
     window: int,
     weights: Mapping[str, float] | None,
 ) -> WordModel:
-    """Train the model of one word; a function of its own so that it can run in another process."""
+    """Train the model of one word; a separate function so that it can run in another process."""
     features = [context_features(context, window=window, weights=weights) for context in labeled]
     extra = [context_features(context, window=window, weights=weights) for context in unlabeled]
     senses = settle_senses([context.occurrence.senses for context in labeled])
     return WordModel(method, settings).fit(features, senses, extra)
+
+
+ALL_METHODS = tuple(method_names("occurrences"))
+
+
+@dataclass
+class MethodAnswers:
+    """What one method answered.
+
+    Parameters
+    ----------
+    method : str
+        The method.
+    answers : dict of str to str
+        Sense of each instance.
+    seconds : float
+        Time of training and answering, added up over words; that of a semi-supervised model which the composite has
+        trained along is counted there.
+    sources : dict of str to str
+        Branch that answered each instance; of the composite only.
+    """
+
+    method: str
+    answers: dict[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def add(self, part: MethodAnswers) -> None:
+        """Add the answers to further instances."""
+        self.answers.update(part.answers)
+        self.sources.update(part.sources)
+        self.seconds += part.seconds
+
+    def score(
+        self, test: Iterable[Occurrence], words: Iterable[str], sense_map: Mapping[str, str] | None = None
+    ) -> SenseScore:
+        """Score the answers to the instances of some words."""
+        chosen = set(words)
+        key = {o.id: o.senses for o in test if o.word in chosen}
+        return score_senses(key, {i: sense for i, sense in self.answers.items() if i in key}, sense_map)
+
+
+def compare_methods(
+    train: Sequence[Context],
+    test: Sequence[Context],
+    unlabeled: Sequence[Context] = (),
+    *,
+    methods: Sequence[str] = ALL_METHODS,
+    model: SenseClassifier | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, MethodAnswers]:
+    """Train every method on every word and answer the test contexts.
+
+    Parameters
+    ----------
+    train, test, unlabeled : sequence of Context
+        See `handful.senses.make_contexts`. Senses of test and unlabeled contexts are not looked at.
+    methods : sequence of str
+        What to compare.
+    model : SenseClassifier or None
+        Holds the parameters of the kernel methods and of the features; None is the default.
+    n_jobs : int or None
+        Processes; None is 1.
+    progress : callable or None
+        Receives the number of finished words.
+
+    Returns
+    -------
+    dict of str to MethodAnswers
+        Answers of each method.
+
+    Notes
+    -----
+    The composite holds the supervised and the semi-supervised model, so the three are trained once where all are asked
+    for. Memory stays small: the models of a word are let go when its contexts are answered.
+
+    Examples
+    --------
+    >>> from handful.senses import make_contexts
+    >>> def of(number, text, *senses):
+    ...     tokens = tuple(text.split())
+    ...     return Occurrence("bank.n", number, tokens, tokens.index("bank"), senses)
+    >>> train = make_contexts([of("1", "the bank lent money", "a"), of("2", "the bank of a river", "b")])
+    >>> results = compare_methods(train, make_contexts([of("3", "on the bank of the river")]), methods=["linear-svm"])
+    >>> results["linear-svm"].answers
+    {'3': 'b'}
+    """
+    model = model or SenseClassifier(n_neighbors=25)
+    groups = list(map(_by_word, (train, test, unlabeled)))
+    words = sorted(groups[1])
+    missing = sorted(groups[1].keys() - groups[0].keys())
+    if missing:
+        raise DataError(f"compare_methods: every test word must have training contexts, got none of {missing[0]!r}.")
+    jobs = Parallel(n_jobs=n_jobs or 1, return_as="generator")(
+        delayed(Watched(_answer_word))(model, methods, *[group.get(word, []) for group in groups]) for word in words
+    )
+    answers: dict[str, MethodAnswers] = {name: MethodAnswers(name) for name in methods}
+    for done, answered in enumerate(jobs, start=1):
+        for name, part in answered.items():
+            answers[name].add(part)
+        if progress is not None:
+            progress(Step("words", done, len(words)))
+    return answers
+
+
+def largest_words(occurrences: Iterable[Occurrence], part: str, n_words: int) -> list[str]:
+    """Return the words of a part of speech with the most instances, the most frequent first, then by name.
+
+    Examples
+    --------
+    >>> largest_words([Occurrence(w, "1", ("x",), 0) for w in ("a.v", "b.v", "b.v", "c.n")], "v", 1)
+    ['b.v']
+    """
+    counts = Counter(o.word for o in occurrences if o.word.endswith(f".{part}"))
+    return sorted(counts, key=lambda word: (-counts[word], word))[:n_words]
+
+
+def _by_word(contexts: Sequence[Context]) -> dict[str, list[Context]]:
+    groups: dict[str, list[Context]] = defaultdict(list)
+    for context in contexts:
+        groups[context.occurrence.word].append(context)
+    return groups
+
+
+def _answer_word(
+    model: SenseClassifier,
+    methods: Sequence[str],
+    train: Sequence[Context],
+    test: Sequence[Context],
+    unlabeled: Sequence[Context],
+) -> dict[str, MethodAnswers]:
+    parts = [
+        [context_features(c, window=model.window, weights=model.weights) for c in part]
+        for part in (train, test, unlabeled)
+    ]
+    senses = settle_senses([c.occurrence.senses for c in train])
+    ids = [c.occurrence.id for c in test]
+    of_method: dict[str, MethodAnswers] = {}
+    branches: dict[str, Any] = {}
+    for name in sorted(methods, key=lambda m: m != "composite-kernel-pca"):
+        start = time.perf_counter()
+        answered = MethodAnswers(name)
+        if name in branches:
+            answers = branches[name]
+        else:
+            word_model = WordModel(name, model.settings_of(name)).fit(parts[0], senses, parts[2])
+            answers = word_model.predict(parts[1])
+            if isinstance(word_model.classifier_, CompositeKernelPCA):
+                sources = word_model.predict_source(parts[1])
+                answered.sources = dict(zip(ids, map(str, sources), strict=True))
+                branches = word_model.branch_answers(word_model.rows(parts[1]))
+        answered.answers = dict(zip(ids, map(str, answers), strict=True))
+        answered.seconds = time.perf_counter() - start
+        of_method[name] = answered
+    return of_method

@@ -6,11 +6,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from handful.core.progress import Progress, Step
-from handful.core.records import Occurrence, Sentence
-from handful.senses.features import Tagger
-from handful.senses.lemmas import forms
-from handful.senses.tokens import tokenize
+from handful.data.records import Occurrence, Sentence
+from handful.errors import Progress, Step
+from handful.senses.features import Tagger, forms, tokenize
 
 _CHUNK = 2_000
 _NEARBY = 4
@@ -44,7 +42,7 @@ def harvest(
     exclude : iterable of Occurrence
         Contexts that must not be harvested again, such as those of a test set.
     progress : callable or None
-        Told of the sentences read.
+        Receives the number of sentences read.
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from handful.core.errors import DataError
+from handful.errors import DataError
 
 Answer = str | Sequence[str] | Mapping[str, float]
 

@@ -1,6 +1,6 @@
-from .journal import Journal as Journal
-from .serving import serve as serve
-from .table_desk import TableDesk as TableDesk
-from .table_studio import TableStudio as TableStudio
-from .text_desk import TextDesk as TextDesk
-from .text_studio import TextStudio as TextStudio
+from .annotations import AnnotationLog as AnnotationLog
+from .server import serve as serve
+from .table_session import TableSession as TableSession
+from .table_session import TableStudio as TableStudio
+from .text_session import TextSession as TextSession
+from .text_session import TextStudio as TextStudio

@@ -1,46 +1,297 @@
-"""The routes of the studio: JSON for the page's modules, and the page itself."""
+"""The web server of the studio: routes, access checks, event stream."""
 
 from __future__ import annotations
 
+import asyncio
+import hmac
 import json
-from collections.abc import Callable, Mapping
+import logging
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from handful.core.errors import DataError, HandfulError
-from handful.core.optional import require
-from handful.core.version import __version__
-from handful.studio.desk import Desk
-from handful.studio.guard import Guard, TooLargeError, is_loopback
-from handful.studio.hub import Hub
+from handful.errors import DataError, FileError, HandfulError, require
+from handful.studio.annotations import LabelingSession
+from handful.version import __version__
+
+MOST_BYTES = 1 << 20
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),  # the address holds the token
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+
+class Guard:
+    """Lets in requests of the page alone.
+
+    Parameters
+    ----------
+    app : ASGI application
+        Sees the path behind the token.
+    token : str
+        Every path begins with it, so no cookie is needed that another site could make use of.
+    open_to : str
+        Name or address the server listens on. On the loopback only names of this machine are good hosts; else any address
+        in numbers is, too: what resolves to it by name may be a stranger's name (DNS rebinding).
+    """
+
+    def __init__(self, app: Any, token: str, open_to: str = "127.0.0.1") -> None:
+        self._app = app
+        self._token = token
+        self._open_to = open_to
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, or refuse it in a sentence."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._refusal(scope, headers)
+        if refusal is not None:
+            await _refuse(send, *refusal)
+            return
+        behind = scope["path"][len(self._token) + 1 :]
+        inner = {**scope, "path": behind, "raw_path": behind.encode(), "root_path": ""}
+        await self._app(inner, _Limited(receive), _with_headers(send))
+
+    def _refusal(self, scope: Any, headers: dict[str, str]) -> tuple[int, str] | None:
+        host = headers.get("host", "")
+        if not self._is_own(host):
+            return 403, "This address is not the studio's."
+        origin = headers.get("origin")
+        reads = scope["method"] in ("GET", "HEAD")
+        if origin != f"http://{host}" and not (origin is None and reads):
+            return 403, "Only the studio's own page may ask that."
+        first = scope["path"].lstrip("/").partition("/")[0]
+        if not hmac.compare_digest(first.encode(), self._token.encode()):
+            return 403, "Open the link that the command printed: its token lets you in."
+        if not reads and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return 415, "Actions must be JSON."
+        length = headers.get("content-length", "0")
+        if not length.isdigit() or int(length) > MOST_BYTES:
+            return 413, f"A request may have at most {MOST_BYTES:,} bytes."
+        return None
+
+    def _is_own(self, host: str) -> bool:
+        name, colon, port = host.rpartition(":")
+        if not colon or not port.isdigit():
+            name = host
+        name = name.strip("[]").lower()
+        if name in ("localhost", self._open_to.lower()):
+            return True
+        try:
+            address = ip_address(name)
+        except ValueError:
+            return False
+        return address.is_loopback or not is_loopback(self._open_to)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether nobody but this machine can reach a host.
+
+    Examples
+    --------
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class TooLargeError(Exception):
+    """A body that is longer than its header said."""
+
+
+class _Limited:
+    def __init__(self, receive: Any) -> None:
+        self._receive = receive
+        self._n_bytes = 0
+
+    async def __call__(self) -> Any:
+        message = await self._receive()
+        self._n_bytes += len(message.get("body", b""))
+        if self._n_bytes > MOST_BYTES:
+            raise TooLargeError
+        return message
+
+
+def _with_headers(send: Any) -> Any:
+    async def sent(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", []), *_HEADERS]}
+        await send(message)
+
+    return sent
+
+
+async def _refuse(send: Any, status: int, sentence: str) -> None:
+    head = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *_HEADERS]
+    await send({"type": "http.response.start", "status": status, "headers": head})
+    await send({"type": "http.response.body", "body": sentence.encode()})
+
+
+_BEAT = 15.0  # seconds after which a silent connection is shown to be alive
+
+
+class EventStream:
+    """Sends events to all who listen.
+
+    Examples
+    --------
+    >>> stream = EventStream()
+    >>> stream.send("changed", {"version": 1})  # nobody listens yet
+    """
+
+    def __init__(self) -> None:
+        self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Queue[str | None]]] = set()
+
+    def send(self, event: str, facts: Any) -> None:
+        """Tell everybody; from any thread.
+
+        Parameters
+        ----------
+        event : str
+            Its name.
+        facts : JSON value
+            What to tell.
+        """
+        text = f"event: {event}\ndata: {json.dumps(facts)}\n\n"
+        for loop, queue in list(self._listeners):
+            loop.call_soon_threadsafe(queue.put_nowait, text)
+
+    def close(self) -> None:
+        """Send everybody home."""
+        for loop, queue in list(self._listeners):
+            loop.call_soon_threadsafe(queue.put_nowait, None)
+
+    async def listen(self) -> AsyncIterator[str]:
+        """Yield events as they come."""
+        own: tuple[asyncio.AbstractEventLoop, asyncio.Queue[str | None]] = (asyncio.get_running_loop(), asyncio.Queue())
+        self._listeners.add(own)
+        try:
+            yield ": hello\n\n"
+            while True:
+                try:
+                    text = await asyncio.wait_for(own[1].get(), _BEAT)
+                except TimeoutError:
+                    text = ": still here\n\n"
+                if text is None:
+                    return
+                yield text
+        finally:
+            self._listeners.discard(own)
+
+
+class Studio(Protocol):
+    """What can be served."""
+
+    def app(self, token: str, host: str = "127.0.0.1") -> Any:
+        """Return the application."""
+
+    def close(self) -> None:
+        """End all work."""
+
+
+def serve(
+    studio: Studio,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    announce: Callable[[str], None] = lambda link: None,
+    token: str | None = None,
+) -> None:
+    """Serve a studio until the process is interrupted.
+
+    Parameters
+    ----------
+    studio : Studio
+        What to serve; it is closed at the end.
+    host : str, default="127.0.0.1"
+        Address to listen on.
+    port : int, default=0
+        Port; 0 takes a free one.
+    announce : callable
+        Told the link as soon as somebody may come.
+    token : str, optional
+        Secret of the link; a random one by default.
+    """
+    from threadpoolctl import threadpool_limits
+
+    uvicorn = require("uvicorn", extra="studio", why="handful studio")
+    secret = token or secrets.token_urlsafe(24)
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise FileError(
+                f"studio: cannot listen on {host}, port {port} ({error.strerror}). Choose another."
+            ) from None
+        config = uvicorn.Config(
+            studio.app(secret, host),
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            timeout_graceful_shutdown=1,
+        )
+        shown = f"[{host}]" if ":" in host else host
+        listener.listen(64)
+        announce(f"http://{shown}:{listener.getsockname()[1]}/{secret}/")
+        # Requests run side by side; threads inside each would only wait for each other. Ctrl-C is how a studio ends.
+        with threadpool_limits(1), suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[listener])
+    finally:
+        studio.close()
+        listener.close()
+
 
 _HERE = Path(__file__).parent
-# What a page may ask of a desk: query parameters in, JSON out.
+# What a page may ask of a session: query parameters in, JSON out.
 Asked = Callable[[Mapping[str, str]], Any]
 # What a page may have done: a JSON body in, JSON out.
 Done = Callable[[Mapping[str, Any]], Any]
 
 
 def make_app(
-    desk: Desk,
+    session: LabelingSession,
     token: str,
     *,
     asked: Mapping[str, Asked],
     done: Mapping[str, Done],
-    hub: Hub,
+    stream: EventStream,
     host: str = "127.0.0.1",
 ) -> Guard:
     """Make the application of a studio.
 
     Parameters
     ----------
-    desk : Desk
+    session : LabelingSession
         What is being labeled.
     token : str
         Secret of the link; every path begins with it.
     asked, done : mapping of str to callable
         What can be read (GET) and done (POST), by name.
-    hub : Hub
+    stream : EventStream
         Tells open pages of changes.
     host : str
         Where the server listens.
@@ -58,7 +309,7 @@ def make_app(
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    page = _page(desk, host)
+    page = _page(session, host)
 
     async def show(request: Request) -> Response:
         return Response(page, media_type="text/html")
@@ -88,9 +339,12 @@ def make_app(
             return JSONResponse(await run_in_threadpool(work, given))
         except HandfulError as error:
             return JSONResponse({"error": str(error).removeprefix("studio: ")}, 400)
+        except Exception as error:
+            logging.getLogger(__name__).exception("a request of the studio failed")
+            return JSONResponse({"error": f"Internal error: {type(error).__name__}. Nothing was changed."}, 500)
 
     async def events(request: Request) -> Response:
-        return StreamingResponse(hub.listen(), media_type="text/event-stream")
+        return StreamingResponse(stream.listen(), media_type="text/event-stream")
 
     routes = [
         Route("/", show),
@@ -102,7 +356,7 @@ def make_app(
     return Guard(Starlette(routes=routes), token, host)
 
 
-def _page(desk: Desk, host: str) -> str:
+def _page(session: LabelingSession, host: str) -> str:
     require("jinja2", extra="studio", why="handful studio")
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -114,12 +368,12 @@ def _page(desk: Desk, host: str) -> str:
         lstrip_blocks=True,
     )
     facts = {
-        "name": desk.name,
-        "kind": desk.kind,
-        "board": desk.has_board,
+        "name": session.name,
+        "kind": session.kind,
+        "board": session.has_board,
         "open_to": None if is_loopback(host) else host,
     }
-    return environment.get_template(f"{desk.kind}.html").render(version=__version__, **facts)
+    return environment.get_template(f"{session.kind}.html").render(version=__version__, **facts)
 
 
 def number(query: Mapping[str, str], name: str, default: int = 0) -> int:

@@ -1,7 +1,7 @@
+from .base import TagColumn as TagColumn
 from .crf import CRF as CRF
-from .jackknife import jackknife_tags as jackknife_tags
-from .prototypes import PrototypeTagger as PrototypeTagger
-from .prototypes import PrototypeTeam as PrototypeTeam
+from .prototypes.ensemble import PrototypeEnsemble as PrototypeEnsemble
+from .prototypes.tagger import PrototypeTagger as PrototypeTagger
 from .stacked import StackedTagger as StackedTagger
-from .tag_column import TagColumn as TagColumn
+from .stacked import jackknife_tags as jackknife_tags
 from .two_pass import TwoPassTagger as TwoPassTagger

@@ -1,7 +1,8 @@
-"""What all taggers share: checks of tagged sentences, tags as codes, columns added to sentences, and scores."""
+"""What taggers share."""
 
 from __future__ import annotations
 
+import hashlib
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -10,11 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from handful.core.counted import counted
-from handful.core.errors import DataError
-from handful.core.records import Sentence
-from handful.core.store import Storable
-from handful.features.columns import Tokens, sentence_offsets
+from handful.data.records import Evidence, Explanation, Sentence
+from handful.errors import DataError, counted
+from handful.persistence.model_file import Storable
+from handful.preprocessing.templates import Tokens, sentence_offsets
 
 
 class Tagger(Storable, BaseEstimator):  # type: ignore[misc]
@@ -281,3 +281,222 @@ def _hashable(tag: Any) -> Any:
     except TypeError:
         return type(tag)
     return tag
+
+
+class TagColumn:
+    """Add what a tagger predicts to sentences, as a column.
+
+    Use it where templates read part-of-speech tags and the text has none: ``CondensedFeatures(ner).fit(files,
+    prepare=TagColumn(pos_tagger))``.
+
+    Parameters
+    ----------
+    tagger : CRF or other tagger
+        Fitted.
+    name : str
+        Name of the column.
+
+    Examples
+    --------
+    >>> from handful.tagging import CRF
+    >>> tagger = CRF(strength=0.1).fit([["the", "dog"], ["a", "cat"]], [["D", "N"], ["D", "N"]])
+    >>> TagColumn(tagger)([["the", "cat"]])[0].columns["pos"]
+    ('D', 'N')
+    """
+
+    def __init__(self, tagger: Any, name: str = "pos") -> None:
+        self.tagger = tagger
+        self.name = name
+
+    @property
+    def fingerprint(self) -> str:
+        """Names the tagger, for checkpoints."""
+        weights = getattr(self.tagger, "weights_", None)
+        content = repr(self.tagger).encode() if weights is None else weights.tobytes()
+        return f"{self.name} {hashlib.sha256(content).hexdigest()}"
+
+    def __call__(self, sentences: Sequence[Tokens]) -> list[Sentence]:
+        """Return the sentences with the column."""
+        tags = self.tagger.predict(sentences)
+        return [add_columns(sentence, {self.name: row}) for sentence, row in zip(sentences, tags, strict=True)]
+
+
+# How the roles of IOBES labels are written in each scheme.
+_WRITTEN_ROLES = {
+    "IO": dict.fromkeys("BIES", "I"),
+    "IOB1": dict.fromkeys("BIES", "I"),
+    "IOB2": {"S": "B", "E": "I"},
+    "BILOU": {"S": "U", "E": "L"},
+}
+
+
+def written_tag(label: str, scheme: str | None) -> str:
+    """Return the tag that a label is usually written as.
+
+    Parameters
+    ----------
+    label : str
+        A label that was learned, such as ``S-PER``.
+    scheme : str or None
+        Scheme of the tags of the training file; None where labels are what was written.
+
+    Examples
+    --------
+    >>> written_tag("S-PER", "IOB2"), written_tag("E-PER", "IOB2"), written_tag("B-PER", "IOB1"), written_tag("NN", None)
+    ('B-PER', 'I-PER', 'I-PER', 'NN')
+    """
+    role, dash, kind = label.partition("-")
+    roles = _WRITTEN_ROLES.get(scheme or "")
+    return f"{roles.get(role, role)}-{kind}" if dash and roles is not None else label
+
+
+def labels_written_as(tag: str, labels: Sequence[str], scheme: str | None) -> list[int]:
+    """Return which labels of a tagger are written as a tag.
+
+    Parameters
+    ----------
+    tag : str
+        A tag of the training file.
+    labels : sequence of str
+        The labels that were learned.
+    scheme : str or None
+        As for `written_tag`.
+
+    Returns
+    -------
+    list of int
+        Their places.
+
+    Examples
+    --------
+    >>> labels_written_as("B-PER", ["B-PER", "E-PER", "I-PER", "O", "S-PER"], "IOB2")
+    [0, 4]
+    """
+    exact = [number for number, label in enumerate(labels) if written_tag(label, scheme) == tag]
+    if exact or scheme not in ("IO", "IOB1"):
+        return exact
+    kind = tag.partition("-")[2]  # B- of IOB1, which the tags written alone do not show
+    return [number for number, label in enumerate(labels) if kind and label.partition("-")[2] == kind]
+
+
+_MOST = 6
+_HOW = "weight for the tag rather than the runner-up"
+
+
+def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
+    """Explain the tags of a CRF.
+
+    Parameters
+    ----------
+    model : CRF
+        Fitted.
+    sentence : list of str, or Sentence
+        The tokens.
+
+    Returns
+    -------
+    list of Explanation
+        One for each token, with tags as they were written in training. The tag before, which counts too, stands as
+        ``after TAG``.
+    """
+    (tags,), (shares,) = model.predict_with_shares([sentence])
+    observed = model.extractor.transform([sentence]).ids
+    layout = model.layout
+    nodes = layout.split(model.weights_)[0]
+    pairs = layout.pair_matrix(model.weights_)
+    scheme = getattr(model, "scheme_", None)
+    written = np.array([written_tag(label, scheme) for label in model.classes_])
+    told = []
+    before = -1
+    for token, tag, line, ids in zip(list(sentence), tags, shares, observed, strict=True):
+        own = labels_written_as(tag, model.classes_.tolist(), scheme)
+        runner_up = _runner_up(line, written, own)
+        best = own[int(line[own].argmax())]
+        rivals = np.flatnonzero(written == runner_up)
+        second = rivals[line[rivals].argmax()] if len(rivals) else best
+        evidence = []
+        known = ids[ids >= 0]
+        for name, predicate in zip(model.extractor.in_words(known, sentence), known.tolist(), strict=True):
+            span = slice(layout.node_offsets[predicate], layout.node_offsets[predicate + 1])
+            weights = dict(zip(layout.node_targets[span].tolist(), nodes[span].tolist(), strict=True))
+            evidence.append(Evidence(name, weights.get(int(best), 0.0) - weights.get(int(second), 0.0)))
+        if before >= 0:
+            evidence.append(Evidence(f"after {written[before]}", float(pairs[before, best] - pairs[before, second])))
+        sure = min(float(line[own].sum()), 1.0)
+        told.append(Explanation(tag, sure, runner_up, _strongest(evidence), _HOW, subject=token))
+        before = int(best)
+    return told
+
+
+def _runner_up(line: np.ndarray, written: np.ndarray, own: list[int]) -> str | None:
+    """Return the most probable tag, as people write it, that is not the answer."""
+    others = np.setdiff1d(np.arange(len(line)), own)
+    shares = {tag: line[others][written[others] == tag].sum() for tag in written[others].tolist()}
+    return max(shares, key=lambda tag: float(shares[tag]), default=None)
+
+
+def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
+    """Explain the tags of a prototype tagger.
+
+    Parameters
+    ----------
+    model : PrototypeTagger
+        Fitted.
+    sentence : list of str, or Sentence
+        The tokens.
+
+    Returns
+    -------
+    list of Explanation
+        One for each token, with the prototypes that its word is linked to and the label of each.
+    """
+    (tags,), (shares,) = model.predict_with_shares([sentence])
+    place = {predicate: at for at, predicate in enumerate(model.predicates_)}
+    n_labels = len(model.classes_)
+    weights = model.weights_[: len(place) * n_labels].reshape(len(place), n_labels)
+    told = []
+    for token, tag, line in zip(list(sentence), tags, shares, strict=True):
+        second, best = np.argsort(line, kind="stable")[-2:]
+        evidence = [
+            Evidence(
+                _in_words(predicate, token),
+                float(weights[place[predicate], best] - weights[place[predicate], second]),
+            )
+            for predicate in model.observe(token)
+            if predicate in place
+        ]
+        near = [word for word in model.links_.get(token, ()) if word != token]
+        links = [f"{word} ({', '.join(model.lexicon_.get(word, ()))})" for word in near]
+        told.append(
+            Explanation(
+                tag,
+                float(line.max()),
+                str(model.classes_[second]),
+                _strongest(evidence),
+                _HOW,
+                subject=token,
+                links=tuple(links),
+                prototype_of=tuple(model.lexicon_.get(token, ())),
+            )
+        )
+    return told
+
+
+def _in_words(predicate: str, word: str) -> str:
+    """Say of a word what `handful.tagging.prototypes.features.word_predicates` observed."""
+    kind, _, value = predicate.partition("=")
+    if not value:
+        return "the word starts with a capital" if kind == "capital" else f"the word has a {kind}"
+    if kind == "prototype" and value == word:
+        return "the word is a prototype"
+    verb = {"word": "is", "suffix": "ends in", "prototype": "is linked to"}[kind]
+    return f'the word {verb} "{value}"'
+
+
+def _strongest(evidence: list[Evidence]) -> tuple[Evidence, ...]:
+    """Return what speaks most; what is one thing in words, though observed in several ways, counts together."""
+    weights: dict[str, float] = {}
+    for item in evidence:
+        weights[item.what] = weights.get(item.what, 0.0) + item.weight
+    told = [Evidence(what, weight) for what, weight in weights.items() if weight]
+    return tuple(sorted(told, key=lambda e: (-abs(e.weight), e.what))[:_MOST])

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from handful.core.errors import DataError
-from handful.core.registry import method
-from handful.core.schema import DictOf, Names, Text, stored
+from handful.errors import DataError
+from handful.persistence.schema import DictOf, Names, Text, stored
+from handful.registry import method
 from handful.tagging.base import Tagger
 
 
@@ -19,7 +19,7 @@ def _train(setup: Any, sentences: Any, tags: Any, unlabeled: Any) -> FrequentTag
     return FrequentTag().fit(sentences, tags)
 
 
-@method("frequent-tag", takes="sentences", cost="instant", baseline=True, train=_train)
+@method("frequent-tag", task="sentences", cost="instant", baseline=True, train=_train)
 class FrequentTag(Tagger):
     """Give each word its most frequent tag, and the most frequent of all to a word that is new.
 

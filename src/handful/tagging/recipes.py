@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
 
-from handful.core.params import AtLeast, Count, Jobs, Positive, Range
-from handful.core.progress import Progress
-from handful.core.records import Sentence
-from handful.core.registry import Card, add_card
+import numpy as np
+
+from handful.data.records import Sentence
+from handful.errors import Progress
+from handful.params import AtLeast, Count, Jobs, Positive, Range
+from handful.registry import MethodSpec, register
 
 _ITERATIONS, _PASSES = 300, 10
 _TOLERANCE = 3e-4  # less takes a third more iterations and makes no difference in F1
@@ -19,6 +22,7 @@ _MOST_CLUSTERS = 500
 _FEWEST_TOKENS = 5  # for each different word of raw text, case and digits aside; what fewer say of words is chance
 _FEWEST_TUNED, _MOST_TUNED = 6, 3_000
 _FEW = 400
+_MOST_COMPARED = 1_000
 _FIELD_LENGTH = 1.15  # tokens with one tag in a row: parts of speech have 1.05 to 1.12, fields of texts 1.2 and more
 _MOST_FIELDS = 40
 _TRIED = ("general", "wide")
@@ -29,6 +33,33 @@ _SURE = 2.0  # standard errors
 
 Sentences = Sequence[Sentence]
 Tags = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class ClusterCandidate:
+    """Clusters of words that a CRF may read.
+
+    Parameters
+    ----------
+    name : str
+        Where they come from.
+    lookups : mapping or None
+        Tables for `CRF`; None is no clusters.
+    margin : float
+        Standard errors by which the score must exceed that of the best candidate before; below 0 it may be that much lower.
+    """
+
+    name: str
+    lookups: Mapping[str, Any] | None
+    margin: float = 0.0
+
+
+class ClusterChoice(NamedTuple):
+    """The clusters chosen, and the score (F1 of spans, or accuracy) of each candidate in cross-validation, by name."""
+
+    name: str
+    lookups: Mapping[str, Any] | None
+    scores: dict[str, float]
 
 
 class TaggerSetup:
@@ -109,7 +140,7 @@ class TaggerSetup:
 
     def crf(self, lookups: Mapping[str, Any] | None = None, templates: str | None = None, n_sentences: int = 0) -> Any:
         """Return a new CRF that leaves tags as they are, with templates that read the lookups."""
-        from handful.features import lookup_templates, ready_set
+        from handful.preprocessing.templates import lookup_templates, ready_set
         from handful.tagging.crf import CRF
 
         name = templates or (_TRIED[0] if self.templates == "auto" else self.templates)
@@ -142,20 +173,14 @@ class TaggerSetup:
         progress: Progress | None = None,
     ) -> Any:
         """Return a new CRF whose settings, where they are auto, are chosen by these sentences."""
-        from handful.tagging.crf.tuning import BIASES, choose_tagger, has_spans
+        from handful.tagging.crf import BIASES, choose_tagger, has_spans
 
         with_spans = has_spans(tags)
         many = len(sentences) > _MOST_TUNED
         taggers = [self.crf(lookups, name, len(sentences)) for name in self._tried_templates(len(sentences))]
         if with_spans and many and self._strength_is_free():
             taggers.append(self.crf(lookups, _TRIED[-1], len(sentences)).set_params(strength=_STRONG))
-        if with_spans:
-            encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
-            # Of a handful of sentences, whose bias is not tuned, shared weights make no span likely enough.
-            share = self.penalty == "l2" and self.algorithm == "lbfgs" and len(sentences) >= _FEWEST_TUNED
-            taggers = [tagger.set_params(encoding=encoding, share_types=share) for tagger in taggers]
-        elif lookups is not None and self.algorithm == "lbfgs" and _are_fields(tags):
-            taggers = [tagger.set_params(order=2) for tagger in taggers]
+        taggers = [tagger.set_params(**self._for_tags(tags, with_spans, lookups)) for tagger in taggers]
         biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
         if len(taggers) * len(biases) == 1:
             return taggers[0].set_params(outside_bias=biases[0])
@@ -175,6 +200,74 @@ class TaggerSetup:
             max_iter=_TRIED_LONGER if many else None,  # a weak penalty takes longer to show what it can do
             progress=progress,
         ).tagger
+
+    def _for_tags(self, tags: Tags, with_spans: bool, lookups: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return parameters of a CRF that depend on the kind of tags."""
+        if with_spans:
+            encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
+            # Of a handful of sentences, whose bias is not tuned, shared weights make no span likely enough.
+            share = self.penalty == "l2" and self.algorithm == "lbfgs" and len(tags) >= _FEWEST_TUNED
+            return {"encoding": encoding, "share_types": share}
+        return {"order": 2} if lookups is not None and self.algorithm == "lbfgs" and _are_fields(tags) else {}
+
+    def choose_clusters(
+        self,
+        sentences: Sentences,
+        tags: Tags,
+        candidates: Sequence[ClusterCandidate],
+        progress: Progress | None = None,
+    ) -> ClusterChoice:
+        """Compare a CRF without clusters and with each of some by cross-validation on tagged sentences.
+
+        Parameters
+        ----------
+        sentences, tags
+            Tagged sentences; of more than 1,000 an even sample is taken.
+        candidates : sequence of ClusterCandidate
+            Clusters to try, in turn; each must do better than the best before it by its `margin`.
+        progress : callable, optional
+            Told of the trainings done.
+
+        Returns
+        -------
+        ClusterChoice
+            Without scores, and with the last candidate, where there are less than six sentences.
+
+        Examples
+        --------
+        >>> text, tags = [["in", "Rome"], ["in", "Bonn"], ["to", "Oslo"]] * 4, [["O", "B-LOC"]] * 12
+        >>> clusters = ClusterCandidate("example", {"brown": {"Rome": "01", "Bonn": "01"}})
+        >>> sorted(TaggerSetup().choose_clusters(text, tags, [clusters]).scores)
+        ['example', 'none']
+        """
+        from handful.tagging.crf import BIASES, choose_tagger, has_spans
+
+        if len(sentences) < _FEWEST_TUNED:
+            return ClusterChoice(candidates[-1].name, candidates[-1].lookups, {})
+        chosen = range(0, len(sentences), -(-len(sentences) // _MOST_COMPARED))
+        inputs, labels = [sentences[i] for i in chosen], [tags[i] for i in chosen]
+        n_folds, n_turns = (3, 3) if len(inputs) <= _FEW else (2, 1)
+        with_spans = has_spans(labels)
+        best: ClusterCandidate | None = None
+        scores: dict[str, float] = {}
+        parts = np.zeros(0)
+        for candidate in (ClusterCandidate("none", None), *candidates):
+            tagger = self.crf(candidate.lookups, None, len(inputs))
+            trial = choose_tagger(
+                [tagger.set_params(**self._for_tags(labels, with_spans, candidate.lookups))],
+                inputs,
+                labels,
+                biases=BIASES,
+                n_folds=n_folds,
+                n_turns=n_turns,
+                progress=progress,
+            )
+            error = float(np.linalg.norm(trial.parts - parts)) if best is not None else 0.0
+            scores[candidate.name] = trial.score
+            if best is None or trial.score > scores[best.name] + candidate.margin * error:
+                best, parts = candidate, trial.parts
+        assert best is not None
+        return ClusterChoice(best.name, best.lookups, scores)
 
     def _tried_templates(self, n_sentences: int) -> Sequence[str]:
         if self.templates != "auto":
@@ -252,12 +345,12 @@ def train_two_pass(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabel
 
 def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     """Return prototype taggers whose lists are drawn from the tagged sentences, beside a CRF of these."""
-    from handful.tagging.prototypes import PrototypeTeam
+    from handful.tagging.prototypes.ensemble import PrototypeEnsemble
     from handful.tagging.prototypes.lists import extract_prototypes
 
     lists = extract_prototypes([tuple(sentence) for sentence in sentences], tags)
     given: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
-    team = PrototypeTeam(
+    team = PrototypeEnsemble(
         lists,
         order=1,
         similarity="place-roots",
@@ -276,7 +369,7 @@ def train_crf_with_clusters(setup: TaggerSetup, sentences: Sentences, tags: Tags
 
 def train_crf_condensed(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     """Return a CRF whose features are condensed by its decisions on the untagged sentences."""
-    from handful.representations import CondensedFeatures
+    from handful.representations.condensed_features import CondensedFeatures
 
     # Templates may only read what the raw text has too.
     shared = set(getattr(unlabeled[0], "columns", ()))
@@ -287,7 +380,7 @@ def train_crf_condensed(setup: TaggerSetup, sentences: Sentences, tags: Tags, un
 
 def train_stacked(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     """Return a CRF that semi-supervised condensed nearest neighbors correct."""
-    from handful.neighbors import SemiSupervisedCondensedNN
+    from handful.neighbors.condensed import SemiSupervisedCondensedNN
     from handful.tagging.stacked import StackedTagger
 
     clusters = setup.clusters(unlabeled)
@@ -303,7 +396,7 @@ def _are_fields(tags: Tags) -> bool:
 
 
 def _folded(sentences: Sentences) -> list[list[str]]:
-    from handful.features.folded import fold
+    from handful.preprocessing.word_tables import fold
 
     return [[fold(token) for token in sentence] for sentence in sentences]
 
@@ -322,29 +415,41 @@ def _only(sentence: Any, names: set[str]) -> Sentence:
 
 
 def _mentions(template: str, columns: set[str]) -> bool:
-    from handful.features import parse_templates
+    from handful.preprocessing.templates import parse_templates
 
     return any(atom.column in columns for atom in parse_templates([template])[0].atoms)
 
 
-add_card(
-    Card(
+register(
+    MethodSpec(
+        "prototypes",
+        "sentences",
+        uses_unlabeled=True,
+        paper="haghighi2006",
+        summary="An ensemble of prototype taggers, with a CRF of the tagged sentences.",
+        cost="slow",
+        resources=("raw text", "prototypes"),
+        train=train_prototypes,
+    )
+)
+register(
+    MethodSpec(
         "crf+clusters",
         "sentences",
-        learns_from=("labels", "unlabeled"),
-        twin="crf",
+        uses_unlabeled=True,
+        supervised_control="crf",
         summary="A CRF that also reads Brown clusters of the words in raw text.",
         cost="fair",
         resources=("raw text", "clusters"),
         train=train_crf_with_clusters,
     )
 )
-add_card(
-    Card(
+register(
+    MethodSpec(
         "crf+condensed-features",
         "sentences",
-        learns_from=("labels", "unlabeled"),
-        twin="crf",
+        uses_unlabeled=True,
+        supervised_control="crf",
         paper="suzuki2011",
         summary="A CRF whose features are condensed by its own decisions on raw text.",
         cost="slow",
@@ -352,12 +457,12 @@ add_card(
         train=train_crf_condensed,
     )
 )
-add_card(
-    Card(
+register(
+    MethodSpec(
         "crf+stacked-condensed-nn",
         "sentences",
-        learns_from=("labels", "unlabeled"),
-        twin="crf",
+        uses_unlabeled=True,
+        supervised_control="crf",
         paper="sogaard2011",
         summary="A CRF that semi-supervised condensed nearest neighbors correct.",
         cost="slow",

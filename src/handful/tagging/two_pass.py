@@ -9,19 +9,17 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.explanation import Explanation
-from handful.core.params import AtLeast, Count, check_params
-from handful.core.progress import Progress, Step
-from handful.core.records import Sentence
-from handful.core.registry import method
-from handful.core.schema import Model, Names, stored
-from handful.corpora.formats.iob import spans
-from handful.features.columns import Tokens
+from handful.data.chunks import spans
+from handful.data.records import Explanation, Sentence
+from handful.errors import DataError, ParameterError, Progress, Step
+from handful.params import AtLeast, Count, check_params
+from handful.persistence.schema import Model, Names, stored
+from handful.preprocessing.templates import Tokens
+from handful.registry import method
 from handful.tagging.base import Tagger, add_columns, check_sentences, encode_tags
 from handful.tagging.crf import CRF
-from handful.tagging.jackknife import jackknife_tags
 from handful.tagging.recipes import train_two_pass
+from handful.tagging.stacked import jackknife_tags
 
 _WHO = "TwoPassTagger"
 _TEMPLATES = ["same_near[0]", "same_near[-1]", "same_near[1]", "same_near[0]|same_far[0]"]
@@ -101,7 +99,7 @@ def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
     return kinds
 
 
-@method("two-pass-tagger", paper=None, takes="sentences", cost="slow", train=train_two_pass)
+@method("two-pass-tagger", paper=None, task="sentences", cost="slow", train=train_two_pass)
 class TwoPassTagger(Tagger):
     """Tag a text twice: the second time knowing what the same words were tagged as elsewhere in it.
 

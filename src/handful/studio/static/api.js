@@ -1,13 +1,15 @@
 // Talk to the server, which is this machine. Addresses are relative: the token is in the address of the page.
 import { say } from "./dom.js";
 
+const SILENT = "The studio does not answer. Start it again; what it has saved is kept, the last key may be missing.";
+
 async function answer(promise) {
   let reply;
-  try { reply = await promise; } catch { say("The studio does not answer. Start it again; nothing is lost."); return null; }
+  try { reply = await promise; } catch { say(SILENT); return null; }
   if (reply.status === 403) { say("This session has ended. Open the link that the command printed."); return null; }
-  const facts = await reply.json().catch(() => ({ error: `The studio refused that (${reply.status}).` }));
-  if (reply.ok) return facts;
-  say(facts.error);
+  const facts = await reply.json().catch(() => null);
+  if (reply.ok && facts) return facts;
+  say(reply.ok ? SILENT : facts?.error || `The studio refused that (${reply.status}).`); // ok without facts: cut off on its way
   return null;
 }
 export const ask = (what, query = {}) => answer(fetch(`ask/${what}?${new URLSearchParams(query)}`));
@@ -29,5 +31,6 @@ export function listen(onOpen, handlers) {
   for (const [name, handle] of Object.entries(handlers)) {
     source.addEventListener(name, (event) => handle(JSON.parse(event.data)));
   }
-  source.addEventListener("open", onOpen); // again after a break, in which something may have been missed
+  source.addEventListener("error", () => { document.getElementById("offline").hidden = false; });
+  source.addEventListener("open", () => { document.getElementById("offline").hidden = true; onOpen(); }); // again after a break, in which something may have been missed
 }

@@ -1,8 +1,14 @@
 // The board: a column for each label, words as chips with counts; suggestions to press or drag in; a sample tagged live.
 import { $, color, counted, fill, h, many, percent } from "./dom.js";
 
-const bare = (tag) => tag.replace(/^[BI]-/, "");
-export const hue = (view, tag) => color(Math.max(0, view.labels.findIndex((label) => label.name === (view.spans ? bare(tag) : tag))));
+export const bare = (view, tag) => (view.spans ? tag.replace(/^[BI]-/, "") : tag);
+export const hue = (view, tag) => color(Math.max(0, view.labels.findIndex((label) => label.name === bare(view, tag))));
+// One bracket per span: its first token carries the label, the others join it.
+export function spanPart(view, tags, at) {
+  const tag = shown(view, tags[at]);
+  if (!view.spans || !tag) return "";
+  return `${tag.startsWith("I-") ? " inner" : ""}${tags[at + 1] === `I-${bare(view, tag)}` ? " joined" : ""}`;
+}
 export const shown = (view, tag) => (tag && !(view.spans && tag === "O") ? tag : null);
 
 function chip(word, n, told, press, drag, maybe = false) {
@@ -11,7 +17,18 @@ function chip(word, n, told, press, drag, maybe = false) {
 }
 
 // The board is drawn anew after every edit; what was typed and where one was on it stay.
+let drawn = "", pressed = false, waiting = null;
+document.addEventListener("pointerdown", (event) => { pressed = Boolean(event.target.closest?.("main")); });
+for (const name of ["pointerup", "pointercancel", "dragend"]) {
+  document.addEventListener(name, () => setTimeout(() => { pressed = false; const redraw = waiting; waiting = null; redraw?.(); }));
+}
+
+// Nothing is drawn anew between press and release: a click would be lost with its button.
 export function showBoard(view, act, where) {
+  if (pressed) { waiting = () => showBoard(view, act, where); return; }
+  const state = JSON.stringify([view.board, view.labels]);
+  if (state === drawn) return;
+  drawn = state;
   const at = document.activeElement, column = at?.closest("#board section")?.dataset.column, places = "button, input";
   const place = column === undefined ? -1 : [...at.closest("section").querySelectorAll(places)].indexOf(at), typed = at?.value;
   drawBoard(view, act, where);
@@ -55,8 +72,8 @@ export function showSample(view, open) {
   fill($("sample"), view.sample.map((one) => h("p", { class: "tokens small" },
     h("button", { type: "button", class: "chip", "aria-label": `Open sentence ${one.row + 1}`, onclick: () => open(one.row) }, many(one.row + 1)), " ",
     one.tokens.map((word, at) => {
-      const tag = shown(view, one.tags[at]), changed = one.changed.includes(at);
-      return [h("span", { class: changed ? "token changed" : "token", "data-tag": tag, tag: tag && hue(view, tag) }, h("bdi", {}, word), tag ? h("sup", {}, tag) : null,
+      const tag = shown(view, one.tags[at]), changed = one.changed.includes(at), part = spanPart(view, one.tags, at);
+      return [h("span", { class: `token${changed ? " changed" : ""}${part}`, "data-tag": tag, tag: tag && hue(view, tag) }, h("bdi", {}, word), tag && !part.includes("inner") ? h("sup", {}, bare(view, tag)) : null,
         changed ? h("span", { class: "hidden" }, " (changed)") : null), " "];
     }))));
 }

@@ -3,7 +3,7 @@ export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "
   "#a50026", "#2d6a4f", "#b07aa1", "#6b7785"];
 export const $ = (id) => document.getElementById(id);
 export const color = (n) => PALETTE[n % PALETTE.length];
-export const percent = (share) => `${(100 * share).toFixed(share > 0.995 || share < 0.005 ? 0 : 1)} %`;
+export const percent = (share) => `${(100 * share).toFixed(0)}%`;
 export const many = (n) => n.toLocaleString("en");
 export const counted = (n, what) => `${many(n)} ${what}${n === 1 ? "" : "s"}`;
 

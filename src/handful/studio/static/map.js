@@ -27,7 +27,7 @@ export async function showMap(labels, onOpen) {
   $("step").value = 0;
   $("play").disabled = !facts.steps.length;
   dots = facts.rows.map((_, i) => s("circle", {
-    cx: x(i), cy: y(i), r: facts.given[i] < 0 ? 4.5 : 6.5, role: "button", tabindex: i ? -1 : 0,
+    cx: x(i), cy: y(i), r: facts.labeled[i] < 0 ? 4.5 : 6.5, role: "button", tabindex: i ? -1 : 0,
     onclick: () => pick(i), onfocus: () => lineage(i), onkeydown: (event) => walk(event, i),
   }));
   fill($("map-figure"), h("canvas", { width: W / CELL, height: H / CELL }),
@@ -57,17 +57,17 @@ function lineage(i) {
   while (played.parents[line.at(-1)] >= 0 && line.length <= played.rows.length) line.push(played.parents[line.at(-1)]);
   fill($("kin"), s("polyline", { class: "kin", points: line.map((one) => `${x(one)},${y(one)}`).join(" ") }));
   dots.forEach((dot, at) => dot.classList.toggle("path", line.includes(at)));
-  const from = line.slice(1).map((one) => `from ${told(one)}${played.given[one] >= 0 ? " (given)" : ""}`);
+  const from = line.slice(1).map((one) => `from ${told(one)}${played.labeled[one] >= 0 ? " (given)" : ""}`);
   const label = played.after[i] < 0 ? "no label" : played.classes[played.after[i]];
   fill($("lineage"), `Row ${many(played.rows[i] + 1)}: ${label}, `,
-    played.given[i] >= 0 ? "given. " : `${from.join(", ") || "from nowhere"}${when[i] < Infinity ? `, at step ${many(when[i] + 1)}` : ""}; ${percent(played.sure[i])} sure. `,
+    played.labeled[i] >= 0 ? "given. " : `${from.join(", ") || "from nowhere"}${when[i] < Infinity ? `, at step ${many(when[i] + 1)}` : ""}; ${percent(played.sure[i])} sure. `,
     h("button", { type: "button", onclick: () => open(played.rows[i]) }, "Open the row"));
 }
 
 function paint() {
   const n = played.steps.length, at = step(), last = played.steps[at - 1];
   dots.forEach((dot, i) => {
-    dot.setAttribute("class", `dot${now(i) >= 0 ? " on" : ""}${played.given[i] >= 0 ? " given" : ""}${i === last || (kind() === "changed" && when[i] < at) ? " step" : ""}`);
+    dot.setAttribute("class", `dot${now(i) >= 0 ? " on" : ""}${played.labeled[i] >= 0 ? " given" : ""}${i === last || (kind() === "changed" && when[i] < at) ? " step" : ""}`);
     dot.style.setProperty("--tag", hues[now(i)]);
     dot.setAttribute("aria-label", `${told(i)}, ${name(i)}`);
   });

@@ -2,7 +2,7 @@
 import { ask } from "./api.js";
 import { $, counted, fill, h, many, percent } from "./dom.js";
 
-const KINDS = { all: "all rows", unlabeled: "without a label", labeled: "with a label", doubtful: "doubtful", skipped: "skipped", unsure: "unsure" };
+const KINDS = { all: "all rows", unlabeled: "without a label", labeled: "with a label", errors: "likely wrong", skipped: "skipped", unsure: "unsure" };
 let page = 0, open = null;
 
 export function startRows(onOpen, current) {
@@ -29,7 +29,7 @@ export async function refreshRows(view) {
   fill($("list"), facts.rows.map((row) => h("tr", {},
     h("td", {}, h("button", { type: "button", "aria-label": `Open row ${row.row + 1}`, onclick: () => open(row.row) }, many(row.row + 1))),
     h("td", {}, row.label === null ? row.mark || "" : row.own ? h("strong", {}, row.label) : row.label,
-      row.rather ? h("span", { class: "bad" }, ` rather ${row.rather}?`) : null),
+      row.rather ? h("span", { class: "bad" }, ` likely ${row.rather}`) : null),
     h("td", {}, row.suggestion === null ? "" : `${row.suggestion} ${percent(row.confidence)}`),
     h("td", { dir: "auto" }, row.text))));
 }

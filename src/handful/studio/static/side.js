@@ -2,14 +2,14 @@
 import { $, color, counted, fill, h, many, percent, s } from "./dom.js";
 
 export function showSide(view, actions) {
-  showAudit(view.panel.audit);
+  showAudit(view, actions);
   showCurve(view.panel, view.goal);
   showClasses(view.labels);
-  const n = view.panel.n_doubts;
-  fill($("doubts"), n === undefined ? h("p", { class: "soft" }, "Looked for once labels can be held against each other.")
+  const n = view.panel.n_errors;
+  fill($("errors"), n === undefined ? h("p", { class: "soft" }, "Shown after a few labels of two classes.")
     : n === 0 ? h("p", {}, "None.")
-      : h("button", { type: "button", onclick: actions.doubtful }, `${counted(n, "label")} to look at`));
-  showContest(view.contest, view.panel.leader, actions);
+      : h("button", { type: "button", onclick: actions.errors }, `${counted(n, "label")} to look at`));
+  showContest(view.comparison, view.panel.leader, actions);
 }
 
 export function showClasses(labels) {
@@ -21,9 +21,15 @@ export function showClasses(labels) {
     h("span", {}, many(label.count)))) : h("p", { class: "soft" }, "None yet."));
 }
 
-function showAudit(audit) {
+function showAudit(view, actions) {
+  const { panel } = view;
+  const { audit, n_needed: missing } = panel;
   if (!audit) {
-    fill($("audit"), h("p", { class: "soft" }, "Every tenth row is chosen at random, to measure. Not enough of them have labels yet."));
+    fill($("audit"), h("p", {}, missing === undefined ? "Measured on random rows, every fifth one."
+      : `Label ${counted(missing, "more random row")} to know. Every fifth row is random.`),
+    h("button", { type: "button", id: "random-only", "aria-pressed": String(view.strategy === "random"), onclick: actions.random },
+      view.strategy === "random" ? "Informative rows again" : "Label random rows only"),
+    panel.error ? h("p", { class: "bad" }, panel.error) : null);
     return;
   }
   const x = (share) => 4 + 192 * share;
@@ -32,7 +38,7 @@ function showAudit(audit) {
       s("line", { x1: 4, x2: 196, y1: 7, y2: 7, class: "grid" }),
       s("rect", { x: x(audit.low), width: x(audit.high) - x(audit.low), y: 3, height: 8, rx: 4, class: "band" }),
       s("circle", { cx: x(audit.accuracy), cy: 7, r: 5, fill: color(0) })),
-    h("p", { class: "soft" }, `${percent(audit.low)} to ${percent(audit.high)}, on ${counted(audit.n_rows, "row")} chosen at random`));
+    h("p", { class: "soft" }, `90% interval ${percent(audit.low)} to ${percent(audit.high)}, on ${counted(audit.n_rows, "random row")}`));
 }
 
 function showCurve(panel, goal) {
@@ -44,28 +50,29 @@ function showCurve(panel, goal) {
   }
   const last = forecast ? forecast.n.at(-1) : curve.n.at(-1), first = Math.min(curve.n[0], last - 1);
   const low = Math.min(...curve.low, ...(forecast ? forecast.low : [])), high = Math.max(goal, ...curve.high, ...(forecast ? forecast.high : []));
-  const x = (n) => 34 + (260 * (n - first)) / (last - first), y = (v) => 118 - (108 * (v - low)) / (high - low || 1);
+  const x = (n) => 34 + (260 * (n - first)) / (last - first), y = (v) => 118 - (100 * (v - low)) / (high - low || 1);
   const path = (line, key) => line.n.map((n, i) => `${x(n).toFixed(1)},${y(line[key][i]).toFixed(1)}`);
   const band = (line) => s("polygon", { class: "band", points: [...path(line, "low"), ...path(line, "high").reverse()].join(" ") });
   const draw = (line, more = "") => s("polyline", { class: `line ${more}`, points: path(line, "mean").join(" ") });
-  const told = `Accuracy ${percent(curve.mean[0])} with ${counted(curve.n[0], "label")}, ${percent(curve.mean.at(-1))} with ${curve.n.at(-1)}`
+  const text = `Accuracy ${percent(curve.mean[0])} with ${counted(curve.n[0], "label")}, ${percent(curve.mean.at(-1))} with ${curve.n.at(-1)}`
     + (forecast ? `; ${percent(forecast.mean.at(-1))} expected with ${last}.` : ".");
-  fill($("curve"), s("svg", { viewBox: "0 0 300 140", role: "img", "aria-label": told },
+  fill($("curve"), s("svg", { viewBox: "0 0 300 154", role: "img", "aria-label": text },
     s("line", { x1: 34, x2: 294, y1: y(goal), y2: y(goal), class: "reach" }),
     [low, (low + high) / 2, high].map((v) => s("text", { x: 30, y: y(v) + 4, "text-anchor": "end" }, Math.round(100 * v))),
+    s("text", { x: 34, y: 8 }, "accuracy, %"), s("text", { x: 294, y: 150, "text-anchor": "end" }, "labels"),
     band(curve), draw(curve), forecast ? [band(forecast), draw(forecast, "ahead")] : null,
     [curve.n[0], curve.n.at(-1), ...(forecast ? [last] : [])].map((n) => s("text", { x: x(n), y: 135, "text-anchor": n === last ? "end" : "middle" }, n))),
   words);
 }
 
 export function showContest(contest, leader, actions) {
-  const rows = (contest.bets || []).map((bet) => h("tr", {}, h("td", {}, bet.name), h("td", {}, percent(bet.score)),
-    h("td", {}, percent(bet.p_best))));
+  const rows = (contest.methods || []).map((line) => h("tr", {}, h("td", {}, line.name), h("td", {}, percent(line.score)),
+    h("td", {}, percent(line.p_best))));
   const running = contest.running;
-  fill($("contest"),
+  fill($("comparison"),
     leader && !rows.length ? h("p", {}, "Quick leader: ", h("strong", {}, leader)) : null,
     contest.error ? h("p", { class: "bad" }, contest.error) : null,
-    contest.text ? h("p", { id: "contest-text" }, contest.text) : null,
+    contest.text ? h("p", { id: "comparison-text" }, contest.text) : null,
     rows.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "method"), h("th", {}, "score"), h("th", {}, "best?"))),
       h("tbody", {}, rows)) : null,
     h("div", { class: "buttons" }, running

@@ -1,22 +1,30 @@
 // The page of a table: the next row and one key for its label.
 import { ask, inTurn, listen, post } from "./api.js";
-import { $, counted, fill, h, many, percent, say } from "./dom.js";
-import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
+import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
+import { askName, exporting, keys, tabs } from "./frame.js";
 import { showMap, startMap, togglePlay } from "./map.js";
 import { refreshRows, startRows } from "./rows.js";
 import { showContest, showSide } from "./side.js";
 
 let view = null, newest = 0, looked = null; // looked: a row opened from the list, in place of the next one
-const item = () => looked || view?.item;
+let queue = [], pending = 0, shownRow = null; // items in advance; actions on their way; the row that is announced
+const acted = new Set(); // rows whose action is on its way
+const item = () => looked || queue[0];
 
 const load = inTurn(async () => {
   const facts = await ask("view");
   if (facts) { show(facts); catchUp(); } // it may be of before what was done meanwhile
 });
-const catchUp = () => { if (view && !act.busy() && newest > view.version) load(); };
+const catchUp = () => { if (view && !pending && newest > view.version) load(); };
 
-function show(facts) {
+// The item on the page stays; what comes after it is as the server has it now.
+function show(facts, jump = false) {
   view = facts;
+  const current = queue[0], waiting = facts.queue.filter((one) => !acted.has(one.row));
+  const stays = !jump && current && !acted.has(current.row) && waiting[0]?.reason !== "undone"
+    && waiting.length && !(facts.done.includes(current.row) && !waiting.some((one) => one.row === current.row));
+  queue = stays ? [waiting.find((one) => one.row === current.row) || current, ...waiting.filter((one) => one.row !== current.row)] : waiting;
+  if (stays && queue[0].row === current.row) queue[0] = current;
   $("count").textContent = `${many(view.n_labeled)} of ${many(view.n_items)} labeled`;
   $("undo").disabled = !view.can_undo;
   showItem();
@@ -29,17 +37,20 @@ function showItem() {
   const row = item();
   $("item").dataset.row = row ? row.row : "none";
   if (!row) {
-    fill($("item"), h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the doubtful ones."));
+    fill($("item"), h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the likely errors."));
     return;
   }
-  const told = row.suggestion === null ? null : h("p", {}, "Models say ", h("strong", {}, row.suggestion), ` (${percent(row.confidence)})`,
+  const told = row.suggestion === null ? null : h("p", {}, "Model says ", h("strong", {}, row.suggestion), ` (${percent(row.confidence)})`,
     " ", h("kbd", {}, "Enter"));
+  const check = row.random ? h("p", { class: "soft" }, "Chosen at random to measure accuracy, so it comes without a suggestion.") : null;
+  if (shownRow !== null && shownRow !== row.row) $("announced").textContent = `Row ${row.row + 1}. ${row.cells.map((one) => one[1]).join(" ").slice(0, 200)}`;
+  shownRow = row.row;
   const has = row.label === null ? null : h("p", {}, "Labeled ", h("strong", {}, row.label),
-    row.rather ? h("span", { class: "bad" }, `, but the models would say ${row.rather}`) : null);
+    row.rather ? h("span", { class: "bad" }, `, likely wrong: the model says ${row.rather}`) : null);
   const filled = row.cells.filter(([, text]) => text !== "");
   const long = filled.length === 1 || (filled.length <= 3 && filled.some(([, text]) => text.length > 80));
   const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${counted(more, "more letter")}`) : null];
-  fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, told,
+  fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, told, check,
     long ? filled.map((one) => h("div", { class: "text", dir: "auto" }, cell(one)))
       : filled.length > 12 ? h("dl", { class: "cells many" }, filled.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
         : h("dl", { class: "cells" }, filled.map((one) => [h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one))])),
@@ -47,20 +58,34 @@ function showItem() {
 }
 
 function showButtons() {
-  fill($("buttons"), view.labels.map((label) => h("button", {
-    type: "button", class: item()?.suggestion === label.name ? "suggested" : "", "data-label": label.name, onclick: () => give(label.name),
+  const at = document.activeElement?.dataset?.label;
+  fill($("buttons"), view.labels.map((label, n) => h("button", {
+    type: "button", class: item()?.suggestion === label.name ? "swatch suggested" : "swatch", tag: color(n), "data-label": label.name, onclick: () => give(label.name),
   }, label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
+  if (at !== undefined) [...$("buttons").children].find((one) => one.dataset.label === at)?.focus();
 }
 
-const act = oneAtATime(async (body, told) => {
-  const facts = await post("act", body);
-  if (!facts) return;
-  looked = null;
-  show(facts);
+// Actions are sent one after the other; the page goes on at once, and never waits for one.
+let last = Promise.resolve();
+function act(body, told, rows = []) {
+  pending += 1;
+  for (const row of rows) acted.add(row);
+  if (looked && rows.includes(looked.row)) looked = null;
+  queue = queue.filter((one) => !acted.has(one.row));
+  if (rows.length && item()) { showItem(); showButtons(); }
   say(told);
-}, () => catchUp());
-const give = (label) => item() && act({ do: "label", items: [item().row], label }, `Row ${item().row + 1}: ${label}`);
-const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`);
+  last = last.then(async () => {
+    const facts = await post("act", body);
+    pending -= 1;
+    for (const row of rows) acted.delete(row);
+    if (facts) show(facts, body.do === "undo");
+    else { queue = []; load(); }
+    catchUp();
+  });
+  return last;
+}
+const give = (label) => item() && act({ do: "label", items: [item().row], label, random: Boolean(item().random) }, `Row ${item().row + 1}: ${label}`, [item().row]);
+const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`, [item().row]);
 const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
 async function newLabel() {
   const name = await askName();
@@ -72,8 +97,8 @@ async function alike() {
   const facts = await ask("alike", { row: item().row });
   if (!facts) return;
   const wanted = item().label || item().suggestion, rows = facts.rows;
-  $("alike-text").textContent = rows.length ? `${counted(rows.length, "row")} ${rows.length === 1 ? "is" : "are"} near row ${item().row + 1} and the models would say the same of ${rows.length === 1 ? "it" : "them"}:`
-    : "No unlabeled row is so near that the models would say the same of it.";
+  $("alike-text").textContent = rows.length ? `${counted(rows.length, "row")} ${rows.length === 1 ? "is" : "are"} near row ${item().row + 1} and the model predicts the same for ${rows.length === 1 ? "it" : "them"}:`
+    : "No unlabeled row is so near that the model predicts the same for it.";
   fill($("alike-label"), view.labels.map((label) => h("option", { value: label.name, selected: label.name === wanted }, label.name)));
   fill($("alike-rows"), rows.map((row) => h("label", {}, h("input", { type: "checkbox", checked: true, value: row.row }),
     ` ${row.row + 1}: ${row.text}`)));
@@ -85,7 +110,7 @@ async function alike() {
     const chosen = [...document.querySelectorAll("#alike-rows input:checked")].map((box) => Number(box.value));
     if (dialog.returnValue !== "ok" || !chosen.length) return;
     const label = $("alike-label").value;
-    act({ do: "label", items: [own, ...chosen], label }, `${chosen.length + 1} rows: ${label}`);
+    act({ do: "label", items: [own, ...chosen], label }, `${chosen.length + 1} rows: ${label}`, [own, ...chosen]);
   }, { once: true });
 }
 
@@ -97,10 +122,14 @@ async function open(row) {
 const actions = {
   compare: async () => { const facts = await post("compare", { minutes: 1 }); if (facts) onContest(facts); },
   stop: async () => { await post("compare", { stop: true }); },
-  doubtful: () => { toTab("rows"); $("show").value = "doubtful"; refreshRows(view); },
+  random: async () => {
+    const facts = await post("strategy", { strategy: view.strategy === "random" ? "auto" : "random" });
+    if (facts) { view.strategy = facts.strategy; showSide(view, actions); $("random-only")?.focus(); }
+  },
+  errors: () => { toTab("rows"); $("show").value = "errors"; refreshRows(view); },
 };
-const onContest = (facts) => { if (view) { view.contest = facts; showContest(facts, view.panel.leader, actions); } };
-const drawMap = () => showMap(view.labels, open);
+const onContest = (facts) => { if (view) { view.comparison = facts; showContest(facts, view.panel.leader, actions); } };
+const drawMap = () => last.then(() => showMap(view.labels, open)); // with the keys that are on their way
 const toTab = tabs((name) => {
   if (!view) return;
   if (name === "rows") refreshRows(view);
@@ -131,9 +160,10 @@ for (const [id, work] of Object.entries({ skip: () => mark("skip"), unsure: () =
 $("goal").addEventListener("change", async () => { const facts = await post("goal", { goal: $("goal").value / 100 }); if (facts) view.goal = facts.goal; });
 startRows(open, () => view);
 startMap(drawMap);
-exporting(post);
+exporting((what, body) => last.then(() => post(what, body)));
 listen(load, {
+  queue: () => { if (view && !pending) load(); },
   changed: (facts) => { newest = facts.version; catchUp(); },
   panel: (panel) => { if (view) { view.panel = panel; showSide(view, actions); } },
-  contest: onContest,
+  comparison: onContest,
 });

@@ -1,10 +1,11 @@
 // The page of a text: words on a board, and sentences whose spans are chosen by mouse or keys.
 import { ask, inTurn, listen, post } from "./api.js";
-import { hue, showBoard, showSample, shown } from "./board.js";
+import { bare, hue, showBoard, showSample, shown, spanPart } from "./board.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
 import { showClasses } from "./side.js";
 
+let announced = null;
 let view = null, newest = 0, stale = false, looked = null, anchor = 0, cursor = 0; // looked: a sentence opened from the sample
 const item = () => looked || view?.item;
 const first = () => Math.min(anchor, cursor), last = () => Math.max(anchor, cursor);
@@ -27,29 +28,46 @@ function show(facts) {
 
 function showLearned() {
   $("model").textContent = view.model.busy ? `${view.model.busy} …` : view.model.text;
-  const { right, tokens, sentences } = view.audit;
-  fill($("audit"), tokens ? [h("div", { class: "big" }, percent(right / tokens)),
+  const { right, tokens, sentences, needed } = view.audit;
+  fill($("audit"), needed ? h("p", { class: "soft" }, `Accuracy: label ${counted(needed, "more random sentence")} to know. Every fifth is random.`) : tokens ? [h("div", { class: "big" }, percent(right / tokens)),
     h("p", { class: "soft" }, `of the suggested tags were right, on ${counted(sentences, "sentence")} chosen at random`)] : null);
   showClasses(view.labels);
   if (view.board) showBoard(view, act, where);
   showSample(view, open);
 }
 
+// A suggested span counts only where all its tokens are open: boundaries stay as the person set them.
+function combined(one) {
+  const suggested = one.suggestion || [], tags = one.tags.map((own) => own ?? null);
+  if (!view.spans) return tags.map((own, at) => own ?? suggested[at]);
+  for (let start = 0, stop; start < tags.length; start = stop) {
+    stop = start + 1;
+    while (stop < suggested.length && suggested[stop]?.startsWith("I-")) stop += 1;
+    if (one.tags.slice(start, stop).every((own) => own === null)) for (let at = start; at < stop; at += 1) tags[at] = suggested[at] ?? null;
+  }
+  return tags;
+}
+
 function showItem() {
   const one = item();
   $("item").dataset.row = one ? one.row : "none";
   $("item-title").textContent = one ? `Sentence ${many(one.row + 1)}${one.reason ? ` · ${one.reason}` : ""}` : "Done: every sentence is tagged";
+  if (one && announced !== null && announced !== one.row) $("announced").textContent = `Sentence ${one.row + 1}: ${one.tokens.join(" ").slice(0, 200)}`;
+  announced = one ? one.row : null;
+  const tags = one ? combined(one) : [];
   fill($("tokens"), (one?.tokens || []).map((word, at) => {
-    const own = one.tags[at], tag = shown(view, own ?? one.suggestion?.[at]), chosen = at >= first() && at <= last();
-    return [h("span", { class: `token${own === null ? " suggestion" : ""}`, role: "option", id: `token-${at}`, "aria-selected": String(chosen),
+    const own = one.tags[at], tag = shown(view, tags[at]), chosen = at >= first() && at <= last(), part = spanPart(view, tags, at);
+    return [h("span", { class: `token${own === null ? " suggestion" : ""}${part}`, role: "option", id: `token-${at}`, "aria-selected": String(chosen),
       "data-at": at, "data-tag": tag, tag: tag && hue(view, tag), title: own === null && one.sure ? percent(one.sure[at]) : null },
-    h("bdi", {}, word), tag ? h("sup", {}, tag) : null, own === null && tag ? h("span", { class: "hidden" }, " (suggested)") : null), " "];
+    h("bdi", {}, word), tag && !part.includes("inner") ? h("sup", {}, bare(view, tag)) : null, own === null && tag ? h("span", { class: "hidden" }, " (suggested)") : null), " "];
   }));
   if (one) $("tokens").setAttribute("aria-activedescendant", `token-${cursor}`);
   const open = one ? one.tags.filter((tag) => tag === null).length : 0;
   $("item-text").textContent = !one ? "Export the tags, or open a sentence of the sample."
     : `${one.more ? `${many(one.more)} more tokens are not shown. ` : ""}${!view.labels.length ? "There is no label yet: choose tokens and press n to name one." : one.suggestion
-      ? `Dashed tags are suggestions: ${many(open)} of ${many(one.tags.length)} tokens are open.` : `No model yet: choose tokens and give them a label. ${many(open)} are open.`}`;
+      ? `Dashed tags are suggestions: ${many(open)} of ${many(one.tags.length)} tokens are open.` 
+      : one.random ? "Chosen at random to measure accuracy, so it comes without a suggestion."
+      : `No model yet: choose tokens and give them a label. ${many(open)} are open.`}`;
   fill($("buttons"), view.labels.map((label, n) => h("button", { type: "button", "data-label": label.name, class: "swatch", tag: color(n), onclick: () => give(label.name) },
     label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
 }
@@ -126,5 +144,5 @@ for (const [id, work] of Object.entries({ accept, token: acceptToken, clear: () 
 exporting(post);
 listen(load, {
   changed: (facts) => { newest = facts.version; catchUp(); },
-  lesson: () => { stale = true; catchUp(); },
+  learned_model: () => { stale = true; catchUp(); },
 });

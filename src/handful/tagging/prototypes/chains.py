@@ -9,11 +9,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from handful.compute.processes import jobs_of
-from handful.kernels.chain import forward_backward, viterbi
-from handful.kernels.chain_pairs import pair_viterbi
-from handful.kernels.clamped_pairs import PairCounts, PairPotentials, clamped_pair_sums
-from handful.kernels.lattice import chain_lattice, chain_lattice_counts, pair_lattice, pair_lattice_counts
+from handful.kernels.chains import forward_backward, viterbi
+from handful.parallel import jobs_of
 
 _WIDTH = 128  # sentences side by side
 _ROOM = 1 << 23  # numbers that the sums of one block may take
@@ -111,10 +108,11 @@ class FirstOrder:
             for chosen, block in shard:
                 node, active = _node_scores(tokens, block, scores)
                 _add_ends(node, block, edges[0], edges[2])
-                log_sums[chosen], shares, expected = forward_backward(node, edges[1], active)
-                pairs += expected
+                sums = forward_backward(node, edges[1], active)
+                log_sums[chosen] = sums.log_partition
+                pairs += sums.edge
                 inside = block.places >= 0
-                marginals[block.places[inside]] = shares.transpose(2, 0, 1)[inside]
+                marginals[block.places[inside]] = sums.node.transpose(2, 0, 1)[inside]
             return pairs
 
         pairs = np.add.reduce(_run(work, _shards(tokens.offsets, 1), n_jobs))
@@ -132,10 +130,10 @@ class FirstOrder:
         top = emission.max()
         potential = np.exp(emission - top)
         start, pair, stop = (np.exp(e) for e in edges)
-        sums = chain_lattice(potential, start, pair, stop, longest)
-        log_sums = sums.log_sums + top * np.arange(1, longest + 1)
-        labels, *counts = chain_lattice_counts(sums, potential, pair, stop, weigh(log_sums))
-        return log_sums, labels, list(counts)
+        lattice = _Lattice(potential * start, pair * potential, stop, longest)
+        log_sums = lattice.log_sums + top * np.arange(1, longest + 1)
+        first, labels, pairs, last = lattice.expected_counts(weigh(log_sums))
+        return log_sums, labels, [first, pairs, last]
 
     def best(self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
         """Return the labels of the best labeling of every sentence."""
@@ -163,7 +161,6 @@ class SecondOrder:
 
     def __init__(self, n_labels: int) -> None:
         self.n_labels = n_labels
-        self._rooms: list[np.ndarray] = []  # memory that threads hand on, from one evaluation to the next
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
@@ -175,38 +172,28 @@ class SecondOrder:
         self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return log sums by sentence, label marginals by token, and expected counts of label sequences."""
-        n = self.n_labels
-        tops = scores.max(axis=1)
-        potentials = _pair_potentials(np.exp(scores - tops[:, None]), edges)
-        single = _single_labels(scores)
-        fixed = np.where(tokens.fixed >= 0, tokens.fixed, single[tokens.words])
-        # A token labeled by hand keeps the potential of its word.
-        low = np.where(fixed >= 0, fixed, 0).astype(np.int16)
-        high = np.where(fixed >= 0, fixed + 1, n).astype(np.int16)
         log_sums = np.zeros(len(tokens.offsets) - 1)
-        marginals = np.zeros((len(tokens.words), n))
-        shards = _shards(tokens.offsets, n * n)
+        marginals = np.zeros((len(tokens.words), self.n_labels))
+        no_pairs = np.zeros_like(edges[1])
 
-        def work(shard: Shard) -> PairCounts:
-            counts = PairCounts.zeros(n)
-            size = max(b.places.size for _, b in shard) * n * n
-            room = self._rooms.pop() if self._rooms else np.empty(0)
-            room = room if len(room) >= size else np.empty(size)
+        def work(shard: Shard) -> list[np.ndarray]:
+            totals = [np.zeros(shape) for shape in self.shapes[1:4]]
             for chosen, block in shard:
-                places, inside = block.places, block.places >= 0
-                sums = clamped_pair_sums(
-                    tokens.words[places], low[places], high[places], block.lengths, potentials, counts, room
-                )
-                log_sums[chosen], shares = sums
-                marginals[places[inside]] = shares[inside]
-            self._rooms.append(room)
-            return counts
+                node, active = _node_scores(tokens, block, scores)
+                _add_single_ends(node, block, edges[0], edges[4])
+                sums = forward_backward(node, no_pairs, active, edges[2], edges[1], edges[3])
+                log_sums[chosen] = sums.log_partition
+                inside = block.places >= 0
+                marginals[block.places[inside]] = sums.node.transpose(2, 0, 1)[inside]
+                for total, part in zip(totals, (sums.first, sums.triple, sums.last), strict=True):
+                    total += part
+            return totals
 
-        parts = _run(work, shards, n_jobs)
-        log_sums += np.add.reduceat(tops[tokens.words], tokens.offsets[:-1])
-        total = [np.add.reduce([getattr(c, name) for c in parts]) for name in _NAMES]
-        total[2] = (total[2] * potentials.triple).transpose(1, 0, 2)
-        return log_sums, marginals, total
+        parts = _run(work, _shards(tokens.offsets, self.n_labels**2), n_jobs)
+        counts = [np.add.reduce(part) for part in zip(*parts, strict=True)]
+        first = marginals[tokens.offsets[:-1]]
+        alone = np.diff(tokens.offsets) == 1
+        return log_sums, marginals, [first.sum(axis=0), *counts, first[alone].sum(axis=0)]
 
     def lattice(
         self,
@@ -217,13 +204,20 @@ class SecondOrder:
     ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
         """Return log sums by length, expected labels and expected label sequences."""
         top = emission.max()
-        potentials = _pair_potentials(np.exp(emission - top)[None, :], edges)
-        sums = pair_lattice(potentials, longest)
-        log_sums = sums.log_sums + top * np.arange(1, longest + 1)
-        labels, counts = pair_lattice_counts(sums, potentials, weigh(log_sums))
-        total = [getattr(counts, name) for name in _NAMES]
-        total[2] = total[2].transpose(1, 0, 2)
-        return log_sums, labels, total
+        potential = np.exp(emission - top)
+        start, start_pair, triple, stop_pair, stop = (np.exp(e) for e in edges)
+        # A state is a pair of labels, so sentences of one word stand alone.
+        alone = potential * start * stop
+        lattice = _Lattice(
+            (potential * start)[:, None] * start_pair * potential, triple * potential, stop_pair, longest - 1
+        )
+        with np.errstate(divide="ignore"):
+            log_sums = np.append(np.log(alone.sum()), lattice.log_sums) + top * np.arange(1, longest + 1)
+        weights = weigh(log_sums)
+        alone *= weights[0] / alone.sum()
+        pairs, states, triples, last = lattice.expected_counts(weights[1:])
+        first = pairs.sum(axis=1) + alone
+        return log_sums, first + states.sum(axis=0), [first, pairs, triples, last, alone]
 
     def best(self, tokens: TokenArrays, scores: np.ndarray, edges: Sequence[np.ndarray], n_jobs: int) -> np.ndarray:
         """Return the labels of the best labeling of every sentence."""
@@ -234,28 +228,52 @@ class SecondOrder:
         def work(shard: Shard) -> None:
             for _, block in shard:
                 node, active = _node_scores(tokens, block, scores)
-                node[0] += start[:, None]
-                node[0][:, block.lengths == 1] += stop[:, None]
+                _add_single_ends(node, block, start, stop)
                 inside = block.places >= 0
-                best = pair_viterbi(node, pair, triple, active, start_pair, stop_pair)[0]
+                best = viterbi(node, pair, active, triple, start_pair, stop_pair)[0]
                 labels[block.places[inside]] = best.T[inside]
 
         _run(work, _shards(tokens.offsets, self.n_labels**2), n_jobs)
         return labels
 
 
-_NAMES = ("start", "start_pair", "triple", "stop_pair", "stop")
+class _Lattice:
+    """Sums over all sequences of 1 to `longest` states, whose potentials do not depend on the position.
 
+    Parameters
+    ----------
+    first, stop : ndarray
+        Potentials of a first state, with what it emits, and of a last state. A state is a label or a pair of labels.
+    step : ndarray
+        Potential of a state followed by a label, with what that emits: one axis more than a state.
+    longest : int
+        Longest sequence.
+    """
 
-def _pair_potentials(node: np.ndarray, edges: Sequence[np.ndarray]) -> PairPotentials:
-    start, start_pair, triple, stop_pair, stop = (np.exp(e) for e in edges)
-    return PairPotentials(node, start, start_pair, np.ascontiguousarray(triple.transpose(1, 0, 2)), stop_pair, stop)
+    def __init__(self, first: np.ndarray, step: np.ndarray, stop: np.ndarray, longest: int) -> None:
+        self.step, self.stop = step, stop
+        self.alpha, self.scale = np.empty((longest, *first.shape)), np.empty(longest)
+        for t in range(longest):
+            state = first if t == 0 else (self.alpha[t - 1][..., None] * step).sum(axis=0)
+            self.scale[t] = state.sum()
+            self.alpha[t] = state / self.scale[t]
+        self.ends = (self.alpha * stop).reshape(longest, -1).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.log_sums = np.cumsum(np.log(self.scale)) + np.log(self.ends)
 
-
-def _single_labels(scores: np.ndarray) -> np.ndarray:
-    """Return for each word its label if only one is legal, else -1."""
-    legal = np.isfinite(scores)
-    return np.where(legal.sum(axis=1) == 1, legal.argmax(axis=1), -1)
+    def expected_counts(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return expected first states, states, steps and last states, where each length has a weight."""
+        steps, states, beta = np.zeros_like(self.step), np.zeros_like(self.stop), np.zeros_like(self.stop)
+        by_length = weights / self.ends
+        for t in range(len(weights) - 1, -1, -1):
+            if t + 1 < len(weights):
+                ahead = beta / self.scale[t + 1]
+                steps += self.alpha[t][..., None] * ahead
+                beta = (self.step * ahead).sum(axis=-1)
+            beta = beta + by_length[t] * self.stop
+            states += self.alpha[t] * beta
+        first = self.alpha[0] * beta if len(weights) else beta
+        return first, states, steps * self.step, np.tensordot(by_length, self.alpha, 1) * self.stop
 
 
 def _shards(offsets: np.ndarray, numbers_a_token: int) -> list[Shard]:
@@ -295,6 +313,12 @@ def _add_ends(node: np.ndarray, block: _Block, start: np.ndarray, stop: np.ndarr
     node[0] += start[:, None]
     sentences = np.arange(len(block.lengths))
     node[block.lengths - 1, :, sentences] += stop
+
+
+def _add_single_ends(node: np.ndarray, block: _Block, start: np.ndarray, stop: np.ndarray) -> None:
+    """Add the weights of first labels, and of last labels where a sentence has one word."""
+    node[0] += start[:, None]
+    node[0][:, block.lengths == 1] += stop[:, None]
 
 
 def _run(work: Callable[[Shard], T], shards: Sequence[Shard], n_jobs: int) -> list[T]:

@@ -13,37 +13,32 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from handful.core.errors import DataError, ParameterError
-from handful.core.explanation import Explanation
-from handful.core.labels import UNLABELED, code_of
-from handful.core.params import Above, AtLeast, Count, Jobs, Positive, Range, check_params
-from handful.core.progress import Progress, Step
-from handful.core.registry import method
-from handful.core.schema import Array, DictOf, ListOf, Names, Number, Text, stored
-from handful.features.columns import Column, Tokens, read_column, runs_of_sentences
-from handful.linear import Recorder, minimize
-from handful.tagging.base import ProbabilisticTagger, check_sentences
-from handful.tagging.explaining import explain_prototypes
-from handful.tagging.prototypes.boundaries import fill_sentences
+from handful.data.labels import UNLABELED, code_of
+from handful.data.records import Explanation
+from handful.errors import DataError, ParameterError, Progress, Step
+from handful.linear.batch import minimize
+from handful.linear.recorder import Recorder
+from handful.params import AtLeast, Count, Jobs, Positive, Range, check_params
+from handful.persistence.schema import Array, DictOf, ListOf, Names, Number, Text, stored
+from handful.preprocessing.templates import Column, Tokens, read_column, runs_of_sentences
+from handful.registry import method
+from handful.tagging.base import ProbabilisticTagger, check_sentences, explain_prototypes
 from handful.tagging.prototypes.chains import TokenArrays
-from handful.tagging.prototypes.checks import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
-from handful.tagging.prototypes.features import feature_table, link_words, word_predicates
-from handful.tagging.prototypes.field import LengthNorm, PrototypeField
-from handful.tagging.recipes import train_prototypes
+from handful.tagging.prototypes.features import (
+    LengthNorm,
+    PrototypeField,
+    feature_table,
+    fill_sentences,
+    link_words,
+    word_predicates,
+)
+from handful.tagging.prototypes.lists import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
 
 _CHUNK_TOKENS = 50_000
 _NOISE = 0.01
 
 
-@method(
-    "prototypes",
-    paper="haghighi2006",
-    takes="sentences",
-    learns_from=("prototypes", "unlabeled", "labels"),
-    cost="slow",
-    resources=("raw text", "prototypes"),
-    train=train_prototypes,
-)
+@method("prototype-tagger", paper="haghighi2006", task="sentences", uses_unlabeled=True, resources=("prototypes",))
 class PrototypeTagger(ProbabilisticTagger):
     """Tag sentences after learning from raw text and a few typical words for each label.
 
@@ -178,7 +173,7 @@ class PrototypeTagger(ProbabilisticTagger):
         spelling: bool = True,
         suffix_length: Annotated[int, Range(0, 9)] = 3,
         sticky: Annotated[float, Range(0, 20)] = 0.0,
-        clip: Annotated[float, Above(0), Range(None, 50)] = 25.0,
+        clip: Annotated[float, Range(0, 50, open_low=True)] = 25.0,
         tol: Annotated[float, AtLeast(0)] = 1e-5,
         start_noise: Annotated[float, AtLeast(0)] | None = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
@@ -295,7 +290,7 @@ class PrototypeTagger(ProbabilisticTagger):
             yield _Reading(self, field, _token_arrays(column, own_offsets), np.cumsum(np.diff(own_offsets)))
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
-        """Tell why the tokens of a sentence get their tags; see `handful.tagging.explaining.explain_prototypes`."""
+        """Tell why the tokens of a sentence get their tags; see `handful.tagging.base.explain_prototypes`."""
         check_is_fitted(self)
         return explain_prototypes(self, sentence)
 

@@ -1,0 +1,1 @@
+"""Haghighi and Klein (2006)."""

@@ -1,0 +1,1 @@
+"""Liu and others (2013)."""

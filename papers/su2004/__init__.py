@@ -1,0 +1,1 @@
+"""Su, Carpuat and Wu (2004)."""

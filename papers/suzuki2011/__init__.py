@@ -1,0 +1,1 @@
+"""Suzuki, Isozaki and Nagata (2011)."""

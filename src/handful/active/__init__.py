@@ -1,0 +1,5 @@
+"""Active learning: which rows to label next, learning curves, label errors."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

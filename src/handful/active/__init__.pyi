@@ -1,0 +1,11 @@
+from .curve import learning_curve as learning_curve
+from .estimates import estimate_accuracy as estimate_accuracy
+from .label_errors import find_label_errors as find_label_errors
+from .label_errors import find_tag_errors as find_tag_errors
+from .merge import merge_labels as merge_labels
+from .playback import Playback as Playback
+from .playback import RowMap as RowMap
+from .query import ActiveLearner as ActiveLearner
+from .query import Suggestion as Suggestion
+from .query import suggest as suggest
+from .sentences import suggest_sentences as suggest_sentences

@@ -1,0 +1,525 @@
+"""Learning curves, and how many more labels are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from handful.active.estimates import DEFAULT_METHOD, MIN_RANDOM, Stopping, class_proba, stopping_rule
+from handful.active.points import encode_table, selected_at_random
+from handful.data.table import Table, as_table
+from handful.errors import DataError, ParameterError, Progress, Step, counted
+
+_TEST_SHARE = 0.25
+_MAX_TEST = 2_000
+_MIN_SPLITS = 2
+_MIN_LABELS = 12
+_MAX_UNLABELED = 2_000
+_MAX_LABELED = 5_000
+
+# Takes training rows, their codes, and rows to predict, and returns codes.
+Predict = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+
+def curve_sizes(n_train: int, n_classes: int) -> np.ndarray:
+    """Return numbers of labels from two for each class on, growing by half, up to all of the training part.
+
+    Examples
+    --------
+    >>> curve_sizes(40, 2).tolist()
+    [12, 18, 27, 40]
+    """
+    sizes, size = [], float(n_train)
+    while size >= max(2 * n_classes, 8):
+        sizes.append(round(size))
+        size /= 1.5
+    return np.array(sizes[::-1], dtype=np.int64)
+
+
+def nested_scores(
+    codes: np.ndarray,
+    predict: Predict,
+    *,
+    at_random: np.ndarray | None = None,
+    n_splits: int = 10,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers of labels, and the accuracy of a model with each in every split.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Class of each labeled row.
+    predict : callable
+        ``predict(train, codes, test)`` for rows of `codes`.
+    at_random : ndarray of bool, optional
+        Which rows were chosen at random; only those are tested on. All by default.
+    n_splits : int, default=10
+        Random splits; in each a quarter of the rows is held back, at most half of the random ones, and smaller training
+        sets lie inside larger ones.
+    random_state : int, default=0
+        Seed of the splits.
+    progress : callable, optional
+        Called after each split.
+
+    Returns
+    -------
+    sizes : ndarray of int
+        Numbers of labels.
+    scores : ndarray of shape (n_splits, n_sizes)
+        Accuracy on the held-out rows. An interruption ends the run with the splits that are done, if there are two.
+    """
+    testable = np.arange(len(codes)) if at_random is None else np.flatnonzero(at_random)
+    n_test = min(max(round(_TEST_SHARE * len(codes)), 1), _MAX_TEST)
+    n_test = n_test if len(testable) == len(codes) else min(n_test, max(len(testable) // 2, 1))
+    sizes = curve_sizes(len(codes) - n_test, len(np.unique(codes)))
+    scores, n_done = np.zeros((n_splits, len(sizes))), 0
+    try:
+        for split in range(n_splits):
+            rng = np.random.default_rng([random_state, split])
+            test = rng.permutation(testable)[:n_test]
+            pool = rng.permutation(np.setdiff1d(np.arange(len(codes)), test))
+            for at, size in enumerate(sizes):
+                predicted = predict_or_only(predict, pool[:size], codes[pool[:size]], test)
+                scores[split, at] = np.mean(predicted == codes[test])
+            n_done = split + 1
+            if progress is not None:
+                progress(Step("learning curve", n_done, n_splits))
+    except KeyboardInterrupt:
+        if n_done < _MIN_SPLITS:
+            raise
+    return sizes, scores[:n_done]
+
+
+def predict_or_only(predict: Predict, train: np.ndarray, codes: np.ndarray, test: np.ndarray) -> np.ndarray:
+    """Predict, or return the only class of the training rows."""
+    if len(np.unique(codes)) == 1:
+        return np.full(len(test), codes[0])
+    return predict(train, codes, test)
+
+
+_POWERS = np.linspace(0.05, 2.0, 40)
+_N_REPLICATES = 500
+_LEAST_SIZES = 4
+_MOST_FALL = 0.02
+_OF_ROWS = 1.5  # times their binomial variance: labeled rows are drawn by chance to teach and to score
+_UNLIKELY = 0.33
+FACTOR = 2.0  # how far ahead of the labels at hand a forecast may look
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """Error against the number of labels: ``floor + scale * n ** -power``.
+
+    Examples
+    --------
+    >>> round(PowerLaw(0.1, 1.0, 0.5).error(100.0), 3)
+    0.2
+    """
+
+    floor: float
+    scale: float
+    power: float
+
+    def error(self, n: float) -> float:
+        """Return the error with `n` labels."""
+        return float(self.floor + self.scale * n**-self.power)
+
+
+def fit_power_law(sizes: np.ndarray, errors: np.ndarray) -> PowerLaw:
+    """Fit a power law by least squares, with floor and scale not below 0.
+
+    Parameters
+    ----------
+    sizes : ndarray
+        Numbers of labels.
+    errors : ndarray
+        Mean error with each.
+
+    Returns
+    -------
+    PowerLaw
+        The best of forty powers between 0.05 and 2.
+
+    Examples
+    --------
+    >>> law = fit_power_law(np.array([10.0, 20.0, 40.0, 80.0]), 0.1 + 2 / np.array([10.0, 20.0, 40.0, 80.0]))
+    >>> round(law.floor, 3), round(law.scale, 2), round(law.power, 2)
+    (0.1, 2.0, 1.0)
+    """
+    floors, scales, powers = _fits(sizes, errors[None, :])
+    return PowerLaw(float(floors[0]), float(scales[0]), float(powers[0]))
+
+
+def _fits(sizes: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Fit every line of errors; return floors, scales and powers."""
+    best = np.full(len(errors), np.inf)
+    kept = np.zeros((3, len(errors)))
+    for power in _POWERS:
+        x = sizes.astype(float) ** -power
+        away = x - x.mean()
+        scales = np.maximum((errors - errors.mean(axis=1, keepdims=True)) @ away / (away**2).sum(), 0.0)
+        floors = errors.mean(axis=1) - scales * x.mean()
+        below = floors < 0
+        scales = np.where(below, np.maximum(errors @ x / (x**2).sum(), 0.0), scales)
+        floors = np.where(below, 0.0, floors)
+        loss = ((errors - floors[:, None] - scales[:, None] * x) ** 2).sum(axis=1)
+        better = loss < best - 1e-15
+        best = np.where(better, loss, best)
+        kept[:, better] = np.vstack([floors, scales, np.full(len(errors), power)])[:, better]
+    return kept[0], kept[1], kept[2]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Scores to expect with more labels.
+
+    Parameters
+    ----------
+    n_labels : tuple of int
+        Numbers of labels, from those at hand to twice as many.
+    score, low, high : tuple of float
+        Expected score with each, and the 90 % band.
+    law : PowerLaw
+        The curve of the labels at hand; less than its further rise is expected, see `forecast`.
+    """
+
+    n_labels: tuple[int, ...]
+    score: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    law: PowerLaw
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Labels needed for a score.
+
+    Parameters
+    ----------
+    score : float
+        The score that was asked for.
+    low, high : int or None
+        How many more labels it takes, as a 90 % interval; None where that is beyond twice the labels at hand.
+    text : str
+        The same in words.
+    chance : float
+        How likely twice the labels at hand are enough: the share of resampled curves that reach the score.
+    """
+
+    score: float
+    low: int | None
+    high: int | None
+    text: str
+    chance: float
+
+
+def refusal(sizes: np.ndarray, scores: np.ndarray) -> str | None:
+    """Say why a learning curve allows no forecast, or None.
+
+    Parameters
+    ----------
+    sizes : ndarray of int
+        Numbers of labels.
+    scores : ndarray of shape (n_draws, n_sizes)
+        Score of each draw with each.
+
+    Returns
+    -------
+    str or None
+        A sentence.
+
+    Examples
+    --------
+    >>> refusal(np.array([5, 10]), np.ones((3, 2)))
+    'No forecast: a curve needs at least 4 sizes, and there are labels for 2.'
+    """
+    if len(sizes) < _LEAST_SIZES:
+        return f"No forecast: a curve needs at least {_LEAST_SIZES} sizes, and there are labels for {len(sizes)}."
+    mean = scores.mean(axis=0)
+    for first in range(len(sizes) - 1):
+        for second in range(first + 1, len(sizes)):
+            fall = scores[:, first] - scores[:, second]
+            noise = fall.std(ddof=1) / np.sqrt(len(fall))
+            if fall.mean() > max(2 * noise, _MOST_FALL):
+                return (
+                    f"No forecast: the score falls from {mean[first]:.1%} with {counted(sizes[first], 'label')} to "
+                    f"{mean[second]:.1%} with {sizes[second]}, and a curve that does not rise says nothing of the rest."
+                )
+    return None
+
+
+def _replicates(sizes: np.ndarray, scores: np.ndarray, n_labels: int, ahead: np.ndarray, seed: int) -> np.ndarray:
+    """Return scores with more labels, one line for each resample of the draws; see `forecast`."""
+    rng = np.random.default_rng(seed)
+    n_draws = len(scores)
+    drawn = rng.integers(0, n_draws, (_N_REPLICATES, n_draws))
+    laws = _fits(sizes, 1.0 - scores[drawn].mean(axis=1))
+    errors = _errors(laws, sizes, ahead, rng.uniform(0.0, 1.0, _N_REPLICATES))
+    last = float(np.clip(1.0 - scores[:, -1].mean(), 0.5 / n_labels, 1 - 0.5 / n_labels))
+    shift = rng.normal(0.0, np.sqrt(_OF_ROWS * last * (1 - last) / n_labels), _N_REPLICATES)
+    return np.asarray(1.0 - np.clip(errors + shift[:, None], 0.0, 1.0))
+
+
+def _errors(laws: tuple[np.ndarray, ...], sizes: np.ndarray, ahead: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """Return the errors of laws ahead, if only part of their fall beyond the largest size comes true."""
+    floors, scales, powers = (values[:, None] for values in laws)
+    now = floors + scales * float(sizes[-1]) ** -powers
+    later = floors + scales * ahead[None, :].astype(float) ** -powers
+    return np.asarray(now - part[:, None] * (now - later))
+
+
+def forecast(sizes: np.ndarray, scores: np.ndarray, n_labels: int, seed: int = 0) -> Forecast:
+    """Forecast the score with more labels.
+
+    Parameters
+    ----------
+    sizes : ndarray of int
+        Numbers of labels of the learning curve.
+    scores : ndarray of shape (n_draws, n_sizes)
+        Score of each draw with each.
+    n_labels : int
+        Labels at hand.
+    seed : int
+        Seed of the bootstrap.
+
+    Returns
+    -------
+    Forecast
+        For six numbers of labels up to twice those at hand.
+
+    Notes
+    -----
+    The band holds the middle 90 % of curves fitted to resampled draws. All draws share the labeled rows, which chance
+    has drawn, to score and to teach, so each replicate is also shifted, by one and a half times their binomial variance.
+    The method came out best on these rows, and a curve that chance bends up is carried on upwards: of the rise beyond the
+    largest size, a share between none and all is taken to come true in each replicate, and half of it in the score.
+    """
+    ahead = np.unique(np.linspace(n_labels, FACTOR * n_labels, 6).astype(int))
+    lines = _replicates(sizes, scores, n_labels, ahead, seed)
+    low, high = np.quantile(lines, [0.05, 0.95], axis=0)
+    law = fit_power_law(sizes, 1.0 - scores.mean(axis=0))
+    whole = tuple(np.array([value]) for value in (law.floor, law.scale, law.power))
+    score = (1.0 - _errors(whole, sizes, ahead, np.array([0.5]))[0]).tolist()
+    return Forecast(tuple(ahead.tolist()), tuple(score), tuple(low.tolist()), tuple(high.tolist()), law)
+
+
+def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: float, seed: int = 0) -> Goal:
+    """Tell how many more labels a score takes.
+
+    Parameters
+    ----------
+    sizes, scores, n_labels, seed
+        As for `forecast`.
+    goal : float
+        The score to reach.
+
+    Returns
+    -------
+    Goal
+        With the interval, in words too.
+    """
+    ahead = np.arange(n_labels, int(FACTOR * n_labels) + 1)
+    reached = _replicates(sizes, scores, n_labels, ahead, seed) >= goal
+    more = np.where(reached.any(axis=1), reached.argmax(axis=1), np.inf)
+    low, high = np.quantile(more, [0.05, 0.95], method="higher")
+    first, last = (None if np.isinf(value) else int(value) for value in (low, high))
+    most, chance = int((FACTOR - 1) * n_labels), float(reached.any(axis=1).mean())
+    if first is None:
+        text = f"{goal:.0%} is out of reach of {counted(most, 'more label')}, as far as a forecast may look."
+    elif last == 0:
+        text = f"{goal:.0%} is reached already."
+    elif last is None and first == 0:
+        text = f"{goal:.0%} may be reached already, or take more than {counted(most, 'more label')}: {_how_likely(most, chance)}."
+    elif last is None:
+        text = (
+            f"At least about {counted(first, 'more label')} for {goal:.0%}, perhaps more than {most}: "
+            f"{_how_likely(most, chance)}."
+        )
+    elif first == 0:
+        text = f"At most about {counted(last, 'more label')} for {goal:.0%}, perhaps none."
+    else:
+        text = f"About {first} to {counted(last, 'more label')} for {goal:.0%}."
+    return Goal(goal, first, last, text, chance)
+
+
+def _how_likely(most: int, chance: float) -> str:
+    word = "unlikely" if chance < _UNLIKELY else "likely" if chance > 1 - _UNLIKELY else "open"
+    return f"within {most} it is {word} ({chance:.0%})"
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Accuracy by number of labels; see `learning_curve`.
+
+    Parameters
+    ----------
+    n_labels, n_random : int
+        Labels, and how many of them are of rows chosen at random.
+    sizes : tuple of int
+        Numbers of labels of the curve.
+    mean, low, high : tuple of float
+        Accuracy with each; `low` and `high` are two standard errors of the splits away.
+    forecast : Forecast or None
+        None where refused.
+    refused : str or None
+        Why there is no forecast.
+    goal : Goal or None
+        Labels for the accuracy that was asked for.
+    stopping : Stopping
+        Whether more labels still change the model.
+    n_splits : int
+        Random splits that were scored; fewer than asked for after an interruption.
+    """
+
+    n_labels: int
+    n_random: int
+    sizes: tuple[int, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    forecast: Forecast | None
+    refused: str | None
+    goal: Goal | None
+    stopping: Stopping
+    n_splits: int
+
+
+def learning_curve(
+    X: Any,
+    y: Any = None,
+    *,
+    goal: float | None = None,
+    n_splits: int = 10,
+    model: Any = None,
+    columns: Mapping[str, Any] | None = None,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> LearningCurve:
+    """Measure accuracy by number of labels, and forecast it.
+
+    Rows that a query strategy chose are harder than others. Where the table has the column ``next_selection`` of
+    `handful next`, only random rows are tested on, and below 20 of them there is no curve.
+
+    Parameters
+    ----------
+    X : data frame, array, sparse matrix, or list of str
+        Rows.
+    y : array-like or str
+        Labels, or the name of their column in a data frame; unlabeled rows train methods that can use them, and show whether
+        the model still changes. Without any, a quarter of the labeled ones is held back for that.
+    goal : float, optional
+        Accuracy to reach, between 0 and 1.
+    n_splits : int, default=10
+        Random splits of the labels.
+    model : str or classifier, optional
+        Method; the ensemble by default.
+    columns : mapping of str to kind, optional
+        Kinds of columns.
+    random_state : int, default=0
+        Seed.
+    progress : callable, optional
+        Called after each split.
+
+    Returns
+    -------
+    LearningCurve
+        Curve, forecast with its band or a refusal, labels for the goal, and the stopping rule.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(0, 2, 60)
+    >>> curve = learning_curve(rng.normal(0, 1, (60, 2)) + 2 * y[:, None], y, n_splits=2)
+    >>> curve.n_labels, curve.sizes
+    (60, (9, 13, 20, 30, 45))
+    """
+    if goal is not None and not 0 < goal <= 1:
+        raise ParameterError(f"curve: the goal must be above 0 and at most 1, such as 0.9, got {goal:g}.")
+    if n_splits < _MIN_SPLITS:
+        raise ParameterError(f"curve: at least 2 splits are needed, got {n_splits}.")
+    table = as_table(X, y, columns=columns)
+    _check_labels(table)
+    matrix, _ = encode_table(table, who="curve")
+    rng = np.random.default_rng(random_state)
+    labeled = rng.permutation(table.labeled)[:_MAX_LABELED]
+    spare = rng.permutation(table.unlabeled)[:_MAX_UNLABELED]
+    at_random = selected_at_random(table)
+    drawn = np.ones(len(labeled), dtype=bool) if at_random is None else at_random[labeled]
+    codes = table.codes[labeled].astype(np.int64)
+    matrix = matrix[np.concatenate([labeled, spare])]
+    method, n_classes = DEFAULT_METHOD if model is None else model, len(table.classes)
+
+    def predict(train: np.ndarray, known: np.ndarray, test: np.ndarray) -> np.ndarray:
+        every = np.full(matrix.shape[0], -1)
+        every[train] = known
+        every[test[test < len(codes)]] = -1
+        return np.asarray(class_proba(method, matrix, every, test, n_classes, random_state).argmax(axis=1))
+
+    n_random = int(drawn.sum())
+    refused: str | None
+    if n_random < MIN_RANDOM and at_random is not None:
+        sizes, scores = np.zeros(0, dtype=np.int64), np.zeros((n_splits, 0))
+        refused = f"Label {counted(MIN_RANDOM - n_random, 'more row')} chosen at random to know."
+    else:
+        sizes, scores = nested_scores(
+            codes, predict, at_random=drawn, n_splits=n_splits, random_state=random_state, progress=progress
+        )
+        refused = refusal(sizes, scores) if len(sizes) else "No forecast: there are too few labels for a curve."
+    ahead, needed = None, None
+    if refused is None:
+        ahead = forecast(sizes, scores, len(labeled), random_state)
+        if goal is not None:
+            needed = labels_needed(sizes, scores, len(labeled), goal, random_state)
+    mean = scores.mean(axis=0)
+    error = 2 * scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    return LearningCurve(
+        len(table.labeled),
+        n_random,
+        tuple(sizes.tolist()),
+        tuple(mean.tolist()),
+        tuple(np.maximum(mean - error, 0).tolist()),
+        tuple(np.minimum(mean + error, 1).tolist()),
+        ahead,
+        refused,
+        needed,
+        _stopping(predict, sizes, codes, table.classes, len(spare), random_state),
+        len(scores),
+    )
+
+
+def _check_labels(table: Table) -> None:
+    n_labels, least = len(table.labeled), max(_MIN_LABELS, 3 * len(table.classes))
+    if len(table.classes) < 2:
+        raise DataError(f"curve: labels of at least 2 classes are needed, got {len(table.classes)}.")
+    if n_labels < least:
+        raise DataError(
+            f"curve: at least {least} labels are needed, got {n_labels}. Label some first, with 'handful next'."
+        )
+
+
+def _stopping(
+    predict: Predict, sizes: np.ndarray, codes: np.ndarray, classes: np.ndarray, n_spare: int, seed: int
+) -> Stopping:
+    """Compare successive models, trained on growing parts of the labels.
+
+    They predict rows that none of them has seen: the unlabeled ones or, where there are none, labeled ones that are held
+    back.
+    """
+    order = np.random.default_rng([seed, 1]).permutation(len(codes))
+    if n_spare:
+        steps, tested = [*sizes[-3:].tolist(), len(codes)], np.arange(len(codes), len(codes) + n_spare)
+    else:
+        steps, tested = sizes[-4:].tolist(), order[sizes[-1] :] if len(sizes) else order[:0]
+    steps = steps or [len(codes)]
+    predictions = [classes[predict_or_only(predict, order[:n], codes[order[:n]], tested)] for n in steps]
+    counts = zip(classes.tolist(), np.bincount(codes[order[: steps[-1]]], minlength=len(classes)).tolist(), strict=True)
+    result = stopping_rule(steps, predictions, counts=dict(counts))
+    if n_spare or not result.bound:
+        return result
+    held = f" There are no unlabeled rows: this is of {len(tested):,} labeled ones that were held back."
+    return replace(result, text=result.text + held)

@@ -1,0 +1,405 @@
+"""Active learning: which rows to label next, with the model that predicts."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from handful.active.estimates import DEFAULT_METHOD
+from handful.active.points import as_points, encode_table, neighborhood
+from handful.active.strategies import STRATEGIES, QueryState, margins, small_clusters
+from handful.data.labels import UNLABELED, Labels, code_of
+from handful.data.table import as_table
+from handful.errors import DataError, ParameterError, Progress, Step, counted
+from handful.models.table_model import TableModel
+from handful.preprocessing.table_encoder import EncodedTable
+
+RANDOM_EVERY = 5  # rows: one of so many is chosen at random, to measure accuracy
+NEW_CLUSTER, KNOWN_CLUSTER, OUTLIER, RANDOM = (
+    "new cluster, no labels yet",
+    "cluster with labels, to confirm them",
+    "outlier",
+    "random check",
+)
+_UNCERTAIN = 0.4  # lead of the best class: below it a row lies between two
+_OUTLIERS = 0.05  # of all rows
+_N_STEPS = 4  # of the preparation: rows, points, neighbors, small clusters
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A row worth labeling.
+
+    Parameters
+    ----------
+    row : int
+        Its number in `X`.
+    reason : str
+        Why it was chosen.
+    suggestion : object
+        The label that the model predicts; None while there are no labels, and for random checks, so that the check is not
+        influenced by the model.
+    confidence : float or None
+        Probability of the suggestion.
+    random : bool
+        Whether it was chosen at random. Accuracy is measured on such rows only.
+    """
+
+    row: int
+    reason: str
+    suggestion: Any = None
+    confidence: float | None = None
+    random: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Probabilities of the rows of the pool, and the predicted code of each."""
+
+    classes: list[Any]
+    proba: np.ndarray
+    codes: np.ndarray
+
+
+def suggest(
+    X: Any,
+    y: Any = None,
+    n: int = 20,
+    strategy: str = "auto",
+    random_state: int = 0,
+    progress: Progress | None = None,
+    *,
+    model: Any = None,
+    columns: Mapping[str, Any] | None = None,
+) -> list[Suggestion]:
+    """Choose the rows to label next (active learning).
+
+    Parameters
+    ----------
+    X : Table, data frame, array, sparse matrix, or list of str
+        Rows, labeled and unlabeled.
+    y : array-like or str, optional
+        Labels, or the name of their column in a data frame; ``None``, ``NaN`` or (among integers) -1 mark
+        unlabeled rows. Without it no row has a label.
+    n : int, default=20
+        How many rows.
+    strategy : {"auto", "typical", "margin", "random"}, default="auto"
+        *typical* takes the densest row of the largest clusters without a label; *margin* rows between two classes, unlike
+        each other; *random* any. *auto* takes rows whose labels reduce the variance of a Gaussian process most; with two
+        classes, also rows whose labels are expected to leave the fewest errors. Every fifth row is chosen at random, so
+        that accuracy can be measured.
+    random_state : int, default=0
+        Seed.
+    progress : callable, optional
+        Called after each step of the preparation.
+    model : str, classifier or fitted TableModel, optional
+        Predicts the suggestions; the ensemble by default.
+    columns : mapping of str to kind, optional
+        Kinds of columns.
+
+    Returns
+    -------
+    list of Suggestion
+        The most useful first; fewer than `n` where fewer are unlabeled.
+
+    Examples
+    --------
+    >>> rows = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]]
+    >>> [one.row for one in suggest(rows, ["a", None, None, None, None, None], n=1)]
+    [5]
+    """
+    learner = ActiveLearner(X, y, model, columns=columns, random_state=random_state, progress=progress)
+    return learner.next(n, strategy)
+
+
+class ActiveLearner:
+    """Chooses rows to label and suggests their labels, with the model that `handful.fit` would fit.
+
+    Parameters
+    ----------
+    X : Table, data frame, array, sparse matrix, or list of str
+        Rows, labeled and unlabeled.
+    y : array-like or str, optional
+        Labels so far, or the name of their column in a data frame.
+    model : str, classifier or fitted TableModel, optional
+        A method or classifier is fitted whenever suggestions are needed after labels changed, a fitted model is used as it
+        is. The ensemble by default.
+    columns : mapping of str to kind, optional
+        Kinds of columns.
+    random_every : int, default=5
+        One of so many rows is chosen at random; 0 for none.
+    random_state : int, default=0
+        Seed.
+    max_pool : int, default=10000
+        Of a longer table so many rows, chosen at random, and all labeled ones are considered.
+    progress : callable, optional
+        Called after each step of the preparation.
+
+    Attributes
+    ----------
+    labels : dict of int to label
+        Labels by row.
+
+    Examples
+    --------
+    >>> learner = ActiveLearner([[0.0], [0.1], [5.0], [5.1]])
+    >>> learner.label(0, "a")
+    >>> learner.label(2, "b")
+    >>> [(one.row, one.suggestion) for one in learner.suggest([1, 3])]
+    [(1, 'a'), (3, 'b')]
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any = None,
+        model: Any = None,
+        *,
+        columns: Mapping[str, Any] | None = None,
+        random_every: int = RANDOM_EVERY,
+        random_state: int = 0,
+        max_pool: int = 10_000,
+        progress: Progress | None = None,
+    ) -> None:
+        report = _reporter(progress)
+        table = as_table(X, y, columns=columns)
+        self.n_rows = len(table)
+        self.labels: dict[int, Any] = {}
+        if table.labels is not None:
+            self.labels = dict(
+                zip(table.labeled.tolist(), table.classes[table.codes[table.labeled]].tolist(), strict=True)
+            )
+        self.model = model
+        self.random_every = random_every
+        self.seed = random_state
+        # The order of random rows is fixed, so random checks do not depend on what was labeled since.
+        self.shuffled = np.random.default_rng(random_state).permutation(self.n_rows)
+        self.pool = np.arange(self.n_rows)
+        if self.n_rows > max_pool:  # texts take their time
+            self.pool = np.union1d(self.shuffled[:max_pool], table.labeled)
+            table = table[self.pool]
+        self.places = {int(row): at for at, row in enumerate(self.pool)}
+        self.rows, encoder = encode_table(table, who="suggest")
+        self._table = EncodedTable(table.values(), table.labels or Labels(self._codes([]), np.zeros(0)), encoder)
+        self._table.everything = self.rows
+        report(1)
+        self.points = as_points(self.rows, random_state)
+        report(2)
+        self.around = neighborhood(self.points)
+        report(3)
+        clusters, centers, sizes = small_clusters(self.points, random_state)
+        report(_N_STEPS)
+        self._state = QueryState(
+            self.points, self.around, clusters, centers, sizes, self._codes([]), 0, self._margin_proba, random_state
+        )
+        self._predictions: Predictions | None = None
+
+    @property
+    def method(self) -> Any:
+        """The method or classifier of the model."""
+        if self.model is None:
+            return DEFAULT_METHOD
+        return self.model.method if hasattr(self.model, "predict_with_confidence") else self.model
+
+    @property
+    def classes(self) -> list[Any]:
+        """The labels so far, sorted."""
+        return sorted(set(self.labels.values()), key=lambda label: (str(type(label)), label))
+
+    def label(self, row: int, label: Any) -> None:
+        """Give a row a label, or replace it; None removes it."""
+        if not 0 <= row < self.n_rows:
+            raise DataError(f"ActiveLearner: row must be one of the {counted(self.n_rows, 'row')}, got {row}.")
+        if label is None:
+            self.labels.pop(row, None)
+        else:
+            self.labels[row] = label
+        self._predictions = None
+
+    def update(self, labels: Mapping[int, Any]) -> None:
+        """Give several rows their labels; see `label`."""
+        for row, label in labels.items():
+            self.label(row, label)
+
+    def next(self, n: int = 20, strategy: str = "auto", exclude: Collection[int] = ()) -> list[Suggestion]:
+        """Choose the rows to label next; see `suggest`.
+
+        Parameters
+        ----------
+        n : int, default=20
+            How many.
+        strategy : {"auto", "typical", "margin", "random"}, default="auto"
+            How; see `handful.active.strategies`.
+        exclude : collection of int
+            Rows that are not chosen, such as skipped ones.
+
+        Returns
+        -------
+        list of Suggestion
+            Rows without a label.
+        """
+        if n < 1:
+            raise ParameterError(f"suggest: n must be at least 1, got {n}.")
+        if strategy not in STRATEGIES:
+            raise ParameterError(f"suggest: strategy must be one of {', '.join(STRATEGIES)}, got {strategy!r}.")
+        exclude = set(exclude) - self.labels.keys()
+        n_free = self.n_rows - len(self.labels) - len(exclude)
+        if n_free <= 0:
+            raise DataError(
+                f"suggest: at least one row must be unlabeled, got {counted(self.n_rows, 'row')} that all have labels."
+            )
+        n = min(n, n_free)
+        at_random = [strategy == "random" or self._is_random(len(self.labels) + i) for i in range(n)]
+        self._state.codes, self._state.n_classes = self._codes(self.classes), len(self.classes)
+        n_chosen = n - sum(at_random)
+        chosen = STRATEGIES[strategy](self._state, n_chosen + len(exclude)) if n_chosen else []
+        chosen = [at for at in chosen if int(self.pool[at]) not in exclude][:n_chosen]
+        reasons = dict(zip(self.pool[chosen].tolist(), self._reasons(chosen), strict=True))
+        taken = {*self.labels, *reasons, *exclude}
+        spare = (int(row) for row in self.shuffled if int(row) not in taken)
+        informative = iter([(row, reason, False) for row, reason in reasons.items()])
+        picked = [
+            (next(spare), RANDOM, True) if drawn else next(informative, None) or (next(spare), RANDOM, True)
+            for drawn in at_random
+        ]
+        predicted = self.suggest([row for row, _, drawn in picked if not drawn])
+        by_row = {one.row: one for one in predicted}
+        return [
+            Suggestion(row, reason, random=True)
+            if drawn
+            else Suggestion(row, reason, by_row[row].suggestion, by_row[row].confidence)
+            for row, reason, drawn in picked
+        ]
+
+    def _is_random(self, n_labels: int) -> bool:
+        return self.random_every > 0 and (n_labels + 1) % self.random_every == 0
+
+    def _reasons(self, chosen: list[int]) -> list[str]:
+        if not chosen:
+            return []
+        predictions = self.predictions() if len(self.classes) > 1 else None
+        lead = margins(predictions.proba) if predictions is not None else np.ones(len(self.pool))
+        outliers = self.around.typicality < np.quantile(self.around.typicality, _OUTLIERS)
+        labeled = self._state.labeled
+        reasons = []
+        for at in chosen:
+            if predictions is not None and lead[at] < _UNCERTAIN:
+                second, best = np.argsort(predictions.proba[at], kind="stable")[-2:]
+                reasons.append(f"uncertain: {predictions.classes[best]} or {predictions.classes[second]}")
+            elif outliers[at]:
+                reasons.append(OUTLIER)
+            else:
+                reasons.append(KNOWN_CLUSTER if labeled[self.around.near[at]].any() else NEW_CLUSTER)
+        return reasons
+
+    def _codes(self, classes: list[Any]) -> np.ndarray:
+        """Return the class of each row of the pool, -1 where unlabeled."""
+        codes, by_label = np.full(len(self.pool), UNLABELED), code_of(classes)
+        for row, label in self.labels.items():
+            if row in self.places and label in by_label:
+                codes[self.places[row]] = by_label[label]
+        return codes
+
+    def suggest(self, rows: Iterable[int]) -> list[Suggestion]:
+        """Suggest a label for some rows.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Rows of `X`.
+
+        Returns
+        -------
+        list of Suggestion
+            With an empty reason; without a suggestion where there are no labels, or the row is not in the pool of a long
+            table.
+        """
+        wanted = [int(row) for row in rows]
+        if not wanted or (not self.labels and not hasattr(self.model, "classes_")):
+            return [Suggestion(row, "") for row in wanted]
+        predictions = self.predictions()
+        suggestions = []
+        for row in wanted:
+            if row not in self.places:
+                suggestions.append(Suggestion(row, ""))
+                continue
+            at = self.places[row]
+            code = int(predictions.codes[at])
+            suggestions.append(Suggestion(row, "", predictions.classes[code], float(predictions.proba[at, code])))
+        return suggestions
+
+    def _margin_proba(self) -> np.ndarray | None:
+        return self.predictions().proba if len(self.classes) > 1 else None
+
+    def predictions(self) -> Predictions:
+        """Return what the model predicts for all rows of the pool; it is fitted first if labels changed."""
+        if self._predictions is None:
+            self._predictions = self._predict()
+        return self._predictions
+
+    def _predict(self) -> Predictions:
+        if hasattr(self.model, "classes_"):
+            classes, by_label = list(self.model.classes_), code_of(self.model.classes_.tolist())
+            labels, _ = self.model.predict_with_confidence(self._table.frame)
+            codes = np.array([by_label[label] for label in labels.tolist()])
+            return Predictions(classes, self.model.predict_proba(self._table.frame), codes)
+        classes = self.classes
+        codes = self._codes(classes)
+        present = np.unique(codes[codes >= 0])
+        if len(present) < 2:  # labels of one class, or of rows outside the pool
+            at = int(present[0]) if len(present) else 0
+            return Predictions(classes, np.tile(np.eye(len(classes))[at], (len(codes), 1)), np.full(len(codes), at))
+        self._table.labels = Labels(codes.astype(np.int32), np.array(classes))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # with few labels there is nothing new in a warning that they are few
+            fitted = TableModel(self.method, random_state=self.seed).fit_table(self._table).calibrate_on(self._table)
+            codes, proba = fitted.predict_encoded(self.rows)
+        return Predictions(classes, proba, codes)
+
+
+def _reporter(progress: Progress | None) -> Any:
+    return lambda done: progress(Step("prepare", done, _N_STEPS)) if progress is not None else None
+
+
+def rows_alike(learner: ActiveLearner, row: int, n: int = 50, predictions: Predictions | None = None) -> list[int]:
+    """Return the unlabeled rows that are nearest to a row and for which the model predicts the same label.
+
+    Parameters
+    ----------
+    learner : ActiveLearner
+        The table.
+    row : int
+        Row of the table.
+    n : int, default=50
+        How many near rows to look at.
+    predictions : Predictions, optional
+        Those to use; by default those of the learner.
+
+    Returns
+    -------
+    list of int
+        The nearest first; none where the row is not in the pool of a long table.
+
+    Examples
+    --------
+    >>> learner = ActiveLearner([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]], ["a", None, None, "b", None, None])
+    >>> rows_alike(learner, 0)
+    [1, 2]
+    """
+    at = learner.places.get(row)
+    if at is None or (predictions is None and not learner.labels):
+        return []
+    predictions = predictions or learner.predictions()
+    label = learner.labels.get(row)
+    wanted = predictions.classes.index(label) if label in predictions.classes else int(predictions.codes[at])
+    distances = np.linalg.norm(learner.points - learner.points[at], axis=1)
+    near = [place for place in np.argsort(distances, kind="stable")[: n + 1].tolist() if place != at]
+    return [
+        int(learner.pool[place])
+        for place in near
+        if predictions.codes[place] == wanted and int(learner.pool[place]) not in learner.labels
+    ]

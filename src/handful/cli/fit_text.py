@@ -1,0 +1,574 @@
+"""``handful fit tagger|parser|prototypes|senses``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import chain, groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from handful.cli.console import (
+    echo,
+    emit_json,
+    file_size,
+    interval,
+    notice,
+    percent,
+    progress_bar,
+    shell_name,
+    show_notices,
+    suggest_command,
+    verbose,
+)
+from handful.cli.inputs import load_tagger
+from handful.cli.options import INPUT, Names, Run, WholeNumber, command_line, parameters_of, run_options
+from handful.cli.outputs import check_outputs, model_path, training_state
+from handful.data.tagged import read_sentences
+from handful.errors import DataError, ParameterError, counted
+from handful.parsing.parser import DependencyParser
+from handful.registry import get_method, method_names
+from handful.senses.classifier import SenseClassifier
+from handful.tagging.prototypes.ensemble import PrototypeEnsemble
+from handful.tagging.prototypes.lists import under_several_labels
+from handful.tagging.recipes import TaggerSetup
+
+if TYPE_CHECKING:
+    from handful.comparison.tagger_estimate import TaggerCheck
+    from handful.data.records import Sentence
+    from handful.data.tagged import Tagged
+
+# Short names of methods, where the catalogue has longer ones.
+_SHORT = {
+    "two-pass": "two-pass-tagger",
+    "stacked": "crf+stacked-condensed-nn",
+    "condensed": "crf+condensed-features",
+}
+_CLASSES_ONLY = ("stacked-tagger", "prototype-tagger", "prototype-ensemble")  # of model files, trained otherwise
+_MODEL = {"help": "Model file. Default: DATA.handful beside DATA."}
+
+
+def _save(ctx: click.Context, model: Any, where: Path, facts: Mapping[str, Any], scores: Mapping[str, float]) -> None:
+    """Save a model with how it was trained."""
+    from handful.persistence.model_file import save
+    from handful.version import __version__
+
+    dev = {f"dev {name}": value for name, value in scores.items()}
+    model.training_ = {**facts, "command": command_line(ctx), "handful": __version__, **dev}
+    save(model, where)
+
+
+def _show(where: Path, summary: str, lines: Iterable[str], *following: str) -> None:
+    """Print what a model was trained on, how good it is, where it is saved, and the next command."""
+    echo(f"{summary}\n")
+    for line in lines:
+        echo(f"  {line}")
+    echo(f"  Saved      {where} ({file_size(where)})\n")
+    suggest_command(*following)
+
+
+def _scores_line(scores: Mapping[str, float]) -> list[str]:
+    if not scores:
+        return []
+    return [f"On --dev   {', '.join(f'{name} {percent(value)}' for name, value in scores.items())}"]
+
+
+# -- tagger -----------------------------------------------------------------------------------------------------------
+
+
+@click.command("tagger")
+@click.argument("data", type=INPUT)
+@click.option("--dev", type=INPUT, help="Tagged sentences to score the tagger on.")
+@click.option(
+    "--method",
+    type=click.Choice([*_SHORT, *(name for name in method_names("sentences") if name not in _CLASSES_ONLY)]),
+    default="crf",
+    show_default=True,
+    help="Method; 'handful methods' describes each.",
+)
+@click.option("--layout", type=Names(), help="Names of the columns, such as token,pos,chunk,tag.")
+@click.option("--tag", metavar="COLUMN", help="Column of tags. Default: the last one; upos in CoNLL-U.")
+@click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
+@click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
+@click.option(
+    "--check/--no-check",
+    "checked",
+    default=True,
+    show_default=True,
+    help="Estimate the score by cross-validation (CRF, up to 2,000 sentences).",
+)
+@parameters_of(TaggerSetup)
+@run_options("resume", "jobs", "seed", "as_json", output=_MODEL)
+@click.pass_context
+def fit_tagger_command(
+    ctx: click.Context, /, data: Path, dev: Path | None, checked: bool, settings: dict[str, Any], run: Run, **given: Any
+) -> None:
+    """Train a tagger on DATA: CoNLL-U, or one token and its tag per line with a blank line after each sentence.
+
+    \b
+    Examples:
+      handful fit tagger train.tsv
+      handful fit tagger names.tsv --unlabeled raw.txt --dev dev.tsv
+    """
+    from handful.comparison.tagger_estimate import MOST_CHECKED, check_tagger
+    from handful.data.tagged import read_tagged
+    from handful.tagging.evaluation import score_tags
+
+    where, method = model_path(run, data), given["method"]
+    unlabeled, clusters = given["unlabeled"], given["clusters"]
+    check_outputs(where, inputs=[data, dev, unlabeled, clusters, run.resume], force=run.force)
+    _check_options(method, run, given, settings)
+    state = training_state(run)
+    train = read_tagged(data, given["layout"] or (), given["tag"])
+    show_notices(train.notes)
+    held = None if dev is None else _read_dev(dev, train)
+    setup = TaggerSetup(**settings, columns=tuple(train.sentences[0].columns), n_jobs=run.jobs, random_state=run.seed)
+    earlier = "is unchanged" if where.exists() else "was not written"
+    with _if_stopped(f"{where} {earlier}: training was not finished."), progress_bar() as progress:
+        tagger, cluster_facts = _fit(setup, train, _SHORT.get(method, method), unlabeled, clusters, state, progress)
+    scores: dict[str, float] = {}
+    if held is not None:
+        scores = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
+    trained = {"data": data.name, "layout": list(train.layout), "tag": train.tag, "sentences": len(train.sentences)}
+    _save(ctx, tagger, where, {**trained, "tokens": train.style.as_dict()}, scores)
+    check = None
+    if checked and held is None and method == "crf" and len(train.sentences) <= MOST_CHECKED:
+        with _if_stopped(f"{where} is complete; only its score was not estimated."), progress_bar() as progress:
+            check = check_tagger(tagger, train.sentences, train.tags, with_spans=train.has_spans, progress=progress)
+    labels = sorted({tag for row in train.tags for tag in row})
+    facts: dict[str, Any] = {
+        "model": str(where),
+        "sentences": len(train.sentences),
+        "tags": labels,
+        "features": int(getattr(tagger, "n_active_", 0)),
+        "dev": scores,
+        "check": None if check is None else asdict(check),
+        "clusters": cluster_facts or None,
+        "bytes": where.stat().st_size,
+    }
+    if run.as_json:
+        emit_json(facts)
+        return
+    lines = _scores_line(scores) or (_estimate_lines(check) if check is not None else _not_measured(data, given))
+    lines = [*lines, *_cluster_lines(cluster_facts)]
+    n_features = f", {counted(facts['features'], 'feature')}" if facts["features"] and verbose() else ""
+    # Raw text is enough only where nothing but the words is read.
+    others = getattr(tagger, "columns_", ["word"])[1:]
+    new = f"FILE.tsv     # columns {', '.join(['token', *others])}" if others else "TEXT.txt"
+    summary = f"{data}: {counted(len(train.sentences), 'sentence')}, {counted(len(labels), 'tag')}{n_features}"
+    _show(where, summary, lines, f"handful predict {shell_name(where)} {new}")
+
+
+@contextmanager
+def _if_stopped(sentence: str) -> Iterator[None]:
+    """Print what has become of the model file if a person or the system ends the work."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        notice(sentence)
+        raise
+
+
+def _estimate_lines(check: TaggerCheck) -> list[str]:
+    name = {"f1": "F1"}.get(check.metric, check.metric.capitalize())
+    lines = [
+        f"{name:<10} {percent(check.scores[check.metric])}, 95% interval {interval(check.low, check.high)} "
+        f"(cross-validation, {counted(check.n_tested, 'sentence')})"
+    ]
+    others = {other: value for other, value in check.scores.items() if other != check.metric}
+    if others and verbose():
+        lines.append(f"{'':<10} {', '.join(f'{other} {percent(value)}' for other, value in others.items())}")
+    from handful.comparison.tagger_estimate import FEWEST_NEW
+
+    unseen = check.new_names
+    if unseen is not None and unseen.n >= FEWEST_NEW:
+        lines.append(f"{'New names':<10} {percent(unseen.f1)} F1 of names that are not in the training sentences")
+    return lines
+
+
+def _not_measured(data: Path, given: Mapping[str, Any]) -> list[str]:
+    if given["layout"] is not None or given["tag"] is not None or given["clusters"] is not None:
+        return ["Score      not measured (--dev FILE)"]  # 'compare' would not read them as they were read
+    raw = "" if given["unlabeled"] is None else f" --unlabeled {shell_name(given['unlabeled'])}"
+    method = _SHORT.get(given["method"], given["method"])
+    return [f"Score      not measured (handful compare {shell_name(data)} --methods {method}{raw})"]
+
+
+def _check_options(method: str, run: Run, given: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    for option, value in (("--resume", run.resume), ("--clusters", given["clusters"])):
+        if value is not None and method != "crf":
+            raise click.UsageError(f"{option}: only for --method crf. Leave it out.")
+    if given["clusters"] is not None and given["unlabeled"] is not None:
+        raise click.UsageError("--clusters: not with --unlabeled, which trains clusters itself. Leave one out.")
+    if settings["extra_l2"] and settings["penalty"] != "l1":
+        raise click.UsageError("--extra-l2: only for --penalty l1. Leave it out.")
+
+
+def _read_dev(dev: Path, train: Tagged) -> Tagged:
+    from handful.data.files import Source
+    from handful.data.spans import is_standoff_folder
+    from handful.data.tagged import check_columns, has_one_tag_column, read_tagged
+    from handful.errors import FormatError
+
+    source = dev if is_standoff_folder(dev) else Source(dev)
+    # A name, of --tag or of a column of CoNLL-U, is that of the training file.
+    alone = len(train.layout) != 2 and "pos" not in train.sentences[0].columns
+    unnamed = isinstance(source, Source) and alone and has_one_tag_column(source)
+    tagged = read_tagged(source) if unnamed else read_tagged(source, train.layout, train.tag)
+    check_columns(dev, tagged.sentences[0], [name for name in ("pos",) if name in train.sentences[0].columns])
+    for number, tags in enumerate(tagged.tags, start=1) if train.has_spans else ():
+        other = next((tag for tag in tags if tag != "O" and tag[1:2] != "-"), None)
+        if other is not None:
+            raise FormatError(dev, None, f"{other!r} in sentence {number:,} is not a span tag as in training.")
+    return tagged
+
+
+def _fit(
+    setup: TaggerSetup,
+    train: Any,
+    method: str,
+    unlabeled: Path | None,
+    clusters: Path | None,
+    checkpoint: Path | None,
+    progress: Any,
+) -> Any:
+    """Return the fitted tagger."""
+    raw = [] if unlabeled is None else _raw(unlabeled, train)
+    tags = [list(row) for row in train.tags]
+    if method == "crf":
+        lookups, facts = _lookups(setup, train, clusters, raw, progress)
+        tagger = setup.fit_crf(train.sentences, tags, lookups, progress=progress, checkpoint=checkpoint)
+        return tagger.with_small_lookups() if clusters is None else tagger, facts
+    spec = get_method(method, "sentences")
+    if "raw text" in spec.resources and not raw:
+        short = next((name for name, full in _SHORT.items() if full == method), method)
+        raise click.UsageError(f"--method {short}: needs raw text. Add --unlabeled FILE.")
+    assert spec.train is not None
+    return spec.train(setup, train.sentences, tags, raw), {}
+
+
+def _raw(unlabeled: Path, train: Tagged) -> list[Sentence]:
+    """Read raw text, split as the training tokens are."""
+    from handful.cli.inputs import cut_of
+    from handful.data.files import Source
+
+    source = Source(unlabeled)
+    return list(read_sentences(source, cut_of(source, None, train.style), train.style.abbreviations))
+
+
+def _lookups(
+    setup: TaggerSetup, train: Tagged, clusters: Path | None, raw: list[Sentence], progress: Any
+) -> tuple[Mapping[str, Any] | None, dict[str, Any]]:
+    """Return the clusters that a CRF reads (from a file, or those that cross-validation prefers), and facts about them."""
+    from handful.representations.brown import BrownClusters
+    from handful.tagging.ready_clusters import ready_clusters
+    from handful.tagging.recipes import ClusterCandidate
+
+    if clusters is not None:
+        return {"brown": BrownClusters.load(clusters).paths_}, {}
+    own = setup.lookups(raw) if raw else None
+    if raw and own is None:
+        notice("--unlabeled: not used, with fewer than 5 tokens per word type. Give more text.")
+    ready = ready_clusters([sentence.tokens for sentence in train.sentences])
+    candidates = [] if own is None else [ClusterCandidate("raw text", own, margin=0.5)]
+    if ready is not None:
+        name = f"spacy-lookups-data ({ready.language})"
+        candidates.append(ClusterCandidate(name, {"brown": ready.paths}, margin=-1.0))
+    if not candidates:
+        return None, {}
+    chosen = setup.choose_clusters(train.sentences, train.tags, candidates, progress)
+    metric = "f1" if train.has_spans else "accuracy"
+    return chosen.lookups, {"used": chosen.name, "metric": metric, "scores": chosen.scores}
+
+
+def _cluster_lines(clusters: Mapping[str, Any]) -> list[str]:
+    """Return which clusters are used, and the score of each choice in cross-validation."""
+    if not clusters:
+        return []
+    used, scores = clusters["used"], clusters["scores"]
+    if not scores:
+        return [f"{'Clusters':<10} {used} (not compared: too few sentences)"]
+    metric = "F1" if clusters["metric"] == "f1" else "accuracy"
+    others = ", ".join(f"{name} {percent(score)}" for name, score in scores.items() if name != used)
+    lead = 100 * (scores[used] - max(score for name, score in scores.items() if name != used))
+    return [
+        f"{'Clusters':<10} {used}, {metric} {percent(scores[used])} ({others}; {lead:+.1f} points, cross-validation)"
+    ]
+
+
+# -- parser -----------------------------------------------------------------------------------------------------------
+
+
+@click.command("parser")
+@click.argument("data", type=INPUT)
+@click.option("--dev", type=INPUT, help="Trees to score the parser on.")
+@click.option("--clusters", type=INPUT, help="File of 'handful clusters'.")
+@parameters_of(DependencyParser)
+@run_options("resume", "jobs", "seed", "as_json", output=_MODEL)
+@click.pass_context
+def fit_parser_command(
+    ctx: click.Context, /, data: Path, dev: Path | None, clusters: Path | None, settings: dict[str, Any], run: Run
+) -> None:
+    """Train a dependency parser on the trees of DATA, CoNLL-U with tags.
+
+    \b
+    Examples:
+      handful fit parser train.conllu --dev dev.conllu
+      handful fit parser train.conllu --order 1
+    """
+    from handful.data.tagged import read_treebank
+    from handful.data.word_lists import read_clusters
+    from handful.parsing.templates import choose_columns
+
+    where = model_path(run, data)
+    check_outputs(where, inputs=[data, dev, clusters, run.resume], force=run.force)
+    state = training_state(run)
+    trees = read_treebank(data)
+    columns = choose_columns([tree.sentence for tree in trees], settings["tags"])
+    dev_trees = None if dev is None else read_treebank(dev, columns)
+    paths = None if clusters is None else {row.word: row.path for row in read_clusters(clusters)}
+    parser = DependencyParser(**settings, clusters=paths, n_jobs=run.jobs, random_state=run.seed)
+    with progress_bar() as progress:
+        parser.fit(trees, progress=progress, checkpoint=state)
+    scores = {} if dev_trees is None else parser.score(dev_trees).as_dict()
+    tags = " and ".join(parser.columns_)
+    _save(ctx, parser, where, {"data": data.name, "sentences": len(trees), "tags": tags}, scores)
+    if parser.n_lifted_:
+        kind = "projective" if parser.projective else "single-root"
+        notice(f"{counted(parser.n_lifted_, 'word')} got another head for training, to make the trees {kind}.")
+    if run.as_json:
+        counts = {"sentences": len(trees), "features": int(parser.n_active_), "lifted": int(parser.n_lifted_)}
+        emit_json({"model": str(where), **counts, "dev": scores, "bytes": where.stat().st_size})
+        return
+    summary = f"{data}: {counted(len(trees), 'tree')}, {counted(parser.n_active_, 'feature')}, tags in {tags}"
+    lines = _scores_line(scores) or ["Score      not measured (--dev FILE)"]
+    _show(where, summary, lines, f"handful predict {shell_name(where)} TAGGED.conllu -o PARSED.conllu")
+
+
+# -- prototypes -------------------------------------------------------------------------------------------------------
+
+_SHOWN = 20  # words named in a notice
+_ASKED = 200  # sentences in which the length of fields is measured
+_SHORT_FIELD = 1.5  # words: fields that are shorter in the mean are hardly fields
+
+
+@click.command("prototypes")
+@click.argument("prototypes", type=INPUT)
+@click.argument("text", type=INPUT)
+@click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
+@click.option("--tagged", type=INPUT, help="Tagged sentences to learn from as well.")
+@click.option("--spelling/--no-spelling", default=None, help="Whether spelling features are used. Default: chosen.")
+@parameters_of(PrototypeEnsemble, leave_out=("spelling",))
+@run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful beside TEXT."})
+@click.pass_context
+def fit_prototypes_command(
+    ctx: click.Context,
+    /,
+    prototypes: Path,
+    text: Path,
+    similarity_text: Path | None,
+    tagged: Path | None,
+    spelling: bool | None,
+    settings: dict[str, Any],
+    run: Run,
+) -> None:
+    """Train a tagger on PROTOTYPES, a list of example words for each label, and TEXT, raw sentences.
+
+    Settings that are not named are chosen by hiding some prototypes.
+
+    \b
+    Examples:
+      handful fit prototypes tags.tsv raw.txt
+      handful fit prototypes fields.tsv ads.txt --fields
+    """
+    from handful.data.tagged import read_tagged
+    from handful.data.word_lists import read_prototypes
+
+    where = model_path(run, text)
+    check_outputs(where, inputs=[prototypes, text, similarity_text, tagged, run.resume], force=run.force)
+    state = training_state(run)
+    lists = read_prototypes(prototypes)
+    if tagged is None:
+        _check_own_words(prototypes, lists)
+    sentences = list(_tokens(text))
+    inputs, tags = list(sentences), None
+    if tagged is not None:
+        known = read_tagged(tagged)
+        _check_shared_labels(tagged, known.tags, [*lists, *(settings.get("labels") or ()), settings.get("boundary")])
+        inputs = [*(sentence.tokens for sentence in known.sentences), *inputs]
+        tags = [*map(list, known.tags), *[None] * len(sentences)]
+    team = PrototypeEnsemble(
+        lists, spelling="auto" if spelling is None else spelling, n_jobs=run.jobs, random_state=run.seed, **settings
+    )
+    more = () if similarity_text is None else _tokens(similarity_text)
+    with progress_bar() as progress:
+        team.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
+    trained = {"data": text.name, "prototypes": prototypes.name, "sentences": len(sentences)}
+    _save(ctx, team, where, trained, {})
+    facts = {"model": str(where), **_prototype_facts(team, lists, sentences), "bytes": where.stat().st_size}
+    _prototype_notices(facts)
+    if run.as_json:
+        emit_json(facts)
+        return
+    summary = f"{text}: {counted(len(sentences), 'sentence')}, {counted(len(facts['labels']), 'label')}"
+    following = (
+        f"handful predict {shell_name(where)} {shell_name(text)} -o tagged.tsv",
+        f"handful prototypes check {shell_name(prototypes)} {shell_name(text)} --tagger {shell_name(where)}",
+    )
+    _show(where, summary, _settings_lines(facts, team), *following)
+
+
+def _check_own_words(path: Path, lists: Mapping[str, Sequence[str]]) -> None:
+    """Refuse lists in which every word is under several labels: nothing would separate these."""
+    several = under_several_labels(lists)
+    if all(word in several for words in lists.values() for word in words):
+        word, labels = next(iter(several.items()))
+        raise DataError(
+            f"{path}: every word is under several labels, such as {word!r} under {' and '.join(labels)}. "
+            "Give each label words of its own."
+        )
+
+
+def _check_shared_labels(path: Path, tags: Iterable[Sequence[str]], labels: Collection[str | None]) -> None:
+    """Refuse tagged sentences whose tags are not labels of the list."""
+    present = {tag for sentence in tags for tag in sentence}
+    if not present & set(labels):
+        listed = ", ".join(sorted(filter(None, labels))[:5])
+        raise ParameterError(f"--tagged: {path} has the tags {', '.join(sorted(present)[:5])}, the list {listed}.")
+
+
+def _tokens(text: Path) -> Iterator[tuple[str, ...]]:
+    return (sentence.tokens for sentence in read_sentences(text))
+
+
+def _prototype_facts(
+    team: PrototypeEnsemble, lists: Mapping[str, Sequence[str]], sentences: list[tuple[str, ...]]
+) -> dict[str, Any]:
+    words = {word for sentence in sentences for word in sentence}
+    return {
+        "labels": team.classes_.tolist(),
+        "sentences": len(sentences),
+        "iterations": max(member.n_iter_ for member in team.members_),
+        "settings": team.trials_,
+        "linked_words": len(words & (team.links_.keys() - team.lexicon_.keys())),
+        "several_labels": under_several_labels(lists),
+        "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
+        "weight_of_tagged": team.crf_weight_,
+        "marks": team.marks_,
+        "words_a_field": round(_field_length(team.predict(sentences[:_ASKED])), 2) if team.fields else None,
+    }
+
+
+def _field_length(tags: Iterable[Sequence[str]]) -> float:
+    """Return the mean number of words that have one label in a row."""
+    runs = [len(list(run)) for sentence in tags for _, run in groupby(sentence)]
+    return sum(runs) / max(len(runs), 1)
+
+
+def _prototype_notices(facts: Mapping[str, Any]) -> None:
+    """Print what may be wrong with a list."""
+    several = [f"{word} ({', '.join(labels)})" for word, labels in facts["several_labels"].items()]
+    for title, words in (("Under several labels", several), ("Not in the text", facts["absent_prototypes"])):
+        if words:
+            notice(f"{title}: {', '.join(words[:_SHOWN])}{', ...' if len(words) > _SHOWN else ''}")
+    length = facts["words_a_field"]
+    if length is not None and length < _SHORT_FIELD:
+        notice(f"Fields have {length:.1f} words in the mean. If yours are longer, add --sticky 4.")
+
+
+def _settings_lines(facts: Mapping[str, Any], team: PrototypeEnsemble) -> list[str]:
+    """Return the settings that were chosen."""
+    best = team.trials_[0]
+    links = best["similarity"] != "none"
+    threshold = f", threshold {best['threshold']:g}" if links else ""
+    chosen = [f"similarity {best['similarity']}{threshold}"]
+    chosen += ["spelling"] if best["spelling"] else ["no spelling"]
+    chosen += [f"sticky {best['sticky']:g}"] if best["sticky"] else []
+    lines = [f"Settings   {', '.join(chosen)}"]
+    if best["recovered"] is not None:
+        lines.append(f"Recovered  {percent(best['recovered'])} mean probability of the label of hidden prototypes")
+    if links:
+        lines.append(f"Linked     {counted(facts['linked_words'], 'word')} similar to prototypes")
+    if facts["marks"]:
+        lines.append(f"Boundaries {' '.join(facts['marks'])} (--no-marks treats them as words)")
+    if team.crf_ is not None:
+        lines.append(
+            f"Weights    {percent(team.crf_weight_)} tagged sentences, {percent(1 - team.crf_weight_)} prototypes"
+        )
+    return lines
+
+
+# -- senses -----------------------------------------------------------------------------------------------------------
+
+
+@click.command("senses")
+@click.argument("sample", type=INPUT)
+@click.option("--key", type=INPUT, help="Key with the senses, if SAMPLE has none.")
+@click.option("--dtd", type=INPUT, help="DTD with the entities. Default: the one beside SAMPLE.")
+@click.option("--unlabeled", type=INPUT, multiple=True, help="Raw text to take unlabeled contexts from. Repeatable.")
+@click.option("--limit", type=WholeNumber(min=1), default=1500, show_default=True, help="Most contexts of a word.")
+@click.option("--tagger", type=INPUT, help="Part-of-speech tagger (model file), for better features.")
+@click.option(
+    "--method",
+    type=click.Choice(method_names("occurrences")),
+    help="Method. Default: kernel-pca; composite-kernel-pca with --unlabeled.",
+)
+@parameters_of(SenseClassifier, leave_out=["tagger", "method"])
+@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful beside SAMPLE."})
+@click.pass_context
+def fit_senses_command(
+    ctx: click.Context,
+    /,
+    sample: Path,
+    key: Path | None,
+    dtd: Path | None,
+    unlabeled: tuple[Path, ...],
+    limit: int,
+    tagger: Path | None,
+    method: str | None,
+    settings: dict[str, Any],
+    run: Run,
+) -> None:
+    """Train a word sense classifier for every word of SAMPLE: Senseval XML, or a table with text, word and sense.
+
+    \b
+    Examples:
+      handful fit senses senses.tsv
+      handful fit senses senses.tsv --unlabeled raw.txt
+    """
+    from handful.data.files import bare_suffix
+    from handful.data.senses import read_occurrences
+    from handful.senses.harvesting import harvest
+
+    where = model_path(run, sample)
+    check_outputs(where, inputs=[sample, key, dtd, tagger, *unlabeled], force=run.force)
+    occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
+    tags = None if tagger is None else load_tagger(tagger)
+    method = method or ("composite-kernel-pca" if unlabeled else "kernel-pca")
+    model = SenseClassifier(method, **settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)
+    harvested: list[Any] = []
+    with progress_bar() as progress:
+        if unlabeled:
+            harvested = harvest(
+                chain.from_iterable(read_sentences(path) for path in unlabeled),
+                {occurrence.word for occurrence in occurrences},
+                limit=limit,
+                tagger=None if tags is None else tags.predict,
+                progress=progress,
+            )
+        model.fit(occurrences, harvested, progress=progress)
+    _save(ctx, model, where, {"data": sample.name}, {})
+    counts = {"words": len(model.models_), "contexts": len(occurrences), "unlabeled": len(harvested)}
+    if run.as_json:
+        emit_json({"model": str(where), "method": model.method, **counts, "bytes": where.stat().st_size})
+        return
+    summary = f"{sample}: {counted(counts['words'], 'word')}, {counted(len(occurrences), 'context')}"
+    summary += f", {counted(len(harvested), 'unlabeled context')}" if unlabeled else ""
+    following = [f"handful predict {shell_name(where)} NEW{bare_suffix(sample)}"]
+    if key is None and dtd is None:  # 'compare' reads neither, and one raw text
+        more = f" --unlabeled {shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""
+        following.append(f"handful compare {shell_name(sample)}{more}")
+    _show(where, summary, [f"Method     {model.method}"], *following)

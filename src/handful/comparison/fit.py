@@ -1,0 +1,259 @@
+"""Fit a model to a table, with an estimate of its score by repeated cross-validation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from handful.comparison.compare import Comparison, table_experiment, why_not_best
+from handful.comparison.search import SuccessiveHalving, run_search, usual_params
+from handful.comparison.tables import WITH_VECTORS, choose_params, choose_view, labeled_table
+from handful.comparison.trials import DEFAULT_METHOD, Limits, quiet_single_thread
+from handful.data.labels import encode_labels
+from handful.data.table import Table
+from handful.errors import DataError, counted
+from handful.models.confidence import LEAST_HELD, HeldOut, known_shift
+from handful.models.table_model import TableModel, spec_for
+from handful.preprocessing.table_encoder import EncodedTable
+from handful.registry import method_names
+
+_N_SPLITS = 10  # two repetitions of five-fold cross-validation
+_FEW_LABELS = 100  # up to which the default ensemble is fitted without a search
+_CANDIDATES = (
+    *("extra-trees", "random-forest", "hist-gradient-boosting", "logistic-regression"),
+    *("svm-rbf", "kernel-ridge", "label-spreading", "k-nn"),
+)
+_MANY_CLASSES = 100  # of one label each; trees would store a probability of each at every leaf
+
+
+def fit(
+    X: Any,
+    y: Any = None,
+    *,
+    method: Any = "auto",
+    limits: Limits | None = None,
+    metric: str = "auto",
+    columns: Any = None,
+    text: Any = "auto",
+    class_priors: Mapping[Any, float] | None = None,
+) -> TableModel:
+    """Fit a classifier to rows of which few have a label, and estimate its score.
+
+    Parameters
+    ----------
+    X : path, data frame, array of shape (n_rows, n_columns), sparse matrix, or list of texts
+        A table in a file, or rows in memory.
+    y : array-like of shape (n_rows,), or str
+        Labels; ``None``, ``NaN`` or (among integers) -1 mark unlabeled rows. Or the name of the label column.
+    method : str or classifier, default="auto"
+        Name of a method (``handful methods`` lists them) or a scikit-learn classifier. ``"auto"`` is an ensemble for up to
+        100 labels; with more labels, the best of about eight candidates.
+    limits : Limits, optional
+        ``minutes`` is a limit of the search, not a wait.
+    metric : {"auto", "accuracy", "balanced_accuracy", "f1_macro"}, default="auto"
+        What is estimated and aimed at; see `handful.compare`.
+    columns, text
+        See `handful.compare`.
+    class_priors : mapping of label to float, optional
+        How frequent the classes really are, if that is known: labels that were picked class by class do not show it.
+
+    Returns
+    -------
+    TableModel
+        With ``predict`` and ``predict_proba``. ``training_["estimate"]`` has the score that is expected on new rows, with a 95%
+        interval from repeated cross-validation; ``training_["selection"]`` says why this model was selected.
+
+    See Also
+    --------
+    handful.compare : A thorough comparison of all methods.
+
+    Examples
+    --------
+    Fit a model to 15 labels and 135 unlabeled rows:
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) % 10 == 0, y, -1)
+    >>> model = fit(X, few, method="self-training")
+    >>> bool((model.predict(X) == y).mean() > 0.8)
+    True
+    >>> model.training_["estimate"]["metric"], model.training_["estimate"]["n_splits"]
+    ('accuracy', 10)
+    """
+    limits = limits or Limits()
+    table = labeled_table(X, y, columns=columns, max_unlabeled=limits.max_unlabeled, seed=limits.seed, who="fit")
+    return fit_selected(table, method, metric=metric, text=text, class_priors=class_priors, limits=limits)[0]
+
+
+def fit_selected(
+    table: Table,
+    method: Any = "auto",
+    *,
+    params: Mapping[str, Any] | None = None,
+    candidates: Sequence[Any] = (),
+    metric: str = "auto",
+    text: Any = "auto",
+    class_priors: Mapping[Any, float] | None = None,
+    limits: Limits | None = None,
+) -> tuple[TableModel, Comparison | None]:
+    """Select a model by cross-validation, and fit it to a table that has been read.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    method, metric, text, class_priors, limits
+        See `fit`.
+    params : mapping of str to value, optional
+        Parameters of the method.
+    candidates : sequence of classifier
+        Further candidates.
+
+    Returns
+    -------
+    model : TableModel
+        The fitted model.
+    comparison : Comparison or None
+        The candidates; None where the labels do not allow cross-validation, so there is no estimate.
+    """
+    if class_priors is not None:  # an error before the work
+        known_shift(class_priors, table.classes.tolist(), np.bincount(table.codes[table.labeled]))
+    limits = limits or Limits()
+    limits = replace(limits, splits=min(limits.splits, _N_SPLITS))
+    is_auto = isinstance(method, str) and method == "auto"
+    methods = _candidates(table, candidates) if is_auto else [method]
+    try:
+        comparison = _cross_validate(table, methods, params, metric=metric, text=text, limits=limits)
+        best = comparison.selected
+    except DataError as error:
+        use = _unmeasured(table) if is_auto else method
+        name = use if isinstance(use, str) else ""
+        view = choose_view(table, text, seconds=limits.seconds_left)
+        text_of = view.of(name + WITH_VECTORS if name else "")
+        table = view.affordable(table, limits.seed)
+        model = fit_method(table, use, params=params, text=text_of, class_priors=class_priors, seed=limits.seed)
+        reason = str(error).removeprefix("compare: ")
+        model.training_ = {"selection": f"{model.method_name}; its score could not be estimated: {reason}"}
+        return model, None
+    experiment: Any = comparison.experiment
+    results = comparison.search.results_of(best.method)
+    held = experiment.held_out_predictions(results)
+    if limits.watch is not None:
+        n_labels = counted(len(table.labeled), "label")
+        message = f"Fitting {best.method} to all {n_labels}."
+        limits.watch(comparison.search.snapshot(time.monotonic() - limits.started, message))
+    model = fit_method(
+        experiment.table,
+        experiment.method(best.method),
+        params={**usual_params(results), **(params or {})},
+        text=experiment.view.of(best.method),
+        held=held if held is not None and len(held.right) >= LEAST_HELD else None,
+        class_priors=class_priors,
+        seed=limits.seed,
+    )
+    model.training_ = {"selection": _selection(comparison, is_auto), "estimate": _estimate(comparison)}
+    return model, comparison
+
+
+def fit_method(
+    table: Table,
+    method: Any,
+    *,
+    params: Mapping[str, Any] | None = None,
+    text: Any = "lsa",
+    held: HeldOut | None = None,
+    class_priors: Mapping[Any, float] | None = None,
+    seed: int = 0,
+) -> TableModel:
+    """Fit one method to all rows of a table, without an estimate.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    method : str or classifier
+        Name of a method, or a scikit-learn classifier.
+    params : mapping of str to value, optional
+        Its parameters; chosen by cross-validation among the labeled rows by default.
+    text : {"words", "lsa", "vectors"} or encoder
+        How text columns are encoded.
+    held : HeldOut, optional
+        Its predictions in trials, which calibrate its confidence; by default it is fitted to parts of the labels for that.
+    class_priors : mapping of label to float, optional
+        See `fit`.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    TableModel
+        The fitted model.
+    """
+    spec = spec_for(method)
+    with quiet_single_thread():
+        encoded = EncodedTable.learn(table.values(), table.columns, encode_labels(table.labels), text=text)
+        if params is None:
+            params = choose_params(spec, encoded, table.codes.astype(np.int64), seed)
+        model = TableModel(
+            method, params=params, kinds=dict(table.kinds), text=text, shares=class_priors, random_state=seed
+        )
+        return model.fit_table(encoded).calibrate_on(encoded, held)
+
+
+def _candidates(table: Table, more: Sequence[Any]) -> list[Any]:
+    """Return the default ensemble, and further candidates where labels are enough to select."""
+    known = method_names("table")
+    few = len(table.labeled) <= _FEW_LABELS
+    return [DEFAULT_METHOD, *(() if few else (name for name in _CANDIDATES if name in known)), *more]
+
+
+def _unmeasured(table: Table) -> str:
+    """Return the method to take where labels do not allow cross-validation."""
+    return DEFAULT_METHOD if len(table.classes) <= _MANY_CLASSES else "k-nn"
+
+
+def _cross_validate(
+    table: Table, methods: Sequence[Any], params: Mapping[str, Any] | None, *, limits: Limits, **options: Any
+) -> Comparison:
+    experiment, names = table_experiment(table, methods, limits=limits, **options)
+    if params:
+        experiment.set_params(names[0] if names else "", params)
+    lines = experiment.lines(names, controls=False)
+    search = SuccessiveHalving(lines, experiment.design, limits.splits, preferred=experiment.preferred)
+    n_trial = min(len(table.codes), experiment.splits.n_labels + experiment.max_unlabeled)
+
+    def reserve(search: SuccessiveHalving) -> float:
+        """Return the seconds that the last fit takes, by the slowest candidate that is left."""
+        slowest = max([search.seconds(name) for name in search.remaining] or [0.0])
+        return 1.0 + slowest * len(table.codes) / n_trial
+
+    return Comparison(experiment, search, run_search(experiment, search, limits, reserve), limits.command)
+
+
+def _selection(comparison: Comparison, is_auto: bool) -> str:
+    best, n_candidates = comparison.selected, sum(line.candidate for line in comparison.search.lines)
+    if not is_auto:
+        return "named"
+    if n_candidates == 1:
+        return f"{best.method}, the default for up to {_FEW_LABELS} labels."
+    n_scored = len(comparison.scores)
+    cut = "" if n_scored == n_candidates else f", of which {n_scored} were scored before the time was up"
+    return f"{best.method}, selected among {n_candidates} candidates{cut}.{why_not_best(comparison.scores)}"
+
+
+def _estimate(comparison: Comparison) -> dict[str, Any]:
+    """Return the cross-validated score of the selected model."""
+    best, experiment = comparison.selected, comparison.experiment
+    return {
+        "metric": experiment.metric,
+        "value": best.mean,
+        "low": best.low,
+        "high": best.high,
+        "n_splits": best.n_splits,
+        "n_methods": len(comparison.scores),
+        "n_fits": len(comparison.search.results),
+    }

@@ -1,0 +1,261 @@
+"""Model selection by successive halving over random splits."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from handful.comparison.statistics import Design, rank_methods
+from handful.comparison.trials import Experiment, Limits, Snapshot, Trial, TrialResult, open_log
+from handful.comparison.workers import count_jobs, open_runner
+from handful.report.content import MethodScore
+
+_N_CURVES = 3
+_CURVE_SPLITS = 3
+
+
+class SuccessiveHalving:
+    """Which trials to run next, as a function of the results so far.
+
+    Parameters
+    ----------
+    lines : sequence of MethodScore
+        Methods, without scores.
+    design : Design
+        How scores are measured.
+    n_splits : int
+        Splits of a method at most.
+    preferred : str
+        Method that is never eliminated, and selected unless another one is better by more than one standard error.
+    sizes : sequence of int
+        Further numbers of labels, for learning curves of the best methods.
+
+    Attributes
+    ----------
+    results : list of TrialResult
+        Results so far.
+    left_out : dict of str to str
+        Methods that failed, and why.
+
+    Notes
+    -----
+    Successive halving (Karnin et al. 2013; Jamieson and Talwalkar 2016) with random splits as the resource: all methods are scored
+    on one repetition of the folds; then the better half on twice as many splits, and so on. The preferred method, the best
+    supervised baseline and the best method that uses unlabeled rows always go on, since their differences are tested. From the
+    second round on, supervised controls of the remaining methods run on the same splits.
+
+    References
+    ----------
+    Karnin, Z., Koren, T. and Somekh, O. (2013). Almost optimal exploration in multi-armed bandits. ICML.
+
+    Jamieson, K. and Talwalkar, A. (2016). Non-stochastic best arm identification and hyperparameter optimization. AISTATS.
+    """
+
+    def __init__(
+        self,
+        lines: Sequence[MethodScore],
+        design: Design,
+        n_splits: int,
+        *,
+        preferred: str = "",
+        sizes: Sequence[int] = (),
+    ) -> None:
+        self.lines = lines
+        self.design = design
+        self.n_splits = n_splits
+        self.preferred = preferred
+        self.sizes = [size for size in sizes if size != design.n_labels]
+        self.results: list[TrialResult] = []
+        self.left_out: dict[str, str] = {}
+        self.remaining: list[str] = [line.method for line in lines if line.listed]
+        self._scores: dict[str, dict[int, float]] = {line.method: {} for line in lines}
+        self._done: set[Trial] = set()
+
+    def add(self, result: TrialResult) -> None:
+        """Add the result of a trial."""
+        trial = result.trial
+        self.results.append(result)
+        self._done.add(trial)
+        if trial.n_labels != self.design.n_labels:
+            return
+        if result.error is not None:
+            self.left_out.setdefault(trial.line, result.error)
+        elif result.score is not None and trial.line in self._scores:
+            self._scores[trial.line][trial.split] = result.score
+
+    def next_trials(self) -> list[Trial]:
+        """Return the trials of the present round that are not done; none at the end."""
+        self.remaining = [line.method for line in self.lines if line.listed and line.method not in self.left_out]
+        n_splits = min(self.design.n_folds, self.n_splits)
+        controls: list[str] = []
+        while self.remaining:
+            wanted = [
+                self._trial(name, split)
+                for split in range(n_splits)
+                for name in (*self._ordered(self.remaining), *controls)
+                if name not in self.left_out
+            ]
+            if missing := [trial for trial in wanted if trial not in self._done]:
+                return missing
+            if n_splits >= self.n_splits and (controls or not self._controls(self.remaining)):
+                return self._curve_trials()
+            self.remaining = self._better_half(n_splits) if n_splits < self.n_splits else self.remaining
+            controls = self._controls(self.remaining)
+            n_splits = min(2 * n_splits, self.n_splits)
+        return []
+
+    def scores(self) -> tuple[MethodScore, ...]:
+        """Return the methods with their statistics, the best first."""
+        filled = [
+            replace(line, scores=dict(sorted(self._scores[line.method].items())))
+            for line in self.lines
+            if line.method not in self.left_out or not line.listed
+        ]
+        return tuple(self._with_cost(score) for score in rank_methods(filled, self.design, self.preferred))
+
+    def results_of(self, name: str) -> list[TrialResult]:
+        """Return the results of a method with the number of labels of the comparison."""
+        wanted = (name, self.design.n_labels)
+        return [r for r in self.results if (r.trial.line, r.trial.n_labels) == wanted and r.error is None]
+
+    def seconds(self, name: str) -> float:
+        """Return the usual time of a trial of a method; 0 before the first one."""
+        return median([result.seconds for result in self.results_of(name)] or [0.0])
+
+    def snapshot(self, seconds: float, message: str = "") -> Snapshot:
+        """Return the present state."""
+        scores = self.scores()
+        scored = {score.method for score in scores}
+        waiting = tuple(name for name in self.remaining if name not in scored)
+        return Snapshot(scores, waiting, tuple(self.remaining), len(self.results), seconds, message)
+
+    def _trial(self, name: str, split: int) -> Trial:
+        return Trial.of(name, split, self.design.n_labels)
+
+    def _ordered(self, lines: Sequence[str]) -> list[str]:
+        """Return candidates before others; among them the preferred method second, so that a short run has scored it."""
+        candidates = {line.method for line in self.lines if line.candidate}
+        ordered = sorted(lines, key=lambda name: name not in candidates)
+        return sorted(ordered, key=lambda name: (name not in candidates, name not in (ordered[0], self.preferred)))
+
+    def _better_half(self, n_splits: int) -> list[str]:
+        """Return the better half of the remaining methods, and those that always go on."""
+        mean = {name: np.mean([self._scores[name][split] for split in range(n_splits)]) for name in self.remaining}
+        order = sorted(self.remaining, key=lambda name: -mean[name])
+        lines = {line.method: line for line in self.lines}
+        kept = {order[0], *(name for name in order if name == self.preferred)}
+        kept.update([name for name in order if lines[name].supervised_baseline][:1])
+        kept.update([name for name in order if lines[name].uses_unlabeled][:1])
+        others = [name for name in order if name not in kept]
+        kept.update(others[: len(others) // 2])
+        return [name for name in self.remaining if name in kept]
+
+    def _controls(self, names: Sequence[str]) -> list[str]:
+        wanted = {line.control for line in self.lines if line.method in names and line.control is not None}
+        return [line.method for line in self.lines if line.method in wanted and line.method not in names]
+
+    def _curve_trials(self) -> list[Trial]:
+        """Return trials of the best methods with other numbers of labels."""
+        ranked = self.scores() if self.sizes else ()
+        names = [score.method for score in ranked[:_N_CURVES]]
+        names += [score.method for score in ranked[_N_CURVES:] if score.is_baseline or score.is_selected]
+        trials = [
+            Trial.of(name, split, size)
+            for split in range(min(_CURVE_SPLITS, self.n_splits))
+            for size in self.sizes
+            for name in names
+        ]
+        return [trial for trial in trials if trial not in self._done]
+
+    def _with_cost(self, score: MethodScore) -> MethodScore:
+        results = self.results_of(score.method)
+        kept = [result.n_kept for result in results if result.n_kept is not None]
+        return replace(
+            score,
+            fit_seconds=min(result.fit_seconds for result in results),  # others may have compiled kernels
+            predict_seconds=min(result.predict_seconds for result in results),
+            n_bytes=round(median(result.n_bytes for result in results)),
+            n_kept=round(median(kept)) if kept else None,
+            params=usual_params(results),
+        )
+
+
+def usual_params(results: Sequence[TrialResult]) -> dict[str, Any]:
+    """Return the parameters that trials chose most often; the first of equally frequent ones."""
+    chosen = [repr(sorted(result.params.items())) for result in results]
+    return dict(results[chosen.index(max(chosen, key=chosen.count))].params)
+
+
+def run_search(
+    experiment: Experiment,
+    search: SuccessiveHalving,
+    limits: Limits,
+    reserve: Callable[[SuccessiveHalving], float] = lambda search: 0.0,
+) -> str:
+    """Run the trials that a search asks for.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        Runs a trial.
+    search : SuccessiveHalving
+        Takes the results.
+    limits : Limits
+        Limits.
+    reserve : callable
+        Seconds to keep at the end.
+
+    Returns
+    -------
+    {"finished", "out of time", "out of trials", "interrupted", "planned"}
+        How it ended.
+    """
+    memory = None if limits.memory_gb is None else int(limits.memory_gb * 2**30)
+    n_jobs = count_jobs(limits.n_jobs, memory)
+    if limits.dry_run:
+        return "planned"
+    log = open_log(experiment, limits)
+    try:
+        for result in [] if log is None else list(log.results.values())[: limits.trials]:
+            search.add(result)
+        with open_runner(experiment, n_jobs, memory) as runner:
+            experiment.prepare()
+            return _run_rounds(search, limits, runner, log, reserve)
+    except KeyboardInterrupt:
+        return "interrupted"
+    finally:
+        if log is not None:
+            log.close()
+
+
+def _run_rounds(search: SuccessiveHalving, limits: Limits, runner: Any, log: Any, reserve: Any) -> str:
+    while trials := search.next_trials():
+        if limits.trials is not None:
+            trials = trials[: max(limits.trials - len(search.results), 0)]
+            if not trials:
+                return "out of trials"
+        deadline = limits.deadline - (reserve(search) if limits.deadline < float("inf") else 0.0)
+        now = time.monotonic()
+        fitting = [trial for trial in trials if now + search.seconds(trial.line) < deadline]
+        if not fitting and search.results:
+            return "out of time"
+        # Without any score there is no answer at all, so the first two trials are run in any case.
+        first = trials[: 2 if not search.results else 0]
+        before = len(search.results)
+        for part, until in ((first, float("inf") if now >= deadline else deadline), (fitting[len(first) :], deadline)):
+            for result in runner.run(part, until):
+                search.add(result)
+                if log is not None:
+                    log.add(result)
+                if limits.watch is not None:
+                    limits.watch(search.snapshot(time.monotonic() - limits.started))
+        if len(search.results) == before:
+            return "out of time"
+        if len(search.results) - before < len(trials) and time.monotonic() >= deadline:
+            return "out of time"
+    return "finished"

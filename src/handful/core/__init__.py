@@ -1,1 +1,0 @@
-"""Records, labels, parameters, errors and model files: what every other room speaks."""

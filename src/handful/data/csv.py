@@ -1,0 +1,742 @@
+"""Delimited text: CSV, TSV and relatives."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import re
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from itertools import chain, islice, pairwise, repeat
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+
+from handful.data.files import (
+    MAX_LINE,
+    FilePath,
+    Source,
+    as_source,
+    bare_suffix,
+    decoded,
+    first_chunk,
+    open_bytes,
+    refuse_lone_returns,
+    refuse_mark,
+    shown,
+    write_bytes,
+)
+from handful.data.formats import Format, Head
+from handful.errors import FormatError, counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MAX_CELL = MAX_LINE
+"""Characters of the longest cell of a separated table; a quote that is never closed is found out there at the latest."""
+
+TIMESTAMP = "%Y-%m-%d %H:%M:%S%.f"
+"""How dates with a time are written: without a fraction of a second where it is zero."""
+
+
+class Numbered:
+    """Lines that remember the number of the last one."""
+
+    def __init__(self, lines: Iterable[tuple[int, str]]) -> None:
+        self._lines = iter(lines)
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        self.number, line = next(self._lines)
+        return line + "\n"
+
+
+def separated_rows(
+    path: FilePath, lines: Numbered, separator: str, n_columns: int | None = None
+) -> Iterator[list[str]]:
+    """Cut lines into cells.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    lines : Numbered
+        Its lines.
+    separator : str
+        What stands between cells.
+    n_columns : int or None
+        Number of cells that every row must have; None takes them as they are.
+
+    Yields
+    ------
+    list of str
+        Cells of a row. Blank lines are skipped, but in a table of one column a blank line above a filled one is a row
+        with an empty cell.
+
+    Raises
+    ------
+    FormatError
+        With ``path:line:``, if a quote is not closed or a row has another number of cells.
+
+    Examples
+    --------
+    >>> list(separated_rows("a.csv", Numbered([(1, 'x,"y, z"')]), ","))
+    [['x', 'y, z']]
+    """
+    for row in _without_blank(_rows(path, lines, separator), n_columns):
+        if n_columns is not None and len(row) != n_columns:
+            raise FormatError(
+                path, lines.number, f"expected {counted(n_columns, 'column')} as in the header, got {len(row)}."
+            )
+        yield row
+
+
+def _rows(path: FilePath, lines: Numbered, separator: str) -> Iterator[list[str]]:
+    start = lines.number + 1
+    record: list[str] = []
+
+    def all_lines() -> Iterator[str]:
+        for line in lines:
+            record.append(line)
+            yield line
+
+    # The limit of the csv module holds for the whole process; it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
+    try:
+        for row in csv.reader(all_lines(), delimiter=separator, strict=True):
+            record.clear()
+            yield row
+            start = lines.number + 1
+    except csv.Error as error:
+        trouble = str(error)
+        if "end of data" in trouble or "field limit" in trouble:
+            end = "the end of the file" if "end of data" in trouble else f"more than {MAX_CELL:,} characters"
+            number = start + _lines_before_last_cell("".join(record), separator)
+            raise FormatError(
+                path, number, f"expected a closing quote for the cell that opens here, got {end}."
+            ) from None
+        if "new-line character" in trouble:
+            trouble = r"a carriage return (\r) outside quotes"
+        raise FormatError(path, lines.number, f"expected cells with closed quotes, got an error ({trouble}).") from None
+
+
+def _lines_before_last_cell(record: str, separator: str) -> int:
+    """Count the lines of a record above that on which its last cell, whose quote is not closed, begins."""
+    cut = re.escape(separator)
+    whole_cell = re.compile(f'("(?:[^"]|"")*+"|[^"{cut}][^{cut}]*+)?{cut}')
+    place = 0
+    while cell := whole_cell.match(record, place):
+        place = cell.end()
+    return record.count("\n", 0, place)
+
+
+def _without_blank(rows: Iterable[list[str]], n_columns: int | None) -> Iterator[list[str]]:
+    """Rows without blank lines, unless there is one column: then these are empty cells, but for those at the end."""
+    blank = 0
+    for row in rows:
+        if not row:
+            blank += n_columns == 1
+            continue
+        yield from repeat([""], blank)
+        blank = 0
+        yield row
+
+
+BLOCK = 2**22
+"""Bytes of a piece, about."""
+
+
+KEPT = "handful.kept"
+"""Windows-1252 with control characters for the five bytes that it has no letter for, as Windows has it."""
+
+codecs.register_error(KEPT, lambda error: (error.object[error.start : error.end].decode("latin-1"), error.end))  # type: ignore[attr-defined]
+
+
+def text_blocks(source: Source) -> Generator[tuple[int, str]]:
+    r"""Read the text of a table.
+
+    Parameters
+    ----------
+    source : Source
+        The file: UTF-8, UTF-16 with its mark, or Windows-1252, which a note then tells.
+
+    Yields
+    ------
+    (int, str)
+        Number of the first line, and whole lines with ``\n`` ends; the last may lack its end.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_bytes("x,y\r\n1,é\r\n".encode("cp1252"))
+    >>> source = Source(target)
+    >>> list(text_blocks(source)), len(source.notes)
+    ([(1, 'x,y\n1,é\n')], 1)
+    """
+    decode = _Decoder(source)
+    with closing(_line_blocks(source)) as blocks:
+        for number, data in blocks:
+            yield number, decode(number, data)
+
+
+def _line_blocks(source: Source) -> Generator[tuple[int, bytes]]:
+    """Yield whole lines, those of UTF-16 as UTF-8, with the number of the first."""
+    number = 1
+    rest = b""
+    with closing(_wide_chunks(source) if _is_wide(source) else _chunks(source)) as chunks:
+        for chunk in chunks:
+            rest += chunk
+            end = rest.rfind(b"\n") + 1
+            if end:
+                yield number, rest[:end]
+                number += rest.count(b"\n")
+                rest = rest[end:]
+            elif len(rest) > MAX_LINE:
+                raise FormatError(source, number, f"expected a line of at most {MAX_LINE:,} bytes, got a longer one.")
+    if rest:
+        yield number, rest.removesuffix(b"\r")
+
+
+def _chunks(source: Source) -> Generator[bytes]:
+    with source.open() as file:
+        chunk = first_chunk(source, io.BytesIO(file.read(BLOCK)), BLOCK)
+        refuse_lone_returns(source, chunk)
+        while chunk:
+            yield chunk
+            chunk = file.read(BLOCK)
+
+
+def _wide_chunks(source: Source) -> Generator[bytes]:
+    """Yield a file in UTF-16 as UTF-8."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    try:
+        with source.open() as file:
+            while chunk := decoder.decode(file.read(BLOCK)).encode("utf-8", errors="replace"):
+                yield chunk
+    except UnicodeDecodeError:
+        raise FormatError(
+            source, None, "the file begins as UTF-16, but holds what is no text there. Save it as UTF-8."
+        ) from None
+
+
+def _is_wide(source: Source) -> bool:
+    """Tell UTF-16, which its mark tells, from UTF-32."""
+    return source.head.startswith((b"\xff\xfe", b"\xfe\xff")) and not source.head.startswith(b"\xff\xfe\0\0")
+
+
+class _Decoder:
+    """Decides on an encoding at the first line that is not plain ASCII."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._legacy: bool | None = None
+        self._seen = False
+
+    def __call__(self, number: int, data: bytes) -> str:
+        if self._legacy is None and not data.isascii():
+            self._legacy = _is_legacy(data)
+            if self._legacy:
+                self._source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
+        if self._legacy:
+            text = data.decode("cp1252", errors=KEPT)
+        else:
+            text = decoded(self._source, number, data, after_utf8=self._seen)
+            self._seen = self._seen or not text.isascii()
+        return text.replace("\r\n", "\n")
+
+
+def _is_legacy(data: bytes) -> bool:
+    """Tell whether the first character that is not ASCII is none in UTF-8 either, so that nothing speaks for UTF-8."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return data[: error.start].isascii() and b"\0" not in data
+    return False
+
+
+def separator_of(path: FilePath) -> str:
+    r"""Return the separator of a file, by its first line.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = path.write_text("a;b\n1;2\n")
+    >>> separator_of(path)
+    ';'
+    """
+    first = next(filter(str.strip, Head.of(as_source(path)).text.split("\n", 99)), "")
+    return max(",;\t", key=first.count)
+
+
+def write_delimited(path: FilePath, frames: Iterable[pl.DataFrame], separator: str | None = None) -> None:
+    """Write frames as separated columns in UTF-8.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
+    frames : iterable of polars.DataFrame
+        Rows; a missing cell is left empty.
+    separator : str, optional
+        By default a comma, or a tab for ``.tsv`` and ``.tab``.
+    """
+    separator = separator or ("," if bare_suffix(path) == ".csv" else "\t")
+    with write_bytes(path) as file:
+        for number, frame in enumerate(frames):
+            if number == 0:
+                refuse_mark("write_table", frame.columns[0])
+            # In a table of one column a bare empty cell would be a blank line.
+            empty = '""' if frame.width == 1 else None
+            text = frame.write_csv(
+                include_header=number == 0, separator=separator, null_value=empty, datetime_format=TIMESTAMP
+            )
+            file.write(text.encode())
+
+
+_NUMBER = re.compile(
+    r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*|\s*[+-]?(nan|inf|infinity)\s*", re.IGNORECASE
+)
+_EMPTY = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-"})
+
+
+def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first row of a table holds the names of its columns.
+
+    Parameters
+    ----------
+    first : sequence of str
+        Cells of the first row.
+    rows : sequence of sequences of str
+        Cells of some rows below it.
+
+    Returns
+    -------
+    bool
+        True if it stands out in a column of numbers, False if it looks like the rows below: numbers above numbers, or
+        names that come again in their columns. Numbers that count up, such as years, are names.
+
+    Examples
+    --------
+    >>> is_header(["size", "color"], [["1", "red"], ["2", "blue"]])
+    True
+    >>> is_header(["3", "red"], [["1", "red"], ["2", "blue"]])
+    False
+    """
+    if len(first) == 1:
+        return not _NUMBER.fullmatch(first[0])
+    numbers = [bool(_NUMBER.fullmatch(cell)) for cell in first]
+    if all(numbers):
+        return False
+    values = [float(cell) for cell, is_number in zip(first, numbers, strict=True) if is_number]
+    counts_up = len(values) > 1 and all(b - a == 1 for a, b in pairwise(values))
+    signs = [_sign(cell, _filled(rows, place), counts_up) for place, cell in enumerate(first)]
+    return "name" in signs or "data" not in signs
+
+
+def _filled(rows: Sequence[Sequence[str]], place: int) -> list[str]:
+    cells = [row[place].strip() for row in rows if place < len(row)]
+    return [cell for cell in cells if cell.lower() not in _EMPTY]
+
+
+def _sign(cell: str, below: Sequence[str], counts_up: bool) -> Literal["name", "data", "nothing"]:
+    """Tell what the cells below say of a cell in the first row: a name among numbers, or data like the others."""
+    if not below or cell.strip().lower() in _EMPTY:
+        return "nothing"
+    if not all(map(_NUMBER.fullmatch, below)):
+        return "data" if cell.strip() in below else "nothing"
+    if not _NUMBER.fullmatch(cell):
+        return "name"
+    values = list(map(float, below))
+    return "data" if not counts_up and min(values) <= float(cell) <= max(values) else "nothing"
+
+
+def default_names(n: int) -> list[str]:
+    """Return names for columns that have none.
+
+    Examples
+    --------
+    >>> default_names(2)
+    ['column1', 'column2']
+    """
+    return [f"column{place}" for place in range(1, n + 1)]
+
+
+def note_of(n: int) -> str:
+    """Return what to tell about a table without a header.
+
+    Examples
+    --------
+    >>> note_of(3)
+    'The first row looks like data, so the columns are named column1 to column3; add a line of names if you have them.'
+    """
+    return (
+        f"The first row looks like data, so the columns are named column1 to column{n}; "
+        "add a line of names if you have them."
+    )
+
+
+def check_names(path: FilePath, number: int | None, names: Sequence[str]) -> list[str]:
+    """Return the names of columns without blanks around them, all of them different; one without a name gets one.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for messages.
+    number : int or None
+        Line of the names.
+    names : sequence of str
+        As they stand.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Examples
+    --------
+    >>> check_names("a.csv", 1, ["size ", "color"])
+    ['size', 'color']
+    """
+    bare = [name.strip() or default for name, default in zip(names, default_names(len(names)), strict=True)]
+    seen: set[str] = set()
+    for name in bare:
+        if name in seen:
+            raise FormatError(path, number, f"expected each column name once, got {shown(name)} again.")
+        seen.add(name)
+    return bare
+
+
+def refuse_nameless(path: FilePath, names: Iterable[str]) -> None:
+    """Raise if a column has no name.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for the message.
+    names : iterable of str
+        Names of all columns.
+
+    Examples
+    --------
+    >>> refuse_nameless("a.parquet", ["x", "label"])
+    """
+    for place, name in enumerate(names, start=1):
+        if not name.strip():
+            raise FormatError(path, None, f"expected a name for every column, got none for column {place}. Name it.")
+
+
+MAX_TABLE = 2**31
+"""Characters (or bytes of a binary table) that are too much for a table, which is held in memory."""
+
+MAX_CELLS = 2 * 10**8
+"""Cells that are too many."""
+
+MAX_COLUMNS = 50_000
+"""Columns that are too many: each is looked at by itself."""
+
+BATCH = 2**15
+"""Rows of a frame, about."""
+
+
+def refuse_width(path: FilePath, n_columns: int) -> None:
+    """Raise if a table has no columns, or too many."""
+    if n_columns == 0:
+        raise FormatError(path, None, "no columns. Is the file empty?")
+    if n_columns > MAX_COLUMNS:
+        advice = "Are rows and columns exchanged?"
+        raise FormatError(path, None, f"{n_columns:,} columns, at most {MAX_COLUMNS:,} are possible. {advice}")
+
+
+def refuse_size(path: FilePath, number: int | None, limit: str) -> NoReturn:
+    """Raise because a table is too large."""
+    raise FormatError(path, number, f"expected a table of at most {limit}, got more.")
+
+
+def read_bounded(path: FilePath) -> bytes:
+    """Return the bytes of a file that must be held in memory as a whole."""
+    with open_bytes(path) as file:
+        data = file.read(MAX_TABLE + 1)
+    if len(data) > MAX_TABLE:
+        refuse_size(path, None, f"{MAX_TABLE:,} bytes")
+    return data
+
+
+def refuse_nested(path: FilePath, schema: Any) -> None:
+    """Raise if a column of a typed table holds lists, structures or raw bytes."""
+    import polars as pl
+
+    for name, dtype in schema.items():
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
+            raise FormatError(path, None, f"expected plain values in column {shown(name)}, got {dtype}.")
+
+
+def series_of(name: str, values: list[Any]) -> pl.Series:
+    """Return values out of JSON as a column: truth values, integers, floats, or else strings.
+
+    Examples
+    --------
+    >>> series_of("x", [1, None, 2.5]).to_list(), series_of("y", ["a", 3]).to_list()
+    ([1.0, None, 2.5], ['a', '3'])
+    """
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    if kinds <= {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int} and all(map(_fits, values)):
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds <= {int, float}:
+        return pl.Series(name, list(map(_as_float, values)), dtype=pl.Float64)
+    return pl.Series(name, list(map(_as_text, values)), dtype=pl.String)
+
+
+def _fits(value: int | None) -> bool:
+    return value is None or abs(value) < 2**63
+
+
+def _as_float(value: float | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def _as_text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+_NAMES = (".csv", ".tsv", ".tab")
+_SEPARATORS = "\t;,|"
+_NAMED_SEPARATOR = {".tsv": "\t", ".tab": "\t"}
+_QUOTED = re.compile('(?<![^,;\t|])"(?:[^"]|"")*+("|$)')
+_HAS_NO_OTHER_COMMA = re.compile("(?:[^;,]*|[^;,0-9]*[0-9]+,[0-9]+[^;,]*)(?:;(?:[^;,]*|[^;,0-9]*[0-9]+,[0-9]+[^;,]*))*")
+_LOOK = 200  # rows that tell separator and header
+
+
+class Layout(NamedTuple):
+    """How the rows of a file are to be cut and named."""
+
+    separator: str
+    names: list[str]
+    has_header: bool
+
+
+def read_delimited(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    r"""Read separated columns, some ten thousand rows at a time; all cells stay text.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    bounded : bool
+        Whether to refuse a file that is too large to be held in memory.
+
+    Yields
+    ------
+    polars.DataFrame
+        Columns of strings; at least one frame, which has no rows where the file has none.
+
+    Notes
+    -----
+    The separator is the one of tab, semicolon, comma and bar that the first line has most of (the first of equals), if it
+    cuts the first rows into equally many cells; semicolons between numbers with decimal commas come first. Where the
+    first row looks like data, columns are called ``column1`` and so on. Blank lines are skipped, but in a table of one
+    column a blank line above a filled one is a row with an empty cell. Polars reads the rows; from the first piece on
+    that has odd quotes, blank lines or another number of columns they are read one by one, which finds the line of
+    any trouble.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_text("a;b\n1;x\n")
+    >>> [frame.rows() for frame in read_delimited(target)]
+    [[('1', 'x')]]
+    """
+    source = as_source(path)
+    with closing(text_blocks(source)) as blocks:
+        n_rows = 0
+        for piece in _pieces(source, blocks, MAX_TABLE if bounded else None):
+            n_rows += piece.height
+            if bounded and n_rows * piece.width > MAX_CELLS:
+                refuse_size(source, None, f"{MAX_CELLS:,} cells")
+            if piece.height:
+                yield piece
+        if not n_rows:
+            yield piece
+
+
+def _pieces(source: Source, blocks: Iterator[tuple[int, str]], limit: int | None) -> Iterator[pl.DataFrame]:
+    """Read block by block with polars, and the rest row by row from the first block on that is not plain."""
+    number, text = next(blocks, (1, ""))
+    layout = _layout(source, text)
+    n_chars = 0
+    for start, block in chain([(number, text)], blocks):
+        n_chars += len(block)
+        if limit is not None and n_chars > limit:
+            refuse_size(source, start, f"{limit:,} characters")
+        skip_first = start == number and layout.has_header
+        frame = _fast(block, layout, skip_first=skip_first)
+        if frame is None:
+            lines = Numbered(_lines(chain([(start, block)], blocks)))
+            yield from _slow(source, lines, layout, skip_first=skip_first)
+            return
+        yield frame
+
+
+def _lines(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    for number, text in blocks:
+        lines = text.split("\n")
+        if not lines[-1]:
+            lines.pop()
+        yield from enumerate(lines, number)
+
+
+def _layout(source: Source, text: str) -> Layout:
+    lines = text.split("\n", _LOOK + 1)[: _LOOK + 1]
+    filled = [line for line in lines if line.strip()]
+    if not filled:
+        return Layout(",", [], True)
+    separator = _separator(source, filled)
+    refuse_width(source, _QUOTED.sub("", filled[0]).count(separator) + 1)  # before rows are cut into cells
+    numbered = Numbered(enumerate(lines, 1))
+    rows = list(islice(_tolerant(source, numbered, separator), _LOOK))
+    first, below = rows[0], rows[1:]
+    number = next(number for number, line in enumerate(lines, 1) if line.strip())
+    has_header = bool(source.names & {cell.strip() for cell in first}) or is_header(first, below)
+    if has_header:
+        names = check_names(source, number, first)
+        # R leaves the name of the row names out.
+        if below and all(len(row) == len(first) + 1 for row in below):
+            names = check_names(source, number, ["", *first])
+    else:
+        names = default_names(len(first))
+        source.notes.append(note_of(len(first)))
+    return Layout(separator, names, has_header)
+
+
+def _tolerant(source: Source, lines: Numbered, separator: str) -> Iterator[list[str]]:
+    """Rows up to the first trouble below the header, which the real reader will tell about."""
+    rows = separated_rows(source, lines, separator)
+    yield next(rows)
+    try:
+        yield from rows
+    except FormatError:
+        return
+
+
+def _separator(source: Source, filled: list[str]) -> str:
+    bare = _QUOTED.sub("", filled[0])
+    present = [separator for separator in _SEPARATORS if separator in bare]
+    if not present and source.suffix not in _NAMES:
+        raise FormatError(
+            source, 1, "expected a table with columns separated by commas, semicolons or tabs, got one column."
+        )
+    if not present:
+        return ","
+    named = _NAMED_SEPARATOR.get(source.suffix)
+    return named if named in present else _likeliest(present, filled, bare)
+
+
+def _likeliest(present: list[str], filled: list[str], first: str) -> str:
+    equal = [one for one in present if equal_width(filled, one)] or present
+    if ";" in equal and all(map(_HAS_NO_OTHER_COMMA.fullmatch, filled[1:])):
+        return ";"
+    return max(equal, key=first.count)
+
+
+def equal_width(lines: Iterable[str], separator: str) -> int:
+    """Return the number of columns that all lines have with a separator, 0 if it differs or is one.
+
+    Examples
+    --------
+    >>> equal_width(["a,b", "1,2"], ","), equal_width(["a,b", "1"], ",")
+    (2, 0)
+    """
+    try:
+        widths = {len(row) for row in csv.reader((line + "\n" for line in lines), delimiter=separator)}
+    except csv.Error:
+        return 0
+    return widths.pop() if len(widths) == 1 and widths != {1} else 0
+
+
+def _fast(block: str, layout: Layout, *, skip_first: bool) -> pl.DataFrame | None:
+    """Read a piece with polars, or None where it may not see it as the slow way does."""
+    import polars as pl
+
+    separator, names, _ = layout
+    body = block.rstrip("\n")
+    if len(names) < 2 or "\r" in body or not body:
+        return None
+    first = int(skip_first)
+    bare = _unquoted(body, separator)
+    lines = bare.split("\n")
+    if '"' in bare or any(line.count(separator) != len(names) - 1 for line in lines[first:]):
+        return None
+    if len(lines) == first:
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+    try:
+        frame = pl.read_csv(
+            io.BytesIO(body.encode()),
+            has_header=False,
+            separator=separator,
+            infer_schema=False,
+            skip_rows=0,
+            new_columns=names,
+        )
+    except (pl.exceptions.PolarsError, OSError):  # the latter where text begins as a packed stream does
+        return None
+    if (frame.height, frame.width) != (len(lines), len(names)):
+        return None
+    return frame[first:].fill_null("")
+
+
+def _unquoted(body: str, separator: str) -> str:
+    """Leave out the quoted cells, which may hold separators and line ends."""
+    if '"' not in body:
+        return body
+    cut = re.escape(separator)
+    return re.sub(f'(?<![^{cut}\n])"(?:[^"]|"")*+"(?![^{cut}\n])', "", body)
+
+
+def _slow(source: Source, lines: Numbered, layout: Layout, *, skip_first: bool) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    names = layout.names
+    rows = separated_rows(source, lines, layout.separator, len(names) or None)
+    if skip_first:
+        rows = chain(_below_header(source, lines, layout))
+    size = max(1, BATCH // max(1, len(names) // 100))
+    while batch := list(islice(rows, size)):
+        if not names:
+            raise FormatError(source, 1, "expected the names of columns, got none.")
+        cells = zip(*batch, strict=True)
+        yield pl.DataFrame([pl.Series(n, c, dtype=pl.String) for n, c in zip(names, cells, strict=True)])
+    yield pl.DataFrame(schema=dict.fromkeys(names, pl.String))
+
+
+def _below_header(source: Source, lines: Numbered, layout: Layout) -> Iterator[list[str]]:
+    # The header is read as a row of its own, since in R's way it has one cell less.
+    first = separated_rows(source, lines, layout.separator)
+    next(first, None)
+    yield from separated_rows(source, lines, layout.separator, len(layout.names) or None)
+
+
+def is_delimited(head: Head) -> bool:
+    """Tell whether a file holds separated columns: equally many on each line, without sentences between blank lines."""
+    lines = [line for line in head.filled if line.strip()]
+    if not lines or head.has_blank_inside:
+        return False
+    # Tabs with a blank line at the end are one tagged sentence.
+    separators = _SEPARATORS.replace("\t", "") if head.has_blank else _SEPARATORS
+    return any(equal_width(lines, one) for one in separators)
+
+
+DELIMITED_FORMAT = Format("delimited", "table", is_delimited, read_delimited, write_delimited, _NAMES)

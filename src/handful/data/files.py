@@ -1,0 +1,856 @@
+"""Open, decompress, decode and atomically write files."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any, TypeAlias, cast
+
+from handful.errors import DataError, FileError, FormatError
+
+
+@contextmanager
+def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a binary file that replaces `path` only when the block ends well.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the finished file goes; its folder must exist.
+
+    Yields
+    ------
+    file
+        A binary file in the same folder, moved to `path` at the end and removed on an error.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with atomic_writer(target) as file:
+    ...     _ = file.write(b"whole")
+    >>> target.read_bytes()
+    b'whole'
+    """
+    if "\0" in os.fspath(path):
+        raise FileError(f"{path!r}: is not a path that this system can have.")
+    target = Path(os.path.abspath(path))  # a link is replaced like any other file: what it names may lie anywhere
+    if target.is_dir():
+        raise FileError(f"{path}: is a folder. Name a file to write to.")
+    # /dev/stdout is a link, and leads to an ordinary file where the shell says so; the link must stay.
+    if str(target.parent) in ("/dev", "/dev/fd", "/proc/self/fd") or (target.exists() and not target.is_file()):
+        raise FileError(f"{path}: is no ordinary file. Name a file to write to.")
+    try:
+        # mkstemp makes private files; the finished one gets the rights that a plain open() would give.
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written ({error.strerror}).") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode_for(target))
+        os.replace(name, target)
+    except BaseException as error:
+        Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # errors of other libraries have a text and no number
+            raise FileError(f"{path}: cannot be written ({error.strerror or ' '.join(str(error).split())}).") from error
+        raise
+
+
+def is_endless(handle: int) -> bool:
+    """Tell whether an open file is a device, such as ``/dev/zero``, that may never come to an end.
+
+    Parameters
+    ----------
+    handle : int
+        What `os.open` gave.
+
+    Returns
+    -------
+    bool
+        False for files, pipes, terminals and ``/dev/null``.
+
+    Examples
+    --------
+    >>> with open(os.devnull) as nothing:
+    ...     is_endless(nothing.fileno())
+    False
+    """
+    found = os.fstat(handle)
+    if not (stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)) or os.isatty(handle):
+        return False
+    return not os.path.samestat(found, os.stat(os.devnull))
+
+
+def lock(handle: int) -> bool:
+    """Lock an open file for this process, and tell whether it could be had; the lock ends with the process.
+
+    Parameters
+    ----------
+    handle : int
+        What `os.open` gave.
+
+    Returns
+    -------
+    bool
+        False if another process has it.
+    """
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def _mode_for(target: Path) -> int:
+    if target.exists() and not target.is_symlink():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+# Loaded on first use: who reads does not wait for what writes. The names stand in __init__.pyi.
+
+
+FilePath: TypeAlias = str | PathLike[str]
+
+CHUNK = 2**18
+"""Bytes that are read at a time."""
+
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError)
+_PACKED: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
+    (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),
+    (b"BZh", bz2.BZ2File),
+    (b"\xfd7zXZ\x00", lzma.LZMAFile),
+)
+
+
+def unpacked(path: FilePath, file: io.BufferedReader) -> io.BufferedReader:
+    """Return a file that gives the data as it was before packing; a plain file is given back as it is.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file, for messages.
+    file : binary file
+        At its start.
+
+    Returns
+    -------
+    binary file
+        To be closed in place of `file`.
+    """
+    start = file.peek(8)[:8]
+    for magic, unpack in _PACKED:
+        if start.startswith(magic):
+            return io.BufferedReader(_Unpacked(path, file, unpack(file)), CHUNK)
+    return file
+
+
+class _Unpacked(io.RawIOBase):
+    """Packed data as a raw file whose only trouble is a `FormatError`."""
+
+    def __init__(self, path: FilePath, file: IO[bytes], unpacked: Any) -> None:
+        self._path = path
+        self._file = file
+        self._unpacked = unpacked
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            return cast(int, self._unpacked.readinto(buffer))
+        except EOFError:
+            raise FormatError(
+                self._path, None, "the packed data is cut off. Copy or download the file again."
+            ) from None
+        except _DAMAGE:
+            raise FormatError(
+                self._path, None, "the packed data is damaged. Copy or download the file again."
+            ) from None
+
+    def close(self) -> None:
+        if not self.closed:
+            self._unpacked.close()
+            self._file.close()
+        super().close()
+
+
+def bare_suffix(path: FilePath) -> str:
+    """Return the ending of a file name in lower case, before the one that tells how it is packed.
+
+    Parameters
+    ----------
+    path : path-like
+        The name.
+
+    Returns
+    -------
+    str
+        With its dot, or empty.
+
+    Examples
+    --------
+    >>> bare_suffix("iris.CSV.gz")
+    '.csv'
+    """
+    return _unpacked_name(path).suffix.lower()
+
+
+def bare_stem(path: FilePath) -> str:
+    """Return the name of a file without its folder, its ending and the one that tells how it is packed.
+
+    Parameters
+    ----------
+    path : path-like
+        The name.
+
+    Returns
+    -------
+    str
+        An ending has letters alone: those of ``sales.2023`` and ``notes.v2`` belong to their names.
+
+    Examples
+    --------
+    >>> bare_stem("data/sales.2023.csv.gz"), bare_stem("sales.2023"), bare_stem("train.tsv")
+    ('sales.2023', 'sales.2023', 'train')
+    """
+    name = _unpacked_name(path)
+    return name.stem if name.suffix[1:].isalpha() else name.name
+
+
+def _unpacked_name(path: FilePath) -> Path:
+    name = Path(path)
+    return Path(name.stem) if name.suffix.lower() in (".gz", ".bz2", ".xz") else name
+
+
+def packing(path: FilePath, file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    """Return a file that packs what is written to it, as the name asks for.
+
+    Parameters
+    ----------
+    path : path-like
+        The name; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+    file : binary file
+        Where the packed data goes.
+
+    Returns
+    -------
+    context manager of a binary file
+        Equal content gives equal bytes, since no time is stored.
+    """
+    match Path(path).suffix.lower():
+        case ".gz":
+            return cast(IO[bytes], gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0))
+        case ".bz2":
+            return cast(IO[bytes], bz2.BZ2File(file, "wb"))
+        case ".xz":
+            return cast(IO[bytes], lzma.LZMAFile(file, "wb"))
+    return nullcontext(file)
+
+
+HEAD = 2**16
+"""Bytes at the start of a file that tell its format."""
+
+
+class Source:
+    r"""An open file that knows its name and how it starts.
+
+    It is a path itself, so every reader of this room takes one in place of a path. The first reader goes on with the
+    file that is already open; a file is opened anew only if it is read a second time.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; gzip, bzip2 and xz are unpacked, told by content and not by name. ``-`` is the standard input.
+
+    Attributes
+    ----------
+    head : bytes
+        How the unpacked content starts, up to 64 KiB.
+    notes : list of str
+        What readers have to tell about the file, such as a guessed encoding.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, is a folder or may not be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = target.write_bytes(b"Rome fell\n")
+    >>> source = Source(target)
+    >>> source.head, source.suffix
+    (b'Rome fell\n', '.txt')
+    >>> with source.open() as file:
+    ...     file.read()
+    b'Rome fell\n'
+    """
+
+    def __init__(self, path: FilePath) -> None:
+        self._path = path
+        self.notes: list[str] = []
+        self.names: frozenset[str] = frozenset()
+        """Columns that a table is known to have, which tell its header from data."""
+        raw = _open(path)
+        self._file: io.BufferedReader | None = unpacked(self, raw)
+        self.is_packed = self._file is not raw
+        self.head = _read_up_to(self._file, HEAD)
+        self.is_whole = len(self.head) < HEAD
+        """Whether the head is all there is."""
+
+    def __fspath__(self) -> str:
+        return str(self._path)
+
+    def __str__(self) -> str:
+        return "standard input" if self.is_stream else str(self._path)
+
+    __repr__ = __str__
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is the standard input, which can be read once only."""
+        return is_standard_input(self._path)
+
+    @property
+    def suffix(self) -> str:
+        """Ending of the name, before the one that tells how it is packed."""
+        return bare_suffix(self._path)
+
+    @property
+    def line_end(self) -> str:
+        """What its first line ends in: carriage return and line feed, or a line feed alone."""
+        first, end, _ = self.head.partition(b"\n")
+        return "\r\n" if end and first.endswith(b"\r") else "\n"
+
+    def open(self) -> io.BufferedReader:
+        """Return the content from its start on; close it, or use it in a ``with`` block.
+
+        Returns
+        -------
+        binary file
+            The file that was opened to look at its head, or a new one if that was handed out before.
+
+        Raises
+        ------
+        FileError
+            If the standard input is asked for twice.
+        """
+        file, self._file = self._file, None
+        if file is None:
+            if self.is_stream:
+                raise FileError("standard input: can be read only once. Save it in a file first.")
+            return unpacked(self, _open(self._path))
+        if self.is_packed or self.is_stream or not file.seekable():
+            return io.BufferedReader(_Replayed(self.head, file), CHUNK)
+        file.seek(0)
+        return file
+
+    def close(self) -> None:
+        """Close the file if nobody has asked for it."""
+        if self._file is not None and not self.is_stream:
+            self._file.close()
+        self._file = None
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self.close()
+
+
+def as_source(path: FilePath) -> Source:
+    """Return the source that a path is, or a new one.
+
+    Parameters
+    ----------
+    path : path-like or Source
+        The file.
+
+    Returns
+    -------
+    Source
+        An open file.
+    """
+    return path if isinstance(path, Source) else Source(path)
+
+
+def is_standard_input(path: FilePath) -> bool:
+    """Tell whether a name stands for the standard input.
+
+    Examples
+    --------
+    >>> is_standard_input("-"), is_standard_input("a.csv")
+    (True, False)
+    """
+    return not isinstance(path, bytes) and str(path) == "-"
+
+
+def open_bytes(path: FilePath) -> io.BufferedReader:
+    """Open a file for reading; gzip, bzip2 and xz are unpacked, told by content and not by name.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, or a `Source`; ``-`` is the standard input.
+
+    Returns
+    -------
+    file
+        A binary file to read from; close it, or use it in a ``with`` block.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, is a folder or may not be read.
+    FormatError
+        While reading, if packed data is cut off or damaged.
+
+    Examples
+    --------
+    >>> import gzip, pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "no-suffix"
+    >>> _ = target.write_bytes(gzip.compress(b"packed"))
+    >>> with open_bytes(target) as file:
+    ...     file.read()
+    b'packed'
+    """
+    return path.open() if isinstance(path, Source) else unpacked(path, _open(path))
+
+
+def _open(path: FilePath) -> io.BufferedReader:
+    if is_standard_input(path):
+        # A buffer of its own, so that closing it leaves the standard input of the process alone.
+        stdin: Any = sys.stdin.buffer
+        return io.BufferedReader(_Replayed(b"", stdin), CHUNK)
+    try:
+        file = open(path, "rb")  # noqa: SIM115 (closed by the reader that is handed out)
+    except FileNotFoundError:
+        raise FileError(f"{path}: no such file.") from None
+    except IsADirectoryError:
+        raise FileError(f"{path}: is a folder. Name a file to read.") from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
+    except ValueError as error:
+        raise FileError(f"{str(path)!r}: cannot be read ({error}).") from None
+    if is_endless(file.fileno()):
+        file.close()
+        raise FileError(f"{path}: is a device. Name a file to read.")
+    try:
+        file.peek(8)
+    except OSError as error:
+        file.close()
+        raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
+    return file
+
+
+def _read_up_to(file: IO[bytes], size: int) -> bytes:
+    """Read until there is enough; a pipe or packed data may come in pieces."""
+    pieces = []
+    while size > 0 and (piece := file.read(size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+class _Replayed(io.RawIOBase):
+    """The head that was read already, then the rest of the file."""
+
+    def __init__(self, head: bytes, file: io.BufferedReader) -> None:
+        self._head = memoryview(head)
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._head:
+            n = min(len(buffer), len(self._head))
+            buffer[:n] = self._head[:n]
+            self._head = self._head[n:]
+            return n
+        return self._file.readinto(buffer)
+
+    def close(self) -> None:
+        if not self.closed and self._file is not sys.stdin.buffer:
+            self._file.close()
+        super().close()
+
+
+MAX_LINE = 16 * 2**20
+"""Longest line in bytes that a reader accepts; no real text comes near it."""
+
+MAX_BLANK = 2**20
+"""Empty lines in a row after which a file is no text."""
+
+MAX_LINES = 2**18
+"""Most lines that one record may have, so that a file without blank lines cannot fill the memory."""
+
+_FOREIGN = (
+    (b"HANDFUL\0", "a model of handful. Name the data, not the model."),
+    (b"PK\x03\x04", "a zip archive. Unpack it first."),
+    (b"\x28\xb5\x2f\xfd", "a zstd file. Unpack it first (zstd -d)."),
+    (b"\x1f\x9d", "a compress file. Unpack it first (uncompress)."),
+)
+_WIDE = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+
+
+def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
+    r"""Lines of a UTF-8 text file, one after the other, in constant memory.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; gzip, bzip2 and xz are unpacked.
+
+    Yields
+    ------
+    (int, str)
+        One-based line number and the line without its end (``\n`` or ``\r\n``; no other character ends a line).
+        A byte order mark is dropped. A file whose only line ends are ``\r`` (old Macs) is refused.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, is a folder or may not be read.
+    FormatError
+        If the file is empty, binary, not UTF-8, damaged, has a line of more than `MAX_LINE` bytes, or far more than
+        `MAX_BLANK` empty lines in a row, as a small packed file may.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = target.write_bytes(b"one\r\ntwo")
+    >>> list(read_lines(target))
+    [(1, 'one'), (2, 'two')]
+    """
+    with open_bytes(path) as file:
+        number, n_blank, is_utf8 = 1, 0, False
+        rest = first_chunk(path, file)
+        refuse_lone_returns(path, rest)
+        while True:
+            end = rest.rfind(b"\n") + 1
+            if end:
+                text = decoded(path, number, rest[:end], after_utf8=is_utf8)
+                is_utf8 = is_utf8 or not text.isascii()
+                if "\r" in text:
+                    text = text.replace("\r\n", "\n")
+                lines = text.split("\n")
+                lines.pop()
+                n_blank = 0 if text.strip() else n_blank + len(lines)
+                if n_blank > MAX_BLANK:
+                    raise FormatError(path, number, f"expected text, got more than {MAX_BLANK:,} empty lines in a row.")
+                yield from enumerate(lines, number)
+                number += len(lines)
+                rest = rest[end:]
+            elif len(rest) > MAX_LINE:
+                raise FormatError(path, number, f"expected a line of at most {MAX_LINE:,} bytes, got a longer one.")
+            chunk = file.read(CHUNK)
+            if not chunk:
+                break
+            rest += chunk
+        if rest:
+            yield number, decoded(path, number, rest, after_utf8=is_utf8).removesuffix("\r")
+
+
+def read_whole(path: FilePath, limit: int = MAX_LINE) -> str:
+    r"""Text of a small file, with ``\n`` line ends.
+
+    Parameters
+    ----------
+    path : path-like
+        The file; gzip, bzip2 and xz are unpacked.
+    limit : int
+        Number of characters that is too much.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = target.write_bytes(b"one\r\ntwo\r\n")
+    >>> read_whole(target)
+    'one\ntwo'
+    """
+    lines = []
+    size = 0
+    for _, line in read_lines(path):
+        size += len(line) + 1
+        if size > limit:
+            raise FormatError(path, None, f"expected at most {limit:,} characters, got more.")
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def first_chunk(path: FilePath, file: IO[bytes], size: int = CHUNK) -> bytes:
+    r"""First bytes of a text file, without a byte order mark.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file, for messages.
+    file : binary file
+        As `open_bytes` gives it.
+    size : int
+        How many bytes to read.
+
+    Returns
+    -------
+    bytes
+        At least one byte.
+
+    Raises
+    ------
+    FormatError
+        If there are none, or they are the start of a model, of an archive or of UTF-16 or UTF-32 text.
+
+    Examples
+    --------
+    >>> import io
+    >>> first_chunk("a.txt", io.BytesIO("\ufeffRome".encode()))
+    b'Rome'
+    """
+    chunk = file.read(size)
+    if not chunk:
+        raise FormatError(path, None, "the file is empty.")
+    for magic, what in _FOREIGN:
+        if chunk.startswith(magic):
+            raise FormatError(path, None, f"expected text, got {what}")
+    for mark, name in _WIDE:
+        if chunk.startswith(mark):
+            raise FormatError(path, 1, f"expected UTF-8, got {name}. {_conversion(name)}")
+    chunk = chunk.removeprefix(b"\xef\xbb\xbf")
+    if not chunk:
+        raise FormatError(path, None, "the file is empty.")
+    return chunk
+
+
+def refuse_lone_returns(path: FilePath, chunk: bytes) -> None:
+    r"""Raise if all line ends are single carriage returns, since the whole file would count as one line.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file, for messages.
+    chunk : bytes
+        How it starts.
+
+    Raises
+    ------
+    FormatError
+        If there is a carriage return before the last byte, but no line feed.
+
+    Examples
+    --------
+    >>> refuse_lone_returns("a.txt", b"one\r\ntwo\r\n")
+    """
+    if b"\n" not in chunk and b"\r" in chunk[:-1]:
+        raise FormatError(
+            path,
+            1,
+            r"expected lines that end in \n or \r\n, got \r alone (old Mac). "
+            r"Convert the file, for example with: tr '\r' '\n' < OLD > NEW",
+        )
+
+
+def decoded(path: FilePath, number: int, data: bytes, *, after_utf8: bool = False) -> str:
+    """Return lines of a file as text.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file, for messages.
+    number : int
+        Number of the first of the lines, from 1 on.
+    data : bytes
+        The lines.
+    after_utf8 : bool
+        Whether lines above have letters that only UTF-8 writes so.
+
+    Returns
+    -------
+    str
+        The text.
+
+    Raises
+    ------
+    FormatError
+        If they are not UTF-8, or hold NUL bytes.
+
+    Examples
+    --------
+    >>> decoded("a.txt", 1, b"Rome")
+    'Rome'
+    """
+    if b"\0" in data:
+        line = number + data.count(b"\n", 0, data.index(b"\0"))
+        raise FormatError(path, line, "expected text, got a binary file (it holds NUL bytes).")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = number + data.count(b"\n", 0, error.start)
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        byte = data[error.start]
+        is_mixed = after_utf8 or not data.decode("utf-8", errors="ignore").isascii()
+        what_to_do = (
+            "Other letters of the file are UTF-8, so it has two encodings; write this line anew."
+            if is_mixed
+            else _conversion("LATIN1")
+        )
+        raise FormatError(
+            path, line, f"expected UTF-8, got byte 0x{byte:02x} at byte {column} of the line. {what_to_do}"
+        ) from None
+
+
+def _conversion(encoding: str) -> str:
+    return f"Convert the file, for example with: iconv -f {encoding} -t UTF-8 OLD > NEW"
+
+
+def refuse_mark(who: str, text: str) -> None:
+    r"""Raise if text that is to start a file would lose its first character when read.
+
+    Parameters
+    ----------
+    who : str
+        The function that writes, for the message.
+    text : str
+        The first line.
+
+    Raises
+    ------
+    DataError
+        If it starts with U+FEFF, the byte order mark.
+
+    Examples
+    --------
+    >>> refuse_mark("write_text", "Rome")
+    """
+    if text.startswith("\ufeff"):
+        raise DataError(f"{who}: a file must not start with U+FEFF, which is read as a byte order mark. Remove it.")
+
+
+@contextmanager
+def write_bytes(path: FilePath) -> Iterator[IO[bytes]]:
+    r"""Open a binary file that replaces `path` when the block ends well; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the finished file goes.
+
+    Yields
+    ------
+    file
+        A binary file to write to. Equal content gives equal bytes, since no time is stored.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.gz"
+    >>> with write_bytes(target) as file:
+    ...     _ = file.write(b"packed")
+    >>> target.read_bytes()[:2]
+    b'\x1f\x8b'
+    """
+    with atomic_writer(path) as file, packing(path, file) as packed:
+        yield packed
+
+
+@contextmanager
+def write_text_file(path: FilePath, line_end: str = "\n") -> Iterator[IO[str]]:
+    r"""Open a UTF-8 text file that replaces `path` when the block ends well; packed as by `write_bytes`.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the finished file goes.
+    line_end : str
+        What a ``\n`` becomes.
+
+    Yields
+    ------
+    file
+        A text file to write to.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with write_text_file(target) as file:
+    ...     _ = file.write("one\n")
+    >>> target.read_bytes()
+    b'one\n'
+    """
+    with write_bytes(path) as file:
+        text = io.TextIOWrapper(cast(Any, file), encoding="utf-8", newline=line_end, write_through=False)
+        try:
+            yield text
+            text.flush()
+        except UnicodeEncodeError as error:
+            character = error.object[error.start]
+            raise DataError(
+                f"{path}: UTF-8 cannot hold the lone surrogate {character!r}. Remove it from the text."
+            ) from None
+        finally:
+            # The wrapper must not close the file below it, which the outer block still needs.
+            text.detach()
+
+
+_LONGEST = 60
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it.
+
+    Parameters
+    ----------
+    value : object
+        Text, or anything else.
+
+    Returns
+    -------
+    str
+        Its `repr`, of at most some 60 characters.
+
+    Examples
+    --------
+    >>> shown("Rome"), shown([1, 2]), shown("9" * 100) == repr("9" * 57 + "...")
+    ("'Rome'", '[1, 2]', True)
+    """
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST else value[: _LONGEST - 3] + "...")
+    text = repr(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."

@@ -1,0 +1,720 @@
+"""Words in context: Senseval lexical samples and tables of contexts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+from xml.parsers import expat
+
+from handful.data.conll import Sharing
+from handful.data.csv import is_delimited, read_delimited
+from handful.data.files import MAX_LINE, FilePath, as_source, open_bytes, read_lines, shown
+from handful.data.formats import Format, Head, format_named, format_of
+from handful.data.records import Occurrence
+from handful.errors import FormatError, ParameterError
+
+if TYPE_CHECKING:
+    from handful.data.text import Token
+
+_MAX_BYTES = 2**20
+_MAX_VALUE = 1000
+_DECLARATION = re.compile(r"<!ENTITY\s+(%\s+)?(\S+)\s*([^>\"']*)(\"[^\"]*\"|'[^']*')?", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_REFERENCE = re.compile(r"&#x([0-9A-Fa-f]{1,6});|&#([0-9]{1,7});|&(amp|lt|gt|quot|apos);|([&%][^\s&%;]*;|&)")
+_PREDEFINED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def read_entities(path: FilePath) -> dict[str, str]:
+    r"""Read the ``<!ENTITY name "text">`` declarations of a DTD file.
+
+    Parameters
+    ----------
+    path : path-like
+        The DTD, in UTF-8 or else Latin-1.
+
+    Returns
+    -------
+    dict of str to str
+        Text of each entity; the first declaration of a name counts.
+
+    Raises
+    ------
+    FormatError
+        If an entity is external, a parameter entity, refers to another entity or is longer than 1,000 characters:
+        only plain text is taken, so that nothing is fetched and nothing can grow.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.dtd"
+    >>> _ = target.write_text('<!-- quotes -->\n<!ENTITY bquo "[bquo]">\n<!ENTITY eacute "&#233;">')
+    >>> read_entities(target)
+    {'bquo': '[bquo]', 'eacute': 'é'}
+    """
+    with open_bytes(path) as file:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise FormatError(path, None, f"expected a DTD of at most {_MAX_BYTES:,} bytes, got more.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    text = _without_comments(text)
+    entities: dict[str, str] = {}
+    for match in _DECLARATION.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        parameter, name, keyword, quoted = match.groups()
+        if parameter or keyword or not quoted or not _NAME.fullmatch(name):
+            raise FormatError(path, line, f"expected an entity of plain text, got {_short(match[0])}.")
+        value = _plain(path, line, name, quoted[1:-1])
+        if name not in _PREDEFINED:
+            entities.setdefault(name, value)
+    return entities
+
+
+def _without_comments(text: str) -> str:
+    """Replace comments by blank lines, so that line numbers stay right; one without end goes to the end."""
+    kept, *rest = text.split("<!--")
+    for part in rest:
+        comment, end, after = part.partition("-->")
+        kept += "\n" * comment.count("\n") + after
+        if not end:
+            break
+    return kept
+
+
+def _plain(path: FilePath, line: int, name: str, value: str) -> str:
+    def character(match: re.Match[str]) -> str:
+        hexadecimal, decimal, predefined, other = match.groups()
+        if other:
+            raise FormatError(
+                path, line, f"expected plain text for entity {shown(name)}, got a reference to {shown(other)}."
+            )
+        if predefined:
+            return _PREDEFINED[predefined]
+        code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+        return chr(code) if code <= 0x10FFFF else "\0"
+
+    value = _REFERENCE.sub(character, value)
+    if len(value) > _MAX_VALUE:
+        raise FormatError(path, line, f"expected at most {_MAX_VALUE:,} characters for entity {shown(name)}, got more.")
+    if _ILLEGAL.search(value):
+        raise FormatError(path, line, f"expected characters that XML allows in entity {shown(name)}, got others.")
+    return value
+
+
+def _short(text: str) -> str:
+    return repr(" ".join(text.split())[:60])
+
+
+def as_declarations(entities: dict[str, str]) -> bytes:
+    """Write a table of entities as declarations that an XML parser takes as plain text.
+
+    Parameters
+    ----------
+    entities : dict of str to str
+        As `read_entities` gives it.
+
+    Returns
+    -------
+    bytes
+        Declarations in UTF-8.
+
+    Examples
+    --------
+    >>> as_declarations({"bquo": "[<]"})
+    b'<!ENTITY bquo "[&#38;#60;]">'
+    """
+    # A value is read twice, when declared and when used: & and < must still be escaped after the first reading.
+    escapes = str.maketrans({"&": "&#38;#38;", "<": "&#38;#60;", '"': "&#34;", "%": "&#37;"})
+    return "\n".join(f'<!ENTITY {name} "{value.translate(escapes)}">' for name, value in entities.items()).encode()
+
+
+_MAX_DEPTH = 100
+_MAX_NAMES = 200
+_INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
+
+Split = Callable[[str], Iterable[str]]
+
+
+class SensevalParser:
+    """Collects occurrences while it is fed with XML.
+
+    Parameters
+    ----------
+    path : path-like
+        Name of the file, for messages and to find the DTD beside it.
+    answers : mapping of str to tuple of str
+        Senses that replace those of the file.
+    dtd : path-like or None
+        File that declares the entities.
+    split : callable
+        Cuts text into tokens.
+
+    Attributes
+    ----------
+    finished : list of Occurrence
+        Those read so far; whoever takes them clears the list.
+
+    Examples
+    --------
+    >>> parser = SensevalParser("a.xml", {}, None, str.split)
+    >>> parser.feed(b"<corpus><lexelt item='art.n'><instance id='art.1'><context>modern <head>art</head>")
+    >>> parser.feed(b"</context></instance>")
+    >>> [occurrence.id for occurrence in parser.finished]
+    ['art.1']
+    """
+
+    def __init__(
+        self, path: FilePath, answers: Mapping[str, tuple[str, ...]], dtd: FilePath | None, split: Split
+    ) -> None:
+        self._path = path
+        self._answers = answers
+        self._dtd = dtd
+        self._split = split
+        self._share = Sharing()
+        self.finished: list[Occurrence] = []
+        self._names: set[str] = set()
+        self._ids: set[str] = set()
+        self._depth = 0
+        self._word: str | None = None
+        self._id: str | None = None
+        self._source = ""
+        self._in_context = False
+        self._fed = 0
+        self._parser = parser = expat.ParserCreate()
+        parser.buffer_text = True
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = self._end
+        parser.CharacterDataHandler = self._characters
+        parser.StartDoctypeDeclHandler = self._check_doctype
+        parser.SkippedEntityHandler = self._refuse_entity
+        parser.ExternalEntityRefHandler = self._external
+        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
+        if dtd is not None:
+            parser.UseForeignDTD(True)
+        self._clear()
+
+    def _clear(self) -> None:
+        self._senses: list[str] = []
+        self._text: list[str] = []
+        self._size = 0
+        self._tokens: list[str] = []
+        self._marked: list[int] = []
+        self._target: int | None = None
+
+    def _fail(self, message: str) -> NoReturn:
+        raise FormatError(self._path, self._parser.CurrentLineNumber, message)
+
+    def feed(self, data: bytes, final: bool = False) -> None:
+        """Take in the next bytes; `final` says that there are no more."""
+        self._fed += len(data)
+        try:
+            self._parser.Parse(data, final)
+        except expat.ExpatError as error:
+            hint = self._hint(data) if error.code == _INVALID_TOKEN else ""
+            message = (
+                f"expected well-formed XML, got an error at column {error.offset + 1}: {expat.ErrorString(error.code)}."
+            )
+            raise FormatError(self._path, error.lineno, message + hint) from None
+        except (LookupError, ValueError) as error:
+            if isinstance(error, FormatError) or self._names:
+                raise
+            # Expat asks Python for encodings that it does not know itself.
+            raise FormatError(self._path, 1, f"expected a known encoding, got an error: {error}.") from None
+        # The parser holds an element back until it is whole, so one without end would fill the memory.
+        if self._fed - self._parser.CurrentByteIndex > MAX_LINE:
+            self._fail(f"expected XML elements of at most {MAX_LINE:,} bytes, got a longer one.")
+
+    def _hint(self, data: bytes) -> str:
+        place = self._parser.ErrorByteIndex - (self._fed - len(data))
+        if 0 <= place < len(data) and data[place] >= 0x80:
+            return ' Name the encoding on the first line, as in <?xml version="1.0" encoding="iso-8859-1"?>.'
+        return " Write & as &amp; and < as &lt; in text."
+
+    def _external(self, context: str | None, base: str | None, system: str | None, public: str | None) -> int:
+        # Nothing can be declared in the file, so the only thing that the parser can ask for is the DTD.
+        dtd = self._dtd
+        if dtd is None and system and system.lower().endswith(".dtd") and not set(system) & set("/\\:\0"):
+            beside = Path(self._path).parent / system
+            dtd = beside if beside.is_file() else None
+        if dtd is not None:
+            declarations = self._parser.ExternalEntityParserCreate(context, "utf-8")
+            declarations.Parse(as_declarations(read_entities(dtd)), True)
+        return 1
+
+    def _check_doctype(self, name: str, system: str | None, public: str | None, has_declarations: int) -> None:
+        # Bombs of nested entities, external entities and huge default attributes all need declarations in the file.
+        if has_declarations:
+            self._fail(
+                "expected no declarations in the file itself, got some. Declare entities in a DTD file beside it."
+            )
+
+    def _refuse_entity(self, name: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            self._fail(f"expected an entity that the DTD declares, got &{name[:60]};. Name the right DTD file.")
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            self._fail(f"expected at most {_MAX_DEPTH} elements inside one another, got more.")
+        self._names.add(name)
+        self._names.update(attributes)
+        if len(self._names) > _MAX_NAMES:
+            self._fail(f"expected at most {_MAX_NAMES} names of elements and attributes, got more.")
+        if name == "lexelt":
+            self._word = self._attribute(name, attributes, "item")
+        elif name == "instance":
+            self._start_instance(attributes)
+        elif name == "answer" and attributes.get("senseid"):
+            self._answer(attributes)
+        elif name == "context":
+            self._in_context = True
+        elif name in ("head", "sat"):
+            self._cut()
+
+    def _start_instance(self, attributes: dict[str, str]) -> None:
+        if self._word is None:
+            self._fail("expected <instance> inside <lexelt>, got it outside.")
+        if self._id is not None:
+            self._fail(f"expected the end of instance {self._id[:60]}, got another <instance>.")
+        self._id = self._attribute("instance", attributes, "id")
+        if self._id in self._ids:
+            self._fail(f"expected each instance once, got {shown(self._id)} again.")
+        self._ids.add(self._id)
+        self._source = attributes.get("docsrc", "")
+
+    def _answer(self, attributes: dict[str, str]) -> None:
+        if self._id is None:
+            self._fail("expected <answer> inside <instance>, got it outside.")
+        other = attributes.get("instance", self._id)
+        if other != self._id:
+            self._fail(f"expected an answer for the instance {shown(self._id)} around it, got one for {shown(other)}.")
+        self._grow(len(attributes["senseid"]))
+        self._senses.append(attributes["senseid"])
+
+    def _attribute(self, element: str, attributes: dict[str, str], name: str) -> str:
+        value = attributes.get(name, "")
+        if not value:
+            self._fail(f"expected the attribute {name!r} in <{element}>, got none.")
+        return value
+
+    def _characters(self, text: str) -> None:
+        if self._in_context:
+            self._grow(len(text))
+            self._text.append(text)
+
+    def _grow(self, size: int) -> None:
+        self._size += size
+        if self._size > MAX_LINE:
+            self._fail(f"expected an instance of at most {MAX_LINE:,} characters, got a longer one.")
+
+    def _cut(self) -> tuple[int, int]:
+        """Turn the text so far into tokens; return where they begin and end."""
+        begin = len(self._tokens)
+        if self._text:
+            self._tokens.extend(self._split("".join(self._text)))
+            self._text.clear()
+        return begin, len(self._tokens)
+
+    def _end(self, name: str) -> None:
+        self._depth -= 1
+        if name in ("head", "sat") and self._in_context:
+            begin, end = self._cut()
+            if name == "head" and self._target is None and begin < end:
+                self._target = begin
+                begin += 1
+            self._marked.extend(range(begin, end))
+        elif name == "context":
+            self._cut()
+            self._in_context = False
+        elif name == "lexelt":
+            self._word = None
+        elif name == "instance":
+            self._finish()
+
+    def _finish(self) -> None:
+        if self._word is None or self._id is None:
+            self._fail("expected <instance> inside <lexelt>, got it outside.")
+        if self._target is None:
+            self._fail(f"expected a word in <head> in the context of {self._id[:60]}, got none.")
+        senses = self._answers.get(self._id, self._senses)
+        tokens = self._share(self._tokens)
+        self.finished.append(
+            Occurrence(self._word, self._id, tokens, self._target, tuple(senses), tuple(self._marked), self._source)
+        )
+        self._id = None
+        self._clear()
+
+
+_CHUNK = 2**17
+_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|corpus|lexelt)")
+
+
+def read_senseval(
+    path: FilePath,
+    key: FilePath | Mapping[str, tuple[str, ...]] | None = None,
+    dtd: FilePath | None = None,
+    *,
+    split: Split = str.split,
+) -> Iterator[Occurrence]:
+    r"""Read the instances of a Senseval-2 or -3 lexical sample, one at a time.
+
+    Parameters
+    ----------
+    path : path-like
+        The XML file; gzip, bzip2 and xz are unpacked.
+    key : path-like, mapping or None
+        Answer key (or what `read_key` made of it). Where it names an instance, it counts instead of the answers in
+        the file.
+    dtd : path-like or None
+        File that declares the entities. None: the ``.dtd`` file that the document names, if it lies in the same folder.
+    split : callable
+        Cuts text into tokens. The default cuts at white space. Text of the British National Corpus in Senseval-2 has
+        punctuation attached to words; pass a tokenizer to cut it off.
+
+    Yields
+    ------
+    Occurrence
+        `target` is the first token of ``<head>``; further tokens of it, further heads and ``<sat>`` elements are the
+        `satellites`. The edges of these elements always part tokens. `senses` are as in the key, with the marks ``P``
+        (proper name) and ``U`` (unassignable).
+
+    Raises
+    ------
+    FormatError
+        With ``path:line:``, if the XML is broken, an instance has no id or no head or comes twice, an answer names
+        another instance than the one around it, an entity is not declared, or the file declares entities itself: no
+        entity is taken but plain text of the DTD, and nothing else is opened.
+
+    Notes
+    -----
+    Memory is bounded but for the ids: one instance at a time, at most 16 MiB each, nesting of at most 100 elements.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.xml"
+    >>> _ = target.write_text('<corpus><lexelt item="art.n"><instance id="art.1"><answer instance="art.1" '
+    ...     'senseid="art%1:06:00::"/><context>modern <head>art</head> .</context></instance></lexelt></corpus>')
+    >>> [(o.word, o.tokens, o.target, o.senses) for o in read_senseval(target)]
+    [('art.n', ('modern', 'art', '.'), 1, ('art%1:06:00::',))]
+    """
+    answers = key if isinstance(key, Mapping) else {} if key is None else read_key(key)
+    parser = SensevalParser(path, answers, dtd, split)
+    has_any = False
+    for chunk in _chunks(path):
+        parser.feed(chunk, final=not chunk)
+        if parser.finished:
+            has_any = True
+            yield from parser.finished
+            parser.finished.clear()
+    if not has_any:
+        raise FormatError(path, None, "expected <instance> elements of a Senseval lexical sample, got none.")
+
+
+def _chunks(path: FilePath) -> Iterator[bytes]:
+    """Yield the bytes of a file piece by piece, and nothing at its end."""
+    with open_bytes(path) as file:
+        chunk = file.read(_CHUNK)
+        if not chunk:
+            raise FormatError(path, None, "the file is empty.")
+        if b"\0" in chunk and chunk[:2] not in (b"\xff\xfe", b"\xfe\xff"):
+            raise FormatError(path, None, "expected XML, got a binary file (it holds NUL bytes).")
+        while chunk:
+            yield chunk
+            chunk = file.read(_CHUNK)
+    yield b""
+
+
+def read_key(path: FilePath) -> dict[str, tuple[str, ...]]:
+    """Read an answer key: ``word instance sense [sense ...]`` on each line.
+
+    Parameters
+    ----------
+    path : path-like
+        The key; text after ``!!`` is a remark.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Senses of each instance.
+
+    Raises
+    ------
+    FormatError
+        If a line has fewer than three words, or an instance comes twice.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.key"
+    >>> _ = target.write_text("art art.30003 P art%1:04:00::")
+    >>> read_key(target)
+    {'art.30003': ('P', 'art%1:04:00::')}
+    """
+    key: dict[str, tuple[str, ...]] = {}
+    for number, line in read_lines(path):
+        fields = line.partition("!!")[0].split()
+        if not fields:
+            continue
+        if len(fields) < 3:
+            raise FormatError(path, number, f"expected a word, an instance and its senses, got {len(fields)} field(s).")
+        if fields[1] in key:
+            raise FormatError(path, number, f"expected each instance once, got {fields[1][:60]} again.")
+        key[fields[1]] = tuple(fields[2:])
+    if not key:
+        raise FormatError(path, None, "expected a word, an instance and its senses on each line, got only blank lines.")
+    return key
+
+
+def read_sense_map(path: FilePath) -> dict[str, str]:
+    """Read a sense map for coarse scoring: ``sense [n parent ...]`` on each line.
+
+    Parameters
+    ----------
+    path : path-like
+        The map.
+
+    Returns
+    -------
+    dict of str to str
+        The coarse sense (the last parent on the line) of every sense that the file names; a sense without parent
+        stands for itself. A sense that is listed both with and without parent has the parent.
+
+    Raises
+    ------
+    FormatError
+        If a line has not the form above, or a sense has two different parents.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.map"
+    >>> _ = target.write_text("art%1:10:00:: 2 art%1:06:00::")
+    >>> read_sense_map(target)
+    {'art%1:10:00::': 'art%1:06:00::', 'art%1:06:00::': 'art%1:06:00::'}
+    """
+    parents: dict[str, str] = {}
+    senses: dict[str, None] = {}
+    for number, line in read_lines(path):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) % 2 == 0 or not all(count.isdigit() for count in fields[1::2]):
+            raise FormatError(path, number, f"expected a sense and pairs of a number and a parent, got {shown(line)}.")
+        senses.update(dict.fromkeys(fields[::2]))
+        if len(fields) > 1 and parents.setdefault(fields[0], fields[-1]) != fields[-1]:
+            raise FormatError(path, number, f"expected one parent of {fields[0][:60]}, got {fields[-1][:60]} too.")
+    if not senses:
+        raise FormatError(path, None, "expected senses and their parents, got only blank lines.")
+    return {sense: parents.get(sense, sense) for sense in senses}
+
+
+def is_senseval(head: Head) -> bool:
+    """Tell whether a file starts like XML."""
+    return _XML.match(head.text) is not None
+
+
+SENSEVAL_FORMAT = Format("senseval", "occurrences", is_senseval, read_senseval)
+
+
+_TEXT = ("text", "sentence", "context")
+_WORD = ("word", "target", "lemma")
+_PLACE = ("target_index", "index", "position", "token_index")
+_SENSE = ("sense", "senses", "sense_id")
+
+
+def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
+    r"""Read words in context from separated columns with a header.
+
+    Parameters
+    ----------
+    path : path-like
+        Columns ``text`` (or sentence, context), ``word`` (or target, lemma) or its place or both, and ``sense`` (empty where it
+        is not known). A place is ``target_index`` (position of the token, text cut at blanks) or ``start`` and ``end``
+        (characters). Without a place the word is looked for in the text; without a word it is the token there, in lower case.
+
+    Yields
+    ------
+    Occurrence
+        In the order of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("text\tword\tsense\nthe river bank\tbank\tshore\n")
+    >>> [(o.word, o.tokens, o.target, o.senses) for o in read_sense_table(target)]
+    [('bank', ('the', 'river', 'bank'), 2, ('shore',))]
+    """
+    source = as_source(path)
+    number = 0
+    for frame in read_delimited(source, bounded=False):
+        names = {name.lower(): name for name in frame.columns}
+        for row in frame.iter_rows(named=True):
+            number += 1
+            yield _occurrence(source, number, {low: str(row[name]).strip() for low, name in names.items()})
+
+
+def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
+    text, word = _cell(row, _TEXT), _cell(row, _WORD)
+    senses = tuple(_cell(row, _SENSE).replace("|", " ").split())
+    target, tokens = (
+        _numbered(path, number + 1, text, row) if _cell(row, _PLACE) else _located(path, number + 1, text, row)
+    )
+    word = word or tokens[target].lower()
+    return Occurrence(word, row.get("id") or f"{word}.{number}", tokens, target, senses)
+
+
+def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
+    """Return the token that the row counts, of a text with blanks between tokens."""
+    tokens, place = tuple(text.split()), _cell(row, _PLACE)
+    if not place.isdigit() or int(place) >= len(tokens):
+        raise FormatError(path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}.")
+    return int(place), tokens
+
+
+def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
+    """Return the token at the character that the row names, or else the first that is the word."""
+    from handful.data.text import tokenize
+
+    cut = tokenize(text)
+    start = int(row["start"]) if row.get("start", "").isdecimal() else _find(path, line, cut, _cell(row, _WORD))
+    target = next((i for i, token in enumerate(cut) if token.start <= start < token.end), -1)
+    if target < 0:
+        raise FormatError(path, line, f"expected a word at character {start} of the text, got none.")
+    return target, tuple(token.text for token in cut)
+
+
+def _find(path: FilePath, line: int, cut: Sequence[Token], word: str) -> int:
+    bare = word.split(".")[0].lower()
+    # The very word comes before a form of it.
+    ranked = sorted(cut, key=lambda token: token.text.lower() != bare)
+    for token in ranked:
+        if bare and token.text.lower().startswith(bare):
+            return token.start
+    raise FormatError(path, line, f"expected the word {shown(word)} in the text, got it nowhere.")
+
+
+def _cell(row: dict[str, str], names: tuple[str, ...]) -> str:
+    return next((row[name] for name in names if name in row), "")
+
+
+def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None:
+    """Write words in context as columns between tabs.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes.
+    occurrences : iterable of Occurrence
+        What to write; tokens with blanks between them.
+    """
+    from handful.data.files import write_text_file
+
+    with write_text_file(path) as file:
+        file.write("id\ttext\tword\ttarget_index\tsense\n")
+        for item in occurrences:
+            cells: list[Any] = [item.id, " ".join(item.tokens), item.word, item.target, " ".join(item.senses)]
+            file.write("\t".join(map(str, cells)) + "\n")
+
+
+def is_sense_table(head: Head) -> bool:
+    """Tell a table whose header names a text, a word or its place, and a sense."""
+    return names_text_and_word(head) and bool(_named(head) & set(_SENSE)) and is_delimited(head)
+
+
+def names_text_and_word(head: Head) -> bool:
+    r"""Tell whether the first line of a table names a text, and a word or its place.
+
+    Examples
+    --------
+    >>> names_text_and_word(Head(b"id,text,word\n1,the river bank,bank\n"))
+    True
+    """
+    names = _named(head)
+    return bool(names & set(_TEXT)) and (bool(names & {*_WORD, "target_index"}) or {"start", "end"} <= names)
+
+
+def _named(head: Head) -> set[str]:
+    first = head.filled[0].lower() if head.filled else ""
+    return {name.strip(' "') for name in first.replace("\t", ",").replace(";", ",").split(",")}
+
+
+SENSE_TABLE_FORMAT = Format(
+    "sense-table", "occurrences", is_sense_table, read_sense_table, write_sense_table, (".tsv",)
+)
+
+
+def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath | None = None) -> Iterator[Occurrence]:
+    r"""Read words in context, told apart by content.
+
+    Parameters
+    ----------
+    path : path-like
+        Senseval XML, or separated columns with text, word or its place and, where it is known, sense (see
+        `handful.data.senses.read_sense_table`).
+    key, dtd : path-like or None
+        Answer key and declarations that go with Senseval XML.
+
+    Returns
+    -------
+    iterator of Occurrence
+        In the order of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_text("text,word,sense\nthe river bank,bank,shore\n")
+    >>> [item.senses for item in read_occurrences(target)]
+    [('shore',)]
+    """
+    source = as_source(path)
+    format = format_of(source)
+    if format.name == "senseval":
+        return read_senseval(source, key=key, dtd=dtd)
+    if format.yields == "table" and names_text_and_word(Head.of(source)):
+        format = format_named("sense-table")  # new contexts have no senses yet
+    if format.yields != "occurrences":
+        raise FormatError(
+            path,
+            None,
+            "expected Senseval XML, or a table with the columns text and word or start and end (and sense, where it is known), got "
+            f"{'a table without them' if format.yields == 'table' else 'something else'}.",
+        )
+    if key is not None or dtd is not None:
+        raise ParameterError(f"{path}: a key and a DTD go with Senseval XML, got a {format.name}.")
+    occurrences: Iterator[Occurrence] = format.read(source)
+    return occurrences
+
+
+def read_answers(path: FilePath) -> dict[str, tuple[str, ...]]:
+    r"""Read the senses of instances: from an answer key, or from words in context that have their senses.
+
+    Parameters
+    ----------
+    path : path-like
+        Lines of ``word instance sense ...``, or anything that `read_occurrences` takes.
+
+    Returns
+    -------
+    dict of str to tuple of str
+        Senses of each instance; contexts without a sense are left out.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
+    >>> _ = target.write_text("text,word,sense\nthe river bank,bank,shore\n")
+    >>> read_answers(target)
+    {'bank.1': ('shore',)}
+    """
+    source = as_source(path)
+    if format_of(source).yields != "occurrences":
+        return read_key(path)
+    return {item.id: item.senses for item in read_occurrences(source) if item.senses}

@@ -1,0 +1,567 @@
+"""Parquet, Arrow, Excel and ARFF tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import struct
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import time
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from handful.data.csv import (
+    BATCH,
+    MAX_CELLS,
+    MAX_TABLE,
+    check_names,
+    default_names,
+    is_header,
+    note_of,
+    read_bounded,
+    refuse_nameless,
+    refuse_nested,
+    refuse_size,
+    refuse_width,
+)
+from handful.data.files import CHUNK, FilePath, Source, as_source, read_lines, shown, write_bytes
+from handful.data.formats import Format, Head, format_for
+from handful.errors import DataError, FormatError, require
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.data.table import Table
+
+
+@contextmanager
+def panics_unsaid() -> Iterator[None]:
+    """Let stderr go nowhere while a damaged file may make polars panic; the panic comes as an exception as well."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # there is no stderr
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    os.close(nowhere)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+_READ_ALL = """
+import io, sys, polars
+rows, size = map(int, sys.argv[1:3])
+lazy = polars.scan_parquet(sys.argv[3] if sys.argv[3:] else io.BytesIO(sys.stdin.buffer.read()))
+for start in range(0, rows, size):
+    lazy.slice(start, size).collect()
+"""
+
+
+def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    """Read a Parquet file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    bounded : bool
+        Whether to read it into memory as a whole, and to refuse what is too large for that.
+
+    Yields
+    ------
+    polars.DataFrame
+        Rows; at least one frame.
+    """
+    from polars.exceptions import PanicException, PolarsError
+
+    try:
+        yield from _frames(as_source(path), bounded)
+    except FormatError:
+        raise
+    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
+        raise FormatError(path, None, "the Parquet data is damaged. Copy or write the file again.") from None
+
+
+def _frames(source: Source, bounded: bool) -> Iterator[pl.DataFrame]:
+    import polars as pl
+
+    is_file = not source.is_packed and not source.is_stream
+    place = Path(source) if is_file and not bounded else io.BytesIO(read_bounded(source))
+    with panics_unsaid():
+        lazy = pl.scan_parquet(place)
+        schema = lazy.collect_schema()
+    refuse_width(source, len(schema))
+    refuse_nameless(source, schema)
+    refuse_nested(source, schema)
+    with panics_unsaid():
+        n_rows = lazy.select(pl.len()).collect().item() if len(schema) else 0
+    # A few bytes of Parquet can stand for any number of equal cells.
+    if bounded and n_rows * len(schema) > MAX_CELLS:
+        refuse_size(source, None, f"{MAX_CELLS:,} cells")
+    size = max(n_rows, 1) if bounded else BATCH
+    if not _can_be_outlived(place, n_rows, size):
+        raise ValueError
+    for start in range(0, max(n_rows, 1), size):
+        with panics_unsaid():
+            frame = lazy.slice(start, size).collect()
+        if any(len(column) != len(frame) for column in frame.iter_columns()):  # older polars do not look
+            raise ValueError
+        yield frame
+
+
+def _can_be_outlived(place: Path | io.BytesIO, n_rows: int, size: int) -> bool:
+    """Tell whether a process that reads all rows comes to its end.
+
+    A damaged file can make polars ask for more memory than there is, and then the whole process is aborted. So a process
+    of its own reads the file first; it takes a sixth of a second, and as long as reading does. Errors are not its matter.
+    """
+    name, data = ([str(place)], None) if isinstance(place, Path) else ([], place.getvalue())
+    command = [sys.executable, "-P", "-c", _READ_ALL, str(n_rows), str(size), *name]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, check=False)
+    except OSError:  # there is no process to be had
+        return True
+    return done.returncode in (0, 1)
+
+
+def write_parquet(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
+    """Write frames as Parquet.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes.
+    frames : iterable of polars.DataFrame
+        Rows; held in memory until all of them are there.
+    """
+    write_whole(path, frames, lambda frame, buffer: frame.write_parquet(buffer))
+
+
+def write_whole(path: FilePath, frames: Iterable[pl.DataFrame], write: Any) -> None:
+    """Write all frames as one, in a format that cannot be written row by row."""
+    import polars as pl
+
+    buffer = io.BytesIO()
+    write(pl.concat(list(frames), how="vertical_relaxed"), buffer)
+    with write_bytes(path) as file:
+        file.write(buffer.getbuffer())
+
+
+def is_parquet(head: Head) -> bool:
+    """Tell Parquet by its mark, or by its name, so that a damaged file is told as such."""
+    return head.data.startswith(b"PAR1") or head.suffix == ".parquet"
+
+
+PARQUET_FORMAT = Format("parquet", "table", is_parquet, read_parquet, write_parquet, (".parquet",), is_text=False)
+
+
+def read_arrow(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    """Read an Arrow (Feather) file.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    bounded : bool
+        Not used: the file is read as a whole in any case.
+
+    Yields
+    ------
+    polars.DataFrame
+        All rows.
+    """
+    import polars as pl
+    from polars.exceptions import PanicException, PolarsError
+
+    data = read_bounded(path)
+    try:
+        with panics_unsaid():
+            refuse_width(path, len(pl.read_ipc_schema(io.BytesIO(data))))
+            frame = pl.read_ipc(io.BytesIO(data))
+    except FormatError:
+        raise
+    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
+        raise FormatError(path, None, "the Arrow data is damaged. Copy or write the file again.") from None
+    refuse_nameless(path, frame.columns)
+    refuse_nested(path, frame.schema)
+    if frame.height * frame.width > MAX_CELLS:
+        refuse_size(path, None, f"{MAX_CELLS:,} cells")
+    yield frame
+
+
+def write_arrow(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
+    """Write frames as an Arrow file.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes.
+    frames : iterable of polars.DataFrame
+        Rows; held in memory until all of them are there.
+    """
+    write_whole(path, frames, lambda frame, buffer: frame.write_ipc(buffer))
+
+
+def is_arrow(head: Head) -> bool:
+    """Tell an Arrow file by its mark, or by its name."""
+    return head.data.startswith(b"ARROW1") or head.suffix in ARROW_FORMAT.suffixes
+
+
+ARROW_FORMAT = Format(
+    "arrow", "table", is_arrow, read_arrow, write_arrow, (".arrow", ".feather", ".ipc"), is_text=False
+)
+
+
+_LOOK = 200
+_MOST_USED = 5 * 10**7  # cells between the first and the last of a sheet
+_FAR = 2**31
+_LONGEST_TAG = 256
+_CELL = re.compile(rb'<(?:row|c)\b[^>]{0,200}?\br="([A-Z]*)([0-9]+)"')
+_FIRST_YEAR = 1900  # a time without a day is one of the day before it
+
+
+def read_excel(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    """Read the largest sheet of a workbook; columns of numbers, dates or truth values keep their type.
+
+    Parameters
+    ----------
+    path : path-like
+        The workbook.
+    bounded : bool
+        Not used: a workbook is read as a whole in any case.
+
+    Yields
+    ------
+    polars.DataFrame
+        All rows of the sheet.
+
+    Notes
+    -----
+    Blank rows and columns around the table are dropped. Where there are several sheets with cells, a note names the one
+    that was read. The range of the cells that are there is measured before anything is read, whatever the sheet declares.
+    """
+    source = as_source(path)
+    fastexcel = require("fastexcel", extra="excel", why="a workbook (.xlsx)")
+    data = read_bounded(source)
+    _check_used_range(source, data)
+    try:
+        book = fastexcel.read_excel(data)
+        sheets = [book.load_sheet(name, header_row=None, dtypes="string") for name in book.sheet_names]
+    except (fastexcel.FastExcelError, OSError, ValueError):
+        raise FormatError(source, None, "the workbook is damaged, or not of the .xlsx kind. Save it again.") from None
+    sheets = [sheet for sheet in sheets if sheet.width and sheet.height]
+    if not sheets:
+        raise FormatError(source, None, "no cells. Is this the right workbook?")
+    largest = max(sheets, key=lambda sheet: sheet.width * sheet.height)
+    if len(sheets) > 1:
+        source.notes.append(f"The workbook has {len(sheets)} sheets; {largest.name!r}, the largest, was read.")
+    cells = _named(source, largest.to_polars())
+    types = _cell_types(book, largest)
+    yield cells.with_columns(
+        retyped(cells[name], dtype) for name, dtype in zip(cells.columns, types, strict=True)
+    ).fill_null("")
+
+
+def _check_used_range(source: Source, data: bytes) -> None:
+    """Raise if the cells of a sheet span more than can be held; a few far cells are enough for that."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            for name in archive.namelist():
+                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                    with archive.open(name) as sheet:
+                        _check_sheet(source, sheet)
+    except FormatError:
+        raise
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, OSError, RuntimeError, ValueError):
+        raise FormatError(source, None, "the workbook is damaged, or not of the .xlsx kind. Save it again.") from None
+
+
+def _check_sheet(source: Source, sheet: IO[bytes]) -> None:
+    rows, columns = [_FAR, 0], [_FAR, 0]
+    rest, n_bytes = b"", 0
+    while chunk := sheet.read(CHUNK):
+        n_bytes += len(chunk)
+        rest += chunk
+        for letters, digits in _CELL.findall(rest):
+            row, column = int(digits[:9]), 0
+            for letter in letters[:4]:
+                column = 26 * column + letter - 64
+            rows = [min(rows[0], row), max(rows[1], row)]
+            columns = [min(columns[0], column), max(columns[1], column)]
+        rest = rest[-_LONGEST_TAG:]
+        if n_bytes > MAX_TABLE or (rows[1] - rows[0] + 1) * (columns[1] - columns[0] + 1) > _MOST_USED:
+            raise FormatError(
+                source,
+                None,
+                f"the cells of a sheet span more than {_MOST_USED:,} cells. Delete cells far from the table.",
+            )
+
+
+def _cell_types(book: Any, sheet: Any) -> list[Any]:
+    """Return the type of each filled column below the first filled row; text where cells differ in type."""
+    import polars as pl
+
+    texts = sheet.to_polars()
+    filled = [name for name in texts.columns if texts[name].null_count() < texts.height]
+    top = int(texts.select(pl.any_horizontal(pl.all().is_not_null()).arg_max()).item())
+    below = texts[top + 1 :]
+    unsure = {name: "string" for name in texts.columns if below[name].null_count() == below.height}
+    skipped = top + 1
+    # Rows are skipped from the top of the sheet, cells are counted from the first that is filled.
+    for _ in range(2):
+        typed = book.load_sheet(
+            sheet.name, header_row=None, skip_rows=skipped, schema_sample_rows=None, dtypes=unsure or None
+        )
+        skipped += typed.height - below.height
+    if typed.height != below.height or typed.width != texts.width:
+        return [pl.String] * len(filled)
+    types = dict(zip(texts.columns, typed.to_polars().dtypes, strict=True))
+    return [types[name] for name in filled]
+
+
+def retyped(cells: pl.Series, dtype: Any) -> pl.Series:
+    """Return text from a workbook as what it was there, or as it is where one cell is something else.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> retyped(pl.Series(["2", None, "0.5"]), pl.Float64).to_list(), retyped(pl.Series(["2", "?"]), pl.Float64).to_list()
+    ([2.0, None, 0.5], ['2', '?'])
+    """
+    import polars as pl
+
+    filled = cells.set(cells == "", None)
+    if dtype == pl.Boolean:
+        typed = filled.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
+    elif dtype.is_temporal():
+        typed = filled.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
+        if typed.null_count() == len(typed):
+            typed = filled.str.to_date("%Y-%m-%d", strict=False)
+        elif (typed.dt.year().drop_nulls() < _FIRST_YEAR).all():
+            typed = typed.dt.time()
+        elif (typed.dt.time().drop_nulls() == time(0)).all():
+            typed = typed.dt.date()
+    elif dtype.is_numeric():
+        typed = filled.cast(dtype, strict=False)
+        whole = typed.cast(pl.Int64, strict=False)
+        typed = whole if (whole == typed).all() else typed
+    else:
+        return cells
+    return typed if typed.null_count() == filled.null_count() else cells
+
+
+def _named(source: Source, cells: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    cells = cells.select(column for column in cells.get_columns() if column.null_count() < cells.height)
+    cells = cells.filter(pl.any_horizontal(pl.all().is_not_null()))
+    rows = [["" if cell is None else cell for cell in row] for row in cells.head(_LOOK).iter_rows()]
+    if source.names & set(rows[0]) or is_header(rows[0], rows[1:]):
+        names = check_names(source, None, rows[0])
+        cells = cells[1:]
+    else:
+        names = default_names(cells.width)
+        source.notes.append(note_of(cells.width))
+    cells.columns = names
+    return cells.fill_null("")
+
+
+def write_excel(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
+    """Write frames as a workbook of one sheet.
+
+    Parameters
+    ----------
+    path : path-like
+        Where the file goes.
+    frames : iterable of polars.DataFrame
+        Rows; held in memory until all of them are there.
+    """
+    require("xlsxwriter", extra="excel", why="a workbook (.xlsx)")
+
+    import polars as pl
+
+    # Numbers are shown as they are: no three places after the point, no commas in years.
+    shown: Any = {pl.Int64: "General", pl.Float64: "General"}
+
+    def write(frame: pl.DataFrame, buffer: Any) -> None:
+        frame.write_excel(io.BytesIO() if buffer is None else buffer, worksheet="rows", dtype_formats=shown)
+
+    write_whole(path, frames, write)
+
+
+def is_excel(head: Head) -> bool:
+    """Tell a workbook by the archive that it is and a name of its parts, or by its name."""
+    is_archive = head.data.startswith(b"PK\x03\x04")
+    return is_archive and (head.suffix == ".xlsx" or b"[Content_Types].xml" in head.data or b"xl/" in head.data)
+
+
+EXCEL_FORMAT = Format("excel", "table", is_excel, read_excel, write_excel, (".xlsx",), is_text=False)
+
+
+_ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"[^"]*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
+
+
+def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    r"""Read a table of Weka; all cells are text, and ``?`` is a missing one.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    bounded : bool
+        Not used: the file is read as a whole in any case.
+
+    Yields
+    ------
+    polars.DataFrame
+        All rows.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.arff"
+    >>> _ = target.write_text("@relation r\n@attribute x numeric\n@attribute 'the class' {a,b}\n@data\n1,a\n2,?\n")
+    >>> [(frame.columns, frame.rows()) for frame in read_arff(target)]
+    [(['x', 'the class'], [('1', 'a'), ('2', '?')])]
+    """
+    names: list[str] = []
+    rows: list[list[str]] = []
+    in_data = False
+    for number, line in read_lines(path):
+        bare = line.strip()
+        if not bare or bare.startswith("%"):
+            continue
+        if in_data:
+            rows.append(_row(path, number, bare, len(names)))
+            if len(rows) * len(names) > MAX_CELLS:
+                refuse_size(path, number, f"{MAX_CELLS:,} cells")
+        elif bare.lower().startswith("@data"):
+            in_data = True
+        elif match := _ATTRIBUTE.fullmatch(bare):
+            names.append(match[1].strip("'\""))
+            refuse_width(path, len(names))
+    if not in_data or not names:
+        raise FormatError(path, None, "expected attributes and @data, got none.")
+    yield _frame(check_names(path, None, names), rows)
+
+
+def _frame(names: list[str], rows: list[list[str]]) -> pl.DataFrame:
+    import polars as pl
+
+    cells = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pl.DataFrame([pl.Series(name, column, dtype=pl.String) for name, column in zip(names, cells, strict=True)])
+
+
+def _row(path: FilePath, number: int, line: str, width: int) -> list[str]:
+    if line.startswith("{"):
+        raise FormatError(path, number, "expected a cell for every attribute, got a sparse row. Write it out in full.")
+    quote = "'" if "'" in line else '"'
+    try:
+        cells = next(csv.reader([line], quotechar=quote, escapechar="\\", skipinitialspace=True))
+    except csv.Error:  # a return inside a cell
+        cells = []
+    if len(cells) != width:
+        raise FormatError(path, number, f"expected {width} cells, one for each attribute, got {shown(line)}.")
+    return [cell.strip() for cell in cells]
+
+
+def is_arff(head: Head) -> bool:
+    """Tell a file whose first line that is no comment names a relation."""
+    first = next((line for line in head.filled if not line.startswith("%")), "")
+    return first.lower().startswith("@relation")
+
+
+ARFF_FORMAT = Format("arff", "table", is_arff, read_arff)
+
+
+def write_table(path: FilePath, table: Table) -> None:
+    """Write the cells of a table.
+
+    Parameters
+    ----------
+    path : path-like
+        The ending chooses the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.json``, ``.parquet``, ``.arrow`` or ``.xlsx``, with
+        ``.gz``, ``.bz2`` or ``.xz`` after it to compress it.
+    table : Table
+        What to write.
+
+    Raises
+    ------
+    ParameterError
+        If the name has another ending.
+    DataError
+        If there are no columns, or infinite numbers are to go into JSON. NaN becomes a missing cell there.
+    """
+    write_frames(path, [table.cells])
+
+
+def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return rows whose texts no spreadsheet takes for a formula: an apostrophe stands before what would begin one.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Rows.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same with such cells and names of columns changed; numbers, also those in texts, stay as they are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> without_formulas(pl.DataFrame({"x": ["=1+1", "-2", "@a", "b"]}))["x"].to_list()
+    ["'=1+1", '-2', "'@a", 'b']
+    """
+    import polars as pl
+
+    formula = r"^\s*[=+\-@]|^[\t\r]"
+    number = r"^\s*[+\-]?[0-9.,]+([eE][+\-]?[0-9]+)?\s*%?$"
+    texts = [name for name, kind in frame.schema.items() if kind == pl.String]
+    cells = [
+        pl.when(pl.col(name).str.contains(formula) & ~pl.col(name).str.contains(number))
+        .then(pl.lit("'") + pl.col(name))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name in texts
+    ]
+    return frame.with_columns(cells).rename({n: f"'{n}" for n in frame.columns if re.search(formula, n)})
+
+
+def write_frames(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
+    """Write rows that come in pieces.
+
+    Parameters
+    ----------
+    path : path-like
+        As for `write_table`.
+    frames : iterable of polars.DataFrame
+        Pieces with the same columns; Parquet, Arrow and workbooks hold them in memory until the last one.
+
+    Raises
+    ------
+    ParameterError
+        If the name has another ending; before the first piece is asked for.
+    """
+    format = format_for(path, "table")
+
+    def checked() -> Iterable[pl.DataFrame]:
+        for frame in frames:
+            if not frame.width:
+                raise DataError("write_table: the table must have columns, got none.")
+            yield frame
+
+    assert format.write is not None, "format_for gives formats that can write"
+    format.write(path, checked())

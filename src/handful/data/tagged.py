@@ -1,0 +1,868 @@
+"""Tagged sentences and trees, from any format."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from handful.data.chunks import Span, spans
+from handful.data.conll import (
+    COLUMNS_HEADER,
+    NOT_TAGS,
+    columns_header,
+    conllu_text,
+    guess_columns,
+    named_columns,
+    read_conll,
+    read_conllu,
+)
+from handful.data.files import FilePath, Source, as_source
+from handful.data.formats import Format, Head, format_named, format_of
+from handful.data.json_records import first_object
+from handful.data.records import Sentence, Tree
+from handful.data.spans import BESIDE, RECORD, is_standoff_folder, places_of, read_prodigy, read_standoff_folder
+from handful.data.text import Cut, TokenStyle, is_plain, is_raw, pieces_of, read_raw, read_text, refuse_cut
+from handful.errors import DataError, FileError, FormatError, ParameterError, counted
+
+_LONG = 150
+_TYPELESS = frozenset({"B-", "I-", "E-", "S-", "L-", "U-"})
+_FEWEST_WHOLE, _LEAST_WHOLE = 3, 0.001  # contractions that are worth a note: in all, and of all tokens
+
+
+def notes_on_tags(tags: Sequence[Sequence[str]]) -> list[str]:
+    """Return what a person should know about the tags of some sentences.
+
+    Parameters
+    ----------
+    tags : sequence of sequences of str
+        One tag a token.
+
+    Returns
+    -------
+    list of str
+        Sentences: on text without blank lines between sentences, on numbers in place of tags, on spans without a type, and on
+        spans that go on without having begun.
+
+    Examples
+    --------
+    >>> print(*notes_on_tags([["B-LOC", "I-PER"], ["B-LOC", "O"], ["B-PER", "I-PER"]]))
+    1 of 4 spans begins with I- (such as I-PER after B-LOC), not with B-; it is read as a span of its own.
+    """
+    return [*_on_length(tags), *_on_numbers(tags), *_on_typeless(tags), *_on_spans(tags)]
+
+
+def notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
+    """Return a note if many contractions, and most of them, are one token, while raw text is cut at their apostrophes.
+
+    Parameters
+    ----------
+    sentences : iterable of iterables of str
+        Tokens.
+
+    Returns
+    -------
+    list of str
+        One sentence, or none.
+
+    Examples
+    --------
+    >>> print(*notes_on_tokens([["it", "didn't"], ["we're", "here"], ["don't"]]))
+    3 tokens such as "didn't" are cut in raw text (did n't), ...
+    """
+    tokens = [token for sentence in sentences for token in sentence]
+    whole: Counter[str] = Counter()
+    pieces_of_whole: dict[str, list[str]] = {}
+    n_cut = 0
+    for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
+        if "'" not in token and "\u2019" not in token:
+            continue
+        if len(pieces) > 1 and any(map(str.isalnum, pieces)):
+            whole[token] += 1
+            pieces_of_whole[token] = pieces
+        else:
+            n_cut += len(token) > 1
+    n_whole = whole.total()
+    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * len(tokens)) or n_whole <= n_cut:
+        return []
+    example = max(whole, key=lambda token: whole[token])
+    cut = " ".join(pieces_of_whole[example])
+    return [
+        f'{n_whole:,} tokens such as "{example}" are cut in raw text ({cut}), which the tagger has not '
+        "seen. Give it texts with blanks between tokens, one sentence a line, or cut such tokens here."
+    ]
+
+
+def _on_length(tags: Sequence[Sequence[str]]) -> list[str]:
+    n_tokens = sum(map(len, tags))
+    if n_tokens <= _LONG * len(tags):
+        return []
+    return [
+        f"The {n_tokens:,} tokens are {counted(len(tags), 'sentence')}, {n_tokens // len(tags):,} tokens each. "
+        "Is a blank line missing after each sentence?"
+    ]
+
+
+def _on_numbers(tags: Sequence[Sequence[str]]) -> list[str]:
+    kinds = {tag for row in tags for tag in row}
+    if len(kinds) < 2 or not all(map(str.isdecimal, kinds)):
+        return []
+    return [
+        f"All {len(kinds):,} tags are numbers, as data sets of Hugging Face have them, so that nobody knows which are spans. "
+        "Write their names (there: dataset.features[...].feature.names)."
+    ]
+
+
+def _on_typeless(tags: Sequence[Sequence[str]]) -> list[str]:
+    """Tell of tags such as B- that name no type, which is a type of its own for ``conlleval``, too."""
+    places = [(number, tag) for number, row in enumerate(tags, start=1) for tag in row if tag in _TYPELESS]
+    if not places:
+        return []
+    number, tag = places[0]
+    named, read = (
+        ("tag names", "it is read as a type") if len(places) == 1 else ("tags name", "they are read as a type")
+    )
+    return [
+        f"{len(places):,} {named} no type ({tag} in sentence {number:,}); {read} of {'its' if len(places) == 1 else 'their'} own. "
+        "Write the type behind the hyphen, or O."
+    ]
+
+
+def _on_spans(tags: Sequence[Sequence[str]]) -> list[str]:
+    """Tell of spans that begin with I-, unless B- only parts neighbors of one type: then the file is written so (IOB1)."""
+    begun, needless, broken = 0, 0, []
+    for row in tags:
+        for before, tag in zip(["", *row], row, strict=False):
+            if tag[:2] == "B-":
+                begun += 1
+                needless += before[2:] != tag[2:]
+            elif tag[:2] == "I-" and before[2:] != tag[2:]:
+                broken.append((before, tag))
+    if not broken or not needless:
+        return []
+    before, tag = broken[0]
+    where = f"after {before}" if before else "at the start of a sentence"
+    begin, read = (
+        ("begins", "it is read as a span of its own") if len(broken) == 1 else ("begin", "each is read as one")
+    )
+    return [
+        f"{len(broken):,} of {begun + len(broken):,} spans {begin} with I- (such as {tag} {where}), not with B-; {read}."
+    ]
+
+
+Form: TypeAlias = Literal["columns", "conllu", "jsonl"]
+
+ENDINGS: dict[str, Form | Literal["docbin"]] = {
+    **dict.fromkeys(("", ".tsv", ".tab", ".txt", ".conll", ".conllup", ".iob", ".bio", ".tagged", ".out"), "columns"),
+    ".conllu": "conllu",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".spacy": "docbin",
+}
+"""What a file of annotated sentences is by the ending of its name."""
+
+GENERATOR = "# generator = handful predict"
+"""First line of CoNLL-U that `handful predict` writes, which tells its answers from trees that a person made."""
+
+_IN_CONLLU = ("token", "lemma", "upos", "xpos", "feats", "deps", "misc")
+
+
+def header_text(form: Form, names: Sequence[str]) -> str:
+    r"""Return what stands before the first sentence.
+
+    Parameters
+    ----------
+    form : {"columns", "conllu", "jsonl"}
+        How sentences are written.
+    names : sequence of str
+        Columns that are written.
+
+    Returns
+    -------
+    str
+        For columns a line that names them, so that whoever reads them knows a tag from a confidence; for CoNLL-U one that
+        tells who wrote it.
+
+    Examples
+    --------
+    >>> header_text("columns", ["token", "tag", "confidence"])
+    '# global.columns = TOKEN TAG CONFIDENCE\n'
+    """
+    if form == "conllu":
+        return GENERATOR + "\n"
+    return columns_header(names) + "\n" if form == "columns" else ""
+
+
+def sentence_text(
+    form: Form, tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float] = ()
+) -> str:
+    r"""Return one sentence as it is written.
+
+    Parameters
+    ----------
+    form : {"columns", "conllu", "jsonl"}
+        How.
+    tree : Tree
+        The sentence, with all columns.
+    names : sequence of str
+        Columns to write; ``token`` stands for the tokens and ``confidence`` for `confidence`. CoNLL-U writes its own.
+    filled : sequence of str
+        Columns that models filled. Those that CoNLL-U has no place for go to its last column, and so does the place of
+        each token in the text (``TokenRange``). JSON has the spans that they tell of, and what stood beside the text in a
+        file of JSON, such as an ``id``.
+    confidence : sequence of float
+        How sure a tagger is of each tag, if there is one.
+
+    Returns
+    -------
+    str
+        Its lines.
+
+    Examples
+    --------
+    >>> tree = Tree(Sentence(("Rome", "fell"), {"tag": ("B-LOC", "O")}), (-1, -1), ("_", "_"))
+    >>> sentence_text("columns", tree, ["token", "tag", "confidence"], ["tag"], (0.9, 0.81))
+    'Rome\tB-LOC\t0.9000\nfell\tO\t0.8100\n\n'
+    """
+    if form == "jsonl":
+        return json.dumps(_json_row(tree, names, filled, confidence), ensure_ascii=False) + "\n"
+    if form == "conllu":
+        return conllu_text(_with_misc(tree, filled, confidence), "predict: the sentence")
+    kept = [line for line in tree.sentence.comments if line[:1] not in ("", "#") or line.startswith("#\t")]
+    cells = [_cells(tree.sentence, name, confidence) for name in names]
+    return "\n".join([*kept, *map("\t".join, zip(*cells, strict=True))]) + "\n\n"
+
+
+def _cells(sentence: Sentence, name: str, confidence: Sequence[float]) -> Sequence[str]:
+    if name == "token":
+        return sentence.tokens
+    return [_shown(share) for share in confidence] if name == "confidence" else sentence[name]
+
+
+def _shown(share: float) -> str:
+    return "_" if math.isnan(share) else f"{share:.4f}"
+
+
+def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Any]:
+    sentence = tree.sentence
+    places = places_of(sentence)
+    told = [int(line.removeprefix(RECORD)) for line in sentence.comments if line.startswith(RECORD)]
+    row: dict[str, Any] = {"record": told[0]} if told else {}
+    for line in sentence.comments:
+        if line.startswith(BESIDE):
+            row |= json.loads(line.removeprefix(BESIDE))
+    row |= {
+        "tokens": list(sentence.tokens),
+        "start": [a for a, _ in places],
+        "end": [b for _, b in places],
+    }
+    row |= {name: list(sentence[name]) for name in names if name not in ("token", "start", "end", "confidence")}
+    if confidence:
+        row["confidence"] = [None if math.isnan(share) else round(share, 4) for share in confidence]
+    row |= _json_spans(sentence, filled, places)
+    if -1 not in tree.heads:
+        row |= {"head": list(tree.heads), "deprel": list(tree.labels)}
+    return row
+
+
+def _json_spans(sentence: Sentence, filled: Sequence[str], places: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    """Return the spans that columns tell of; none at all unless a column could tell of some."""
+    told = [
+        {"start": places[span.start][0], "end": places[span.end - 1][1], "label": span.type}
+        for name in filled
+        for span in _spans(sentence, name)
+    ]
+    return {"spans": told} if told or any(set(sentence[name]) == {"O"} for name in filled) else {}
+
+
+def _spans(sentence: Sentence, name: str) -> list[Span]:
+    tags = ["O" if tag == "_" else tag for tag in sentence[name]]
+    if not all(tag == "O" or tag[1:2] == "-" for tag in tags):
+        return []
+    try:
+        return spans(tags)
+    except DataError:
+        return []
+
+
+def _with_misc(tree: Tree, filled: Sequence[str], confidence: Sequence[float]) -> Tree:
+    """Put what CoNLL-U has no column for into its last one, and leave out comments of other formats."""
+    sentence = tree.sentence
+    more = _beyond_conllu(sentence, filled, confidence)
+    old = sentence.columns.get("misc", ("_",) * len(tree))
+    misc = tuple(
+        _misc_cell(cell, {name: cells[place] for name, cells in more.items()}) for place, cell in enumerate(old)
+    )
+    comments = tuple(
+        line for line in sentence.comments if line[:1] in ("", "#") and not line.startswith((COLUMNS_HEADER, GENERATOR))
+    )
+    whole = Sentence(sentence.tokens, {**sentence.columns, "misc": misc}, comments)
+    return Tree(whole, tree.heads, tree.labels, tree.extras)
+
+
+def _beyond_conllu(sentence: Sentence, filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Sequence[str]]:
+    more: dict[str, Sequence[str]] = {name: sentence[name] for name in filled if name not in _IN_CONLLU}
+    if confidence:
+        more["Confidence"] = [_shown(share) for share in confidence]
+    if "start" in sentence.columns and "end" in sentence.columns:
+        more["TokenRange"] = [f"{a}:{b}" for a, b in zip(sentence["start"], sentence["end"], strict=True)]
+    return more
+
+
+def _misc_cell(old: str, more: Mapping[str, str]) -> str:
+    kept = [part for part in old.split("|") if part != "_" and part.split("=")[0] not in more]
+    return "|".join([*kept, *(f"{name}={cell.replace('|', '/')}" for name, cell in more.items())]) or "_"
+
+
+KINDS = {
+    "table": "a table",
+    "occurrences": "words with senses",
+    "prototypes": "lists of prototypes",
+    "clusters": "clusters of words",
+}
+"""What other files hold, in words."""
+
+
+def read_sentences(path: FilePath, cut: Cut | None = None, abbreviations: Sequence[str] = ()) -> Iterator[Sentence]:
+    r"""Read the sentences of a text, column or CoNLL-U file, told apart by content.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    cut : {"blanks", "words"}, optional
+        Where text is cut; by default that is told by its marks.
+    abbreviations : sequence of str
+        Tokens of text that keep their point, beside the usual ones.
+
+    Yields
+    ------
+    Sentence
+        Tokens; columns of a column file are named by `guess_columns`, those of CoNLL-U by their usual names.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = target.write_text("Rome fell .\n")
+    >>> [sentence.tokens for sentence in read_sentences(target)]
+    [('Rome', 'fell', '.')]
+    """
+    source = as_source(path)
+    format = format_of(source)
+    if format.yields == "table" and source.suffix == ".txt":  # lines of text that happen to have as many commas
+        format = format_named("raw" if is_raw(Head.of(source)) else "text")
+    if cut is not None:
+        refuse_cut(source)
+        format = format_named("raw" if cut == "words" else "text")
+    if format.name == "raw":
+        return read_raw(source, abbreviations)
+    if format.yields == "trees":
+        return (tree.sentence for tree in format.read(source))
+    if format.yields in ("text", "sentences"):
+        sentences: Iterator[Sentence] = format.read(source)
+        return sentences
+    raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {KINDS[format.yields]}.")
+
+
+_NO_TAGS = ("id", "token", "lemma", "feats", "head", "deprel", "deps", "misc")  # of the columns that CoNLL-U Plus names
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """Sentences and the tags of their tokens.
+
+    Parameters
+    ----------
+    sentences : tuple of Sentence
+        Without the column of tags.
+    tags : tuple of tuples of str
+        One tag a token.
+    layout : tuple of str
+        Names of the columns of the file; empty for CoNLL-U.
+    tag : str
+        Name of the column of tags.
+    notes : tuple of str
+        What a person should know of them.
+    """
+
+    sentences: tuple[Sentence, ...]
+    tags: tuple[tuple[str, ...], ...]
+    layout: tuple[str, ...]
+    tag: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_spans(self) -> bool:
+        """Whether tags are those of chunks: ``B-X``, ``I-X`` and ``O``."""
+        kinds = {tag for tags in self.tags for tag in tags}
+        return "O" in kinds and all(tag == "O" or tag[1:2] == "-" for tag in kinds) and len(kinds) > 1
+
+    @property
+    def style(self) -> TokenStyle:
+        """How the tokens were cut."""
+        return TokenStyle.of_sentences(sentence.tokens for sentence in self.sentences)
+
+
+def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = None) -> Tagged:
+    r"""Read tagged sentences.
+
+    Parameters
+    ----------
+    path : path-like
+        Columns (one token a line, a blank line after each sentence), CoNLL-U or another format of tagged sentences; or a
+        folder of BRAT, whose ``.ann`` files are all read.
+    columns : sequence of str
+        Names of the columns, one of them ``token``. By default the last is the tag, and of four the others are token,
+        pos and chunk.
+    tag : str or None
+        Name of the column of tags; by default ``tag``, or the last one that may hold tags, or ``upos`` in CoNLL-U.
+
+    Returns
+    -------
+    Tagged
+        The sentences.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
+    >>> tagged = read_tagged(target)
+    >>> tagged.tags, tagged.sentences[0].tokens
+    ((('NNP', 'VBD'),), ('Rome', 'fell'))
+    """
+    notes: list[str] = []
+    layout: tuple[str, ...] = ()
+    if is_standoff_folder(path):
+        name, records = tag or "tag", read_standoff_folder(path, notes)
+    else:
+        _refuse_other_folder(path)
+        source = as_source(path)
+        notes = source.notes
+        layout, name, records = _tagged_records(source, columns, tag)
+    sentences, tags = [], []
+    bare: list[Sentence] = []
+    for record in records:
+        if name not in record.columns:
+            bare.append(record)
+            continue
+        tags.append(record[name])
+        others = {key: cells for key, cells in record.columns.items() if key != name}
+        sentences.append(Sentence(record.tokens, others))
+    if bare and not sentences:
+        check_columns(path, bare[0], (name,))
+    _refuse_words(path, tags)
+    told = (*notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags), *notes_on_tokens(sentences))
+    return Tagged(tuple(sentences), tuple(tags), layout, name, told)
+
+
+def has_one_tag_column(source: Source) -> bool:
+    r"""Tell whether a file of columns has a single one beside the token that may hold tags, which then needs no name.
+
+    Parameters
+    ----------
+    source : Source
+        Any file.
+
+    Returns
+    -------
+    bool
+        False for other formats.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = target.write_text("Rome\tNNP\nfell\tVBD\n\n")
+    >>> has_one_tag_column(Source(target))
+    True
+    """
+    if format_of(source).name != "conll":
+        return False
+    return len([name for name in guess_columns(source) if name not in ("token", *NOT_TAGS)]) == 1
+
+
+def _refuse_other_folder(path: FilePath) -> None:
+    if not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir():
+        raise FileError(
+            f"{path}: is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
+        )
+
+
+def _on_bare(bare: Sequence[Sentence], n_tagged: int) -> list[str]:
+    """Tell of sentences that nobody has tagged, such as those of a document of spaCy that was never given entities."""
+    if not bare:
+        return []
+    return [
+        f"{len(bare):,} of {len(bare) + n_tagged:,} sentences were never tagged, such as {' '.join(bare[0].tokens[:6])!r}, "
+        "and are left out. Where there is nothing to tag, say so (with spaCy: doc.ents = [])."
+    ]
+
+
+def _tagged_records(
+    source: Source, columns: Sequence[str], tag: str | None
+) -> tuple[tuple[str, ...], str, Iterator[Sentence]]:
+    """Return the columns of a file, which of them has the tags, and the sentences."""
+    format = format_of(source)
+    if format.yields == "trees":
+        return (), tag or "upos", map(attrgetter("sentence"), format.read(source))
+    if format.yields == "sentences" and format.name != "conll":
+        return (), tag or _told_tags(source), format.read(source)
+    layout = tuple(columns) or _tag_columns(source, format)
+    name = tag or _last_tags(layout)
+    others = [column for column in layout if column != "token"]
+    if not others:
+        raise ParameterError(f"{source}: a column of tags is needed beside the token, got none. Name it, too.")
+    if name not in others:
+        raise ParameterError(f"{source}: the column of tags must be one of {', '.join(others)}, got {name!r}.")
+    return layout, name, read_conll(source, layout)
+
+
+def _told_tags(source: Source) -> str:
+    """Return the column of tags in a file that names its columns itself, which formats of spans do not."""
+    return _last_tags([name for name in named_columns(source) if name not in _NO_TAGS] or ["tag"])
+
+
+def _last_tags(layout: Sequence[str]) -> str:
+    """Return the column called ``tag``, or the last one that may hold tags."""
+    if "tag" in layout:
+        return "tag"
+    return next((name for name in reversed(layout) if name not in NOT_TAGS), layout[-1])
+
+
+def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
+    # One sentence without a blank line after it looks like a table between tabs.
+    is_columns = format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
+    names = guess_columns(source) if is_columns else ()
+    if format.yields == "text" and b"\t" in source.head:
+        _refuse_ragged(source)
+    if len(names) < 2:
+        is_text = format.yields == "text" or _is_prose(source, format)
+        got = "" if is_columns else ", got plain text" if is_text else f", got {KINDS[format.yields]}"
+        raise FormatError(
+            source, None, f"expected one token and its tag on each line, with a blank line after each sentence{got}."
+        )
+    return names
+
+
+def _refuse_ragged(source: Source) -> None:
+    """Raise at the first line that has more or fewer cells than most have."""
+    lines = [(number, line) for number, line in enumerate(Head.of(source).lines, 1) if line.strip()]
+    counts = Counter(line.count("\t") + 1 for _, line in lines)
+    usual = counts.most_common(1)[0][0]
+    if usual > 1:
+        number, n = next((number, line.count("\t") + 1) for number, line in lines if line.count("\t") + 1 != usual)
+        raise FormatError(source, number, f"expected {counted(usual, 'column')}, as on most lines, got {n}.")
+
+
+def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
+    """Raise if tags are as many and as different as words are."""
+    n_tokens = sum(map(len, tags))
+    n_tags = len({tag for sentence in tags for tag in sentence})
+    if n_tags > max(50, n_tokens / 2):
+        raise FormatError(
+            path,
+            None,
+            f"expected tags, got {n_tags:,} different ones on {n_tokens:,} tokens, as if they were words. "
+            "Name the column of tags with --tag.",
+        )
+
+
+def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str], hint: str = "") -> None:
+    """Refuse a sentence of a file that lacks a column.
+
+    Parameters
+    ----------
+    path : path-like
+        The file, for the message.
+    sentence : Sentence
+        One of its sentences.
+    columns : sequence of str
+        Columns that are needed.
+    hint : str
+        What to do about it, a sentence.
+
+    Examples
+    --------
+    >>> check_columns("a.tsv", Sentence(("Rome",)), ["pos"])
+    Traceback (most recent call last):
+    ...
+    handful.errors.FormatError: a.tsv: expected a column 'pos' beside the token, got the token alone.
+    """
+    for column in columns:
+        if column not in sentence.columns:
+            got = ", ".join(name for name in sentence.columns if name not in NOT_TAGS) or "the token alone"
+            raise FormatError(
+                path, None, f"expected a column {column!r} beside the token, got {got}.{hint and ' '}{hint}"
+            )
+
+
+def read_untagged(
+    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = (), cut: Cut | None = None
+) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
+    """Read sentences to be tagged; see `read_untagged_trees`.
+
+    Yields
+    ------
+    sentence : Sentence
+        With the columns that the tagger knows.
+    names : tuple of str
+        Names of all columns of the file, in their order.
+    """
+    for tree, names in read_untagged_trees(path, layout, tag, columns, cut):
+        yield tree.sentence, names
+
+
+def read_untagged_trees(
+    path: FilePath,
+    layout: Sequence[str],
+    tag: str,
+    columns: Sequence[str] = (),
+    cut: Cut | None = None,
+    abbreviations: Sequence[str] = (),
+) -> Iterator[tuple[Tree, tuple[str, ...]]]:
+    """Read sentences to be tagged, with whatever heads and comments the file has.
+
+    Parameters
+    ----------
+    path : path-like
+        Text (as people write it, or one sentence a line with blanks between tokens; JSON lines with a text each), CoNLL-U,
+        any format of tagged sentences, a folder of BRAT, or columns: those that the first line of the file names, or those of
+        the training file, with or without the column of tags, or the token and `columns`, or the token alone.
+    layout : sequence of str
+        Columns of the training file; empty for CoNLL-U.
+    tag : str
+        Its column of tags.
+    columns : sequence of str
+        Columns that the tagger reads beside the token; a file without them is refused.
+    cut : {"blanks", "words"}, optional
+        Where text is cut; by default that is told by its marks.
+    abbreviations : sequence of str
+        Tokens of text that keep their point, beside the usual ones.
+
+    Yields
+    ------
+    tree : Tree
+        Its sentence has the columns that the tagger knows; for text also ``start`` and ``end``, the places of tokens.
+    names : tuple of str
+        Names of all columns of the file, in their order; for text in running words those of the places too.
+    """
+    names: tuple[str, ...] = ()
+    records: Iterator[Any]
+    if is_standoff_folder(path):
+        records = read_standoff_folder(path, [])
+    else:
+        names, records = _untagged_records(as_source(path), layout, tag, columns, cut, abbreviations)
+    for record in records:
+        tree = record if isinstance(record, Tree) else untied(record)
+        check_columns(
+            path, tree.sentence, columns, "Name a tagger that gives it before this model, or train a model without it."
+        )
+        yield tree, names or ("token", *tree.sentence.columns)
+
+
+def _untagged_records(
+    source: Source,
+    layout: Sequence[str],
+    tag: str,
+    columns: Sequence[str],
+    cut: Cut | None,
+    abbreviations: Sequence[str],
+) -> tuple[tuple[str, ...], Iterator[Any]]:
+    """Return the names of the columns, if they are the same in all sentences, and the sentences or trees."""
+    format = format_of(source)
+    if cut is not None:
+        refuse_cut(source)
+    if _is_text(source, format):
+        into_words = is_raw(Head.of(source)) if cut is None else cut == "words"
+        return ((), read_raw(source, abbreviations)) if into_words else (("token",), read_text(source, places=True))
+    if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
+        return (), map(_without_tags, read_prodigy(source))
+    if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
+        names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
+        return names, read_conll(source, names)
+    if format.yields in ("sentences", "trees"):
+        return (), format.read(source)
+    raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {KINDS[format.yields]}.")
+
+
+def _without_tags(sentence: Sentence) -> Sentence:
+    """Leave out the tags of a text that nobody has annotated."""
+    columns = {name: cells for name, cells in sentence.columns.items() if name != "tag"}
+    return Sentence(sentence.tokens, columns, sentence.comments)
+
+
+def _is_text(source: Source, format: Format) -> bool:
+    # Lines of text may happen to have as many words or commas each; the name of the file then tells.
+    return is_plain(source) or (source.suffix == ".txt" and format.name == "delimited" and b"\t" not in source.head)
+
+
+def _is_prose(source: Source, format: Format) -> bool:
+    """Tell lines of text with as many commas each from a table."""
+    return source.suffix == ".txt" and format.name == "delimited" and b"\t" not in source.head
+
+
+def _has_commas(source: Source) -> bool:
+    """Tell a table from tokens of one sentence, one a line, by what every line has."""
+    filled = Head.of(source).filled
+    return b"\t" not in source.head and any(all(mark in line for line in filled) for mark in ",;|")
+
+
+def _untagged_columns(source: Source, layout: Sequence[str], tag: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Tell by their number which columns a file has."""
+    guessed = guess_columns(source)
+    n = len(guessed)
+    if not layout and not columns:
+        return guessed  # trained on CoNLL-U, where nothing but the words is read
+    without = tuple(name for name in layout if name != tag)
+    if n == 1:
+        return ("token",)
+    if n == len(layout):
+        return tuple(layout)
+    if n == len(without):
+        return without
+    if n == 1 + len(columns):
+        return ("token", *columns)
+    if n == 2 + len(columns) and tag not in columns:
+        return ("token", *columns, tag)
+    expected = f"{counted(len(layout), 'column')} ({', '.join(layout)})" if layout else "CoNLL-U"
+    raise FormatError(
+        source, None, f"expected {expected}, as in training, with or without {tag!r}, got {counted(n, 'column')}."
+    )
+
+
+def untied(sentence: Sentence) -> Tree:
+    """Return a sentence as a tree whose heads are not known.
+
+    Examples
+    --------
+    >>> untied(Sentence(("Rome", "fell"))).heads
+    (-1, -1)
+    """
+    return Tree(sentence, (-1,) * len(sentence), ("_",) * len(sentence))
+
+
+def read_treebank(path: FilePath, columns: Sequence[str] = ()) -> list[Tree]:
+    r"""Read trees that are whole: every word has a head, and no word is its own ancestor.
+
+    Parameters
+    ----------
+    path : path-like
+        A CoNLL-U file.
+    columns : sequence of str
+        Columns in which every sentence must have tags.
+
+    Returns
+    -------
+    list of Tree
+        The trees.
+
+    Raises
+    ------
+    FormatError
+        With ``path:line:``, if a tree is not whole or a sentence has no tags.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.conllu"
+    >>> _ = target.write_text("1\tRome\t_\t_\tNNP\t_\t2\tnsubj\t_\t_\n2\tfell\t_\t_\tVBD\t_\t0\troot\t_\t_\n\n")
+    >>> [tree.heads for tree in read_treebank(target, ["xpos"])]
+    [(2, 0)]
+    """
+    trees = []
+    start = 1
+    for tree in read_conllu(path):
+        first = start + len(tree.sentence.comments)
+        broken = broken_word(tree.heads)
+        if broken is not None:
+            word, what = broken
+            line = first + word - 1 + sum(place < word for place, _ in tree.extras)
+            raise FormatError(
+                path, line, f"expected heads that make a tree, but this word {what}. Mend or leave it out."
+            )
+        for column in columns:
+            if all(tag == "_" for tag in tree.sentence.columns.get(column, ())):
+                raise FormatError(path, first, f"expected tags in the column {column!r}, as in training, got none.")
+        start = first + len(tree) + len(tree.extras) + 1
+        trees.append(tree)
+    return trees
+
+
+def broken_word(heads: Sequence[int]) -> tuple[int, str] | None:
+    """Return a word that keeps heads from being a tree, counted from 1, and what is wrong with it.
+
+    Examples
+    --------
+    >>> broken_word([2, 0]), broken_word([0, -1]), broken_word([2, 1])
+    (None, (2, 'has no head'), (1, 'is its own ancestor'))
+    """
+    seen = [0] * (len(heads) + 1)
+    for start, head in enumerate(heads, start=1):
+        if head < 0:
+            return start, "has no head"
+        word = start
+        while word > 0 and not seen[word]:
+            seen[word] = start
+            word = heads[word - 1]
+        if word > 0 and seen[word] == start:
+            return word, "is its own ancestor"
+    return None
+
+
+def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
+    """Read sentences to be parsed: CoNLL-U as it stands, or columns: word and tag, or word, upos and xpos.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    columns : sequence of str
+        Columns of tags that the parser reads.
+
+    Yields
+    ------
+    Tree
+        Without heads if the file has none.
+    """
+    source = as_source(path)
+    format = format_of(source)
+    if format.yields == "trees":
+        yield from format.read(source)
+        return
+    # A single sentence without a blank line after it looks like a table between tabs.
+    tabbed = format.yields in ("table", "prototypes") and b"\t" in source.head
+    is_columns = format.name == "conll" or tabbed
+    names = _tag_names(named_columns(source), guess_columns(source)) if is_columns else ()
+    if not names:
+        raise ParameterError(
+            f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
+            f"got a {format.yields}. Put a tagger before the parser: handful predict TAGGER PARSER {path}."
+        )
+    for sentence in read_conll(source, names):
+        record = sentence
+        if "pos" in names and len(columns) == 1:
+            # Into the column of CoNLL-U that the parser knows them from, so that they are written as well.
+            tags = sentence["pos"]
+            name = "xpos" if columns[0] == "pos" else columns[0]
+            record = Sentence(sentence.tokens, {"pos": tags, name: tags})
+        yield untied(record)
+
+
+def _tag_names(named: Sequence[str], guessed: Sequence[str]) -> tuple[str, ...]:
+    """Return what columns are to a parser, which wants to know about tags and not about what is tagged."""
+    if not named:
+        usual = {("token", "tag"): ("token", "pos"), ("token", "pos", "tag"): ("token", "upos", "xpos")}
+        return usual.get(tuple(guessed), ())
+    wanted = {"token", "upos", "xpos"} if {"upos", "xpos"} & set(named) else {"token", "pos"}
+    if "pos" not in named and wanted == {"token", "pos"}:
+        named = ["pos" if name == "tag" else name for name in named]
+    names = tuple(name if name in wanted else "_" for name in named)
+    return names if len(set(names) - {"_"}) > 1 else ()

@@ -1,2 +1,0 @@
-from .compare import Comparison as Comparison
-from .compare import compare as compare

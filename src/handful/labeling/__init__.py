@@ -1,6 +1,0 @@
-"""The label loop: which rows next, how many more, which labels are wrong, and why a row got its label."""
-
-import lazy_loader
-
-# Loaded on first use, so that importing the room costs next to nothing. The names stand in __init__.pyi.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,1 @@
+"""Models for tables, ensembles, explanations."""

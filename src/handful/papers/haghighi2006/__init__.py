@@ -1,1 +1,0 @@
-"""Prototype-driven learning for sequence models."""

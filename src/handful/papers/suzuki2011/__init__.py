@@ -1,1 +1,0 @@
-"""Suzuki, Isozaki and Nagata 2011: condensed features from large unlabeled text."""

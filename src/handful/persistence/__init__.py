@@ -1,0 +1,1 @@
+"""Model files that never run code."""

@@ -1,0 +1,1 @@
+"""Reports in the terminal, as Markdown and as HTML."""

@@ -1,0 +1,111 @@
+"""A comparison in the terminal: a ranked table and a conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+from handful.errors import counted
+from handful.report import content as words
+from handful.report.content import MethodScore, Report
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+    from rich.text import Text
+
+_OPTIONAL = ("splits", "fit", "model", "p", "P(best)")  # columns dropped in a narrow terminal, the first one first
+_MAX_METHODS = 12
+
+
+def render_terminal(report: Report, *, show_all: bool = True) -> list[RenderableType]:
+    """Return what to print, one piece after the other: table, learning curves, warnings, conclusion.
+
+    Parameters
+    ----------
+    report : Report
+        The report.
+    show_all : bool, default=True
+        Whether to show methods below the twelfth, learning curves and notes.
+
+    Returns
+    -------
+    list of rich renderables
+        The last two are the sentences of the conclusion.
+    """
+    from rich.text import Text
+
+    parts: list[RenderableType] = [_Ranking(report, report.methods if show_all else report.methods[:_MAX_METHODS])]
+    if report.curves and show_all:
+        title = f"Learning curve by number of {report.unit}"
+        parts += ["", Text(title, style="italic"), _curves(report), Text(words.CURVE_NOTE, style="dim")]
+    parts.append("")
+    if show_all:
+        parts += [Text(line, style="dim") for line in (*report.absences, *report.notes)]
+    elif len(report.methods) > _MAX_METHODS:
+        parts.append(Text(f"… {counted(len(report.methods) - _MAX_METHODS, 'more method')}", style="dim"))
+    parts += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
+    return [*parts, Text(report.selection, style="bold"), Text(report.unlabeled, style="bold")]
+
+
+class _Ranking:
+    """The ranked table, with as many columns as the terminal has room for."""
+
+    def __init__(self, report: Report, methods: Collection[MethodScore]) -> None:
+        self.report = report
+        self.methods = methods
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        tables = [self._table(_OPTIONAL[:number]) for number in range(len(_OPTIONAL) + 1)]
+        boundless = options.update(max_width=1000)
+        fitting = (table for table in tables if console.measure(table, options=boundless).maximum <= options.max_width)
+        yield next(fitting, tables[-1])
+
+    def _table(self, dropped: Collection[str]) -> Table:
+        from rich.table import Table
+        from rich.text import Text
+
+        title = f"{self.report.title}: {self.report.metric} in %, {self.report.n_labels} {self.report.unit}"
+        table = Table(title=title, box=None, pad_edge=False, title_justify="left")
+        table.add_column("method", no_wrap=True)
+        lines = [(score, _cells(score)) for score in self.methods]
+        headings = [heading for heading in (lines[0][1] if lines else ()) if heading not in dropped]
+        for heading in headings:
+            table.add_column(heading, justify="right", no_wrap=True)
+        for score, cells in lines:
+            name = Text(f"→ {score.method}", style="bold") if score.is_selected else Text(f"  {score.method}")
+            table.add_row(name, *(cells[heading] for heading in headings))
+        return table
+
+
+def _cells(score: MethodScore) -> dict[str, str | Text]:
+    """Return the cells of a line by the headings of their columns."""
+    from rich.text import Text
+
+    style = {"better": "green", "worse": "red"}
+    gain = score.gain
+    gain_style = "" if gain is None else "red" if gain.is_negative else "green" if gain.is_positive else ""
+    return {
+        "score": words.percent(score.mean),
+        "95% CI": words.interval(score.low, score.high),
+        "P(best)": words.probability(score.p_best),
+        "vs. baseline": Text(words.difference(score), style=style.get(words.mark(score), "")),
+        "p": words.p_value(score.p_value),
+        "unlabeled rows add": Text(words.gain(score), style=gain_style),
+        "splits": str(score.n_splits),
+        "model": words.size(score.n_bytes),
+        "fit": words.seconds(score.fit_seconds),
+    }
+
+
+def _curves(report: Report) -> RenderableType:
+    from rich.table import Table
+
+    sizes, lines = words.curve_table(report.curves)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method", no_wrap=True)
+    for size in sizes:
+        table.add_column(f"{size:,}", justify="right")
+    for line in lines:
+        table.add_row(*line)
+    return table

@@ -1,1 +1,0 @@
-"""Show results: terminal, Markdown, HTML with SVG figures."""

@@ -1,1 +1,0 @@
-"""Models of the senses of one word: a card each, imported when it is named."""

@@ -1,0 +1,369 @@
+"""Models of the senses of one word."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from handful.errors import DataError
+from handful.neighbors.kernel_pca import CompositeKernelPCA
+from handful.persistence.schema import Maybe, Model, Names, Number, Plain, Record, Text, stored
+from handful.registry import MethodSpec, get_method, register
+
+_OTHERS = 50.0  # contexts that the mean over all words counts for
+
+
+def pooled_neighbors(hits: Mapping[str, Mapping[int, float]], n_contexts: Mapping[str, int]) -> dict[str, int]:
+    """Choose the number of neighbors of every word.
+
+    With ten contexts, cross-validation of one word is mostly chance; that of all words together is not. A word with many
+    contexts has its own way all the same.
+
+    Parameters
+    ----------
+    hits : mapping of str to mapping of int to float
+        For each word and each number of neighbors: contexts that were right in cross-validation.
+    n_contexts : mapping of str to int
+        For each word: contexts that were asked.
+
+    Returns
+    -------
+    dict of str to int
+        The number with the most hits of the word, to which those of fifty contexts of an average word are added. Of
+        equally good numbers the smallest.
+
+    Examples
+    --------
+    >>> few = {"bank": {1: 5, 3: 4}, "sea": {1: 2, 3: 8}}
+    >>> pooled_neighbors(few, {"bank": 10, "sea": 10})
+    {'bank': 3, 'sea': 3}
+    >>> many = {"bank": {1: 500, 3: 400}, "sea": {1: 2, 3: 8}}
+    >>> pooled_neighbors(many, {"bank": 1000, "sea": 10})
+    {'bank': 1, 'sea': 3}
+    """
+    total = sum(n_contexts.values())
+    numbers = sorted({k for of_word in hits.values() for k in of_word})
+    share = {k: sum(of_word.get(k, 0.0) for of_word in hits.values()) / total for k in numbers}
+
+    def best(of_word: Mapping[int, float]) -> int:
+        return max(sorted(of_word), key=lambda k: of_word[k] + _OTHERS * share[k])
+
+    return {word: best(of_word) for word, of_word in hits.items()}
+
+
+SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "random_state")
+
+
+def _build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    from handful.neighbors.kernel_pca import KernelPCAClassifier
+
+    return KernelPCAClassifier(**{name: params[name] for name in SETTINGS if name in params})
+
+
+def _build_composite(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    from handful.neighbors.kernel_pca import CompositeKernelPCA
+
+    return CompositeKernelPCA(**{name: params[name] for name in (*SETTINGS, "margin") if name in params})
+
+
+register(
+    MethodSpec(
+        "kernel-pca",
+        "occurrences",
+        paper="su2004",
+        summary="Nearest contexts in the space of kernel PCA.",
+        unit_rows=True,
+        build=_build,
+    )
+)
+register(
+    MethodSpec(
+        "semi-supervised-kernel-pca",
+        "occurrences",
+        uses_unlabeled=True,
+        supervised_control="kernel-pca",
+        paper="su2004",
+        summary="Kernel PCA whose space is learned from unlabeled contexts too.",
+        cost="slow",
+        unit_rows=True,
+        build=_build,
+    )
+)
+register(
+    MethodSpec(
+        "composite-kernel-pca",
+        "occurrences",
+        uses_unlabeled=True,
+        supervised_control="kernel-pca",
+        paper="su2004",
+        summary="Kernel PCA that asks its semi-supervised form where it is in doubt.",
+        cost="slow",
+        unit_rows=True,
+        build=_build_composite,
+    )
+)
+
+
+# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
+SVM_C = 1.0
+
+
+def _linear_svm_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(C=params.get("strength") or SVM_C, random_state=0)
+
+
+register(
+    MethodSpec(
+        "linear-svm",
+        "occurrences",
+        summary="A linear support vector machine over the words around (scikit-learn).",
+        cost="instant",
+        baseline=True,
+        build=_linear_svm_build,
+    )
+)
+
+
+# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
+ENTROPY_C = 50.0
+
+
+def _maximum_entropy_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=params.get("strength") or ENTROPY_C, max_iter=1000)
+
+
+register(
+    MethodSpec(
+        "maximum-entropy",
+        "occurrences",
+        summary="Logistic regression over the words around (scikit-learn).",
+        cost="quick",
+        baseline=True,
+        build=_maximum_entropy_build,
+    )
+)
+
+
+def _most_frequent_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    return None  # a word model without a classifier answers its most frequent sense
+
+
+register(
+    MethodSpec(
+        "most-frequent",
+        "occurrences",
+        summary="Answer the most frequent sense of each word.",
+        cost="instant",
+        baseline=True,
+        build=_most_frequent_build,
+    )
+)
+
+
+# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
+SMOOTHING = 2.0
+
+
+def _naive_bayes_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    from sklearn.naive_bayes import MultinomialNB
+
+    return MultinomialNB(alpha=params.get("strength") or SMOOTHING)
+
+
+register(
+    MethodSpec(
+        "naive-bayes",
+        "occurrences",
+        summary="Naive Bayes over the words around (scikit-learn).",
+        cost="instant",
+        baseline=True,
+        build=_naive_bayes_build,
+    )
+)
+
+
+def learn_names(labeled: Sequence[Mapping[str, float]], unlabeled: Sequence[Mapping[str, float]] = ()) -> list[str]:
+    """Return the features worth a column, sorted: all of labeled contexts, and those that two unlabeled ones share.
+
+    Examples
+    --------
+    >>> learn_names([{"a": 1.0}], [{"b": 1.0, "c": 1.0}, {"b": 1.0}])
+    ['a', 'b']
+    """
+    counts = Counter(name for features in unlabeled for name in features)
+    names = {name for features in labeled for name in features}
+    return sorted(names | {name for name, count in counts.items() if count > 1})
+
+
+def to_rows(features: Sequence[Mapping[str, float]], columns: Mapping[str, int], *, unit: bool) -> Any:
+    """Turn features into a CSR matrix.
+
+    Parameters
+    ----------
+    features : sequence of mappings
+        Features of each context.
+    columns : mapping of str to int
+        Column of each feature; others are left out.
+    unit : bool
+        Whether to divide each row by its length, to which features without a column count as well: a context full of unknown
+        words is far from everything.
+
+    Returns
+    -------
+    csr_array
+        One row for each context.
+
+    Examples
+    --------
+    >>> to_rows([{"a": 3.0, "x": 4.0}], {"a": 0}, unit=True).toarray().tolist()
+    [[0.6]]
+    """
+    indptr, indices, values = [0], [], []
+    for named in features:
+        length = sum(value * value for value in named.values()) ** 0.5 if unit else 1.0
+        for name, value in named.items():
+            column = columns.get(name)
+            if column is not None:
+                indices.append(column)
+                values.append(value / length)
+        indptr.append(len(indices))
+    rows = sparse.csr_array(
+        (np.array(values, dtype=np.float64), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)),
+        shape=(len(features), len(columns)),
+    )
+    rows.sort_indices()
+    return rows
+
+
+def settle_senses(answers: Sequence[Sequence[str]]) -> list[str]:
+    """Choose one sense of each instance: of several correct ones the most frequent in the sample, then the first by name.
+
+    Examples
+    --------
+    >>> settle_senses([("a",), ("P", "a"), ("P",), ("a",)])
+    ['a', 'a', 'P', 'a']
+    """
+    counts = Counter(sense for senses in answers for sense in senses)
+    return [min(senses, key=lambda sense: (-counts[sense], sense)) for senses in answers]
+
+
+class WordModel:
+    """Sense model of a single word, from features to senses.
+
+    Parameters
+    ----------
+    method : str
+        How senses are learned: a name of the catalogue, see `SenseClassifier`.
+    settings : dict or None
+        Parameters of the classifier behind it.
+
+    Attributes
+    ----------
+    names_ : ndarray of str
+        Feature of each column.
+    classifier_ : estimator or None
+        None where the most frequent sense is the answer.
+    most_frequent_ : str
+        Most frequent sense in training.
+    n_unlabeled_ : int
+        Unlabeled contexts that took part.
+
+    Examples
+    --------
+    >>> model = WordModel("naive-bayes").fit([{"bag bank": 1.0}, {"bag sea": 1.0}], ["money", "water"])
+    >>> model.predict([{"bag sea": 1.0}]).tolist()
+    ['water']
+    """
+
+    STATE = Record(
+        stored(
+            method=Text(),
+            settings=Plain(),
+            most_frequent_=Text(),
+            n_unlabeled_=Number(int, low=0),
+            names_=Names("d?", only_text=True),
+            classifier_=Maybe(Model()),
+        )
+    )
+
+    def __init__(self, method: str = "kernel-pca", settings: dict[str, Any] | None = None) -> None:
+        self.method = method
+        self.settings = settings
+
+    def fit(
+        self,
+        labeled: Sequence[Mapping[str, float]],
+        senses: Sequence[str],
+        unlabeled: Sequence[Mapping[str, float]] = (),
+    ) -> WordModel:
+        """Learn from the features of labeled contexts, and of unlabeled ones where the method takes them."""
+        counts = Counter(senses)
+        self.most_frequent_ = min(counts, key=lambda sense: (-counts[sense], sense))
+        used = unlabeled if self._spec.uses_unlabeled else ()
+        self.n_unlabeled_ = len(used)
+        self.names_ = np.array([], dtype=np.str_)
+        self.classifier_ = None if len(counts) == 1 else self._spec.make_estimator(0, params=self.settings)
+        if self.classifier_ is not None:
+            self.names_ = np.array(learn_names(labeled, used), dtype=np.str_)
+            rows = self.rows([*labeled, *used])
+            marks = np.array([*senses, *[None] * len(used)], dtype=object) if used else np.array(senses, dtype=np.str_)
+            with warnings.catch_warnings():
+                # A word may have as many senses as contexts; scikit-learn then suspects a regression problem.
+                warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+                self.classifier_.fit(rows, marks)
+        return self
+
+    def predict(self, features: Sequence[Mapping[str, float]]) -> np.ndarray:
+        """Return the sense of each context."""
+        if self.classifier_ is None:
+            return np.full(len(features), self.most_frequent_)
+        return np.asarray(self.classifier_.predict(self.rows(features)))
+
+    def predict_source(self, features: Sequence[Mapping[str, float]]) -> np.ndarray:
+        """Tell which branch answers each context; always ``"supervised"`` unless the method is the composite."""
+        if not isinstance(self.classifier_, CompositeKernelPCA):
+            return np.full(len(features), "supervised")
+        return self.classifier_.predict_source(self.rows(features))
+
+    def branch_answers(self, rows: Any) -> dict[str, np.ndarray]:
+        """Return what each branch of the composite would answer, by the name of the method that the branch is."""
+        composite = self.classifier_
+        if not isinstance(composite, CompositeKernelPCA):
+            raise DataError(f"WordModel: only the composite has branches, got {self.method!r}.")
+        return {
+            "kernel-pca": composite.classes_[composite.supervised_.predict(rows)],
+            "semi-supervised-kernel-pca": composite.classes_[composite.semi_supervised_.predict(rows)],
+        }
+
+    @property
+    def _spec(self) -> MethodSpec:
+        return get_method(self.method, "occurrences")
+
+    def rows(self, features: Sequence[Mapping[str, float]]) -> Any:
+        """Return features as rows of the classifier."""
+        columns = {name: i for i, name in enumerate(self.names_.tolist())}
+        return to_rows(features, columns, unit=self._spec.unit_rows)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what a model file keeps."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> WordModel:
+        """Bring a model back from what `to_state` gave, refusing what no training could have left."""
+        model = cls(state["method"], state["settings"])
+        model.__dict__.update(state)
+        width = getattr(model.classifier_, "n_features_in_", 0)
+        get_method(model.method, "occurrences")  # refuses a method that there is not
+        if model.names_.shape != (width,) or len(set(model.names_.tolist())) != width:
+            raise DataError("WordModel: every column of the classifier must have a name.")
+        return model

@@ -1,0 +1,159 @@
+"""Sentence embeddings by a transformer in numpy, on a small random model; nothing is downloaded."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import erf, softmax
+from tiny_encoder import write_transformer
+
+from handful.errors import DataError, MissingExtraError
+from handful.preprocessing import sentence_encoders
+from handful.preprocessing.sentence_encoders import PACKAGE, encoder_at_hand, find_encoder
+from handful.preprocessing.transformer import Transformer, is_transformer
+
+WORDS = ["red", "green", "blue", "sea", "sky"]
+TEXTS = ["red", "the green sea", "blue sky red sea green blue sky", "", "red " * 40]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.delenv(sentence_encoders.ENVIRONMENT, raising=False)
+    monkeypatch.setenv(sentence_encoders.CACHE_ENVIRONMENT, str(tmp_path / "cache"))
+    monkeypatch.setattr(sentence_encoders, "vectors_folder", lambda: tmp_path / "nothing")
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+
+
+def oracle(weights, ids, layers=2, heads=3):
+    """BERT with mean pooling for one text, in float64, written after Devlin et al. (2019)."""
+
+    def norm(x, name):
+        x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-12)
+        return x * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    def dense(x, name):
+        return x @ weights[f"{name}.weight"].T.astype(np.float64) + weights[f"{name}.bias"]
+
+    x = weights["embeddings.word_embeddings.weight"][ids].astype(np.float64)
+    x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
+    x = norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
+    for i in range(layers):
+        at = f"encoder.layer.{i}"
+        q, k, v = (dense(x, f"{at}.attention.self.{name}") for name in ("query", "key", "value"))
+        size = q.shape[1] // heads
+        parts = []
+        for h in range(heads):
+            cut = slice(h * size, (h + 1) * size)
+            parts.append(softmax(q[:, cut] @ k[:, cut].T / np.sqrt(size), axis=1) @ v[:, cut])
+        x = norm(x + dense(np.hstack(parts), f"{at}.attention.output.dense"), f"{at}.attention.output.LayerNorm")
+        inner = dense(x, f"{at}.intermediate.dense")
+        inner = inner * 0.5 * (1 + erf(inner / np.sqrt(2)))
+        x = norm(x + dense(inner, f"{at}.output.dense"), f"{at}.output.LayerNorm")
+    mean = x.mean(axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+def test_embeddings_equal_those_of_a_literal_bert(tmp_path):
+    weights = write_transformer(tmp_path / "tiny", WORDS)
+    model = Transformer(tmp_path / "tiny")
+    expected = []
+    for text in TEXTS:
+        words = [4 + WORDS.index(word) if word in WORDS else 1 for word in text.split()][:8]
+        expected.append(oracle(weights, [2, *words, 3]))
+    calls = []
+    actual = model.encode(TEXTS, lambda done, total: calls.append((done, total)))
+    np.testing.assert_allclose(actual, expected, atol=1e-5)
+    assert calls[-1] == (5, 5)
+    np.testing.assert_allclose(model.encode(TEXTS[:1]), actual[:1], atol=1e-6)
+    assert model.encode([]).shape == (0, 12)
+
+
+def test_a_second_command_encodes_nothing(tmp_path, monkeypatch):
+    write_transformer(tmp_path / "tiny", WORDS)
+    first = find_encoder(tmp_path / "tiny").encode(TEXTS)
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    again = find_encoder(tmp_path / "tiny")
+    monkeypatch.setattr(again, "_model", None)
+    assert again.encode(TEXTS).tolist() == first.tolist()
+    with pytest.raises(DataError, match="knows only the texts"):
+        again.encode(["sky sea"])
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    write_transformer(tmp_path / "tiny", WORDS, seed=1)
+    assert not np.allclose(find_encoder(tmp_path / "tiny").encode(TEXTS), first)
+
+
+@pytest.mark.parametrize("content", [b"no database", b""])
+def test_a_broken_or_absent_cache_changes_nothing(content, tmp_path, monkeypatch):
+    write_transformer(tmp_path / "tiny", WORDS)
+    monkeypatch.setenv(sentence_encoders.CACHE_ENVIRONMENT, "")
+    expected = find_encoder(tmp_path / "tiny").encode(TEXTS)
+    monkeypatch.setenv(sentence_encoders.CACHE_ENVIRONMENT, str(tmp_path / "cache"))
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    find_encoder(tmp_path / "tiny").encode(TEXTS)
+    (path,) = (tmp_path / "cache").iterdir()
+    path.write_bytes(content)
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    assert find_encoder(tmp_path / "tiny").encode(TEXTS).tolist() == expected.tolist()
+    (tmp_path / "file").touch()
+    monkeypatch.setenv(sentence_encoders.CACHE_ENVIRONMENT, str(tmp_path / "file" / "below"))
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    assert find_encoder(tmp_path / "tiny").encode(TEXTS).tolist() == expected.tolist()
+
+
+def test_a_cached_vector_of_another_width_is_not_used(tmp_path, monkeypatch):
+    write_transformer(tmp_path / "tiny", WORDS)
+    expected = find_encoder(tmp_path / "tiny").encode(TEXTS)
+    (path,) = (tmp_path / "cache").iterdir()
+    with sqlite3.connect(path) as database:
+        database.execute("UPDATE embeddings SET vector = x'00000000'")
+    database.close()
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    assert find_encoder(tmp_path / "tiny").encode(TEXTS).tolist() == expected.tolist()
+
+
+def package(tmp_path, monkeypatch):
+    folder = tmp_path / "site" / PACKAGE.replace("-", "_")
+    write_transformer(folder / "model", WORDS)
+    (folder / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    return folder / "model"
+
+
+def test_the_package_is_the_default_and_its_weights_are_checked(tmp_path, monkeypatch):
+    folder = package(tmp_path, monkeypatch)
+    assert is_transformer(folder)
+    assert encoder_at_hand() == PACKAGE
+    with pytest.raises(DataError, match="its weights are not the published ones"):
+        find_encoder(None)
+    import hashlib
+
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    monkeypatch.setattr(sentence_encoders, "WEIGHTS_SHA256", digest)
+    assert find_encoder(None).width == 12
+    assert find_encoder(None).name == PACKAGE
+
+
+def test_without_tokenizers_the_extra_is_named(tmp_path, monkeypatch):
+    write_transformer(tmp_path / "tiny", WORDS)
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(MissingExtraError, match=r"handful\[text\]"):
+        find_encoder(tmp_path / "tiny")
+
+
+@pytest.mark.skipif("HANDFUL_MINILM" not in os.environ, reason="needs the folder of all-MiniLM-L6-v2 in HANDFUL_MINILM")
+def test_minilm_gives_the_published_embeddings_at_250_texts_a_second():
+    model = Transformer(Path(os.environ["HANDFUL_MINILM"]))
+    published = [[0.06765690, 0.06349593, 0.04871312], [0.08643852, 0.10276264, 0.00539459]]
+    texts = ["This is an example sentence", "Each sentence is converted"]
+    np.testing.assert_allclose(model.encode(texts)[:, :3], published, atol=1e-6)
+    words = [f"word{i}" for i in range(9)]
+    many = [" ".join(np.random.default_rng(i).permutation(words)) for i in range(1000)]
+    start = time.process_time()
+    model.encode(many)
+    assert 1000 / (time.process_time() - start) > 125  # for one core

@@ -1,0 +1,148 @@
+"""The log: every action on disk, replayed to the same state, one process at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from handful.errors import DataError, FileError, FormatError
+from handful.studio.annotations import MAPS, UNDO, AnnotationLog, State
+
+
+def random_action(rng: random.Random, state: State) -> dict:
+    if state.can_undo and rng.random() < 0.25:
+        return dict(UNDO)
+    name = rng.choice(MAPS)
+    values = {str(rng.randrange(20)): rng.choice(["a", "b", "‮<script>", ["x", "y"], None]) for _ in range(3)}
+    return {"do": "label", "set": {name: values}}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_thousand_random_actions_replay_to_the_same_state(tmp_path, seed):
+    rng = random.Random(seed)
+    path = tmp_path / "data.csv.studio"
+    snapshots = [{name: {} for name in MAPS}]  # an independent account of undo: the states themselves
+    log = AnnotationLog(path, "key")
+    for step in range(1000):
+        action = random_action(rng, log.state)
+        log.add(action)
+        if action["do"] == "undo":
+            snapshots.pop()
+        else:
+            now = {name: dict(values) for name, values in snapshots[-1].items()}
+            for name, values in action["set"].items():
+                now[name] = {k: v for k, v in {**now[name], **values}.items() if v is not None}
+            snapshots.append(now)
+        if step % 100 == 99:  # undo survives a restart
+            log.close()
+            log = AnnotationLog(path, "key")
+        assert log.state.maps == snapshots[-1]
+    assert log.state.n_actions == 1000
+    log.close()
+
+
+def test_undo_survives_a_restart(tmp_path):
+    with AnnotationLog(tmp_path / "j", "key") as log:
+        log.add({"do": "label", "set": {"labels": {"1": "a"}}})
+        log.add({"do": "label", "set": {"labels": {"1": "b"}}})
+    with AnnotationLog(tmp_path / "j", "key") as log:
+        log.add(UNDO)
+        assert log.state["labels"] == {"1": "a"}
+
+
+def test_the_action_is_on_disk_before_it_counts(tmp_path, monkeypatch):
+    log = AnnotationLog(tmp_path / "j", "key")
+    seen = []
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda f: (seen.append(dict(log.state["labels"])), real(f)))
+    log.add({"do": "label", "set": {"labels": {"1": "a"}}})
+    assert seen == [{}]
+    assert log.state["labels"] == {"1": "a"}
+    log.close()
+
+
+def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
+    log = AnnotationLog(tmp_path / "j", "key")
+    before = (tmp_path / "j").read_bytes()
+
+    def full(file: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        with pytest.raises(FileError, match="No space left"):
+            log.add({"do": "label", "set": {"labels": {"1": "a"}}})
+    assert log.state["labels"] == {}
+    assert (tmp_path / "j").read_bytes() == before
+    log.add({"do": "label", "set": {"labels": {"2": "b"}}})
+    log.close()
+    with AnnotationLog(tmp_path / "j", "key") as again:
+        assert again.state["labels"] == {"2": "b"}
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_line_that_a_crash_cut_off_never_counted(tmp_path, cut):
+    path = tmp_path / "j"
+    with AnnotationLog(path, "key") as log:
+        log.add({"do": "label", "set": {"labels": {"1": "a"}}})
+        whole = path.read_bytes()
+        log.add({"do": "label", "set": {"labels": {"2": "b"}}})
+    path.write_bytes(path.read_bytes()[:-cut])
+    with AnnotationLog(path, "key") as log:
+        assert log.state["labels"] == {"1": "a"}
+    assert path.read_bytes() == whole
+
+
+def test_a_second_process_is_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "j"
+    code = f"from handful.studio.annotations import AnnotationLog; AnnotationLog({str(path)!r}, 'key')"
+    with AnnotationLog(path, "key"):
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert "another process has it open" in done.stderr
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_other_data_and_other_files_are_refused(tmp_path):
+    AnnotationLog(tmp_path / "j", "key").close()
+    with pytest.raises(FileError, match="changed since"):
+        AnnotationLog(tmp_path / "j", "other")
+    (tmp_path / "k").write_text("a,b\n1,2\n")
+    with pytest.raises(FormatError, match="k:1: "):
+        AnnotationLog(tmp_path / "k", "key")
+    assert (tmp_path / "k").read_text() == "a,b\n1,2\n"
+    with (tmp_path / "j").open("a") as file:
+        file.write(json.dumps({"do": "label", "set": {"passwords": {}}}) + "\n")
+    with pytest.raises(FormatError, match="j:2: "):
+        AnnotationLog(tmp_path / "j", "key")
+
+
+@pytest.mark.parametrize(
+    "action", [{}, {"do": "label"}, {"do": "label", "set": {}}, {"do": "label", "set": {"x": {}}}, {"do": "undo"}]
+)
+def test_what_is_no_action_is_not_written(tmp_path, action):
+    with AnnotationLog(tmp_path / "j", "key") as log:
+        before = (tmp_path / "j").read_bytes()
+        with pytest.raises(DataError):
+            log.add(action)
+        assert (tmp_path / "j").read_bytes() == before
+
+
+def test_rows_that_were_appended_join_and_changed_ones_do_not(tmp_path):
+    path = tmp_path / "a.studio"
+
+    def key_of(rows):
+        return lambda n: "".join(rows[:n])
+
+    with AnnotationLog(path, "abc", 3, key_of("abc")) as log:
+        log.add({"do": "label", "set": {"labels": {"1": "x"}}})
+    with AnnotationLog(path, "abcde", 5, key_of("abcde")) as log:
+        assert log.state["labels"] == {"1": "x"}
+    for other in ("abd", "ab", "abdef"):
+        with pytest.raises(FileError, match="changed since"):
+            AnnotationLog(path, other, len(other), key_of(other))
