@@ -11,7 +11,6 @@ import numpy as np
 from _shared import Rows
 from scipy import stats
 
-from handful.comparison.condensing import refitted, slimmed
 from handful.data.records import Sentence
 from handful.persistence.model_file import load as load_model
 from handful.persistence.model_file import save
@@ -20,6 +19,7 @@ from handful.representations.condensed_features import CondensedFeatures, widen
 from handful.representations.counts import FeatureCounts, Reading, count_features
 from handful.representations.text_stream import Counting
 from handful.tagging.base import TagColumn
+from handful.tagging.condensing import refitted, slimmed
 from handful.tagging.crf import CRF
 from handful.tagging.evaluation import chunk_f1, sentence_values
 from papers.corpora import load

@@ -49,7 +49,6 @@ from _curve import extrapolated
 from _raw_text import Text, raw_sentences
 from _shared import Clock, Rows, usual_options
 
-from handful.comparison.condensing import condense
 from handful.data.conll import read_conllu, write_conllu
 from handful.data.records import Sentence, Tree
 from handful.errors import MissingDataError, Step
@@ -64,6 +63,7 @@ from handful.representations.condensing import Condensing
 from handful.representations.counts import FeatureCounts, Reading, count_features
 from handful.representations.potency import CondensingSettings
 from handful.representations.text_stream import Counting
+from handful.tagging.condensing import condense
 from handful.tagging.crf import CRF
 from papers.corpora import data_folder, load
 from papers.suzuki2011.parsing import (

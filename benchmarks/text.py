@@ -38,7 +38,6 @@ from types import SimpleNamespace
 import numpy as np
 import pycrfsuite
 
-from handful.comparison.condensing import condense_tagger
 from handful.data.chunks import to_iob2
 from handful.data.tagged import read_sentences, read_tagged
 from handful.errors import MissingDataError
@@ -47,6 +46,7 @@ from handful.persistence.model_file import save
 from handful.representations.brown import BrownClusters
 from handful.representations.condensing import Condensing
 from handful.representations.potency import CondensingSettings
+from handful.tagging.condensing import condense_tagger
 from handful.tagging.crf import has_spans
 from handful.tagging.evaluation import score_tags, sentence_values
 from handful.tagging.recipes import TaggerSetup

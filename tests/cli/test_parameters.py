@@ -164,7 +164,7 @@ COMMANDS = dict(commands(cli))
         ("similar", "handful.representations:ContextSimilarity.nearest", {"n": "k"}),
         ("prototypes extract", "handful.tagging.prototypes.lists:extract_prototypes", {"n": "n_words"}),
         ("prototypes suggest", "handful.tagging.prototypes.lists:suggest_prototypes", {"n": "n_words"}),
-        ("inspect", "handful.comparison.inspection:inspect_model", {"n": "top"}),
+        ("inspect", "handful.models.inspection:inspect_model", {"n": "top"}),
     ],
 )
 def test_defaults_are_the_same_in_python(command, function, options):

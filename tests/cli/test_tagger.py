@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from cli_run import run
 
-from handful.comparison import tagger_estimate as tagger_check
 from handful.persistence.model_file import load
+from handful.tagging import estimate as tagger_check
 from handful.tagging.crf import CRF
 
 

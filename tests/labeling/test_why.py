@@ -167,7 +167,7 @@ def test_a_file_keeps_the_numbers_of_rows(tmp_path):
 
 
 def test_inspect_shows_the_words_of_any_text_model(tmp_path):
-    from handful.comparison.inspection import inspect_model
+    from handful.models.inspection import inspect_model
     from handful.persistence.model_file import save
 
     texts, labels = _reviews()
@@ -179,7 +179,7 @@ def test_inspect_shows_the_words_of_any_text_model(tmp_path):
 
 
 def test_inspect_ranks_words_by_what_the_method_says_of_them_itself(tmp_path):
-    from handful.comparison.inspection import inspect_model
+    from handful.models.inspection import inspect_model
     from handful.persistence.model_file import save
 
     texts, labels = _reviews()

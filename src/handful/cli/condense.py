@@ -27,9 +27,9 @@ from handful.errors import HandfulError, counted
 from handful.representations.potency import CondensingSettings
 
 if TYPE_CHECKING:
-    from handful.comparison.condensing import LabeledData
     from handful.representations.condensing import Condensing
     from handful.representations.counts import Share
+    from handful.tagging.condensing import LabeledData
 
 
 def count_files(counts: Path | None, held_out: bool) -> list[Path]:
@@ -161,10 +161,10 @@ def condense_command(
         return
     if len(files) < 2:
         raise click.UsageError("LABELED: missing. Name the file that MODEL was trained on.")
-    from handful.comparison.condensing import choose_way, condense, read_labeled, tag_columns
     from handful.persistence.model_file import load, save
     from handful.representations.condensing import Condensing
     from handful.representations.counts import Share
+    from handful.tagging.condensing import choose_way, condense, read_labeled, tag_columns
 
     (model, labeled), texts = files[:2], files[2:]
     share = None if given["shard"] is None else Share.parse(given["shard"])

@@ -164,7 +164,7 @@ def inspect_command(model: Path, n: int, as_json: bool) -> None:
     from rich.table import Table
 
     from handful.cli.console import cell
-    from handful.comparison.inspection import inspect_model
+    from handful.models.inspection import inspect_model
 
     facts = inspect_model(model, top=n)
     if as_json:

@@ -37,9 +37,9 @@ from handful.tagging.prototypes.lists import under_several_labels
 from handful.tagging.recipes import TaggerSetup
 
 if TYPE_CHECKING:
-    from handful.comparison.tagger_estimate import TaggerCheck
     from handful.data.records import Sentence
     from handful.data.tagged import Tagged
+    from handful.tagging.estimate import TaggerCheck
 
 # Short names of methods, where the catalogue has longer ones.
 _SHORT = {
@@ -113,8 +113,8 @@ def fit_tagger_command(
       handful fit tagger train.tsv
       handful fit tagger names.tsv --unlabeled raw.txt --dev dev.tsv
     """
-    from handful.comparison.tagger_estimate import MOST_CHECKED, check_tagger
     from handful.data.tagged import read_tagged
+    from handful.tagging.estimate import MOST_CHECKED, check_tagger
     from handful.tagging.evaluation import score_tags
 
     where, method = model_path(run, data), given["method"]
@@ -181,7 +181,7 @@ def _estimate_lines(check: TaggerCheck) -> list[str]:
     others = {other: value for other, value in check.scores.items() if other != check.metric}
     if others and verbose():
         lines.append(f"{'':<10} {', '.join(f'{other} {percent(value)}' for other, value in others.items())}")
-    from handful.comparison.tagger_estimate import FEWEST_NEW
+    from handful.tagging.estimate import FEWEST_NEW
 
     unseen = check.new_names
     if unseen is not None and unseen.n >= FEWEST_NEW:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.comparison.condensing import Dropped, _costless, _HeldOut, condense, refitted, slimmed
 from handful.errors import ParameterError
 from handful.parsing.parser import DependencyParser
 from handful.representations.condensed_features import CondensedFeatures
 from handful.representations.condensing import Condensing
 from handful.representations.condensing import _right_heads as right_heads_of
 from handful.representations.potency import CondensingSettings
+from handful.tagging.condensing import Dropped, _costless, _HeldOut, condense, refitted, slimmed
 from handful.tagging.crf import CRF
 from papers.generated_english import make_tagged_sentences
 
@@ -54,7 +54,7 @@ class Answers:
 )
 def test_few_sentences_allow_a_smaller_share_of_changed_answers(n_sentences, n_changed, enough, tagger, monkeypatch):
     sentences, gold = [["a", "b", "c"]] * n_sentences, [["A", "A", "C"]] * n_sentences
-    monkeypatch.setattr("handful.comparison.condensing.slimmed", lambda model, drop: Answers(n_changed))
+    monkeypatch.setattr("handful.tagging.condensing.slimmed", lambda model, drop: Answers(n_changed))
     costs = _HeldOut(sentences, gold, with_spans=False).costs(Answers(0), ([], []))
     assert costs(0.1).changed == pytest.approx(2 * n_changed / (3 * n_sentences))  # one tag less, and one more
     assert costs(0.1).errors == costs(0.1).errors_before == pytest.approx(2 / 3)
@@ -130,7 +130,7 @@ def test_the_others_are_learned_again_if_that_likely_has_fewer_errors(fewer, aga
     def errors(self, model, numbers=None):
         return np.full(3, 2.0) - (0 if model.weights_.tolist() == light else np.array(fewer))
 
-    monkeypatch.setattr("handful.comparison.condensing._HeldOut.errors", errors)
+    monkeypatch.setattr("handful.tagging.condensing._HeldOut.errors", errors)
     found = condense(condensing, "rounded")
     expected = slimmed(base, 0.3)
     expected = refitted(expected, 0.3, sentences, tags) if again else expected
@@ -146,7 +146,7 @@ def test_few_held_out_answers_allow_no_large_drop(n_answers, largest, tagged, mo
     words = [["a"]] * n_answers
     condensing.held = words, base.predict(words)
     costs = lambda self, full, fitted_to: lambda drop: dropped(drop, 0, 0)  # noqa: E731
-    monkeypatch.setattr("handful.comparison.condensing._HeldOut.costs", costs)
+    monkeypatch.setattr("handful.tagging.condensing._HeldOut.costs", costs)
     assert condense(condensing, "rounded").dropped.below == largest
 
 
@@ -255,7 +255,7 @@ def test_discount_and_resolution_are_those_with_the_fewest_errors(given, chosen,
         asked_for.append((bins["discount"], bins.get("resolution", 1.0)))
         return np.full(len(asked), WRONG[asked_for[-1]])
 
-    monkeypatch.setattr("handful.comparison.condensing._Training._errors", errors)
+    monkeypatch.setattr("handful.tagging.condensing._Training._errors", errors)
     found = condense(condensing, "kept")
     assert (found.bins["discount"], found.bins["resolution"]) == chosen
     assert len(asked_for) == tried
@@ -282,8 +282,8 @@ def test_kept_weights_are_learned_again_unless_that_is_likely_worse(counted, aga
         learned_from.append((drop, list(sentences), len(tags)))
         return refitted(small, drop, sentences, tags, progress)
 
-    monkeypatch.setattr("handful.comparison.condensing.refitted", learn)
-    monkeypatch.setattr("handful.comparison.condensing._is_sure", lambda more, n_errors: not again)
+    monkeypatch.setattr("handful.tagging.condensing.refitted", learn)
+    monkeypatch.setattr("handful.tagging.condensing._is_sure", lambda more, n_errors: not again)
     found = condense(counted, "kept")
     # on trial without the half that judges; for good from all
     trial = counted.rest[0] + taught
@@ -299,7 +299,7 @@ def test_kept_weights_are_learned_again_unless_that_is_likely_worse(counted, aga
 
 
 def test_what_learning_again_costs_is_told_of_the_half_that_judged(counted, monkeypatch):
-    monkeypatch.setattr("handful.comparison.condensing._is_sure", lambda more, n_errors: False)
+    monkeypatch.setattr("handful.tagging.condensing._is_sure", lambda more, n_errors: False)
     told = condense(counted, "kept").dropped
     second, (inputs, gold) = counted.features[1], counted.held
     half = second.retrain(inputs[1::2], gold[1::2], **counted.settings.training(None))

@@ -15,7 +15,6 @@ from handful.data.tagged import check_columns, read_tagged, read_treebank
 from handful.errors import DataError, ParameterError, Progress
 from handful.linear.batch import log_loss, minimize
 from handful.linear.recorder import Recorder
-from handful.parsing.parser import DependencyParser
 from handful.preprocessing.templates import Tokens
 from handful.registry import method_name_of
 from handful.representations.condensing import Condensing, take
@@ -492,7 +491,7 @@ def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> 
     LabeledData
         Inputs, outputs and how to score.
     """
-    if isinstance(model, DependencyParser):
+    if method_name_of(model) == "dependency-parser":
         train = read_treebank(labeled, model.columns_)
         held = train if dev is None else read_treebank(dev, model.columns_)
         return LabeledData(train, None, lambda other: dict(other.score(held).as_dict()))
