@@ -234,11 +234,11 @@ class Curve:
         return row
 
     def _sizes(self, model: CRF) -> dict[str, float]:
-        """Return features and megabytes of the file, as it is and packed."""
+        """Return features and megabytes of the file, as it is and compressed."""
         sizes: dict[str, float] = {"features": model.n_active_}
-        for name, packed in (("MB", False), ("MB packed", True)):
+        for name, compressed in (("MB", False), ("MB compressed", True)):
             path = self.folder / "size.handful"
-            save(model, path, packed=packed)
+            save(model, path, compressed=compressed)
             sizes[name] = round(path.stat().st_size / 1e6, 3)
         return sizes
 

@@ -144,11 +144,11 @@ def ours(task: str, order: int, train: list[Tree], test: list[Tree], jobs: int, 
 
 
 def size_of(parser: DependencyParser) -> dict[str, float]:
-    """Return the size of the model file, and that of a packed one."""
+    """Return the size of the model file, and that of a compressed one."""
     sizes = {}
     with tempfile.TemporaryDirectory() as folder:
-        for name, packed in (("MB", False), ("MB packed", True)):
-            save(parser, Path(folder) / name, packed=packed)
+        for name, compressed in (("MB", False), ("MB compressed", True)):
+            save(parser, Path(folder) / name, compressed=compressed)
             sizes[name] = (Path(folder) / name).stat().st_size / 1e6
     return sizes
 

@@ -80,15 +80,15 @@ def senseval(args):
 
 
 def ready_tagger(args):
-    from handful.persistence.model_file import read_model, write_model
+    from handful.persistence.model_file import load, save
     from handful.tagging.crf import CRF
     from papers.su2004.plans import train_tagger
 
     if args.tagger and os.path.exists(args.tagger):
-        return read_model(args.tagger, {"crf": CRF}.get)
+        return load(args.tagger, {"crf": CRF}.get)
     tagger = train_tagger(quick=args.quick)
     if args.tagger:
-        write_model(tagger, args.tagger)
+        save(tagger, args.tagger)
     return tagger
 
 

@@ -168,7 +168,7 @@ def condensing(sentences, tags, test, gold, spans, raw, peers):
 def lighter(folder, sentences, tags):
     """Write an L1 tagger, as it is and packed, and taggers without light weights; return the names of the files."""
     handful("fit", "tagger", "train.tsv", "--no-check", "--penalty", "l1", "--model", "l1.handful", folder=folder)
-    save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", packed=True)
+    save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", compressed=True)
     drops = {f"drop-{drop}": ("base", drop) for drop in DROPS} | {f"l1-drop-{L1_DROP}": ("l1", L1_DROP)}
     halves = {
         source: Condensing(load_model(Path(folder) / f"{source}.handful"), sentences, tags, THIRD)
@@ -176,7 +176,7 @@ def lighter(folder, sentences, tags):
     }
     for name, (source, drop) in drops.items():  # as 'condense --way rounded --drop' does
         small = condense_tagger(halves[source], "rounded", drop).model
-        save(small, Path(folder) / f"{name}.handful", packed=True)
+        save(small, Path(folder) / f"{name}.handful", compressed=True)
     return ["l1", "l1-packed", *drops]
 
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from core_models import find_tiny, fitted_tiny
 
 from handful.errors import ModelFileError
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 
 FORBIDDEN = {"exec", "compile", "os.system", "subprocess.Popen", "pickle.find_class", "import", "socket.connect"}
 armed = False
@@ -88,9 +88,9 @@ def signed(head: bytes, text: bytes, arrays: bytes) -> bytes:
 def main(folder: Path, count: int) -> int:
     global armed
     path = folder / "model.handful"
-    write_model(fitted_tiny(), path)
+    save(fitted_tiny(), path)
     good = path.read_bytes()
-    read_model(path, find_tiny)  # everything that reading imports is imported now
+    load(path, find_tiny)  # everything that reading imports is imported now
     text_bytes, array_bytes = struct.unpack("<QQ", good[16:32])
     text, arrays = good[64 : 64 + text_bytes], good[64 + text_bytes :]
     assert len(arrays) == array_bytes
@@ -111,7 +111,7 @@ def main(folder: Path, count: int) -> int:
         path.write_bytes(content)
         armed = True
         try:
-            read_model(path, find_tiny)
+            load(path, find_tiny)
         except ModelFileError:
             refused += 1
         finally:

@@ -28,7 +28,7 @@ def test_the_state_is_declared(name):
     own = [attribute for attribute in declared if attribute not in Storable.STATE]
     assert own, (
         f"{name} declares nothing. Write in the class: STATE = stored(classes_=Names('k'), ...), one entry for each fitted "
-        "attribute; handful.save(model, path) of a fitted model says which ones, ready to be copied. "
+        "attribute; handful.save(model, path) of a fitted model names them. "
         "See handful.persistence.schema."
     )
     assert all(isinstance(kind, Kind) for kind in declared.values())

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from handful.errors import HandfulError
-from handful.persistence.model_file import MAGIC, read_model
+from handful.persistence.model_file import MAGIC
+from handful.persistence.model_file import load as load_model
 from handful.registry import find_class
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -54,7 +55,7 @@ def load(path: Path, kind: str) -> object:
         from handful.representations.counts import FeatureCounts
 
         return FeatureCounts.load(path)
-    return read_model(path, find_class)
+    return load_model(path, find_class)
 
 
 def fuzz(name: str, model: Any, ask: Any, first: int, end: int, mark: Any) -> None:

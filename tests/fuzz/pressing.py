@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from handful.persistence import sklearn_models as forests
 from handful.persistence.model_file import Encoder
 from handful.persistence.schema import Array, DictOf, Either, Kind, ListOf, Maybe, Number, Record, Text
 from handful.persistence.sklearn_models import ESTIMATORS
@@ -110,9 +109,7 @@ def inside(value: Any, kind: Kind | None, path: Path) -> Iterator[Place]:
         case "sklearn":
             yield path, "kind", Text()
             yield from places(value["state"], ESTIMATORS[value["kind"]].state, (*path, "state"))
-        case "forest":
-            yield from places(value["state"], forests.STATE, (*path, "state"))
-        case "csr_array" | "csr_matrix" | "ragged" | "strings" | "objects" | "few values" | "rising":
+        case "csr_array" | "csr_matrix" | "ragged" | "strings" | "objects":
             for name in value:
                 if name != "$":
                     yield path, name, Array("i8", "_")

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from handful.errors import DataError
 from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
 from handful.neighbors.ordinal import OrdinalKNN
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 
 
 def overlapping(n=200):
@@ -70,6 +70,6 @@ def test_a_forged_file_is_refused(tmp_path):
     X, y = overlapping()
     model = CondensedNN().fit(X, y)
     model.stored_codes_ = model.stored_codes_ + 7  # points outside the classes
-    write_model(model, tmp_path / "model")
+    save(model, tmp_path / "model")
     with pytest.raises(Exception, match="stored_codes_ must hold numbers below"):
-        read_model(tmp_path / "model", lambda _: CondensedNN)
+        load(tmp_path / "model", lambda _: CondensedNN)

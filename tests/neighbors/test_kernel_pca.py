@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from handful.errors import DataError, ParameterError
 from handful.neighbors.kernel_pca import CompositeKernelPCA, Kernel, KernelPCAClassifier, prepare_rows
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 
 TOY = np.array([[0, 0, 0, 0, 0], [0, 1, 1, 1, 1], [1, 0, 0, 1, 0], *[[0, 0, 1, 0, 0]] * 4, [0, 0, 0, 0, 0]], float)
 TOY_CLASSES = [1, 1, 1, 2, 2, 2, 2, 1]
@@ -265,9 +265,9 @@ def test_file_brings_the_model_back(cls, tmp_path):
     X = sp.csr_array((rng.random((40, 12)) < 0.3).astype(float))
     y = np.array(["a", "b", None, None] * 10, dtype=object)
     model = cls(3).fit(X, y)
-    write_model(model, tmp_path / "m")
+    save(model, tmp_path / "m")
     known = {"kernel-pca": KernelPCAClassifier, "composite-kernel-pca": CompositeKernelPCA}
-    again = read_model(tmp_path / "m", known.get)
+    again = load(tmp_path / "m", known.get)
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from handful.neighbors.condensed import SemiSupervisedCondensedNN
 from handful.neighbors.ordinal import OrdinalKNN
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 
 
 def chain():
@@ -60,8 +60,8 @@ def test_semi_supervised_labels_come_straight_from_seeds():
 def test_the_training_table_is_not_carried_along(method, tmp_path):
     X, y = chain()
     model = method.fit(X, y)
-    write_model(model, tmp_path / "model")
-    for copy in (pickle.loads(pickle.dumps(model)), read_model(tmp_path / "model", lambda _: type(method))):
+    save(model, tmp_path / "model")
+    for copy in (pickle.loads(pickle.dumps(model)), load(tmp_path / "model", lambda _: type(method))):
         assert copy.provenance(6) == model.provenance(6)
 
 

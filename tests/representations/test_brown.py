@@ -12,7 +12,7 @@ from oracles.brown import average_mutual_information, brown
 
 from handful.data.records import Sentence
 from handful.errors import DataError, FormatError, ParameterError
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 from handful.representations.brown import BrownClusters
 from handful.representations.text_stream import text_parts
 
@@ -215,8 +215,8 @@ def test_word_that_breaks_the_file_format_is_refused_before_writing(tmp_path):
 
 def test_model_file_both_ways(tmp_path):
     for model in (BrownClusters(5).fit(clusterable()), BrownClusters(2).fit([["a\tb", "\u2028"]])):
-        write_model(model, tmp_path / "brown.handful")
-        back = read_model(tmp_path / "brown.handful", {"brown-clusters": BrownClusters}.get)
+        save(model, tmp_path / "brown.handful")
+        back = load(tmp_path / "brown.handful", {"brown-clusters": BrownClusters}.get)
         assert list(back.paths_.items()) == list(model.paths_.items())
         assert back.counts_ == model.counts_
         assert back.get_params() == model.get_params()

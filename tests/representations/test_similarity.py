@@ -8,7 +8,7 @@ import pytest
 from oracles.similarity import context_counts, cosines
 
 from handful.errors import DataError, ParameterError
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 from handful.representations import similarity
 from handful.representations.similarity import ContextSimilarity
 from handful.representations.text_stream import text_parts
@@ -135,8 +135,8 @@ def test_bad_input_has_its_own_sentence():
 
 def test_model_file_both_ways(tmp_path):
     model = ContextSimilarity(10, n_components=4).fit(text(4))
-    write_model(model, tmp_path / "similarity.handful")
-    back = read_model(tmp_path / "similarity.handful", {"context-similarity": ContextSimilarity}.get)
+    save(model, tmp_path / "similarity.handful")
+    back = load(tmp_path / "similarity.handful", {"context-similarity": ContextSimilarity}.get)
     assert back.nearest("w1", 4) == model.nearest("w1", 4)
     assert back.context_words_ == model.context_words_
 

@@ -8,7 +8,7 @@ import pytest
 from handful.data.records import Occurrence
 from handful.errors import DataError, ParameterError
 from handful.neighbors.kernel_pca import CompositeKernelPCA, KernelPCAClassifier
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 from handful.senses.classifier import SenseClassifier
 from handful.senses.classifier import SenseClassifier as Home
 from handful.senses.word_models import pooled_neighbors, settle_senses
@@ -83,11 +83,11 @@ def test_processes_give_the_same():
 @pytest.mark.parametrize("method", [*METHODS, "most-frequent"])
 def test_file_brings_the_model_back(method, tmp_path):
     model = SenseClassifier(method, n_neighbors=3).fit(contexts(20, 0), contexts(20, 1, labeled=False))
-    write_model(model, tmp_path / "m")
+    save(model, tmp_path / "m")
     known = {"senses": Home, "kernel-pca": KernelPCAClassifier, "composite-kernel-pca": CompositeKernelPCA}
-    again = read_model(tmp_path / "m", known.get)
+    again = load(tmp_path / "m", known.get)
     assert again.predict(contexts(30, 2)) == model.predict(contexts(30, 2))
-    write_model(again, tmp_path / "n")
+    save(again, tmp_path / "n")
     assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
 
 

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from handful.data.records import Sentence
 from handful.errors import DataError, ModelFileError, ParameterError
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 from handful.tagging.crf import CRF
 
 SENTENCES = [
@@ -23,8 +23,8 @@ TAGS = [["D", "N", "V"], ["D", "N", "V", "."], ["N", "V"], ["D", "N", "V", "D", 
 
 
 def reload(model, tmp_path):
-    write_model(model, tmp_path / "model")
-    return read_model(tmp_path / "model", {"crf": CRF}.get)
+    save(model, tmp_path / "model")
+    return load(tmp_path / "model", {"crf": CRF}.get)
 
 
 @pytest.mark.parametrize("algorithm", ["lbfgs", "pa", "fobos"])

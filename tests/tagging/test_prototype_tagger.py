@@ -7,7 +7,7 @@ import pytest
 
 from handful.data.records import Sentence
 from handful.errors import DataError, ParameterError
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 from handful.registry import find_class
 from handful.representations.similarity import ContextSimilarity
 from handful.tagging.prototypes.tagger import PrototypeTagger
@@ -186,8 +186,8 @@ def test_spelling_can_be_switched_off():
 
 def test_model_files(tmp_path):
     tagger = PrototypeTagger(LISTS, similarity=Alike(), max_iter=5).fit(TEXT)
-    write_model(tagger, tmp_path / "model")
-    again = read_model(tmp_path / "model", find_class)
+    save(tagger, tmp_path / "model")
+    again = load(tmp_path / "model", find_class)
     assert type(again) is PrototypeTagger
     text = [["the", "zebra", "sings"], ["cat"]]
     assert again.predict(text) == tagger.predict(text)

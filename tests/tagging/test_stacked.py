@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from handful.errors import DataError, ParameterError
 from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
-from handful.persistence.model_file import read_model, write_model
+from handful.persistence.model_file import load, save
 from handful.representations.brown import BrownClusters
 from handful.tagging.crf import CRF
 from handful.tagging.stacked import StackedTagger, token_rows
@@ -104,9 +104,9 @@ def test_the_taggers_own_tag_stays_where_the_classifier_is_unsure():
 def test_a_saved_model_predicts_the_same(tmp_path):
     clusters = BrownClusters(4).fit(SENTENCES)
     model = stacked(clusters=clusters).fit(SENTENCES, TAGS)
-    write_model(model, tmp_path / "model")
+    save(model, tmp_path / "model")
     kinds = {"crf": CRF, "stacked-tagger": StackedTagger, "condensed-nn": CondensedNN, "brown-clusters": BrownClusters}
-    again = read_model(tmp_path / "model", kinds.get)
+    again = load(tmp_path / "model", kinds.get)
     assert again.predict([["the", "fish", "sleeps"], []]) == model.predict([["the", "fish", "sleeps"], []])
 
 

@@ -188,7 +188,7 @@ def condense_command(
     if result is not None:
         scores = {} if given["dev"] is None else {"before": data.score(base), "after": data.score(result.model)}
         result.model.training_ = _training(ctx, base, result, condensing.n_counted, scores.get("after", {}))
-        save(result.model, output, packed=True)
+        save(result.model, output, compressed=True)
         _show(_facts(model, base, output, result, condensing.n_counted, scores), run.as_json)
 
 

@@ -53,8 +53,7 @@ def pack_arrays(summary: Any) -> bytes:
             if isinstance(value, np.generic):
                 scalars.append(name)
         else:
-            _check_json(name, value)
-            plain[name] = value
+            plain[name] = _json_value(name, value)
     text = json.dumps({"values": plain, "scalars": scalars}).encode()
     target = io.BytesIO()
     np.savez(target, **{_JSON: np.frombuffer(text, dtype=np.uint8)}, **arrays)  # type: ignore[arg-type]
@@ -63,7 +62,7 @@ def pack_arrays(summary: Any) -> bytes:
 
 
 def unpack_arrays(data: bytes) -> dict[str, Any]:
-    """Undo `pack_arrays`.
+    """Read what `pack_arrays` wrote.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def unpack_arrays(data: bytes) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If the bytes are not those that were packed.
+        If the bytes are not those that were written.
     """
     content = memoryview(data)[_DIGEST:]
     if hashlib.sha256(content).digest() != data[:_DIGEST]:
@@ -97,131 +96,40 @@ def unpack_arrays(data: bytes) -> dict[str, Any]:
     return summary
 
 
-def _check_json(name: str, value: Any) -> None:
-    # Exact types only: what JSON would silently change (a tuple, a key that is a number) must not differ after a restart.
-    waiting = [value]
-    while waiting:
-        item = waiting.pop()
-        if type(item) is list:
-            waiting.extend(item)
-        elif type(item) is dict and all(type(key) is str for key in item):
-            waiting.extend(item.values())
-        elif type(item) not in (str, int, float, bool, type(None)):
-            what = f"an array of {item.dtype}" if isinstance(item, np.ndarray) else f"a {type(item).__name__}"
-            raise ParameterError(
-                "map_reduce: with a checkpoint a summary must hold arrays of numbers or strings, and JSON values, "
-                f"got {what} in {name!r}. Turn it into an array or a list."
-            )
+def _json_value(name: str, value: Any) -> Any:
+    """Return a value if JSON gives it back unchanged, so that a restart counts the same."""
+    try:
+        if repr(json.loads(json.dumps(value))) == repr(value):
+            return value
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise ParameterError(
+        "map_reduce: with a checkpoint a summary must hold arrays of numbers or strings, and JSON values, "
+        f"got {type(value).__name__} in {name!r}. Turn it into an array or a list."
+    )
 
 
-_LEAST_BYTES = 1 << 12  # smaller arrays stay as they are
-_MOST_VALUES = 1 << 16
 _MOST_GROUPS = 9  # of seven bits: 63
 
 
-def few_values(array: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Take an array apart into its distinct values and their numbers, if that is smaller.
-
-    Parameters
-    ----------
-    array : ndarray of numbers
-        Any shape; entries of 4 or 8 bytes.
-
-    Returns
-    -------
-    values, numbers : ndarray, or None
-        ``values[numbers]`` is the array, to the last bit (zeros of both signs and NaN too); `numbers` has one byte an
-        entry for up to 256 values, else two. None for small arrays, for more than 65,536 values, and where nothing
-        would be gained.
-
-    Notes
-    -----
-    Weights that many features share are the case it is made for. Cost: a sort of the array; one whose first 131,072
-    entries have too many values is left alone at once.
-
-    Examples
-    --------
-    >>> values, numbers = few_values(np.repeat([0.5, -1.0], 1000))
-    >>> sorted(values.tolist()), numbers.dtype.name, bool((values[numbers] == np.repeat([0.5, -1.0], 1000)).all())
-    ([-1.0, 0.5], 'uint8', True)
-    >>> few_values(np.arange(5.0)) is None
-    True
-    """
-    if array.dtype.itemsize not in (4, 8) or array.nbytes < _LEAST_BYTES:
-        return None
-    bits = np.ascontiguousarray(array).reshape(-1).view(f"u{array.dtype.itemsize}")
-    if len(np.unique(bits[: 2 * _MOST_VALUES])) > _MOST_VALUES:
-        return None
-    values, numbers = np.unique(bits, return_inverse=True)
-    if len(values) > _MOST_VALUES:
-        return None
-    small = numbers.astype(np.uint8 if len(values) <= 1 << 8 else np.uint16)
-    if values.nbytes + small.nbytes >= array.nbytes:
-        return None
-    return values.view(array.dtype), small.reshape(array.shape)
-
-
-def rising_bytes(array: np.ndarray) -> np.ndarray | None:
-    """Write rising numbers as bytes, if they are such and many.
-
-    Parameters
-    ----------
-    array : ndarray
-        Any array.
-
-    Returns
-    -------
-    ndarray of uint8, or None
-        The first number and the differences, seven bits per byte, the lowest first; the eighth bit of a byte means that
-        the number goes on. None unless the array is one row of int64, 512 of them at least, none
-        negative, each above the one before.
-
-    Notes
-    -----
-    Sorted keys of features are the case it is made for: one to three bytes per key instead of eight.
-
-    Examples
-    --------
-    >>> keys = np.arange(1000) * 300
-    >>> len(rising_bytes(keys)), bool((from_rising_bytes(rising_bytes(keys)) == keys).all())
-    (1999, True)
-    >>> rising_bytes(np.array([2, 1])) is None
-    True
-    """
-    if array.dtype != np.int64 or array.ndim != 1 or array.nbytes < _LEAST_BYTES or array[0] < 0:
-        return None
-    if not (array[1:] > array[:-1]).all():
-        return None
-    steps = np.diff(array, prepend=0).astype(np.uint64)
-    lengths = np.ones(len(steps), dtype=np.int64)
-    for group in range(1, _MOST_GROUPS):
-        lengths += steps >= np.uint64(1 << 7 * group)
-    starts = np.cumsum(lengths) - lengths
-    out = np.empty(int(lengths.sum()), dtype=np.uint8)
-    for group in range(int(lengths.max())):
-        here = lengths > group
-        low = (steps[here] >> np.uint64(7 * group)) & np.uint64(127)
-        out[starts[here] + group] = low.astype(np.uint8) | np.where(lengths[here] > group + 1, 128, 0).astype(np.uint8)
-    return out
-
-
 def from_rising_bytes(data: np.ndarray) -> np.ndarray:
-    """Undo `rising_bytes`.
+    """Read rising numbers of model files before version 0.3.
 
     Parameters
     ----------
     data : ndarray of uint8
-        What `rising_bytes` gave.
-
-    Returns
-    -------
-    ndarray of int64
-        The numbers: rising, none negative.
+        The first number and the differences, seven bits per byte, the lowest first; the eighth bit of a byte means that
+        the number goes on.
 
     Raises
     ------
     ValueError
         If no rising numbers are written like that.
+
+    Examples
+    --------
+    >>> from_rising_bytes(np.array([3, 2, 0x80, 1], dtype=np.uint8)).tolist()
+    [3, 5, 133]
     """
     if data.dtype != np.uint8 or data.ndim != 1 or not len(data) or data[-1] >= 128:
         raise ValueError("not rising numbers")

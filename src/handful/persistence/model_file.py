@@ -12,7 +12,7 @@ import lzma
 import math
 import os
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from inspect import Parameter, signature
 from itertools import pairwise
@@ -24,7 +24,7 @@ from handful.data.files import atomic_writer
 from handful.data.records import Ragged
 from handful.errors import FileError, HandfulError, ModelFileError, counted
 from handful.params import check_params
-from handful.persistence.arrays import few_values, from_rising_bytes, rising_bytes
+from handful.persistence.arrays import from_rising_bytes
 from handful.persistence.schema import (
     IfThere,
     Kind,
@@ -35,14 +35,13 @@ from handful.persistence.schema import (
     is_fitted,
     is_rising,
     stored,
-    suggested,
 )
 from handful.registry import find_class, spec_of
 from handful.version import __version__
 
 _TAG = "$"
 _NUMBER_KINDS = "biuf"
-_INDEX_TYPES = (np.int32, np.int64)
+_INDEX_TYPES = {np.dtype(np.int32), np.dtype(np.int64)}
 
 
 class Encoder:
@@ -59,7 +58,6 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self.version = 1  # the earliest version of the format that can hold what was encoded
 
     def array_block(self) -> bytes:
         """Return all arrays as one safetensors block."""
@@ -73,67 +71,47 @@ class Encoder:
         return {name: self._encode(name, value) for name, value in state.items()}
 
     def _encode(self, where: str, value: Any) -> Any:
-        if value is None or isinstance(value, bool | str):
-            return value
-        if isinstance(value, np.generic):
-            return {_TAG: "scalar", "value": self._encode(where, np.asarray(value).reshape(1))}
-        if isinstance(value, int):
-            return value if abs(value) < 2**53 else {_TAG: "int", "value": hex(value)}
-        if isinstance(value, float):
-            return value if math.isfinite(value) else {_TAG: "float", "value": str(value)}
-        if isinstance(value, list):
-            return [self._encode(where, item) for item in value]
-        if isinstance(value, tuple):
-            return {_TAG: "tuple", "items": [self._encode(where, item) for item in value]}
-        if isinstance(value, Mapping):
-            items = [[self._encode(where, key), self._encode(where, item)] for key, item in value.items()]
-            return {_TAG: "dict", "items": items}
-        if isinstance(value, np.ndarray):
-            return self._array(where, value)
-        if isinstance(value, Ragged):
-            return {
-                _TAG: "ragged",
-                "values": self._array(where, value.values),
-                "offsets": self._array(where, value.offsets),
-            }
-        if isinstance(value, np.random.RandomState | np.random.Generator):
-            return None  # a random stream is of no use to a fitted model
-        return self._object(where, value)
+        match value:
+            case None | bool() | str():
+                return value
+            case np.generic():
+                return {_TAG: "scalar", "value": self._array(where, np.asarray(value).reshape(1))}
+            case int():
+                return value if abs(value) < 2**53 else {_TAG: "int", "value": hex(value)}
+            case float():
+                return value if math.isfinite(value) else {_TAG: "float", "value": str(value)}
+            case list():
+                return [self._encode(where, item) for item in value]
+            case tuple():
+                return {_TAG: "tuple", "items": [self._encode(where, item) for item in value]}
+            case Mapping():
+                items = [[self._encode(where, key), self._encode(where, item)] for key, item in value.items()]
+                return {_TAG: "dict", "items": items}
+        return self._array(where, value) if isinstance(value, np.ndarray) else self._object(where, value)
 
     def _array(self, where: str, array: np.ndarray) -> dict[str, Any]:
         if array.dtype.kind in _NUMBER_KINDS and array.dtype.itemsize <= 8:
             native = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
             # ascontiguousarray gives a 0-d array one dimension
-            native = native.reshape(array.shape)
-            if (small := few_values(native)) is not None:
-                self.version = max(self.version, 2)
-                return {_TAG: "few values", "values": self._keep(small[0]), "numbers": self._keep(small[1])}
-            if (steps := rising_bytes(native)) is not None:
-                self.version = max(self.version, 3)
-                return {_TAG: "rising", "name": self._keep(steps)}
-            return {_TAG: "array", "name": self._keep(native)}
+            return {_TAG: "array", "name": self._keep(native.reshape(array.shape))}
         if array.dtype.kind == "U":
-            return self._strings(array)
+            encoded = [text.encode("utf-8", "surrogatepass") for text in array.ravel().tolist()]
+            offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+            text = self._keep(np.frombuffer(b"".join(encoded), dtype=np.uint8))
+            return {_TAG: "strings", "text": text, "offsets": self._keep(offsets), "shape": list(array.shape)}
         if array.dtype == object:
             flat = [self._encode(where, item) for item in array.ravel()]
             return {_TAG: "objects", "items": flat, "shape": list(array.shape)}
         raise ModelFileError(f"save: {where} has an array of type {array.dtype}, which a model file cannot hold.")
 
-    def _strings(self, array: np.ndarray) -> dict[str, Any]:
-        encoded = [text.encode("utf-8", "surrogatepass") for text in array.ravel().tolist()]
-        offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
-        np.cumsum([len(text) for text in encoded], out=offsets[1:])
-        text = np.frombuffer(b"".join(encoded), dtype=np.uint8)
-        return {
-            _TAG: "strings",
-            "text": self._keep(text),
-            "offsets": self._keep(offsets),
-            "shape": list(array.shape),
-        }
-
-    def _object(self, where: str, value: Any) -> dict[str, Any]:
+    def _object(self, where: str, value: Any) -> Any:
         from scipy import sparse
 
+        if isinstance(value, Ragged):
+            values, offsets = self._array(where, value.values), self._array(where, value.offsets)
+            return {_TAG: "ragged", "values": values, "offsets": offsets}
+        if isinstance(value, np.random.RandomState | np.random.Generator):
+            return None  # a random stream is of no use to a fitted model
         if sparse.issparse(value):
             csr = value.tocsr()
             csr.sort_indices()
@@ -144,17 +122,12 @@ class Encoder:
         if spec is not None:
             return {_TAG: "method", "kind": spec.name, "state": self.encode_state(value._state())}
         if hasattr(value, "get_params") and hasattr(value, "fit"):
-            return self._estimator(value)
+            # Loaded on first use: most models hold no estimator of another library.
+            from handful.persistence.sklearn_models import estimator_state
+
+            state = self.encode_state(estimator_state(value))
+            return {_TAG: "sklearn", "kind": type(value).__name__, "state": state}
         raise ModelFileError(f"save: {where} is a {type(value).__name__}, which a model file cannot hold.")
-
-    def _estimator(self, value: Any) -> dict[str, Any]:
-        # Loaded on first use: most models hold no estimator of another library.
-        from handful.persistence.sklearn_models import FORESTS, estimator_state, forest_state
-
-        name, module = type(value).__name__, type(value).__module__
-        if name in FORESTS and module.startswith(FORESTS[name][0]):
-            return {_TAG: "forest", "kind": name, "state": self.encode_state(forest_state(value))}
-        return {_TAG: "sklearn", "kind": name, "state": self.encode_state(estimator_state(value))}
 
     def _keep(self, array: np.ndarray) -> str:
         name = str(len(self.arrays))
@@ -200,47 +173,9 @@ class Decoder:
             return [self.value(item) for item in coded]
         if not isinstance(coded, dict):
             return coded
-        match coded[_TAG]:
-            case "array":
-                return self._arrays[coded["name"]]
-            case "few values":
-                return self._few_values(coded)
-            case "rising":
-                steps = self._arrays[coded["name"]]
-                self._expand(8 * steps.size)
-                return from_rising_bytes(steps)
-            case "strings":
-                return self._strings(coded)
-            case "objects":
-                flat = np.empty(len(coded["items"]), dtype=object)
-                for i, item in enumerate(coded["items"]):
-                    flat[i] = self.value(item)
-                return flat.reshape(coded["shape"])
-            case "tuple":
-                return tuple(self.value(item) for item in coded["items"])
-            case "dict":
-                return {self.value(key): self.value(item) for key, item in coded["items"]}
-            case "ragged":
-                return Ragged(self.value(coded["values"]), self.value(coded["offsets"]))
-            case "scalar":
-                return self.value(coded["value"])[0]
-            case "int":
-                return int(coded["value"], 16)
-            case "float":
-                return float(coded["value"])
-            case "csr_array" | "csr_matrix":
-                return self._sparse(coded)
-            case "method":
-                return self.model(coded["kind"], coded["state"])
-            case "sklearn":
-                return self._sklearn(coded)
-            case "forest":
-                return self._forest(coded)
-            case "foreign":
-                raise ModelFileError(
-                    "it holds an estimator stored by skops, which is no longer read; fit the model again."
-                )
-        raise ModelFileError("it holds a value of an unknown kind.")
+        if coded[_TAG] not in _READERS:
+            raise ModelFileError("it holds a value of an unknown kind.")
+        return _READERS[coded[_TAG]](self, coded)
 
     def _expand(self, n_bytes: int) -> None:
         """Count bytes about to be allocated: one stored array may be named many times."""
@@ -261,15 +196,25 @@ class Decoder:
         array: np.ndarray = values[numbers]
         return array
 
+    def _rising(self, coded: Mapping[str, Any]) -> np.ndarray:
+        steps = self._arrays[coded["name"]]
+        self._expand(8 * steps.size)
+        return from_rising_bytes(steps)
+
     def _strings(self, coded: Mapping[str, Any]) -> np.ndarray:
         text, offsets = self._arrays[coded["text"]], self._arrays[coded["offsets"]]
         checked = Ragged(text, offsets)
         raw = checked.values.astype(np.uint8, casting="safe").tobytes()
-        bounds = checked.offsets.tolist()
-        words = [raw[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(bounds)]
+        words = [raw[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(checked.offsets.tolist())]
         longest = max(map(len, words), default=1)
         self._expand(len(raw) + 4 * longest * len(words))  # numpy pads every string to the longest
         return np.array(words, dtype=f"<U{max(longest, 1)}").reshape(coded["shape"])
+
+    def _objects(self, coded: Mapping[str, Any]) -> np.ndarray:
+        flat = np.empty(len(coded["items"]), dtype=object)
+        for i, item in enumerate(coded["items"]):
+            flat[i] = self.value(item)
+        return flat.reshape(coded["shape"])
 
     def _sparse(self, coded: Mapping[str, Any]) -> Any:
         from scipy import sparse
@@ -280,8 +225,7 @@ class Decoder:
         whole = (
             all(type(part) is np.ndarray and part.ndim == 1 for part in (data, indices, indptr))
             and data.dtype.kind in _NUMBER_KINDS
-            and indices.dtype in _INDEX_TYPES
-            and indptr.dtype in _INDEX_TYPES
+            and {indices.dtype, indptr.dtype} <= _INDEX_TYPES
             and 0 <= n_columns < 2**53
             and len(indptr) == n_rows + 1
             and indptr[0] == 0
@@ -294,30 +238,49 @@ class Decoder:
         build = sparse.csr_array if coded[_TAG] == "csr_array" else sparse.csr_matrix
         return build((data, indices, indptr), shape=(n_rows, n_columns))
 
-    def _forest(self, coded: Mapping[str, Any]) -> Any:
-        from handful.persistence.sklearn_models import FORESTS, forest_from
-
-        if coded["kind"] not in FORESTS:
-            raise ModelFileError("it holds a forest of a kind that is not admitted.")
-        return forest_from(coded["kind"], self._attributes(coded["state"]))
-
     def _sklearn(self, coded: Mapping[str, Any]) -> Any:
-        from handful.persistence.sklearn_models import estimator_from
+        from handful.persistence.sklearn_models import estimator_from, forest_state
 
-        return estimator_from(coded["kind"], self._attributes(coded["state"]))
+        state = self._attributes(coded["state"])
+        return estimator_from(coded["kind"], forest_state(state) if coded[_TAG] == "forest" else state)
+
+    def _skops(self, coded: Mapping[str, Any]) -> Any:
+        raise ModelFileError("it holds an estimator stored by skops, which is no longer read; fit the model again.")
+
+
+_READERS: dict[str, Callable[[Decoder, Mapping[str, Any]], Any]] = {
+    "array": lambda decoder, coded: decoder._arrays[coded["name"]],
+    "strings": Decoder._strings,
+    "objects": Decoder._objects,
+    "tuple": lambda decoder, coded: tuple(decoder.value(item) for item in coded["items"]),
+    "dict": lambda decoder, coded: {decoder.value(key): decoder.value(item) for key, item in coded["items"]},
+    "ragged": lambda decoder, coded: Ragged(decoder.value(coded["values"]), decoder.value(coded["offsets"])),
+    "scalar": lambda decoder, coded: decoder.value(coded["value"])[0],
+    "int": lambda decoder, coded: int(coded["value"], 16),
+    "float": lambda decoder, coded: float(coded["value"]),
+    "csr_array": Decoder._sparse,
+    "csr_matrix": Decoder._sparse,
+    "method": lambda decoder, coded: decoder.model(coded["kind"], coded["state"]),
+    "sklearn": Decoder._sklearn,
+    # Files of versions before 0.3 have these as well.
+    "forest": Decoder._sklearn,
+    "few values": Decoder._few_values,
+    "rising": Decoder._rising,
+    "foreign": Decoder._skops,
+}
 
 
 MAGIC = b"HANDFUL\0"
 FORMAT_VERSION = 4
-_PACKED_VERSION = 4
+_COMPRESSED_VERSION = 4
 _HEAD = struct.Struct("<8sIIQQ")
 _CHECKSUM_BYTES = 32
 _JSON_LIMIT = 1 << 30
 DEFAULT_LIMIT = 16 << 30
-_PACKING: Final[list[dict[str, int]]] = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 23}]
+_FILTERS: Final[list[dict[str, int]]] = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 23}]
 _MOST_EXPANDED = 64  # times its stored size: arrays of few values grow 8 times, strings 4 times and by their padding
 _FREE_BYTES = 1 << 26
-_MOST_PACKED = 1000  # times smaller: no model is, and a small file must not fill the memory
+_MOST_COMPRESSED = 1000  # times smaller: no model is, and a small file must not fill the memory
 
 FindClass = Callable[[str], type | None]
 _parameters: Callable[[type], Mapping[str, Parameter]] = lru_cache(maxsize=256)(lambda cls: signature(cls).parameters)
@@ -379,32 +342,30 @@ def undeclared(cls: type[Storable], state: Mapping[str, Any]) -> list[str]:
 def _declared_only(model: Storable) -> dict[str, Any]:
     cls, state = type(model), model._state()
     if unknown := undeclared(cls, state):
-        lines = ", ".join(f"{name}={suggested(state[name])}" for name in unknown)
         raise ModelFileError(
-            f"save: {cls.__name__}.{unknown[0]} is not declared. Write in the class, with names of sizes that tell what "
-            f"points into what (see handful.persistence.schema): STATE = stored({lines})"
+            f"save: {cls.__name__} does not declare {', '.join(unknown)}. "
+            "Add each attribute to STATE of the class; see handful.persistence.schema."
         )
     return state
 
 
-def write_model(model: Storable, path: str | os.PathLike[str], *, packed: bool = False) -> None:
-    """Write a model file; a crash on the way leaves the old file.
+def save(model: Any, path: str | os.PathLike[str], *, compressed: bool = False) -> None:
+    """Write a fitted model to a file; a crash on the way leaves the old file.
 
     Parameters
     ----------
-    model : Storable
-        A fitted, registered method.
+    model : estimator
+        A fitted method of handful.
     path : path-like
         Where to write.
-    packed : bool
-        Make the file smaller, where that is worth it; writing and reading then take longer.
+    compressed : bool
+        Make the file smaller; writing and reading then take longer.
     """
     spec = spec_of(type(model))
     if spec is None or not isinstance(model, Storable):
         raise ModelFileError(
-            f"save: {type(model).__name__} is not a method of handful, so it has no model file. Where columns are prepared before "
-            "a method sees them, let handful do it: handful.fit(X, y, method=NAME), or TableModel(NAME).fit(X, y), "
-            "can be saved."
+            f"save: {type(model).__name__} is not a method of handful, so it has no model file. "
+            "Let handful prepare the columns: handful.fit(X, y, method=NAME) or TableModel(NAME).fit(X, y) can be saved."
         )
     if not is_fitted(vars(model)):
         raise ModelFileError(f"save: {type(model).__name__} must be fitted before it is saved. Call fit first.")
@@ -415,31 +376,33 @@ def write_model(model: Storable, path: str | os.PathLike[str], *, packed: bool =
         text = json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
         arrays = encoder.array_block()
     except RecursionError:
-        raise ModelFileError(f"save: {type(model).__name__} holds itself, which a model file cannot tell.") from None
-    # Version 2 knows arrays of few values, version 3 rising numbers and classifiers of other packages; other files can be
-    # read by all versions of handful. Version 4 is packed.
-    parts, version, reserved = [text, arrays], encoder.version, 0
-    if packed:
-        small = lzma.compress(text + arrays, lzma.FORMAT_RAW, filters=_PACKING)
-        if len(small) < len(text) + len(arrays) <= _MOST_PACKED * len(small):
-            parts, version, reserved = [small], _PACKED_VERSION, 1
-    head = _HEAD.pack(MAGIC, version, reserved, len(text), len(arrays))
-    digest = hashlib.sha256(head)
-    for part in parts:
-        digest.update(part)
+        raise ModelFileError(f"save: {type(model).__name__} holds itself, so it cannot be saved.") from None
+    parts, is_compressed = [text, arrays], 0
+    if compressed:
+        small = lzma.compress(text + arrays, lzma.FORMAT_RAW, filters=_FILTERS)
+        if len(small) < len(text) + len(arrays) <= _MOST_COMPRESSED * len(small):
+            parts, is_compressed = [small], 1
+    head = _HEAD.pack(MAGIC, FORMAT_VERSION, is_compressed, len(text), len(arrays))
     with atomic_writer(path) as file:
-        for block in (head, digest.digest(), *parts):
+        for block in (head, _checksum(head, parts), *parts):
             file.write(block)
 
 
-def read_model(path: str | os.PathLike[str], find_class: FindClass, *, max_bytes: int = DEFAULT_LIMIT) -> Any:
-    """Read a model file.
+def _checksum(head: bytes, parts: Iterable[bytes]) -> bytes:
+    digest = hashlib.sha256(head)
+    for part in parts:
+        digest.update(part)
+    return digest.digest()
+
+
+def load(path: str | os.PathLike[str], find: FindClass = find_class, *, max_bytes: int = DEFAULT_LIMIT) -> Any:
+    """Read a fitted model from a file; a file can never run code.
 
     Parameters
     ----------
     path : path-like
-        The file.
-    find_class : callable
+        A file that `save` wrote.
+    find : callable
         Returns the class of a name out of a fixed table, or None.
     max_bytes : int
         Files larger than this are refused unread.
@@ -457,7 +420,7 @@ def read_model(path: str | os.PathLike[str], find_class: FindClass, *, max_bytes
     kind, state, arrays = _read_parts(path, max_bytes)
     try:
         n_bytes = sum(array.nbytes for array in arrays.values())
-        decoder = Decoder(arrays, find_class, min(max_bytes, _MOST_EXPANDED * n_bytes + _FREE_BYTES))
+        decoder = Decoder(arrays, find, min(max_bytes, _MOST_EXPANDED * n_bytes + _FREE_BYTES))
         model = decoder.model(kind, state)
         if not is_fitted(vars(model)):
             raise ModelFileError("it is not fitted.")
@@ -487,98 +450,62 @@ def _read_parts(path: str | os.PathLike[str], max_bytes: int) -> tuple[str, Any,
 
 
 def _read_checked(path: str | os.PathLike[str], max_bytes: int) -> tuple[bytes, bytes]:
-    start = _HEAD.size + _CHECKSUM_BYTES
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             head = file.read(_HEAD.size)
-            if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
-                raise ModelFileError(f"{path}: is not a handful model file.")
-            if len(head) < _HEAD.size or size < start:
-                raise ModelFileError(f"{path}: is truncated; only {size} bytes are there.")
-            _, version, reserved, text_bytes, array_bytes = _HEAD.unpack(head)
-            if version > FORMAT_VERSION:
-                raise ModelFileError(
-                    f"{path}: has format version {version}, but this handful reads up to {FORMAT_VERSION}. Update handful."
-                )
-            packed = reserved == 1 and version >= _PACKED_VERSION
-            if version < 1 or (reserved != 0 and not packed):
-                raise ModelFileError(f"{path}: is damaged; its header is not one that handful writes.")
-            n_bytes = text_bytes + array_bytes
-            expected = size if packed else start + n_bytes
-            if max(size, start + n_bytes) > max_bytes or text_bytes > _JSON_LIMIT:
-                raise ModelFileError(
-                    f"{path}: is larger than the limit of {max_bytes:,} bytes. If you trust it, raise max_bytes."
-                )
-            if size < expected:
-                raise ModelFileError(f"{path}: is truncated; {expected} bytes are due and {size} are there.")
-            if size > expected:
-                raise ModelFileError(f"{path}: has {counted(size - expected, 'byte')} too many at its end.")
+            text_bytes, array_bytes, is_compressed = _read_head(path, head, size, max_bytes)
             checksum = file.read(_CHECKSUM_BYTES)
-            parts = [file.read()] if packed else [file.read(text_bytes), file.read(array_bytes)]
+            parts = [file.read()] if is_compressed else [file.read(text_bytes), file.read(array_bytes)]
     except FileNotFoundError:
         raise FileError(f"{path}: no such file.") from None
     except OSError as error:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
-    digest = hashlib.sha256(head)
-    for part in parts:
-        digest.update(part)
-    if digest.digest() != checksum:
+    if _checksum(head, parts) != checksum:
         raise ModelFileError(f"{path}: is damaged or was changed; its checksum does not match.")
-    if packed:
-        content = _unpacked(path, parts[0], n_bytes)
+    if is_compressed:
+        content = _decompressed(path, parts[0], text_bytes + array_bytes)
         return content[:text_bytes], content[text_bytes:]
     return parts[0], parts[1]
 
 
-def _unpacked(path: str | os.PathLike[str], body: bytes, n_bytes: int) -> bytes:
-    """Return the content of a packed file, whose length is known."""
-    if n_bytes > _MOST_PACKED * len(body):
+def _read_head(path: str | os.PathLike[str], head: bytes, size: int, max_bytes: int) -> tuple[int, int, bool]:
+    """Return the bytes of JSON and arrays, and whether they are compressed; refuse files of another size."""
+    start = _HEAD.size + _CHECKSUM_BYTES
+    if head[: len(MAGIC)] != MAGIC[: len(head)] or not head:
+        raise ModelFileError(f"{path}: is not a handful model file.")
+    if len(head) < _HEAD.size or size < start:
+        raise ModelFileError(f"{path}: is truncated; only {size} bytes are there.")
+    _, version, is_compressed, text_bytes, array_bytes = _HEAD.unpack(head)
+    if version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{path}: has format version {version}, but this handful reads up to {FORMAT_VERSION}. Update handful."
+        )
+    if version < 1 or is_compressed not in ((0, 1) if version >= _COMPRESSED_VERSION else (0,)):
         raise ModelFileError(f"{path}: is damaged; its header is not one that handful writes.")
-    unpacker = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_PACKING)
+    whole = start + text_bytes + array_bytes
+    if max(size, whole) > max_bytes or text_bytes > _JSON_LIMIT:
+        raise ModelFileError(
+            f"{path}: is larger than the limit of {max_bytes:,} bytes. If you trust it, raise max_bytes."
+        )
+    if size < whole and not is_compressed:
+        raise ModelFileError(f"{path}: is truncated; {whole} bytes are due and {size} are there.")
+    if size > whole and not is_compressed:
+        raise ModelFileError(f"{path}: has {counted(size - whole, 'byte')} too many at its end.")
+    return text_bytes, array_bytes, bool(is_compressed)
+
+
+def _decompressed(path: str | os.PathLike[str], body: bytes, n_bytes: int) -> bytes:
+    """Return the content of a compressed file, whose length is known."""
+    if n_bytes > _MOST_COMPRESSED * len(body):
+        raise ModelFileError(f"{path}: is damaged; its header is not one that handful writes.")
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_FILTERS)
     try:
-        content = unpacker.decompress(body, max_length=n_bytes)
-        more = b"" if unpacker.eof else unpacker.decompress(b"", max_length=1)  # the mark of the end may still be due
+        content = decompressor.decompress(body, max_length=n_bytes)
+        # the mark of the end may still be due
+        more = b"" if decompressor.eof else decompressor.decompress(b"", max_length=1)
     except lzma.LZMAError:
         content = more = b""
-    if len(content) != n_bytes or more or not unpacker.eof or unpacker.unused_data:
-        raise ModelFileError(f"{path}: is damaged; its content cannot be unpacked.")
+    if len(content) != n_bytes or more or not decompressor.eof or decompressor.unused_data:
+        raise ModelFileError(f"{path}: is damaged; its content cannot be decompressed.")
     return content
-
-
-def save(model: Any, path: str | os.PathLike[str], *, packed: bool = False) -> None:
-    """Write a fitted model to a file.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted method of handful.
-    path : path-like
-        Where to write. The file is replaced only when the new one is whole.
-    packed : bool
-        Make the file smaller; writing and reading then take longer.
-    """
-    write_model(model, path, packed=packed)
-
-
-def load(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_LIMIT) -> Any:
-    """Read a fitted model from a file; a file can never run code.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that `save` wrote.
-    max_bytes : int
-        Files larger than this are refused unread.
-
-    Returns
-    -------
-    model
-        The fitted model.
-
-    Raises
-    ------
-    ModelFileError
-        If the file is truncated, damaged, oversized, too new, or no model file.
-    """
-    return read_model(path, find_class, max_bytes=max_bytes)

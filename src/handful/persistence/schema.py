@@ -18,8 +18,8 @@ handful.errors.DataError: Model: codes_ must hold numbers below 2, got 2.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
@@ -33,12 +33,12 @@ _DEPTH = 12
 _PLAIN = (str, bool, int, float, type(None), np.generic)
 
 
-@dataclass
 class Sizes:
-    """Sizes that have been seen, by name, and where."""
+    """Sizes by name, and where each must be kept to."""
 
-    known: dict[str, int] = field(default_factory=dict)
-    due: list[tuple[str, str, int]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self._due: list[tuple[str, str, int]] = []
 
     def see(self, where: str, size: str | int, actual: int) -> None:
         """Note that an axis or a number must be of a size: a name, a number, ``n+1``, or ``k*`` (1 if k is 2)."""
@@ -46,35 +46,38 @@ class Sizes:
         if not name.endswith("?") and not name.startswith("_") and actual < 1:
             raise DataError(f"{where} must not be empty.")
         name = name.removesuffix("?")
-        if name.isidentifier() and not name.startswith("_"):
+        if name.startswith("_"):
+            return
+        if name.isidentifier():
             self.known.setdefault(name, actual)
-        if not name.startswith("_"):
-            self.due.append((where, name, actual))
+        self._due.append((where, name, actual))
 
     def value(self, name: str) -> int:
-        """Return a size by what `see` takes."""
+        """Return a size by what `see` takes, or a power such as ``k^2``."""
         if name.isdigit():
             return int(name)
-        if "+" in name:
-            first, _, second = name.partition("+")
-            return self.value(first) + self.value(second)
         if name.endswith("*"):
             size = self.value(name[:-1])
             return 1 if size == 2 else size
-        if "^" in name:
-            first, _, power = name.partition("^")
-            return int(self.value(first) ** int(power))
-        return self.known[name]
+        first, sign, second = name.partition("+") if "+" in name else name.partition("^")
+        if not sign:
+            return self.known[name]
+        return self.value(first) + int(second) if sign == "+" else int(self.value(first) ** int(second))
 
     def settle(self) -> None:
         """Refuse sizes that disagree."""
-        for _, name, actual in self.due:
+        for _, name, actual in self._due:
             first, plus, more = name.partition("+")
-            if plus and first.isidentifier() and more.isdigit():
+            if plus:
                 self.known.setdefault(first, actual - int(more))
-        for where, name, actual in self.due:
+        for where, name, actual in self._due:
             if self.value(name) != actual:
                 raise DataError(f"{where} must be of size {self.value(name)}, got {actual}.")
+
+
+def _require(fine: Any, where: str, what: str, value: Any) -> None:
+    if not fine:
+        raise DataError(f"{where} must be {what}, got {_shown(value)}.")
 
 
 class Kind:
@@ -84,13 +87,23 @@ class Kind:
 
     def form(self, where: str, value: Any, sizes: Sizes) -> None:
         """Refuse a value of another type or shape, and note its sizes."""
-        raise NotImplementedError
+        self._check(where, value, sizes)
+        for kind, part in self._parts(value):
+            kind.form(where, part, sizes)
 
     def content(self, where: str, value: Any, sizes: Sizes) -> None:
         """Refuse numbers that are out of range; sizes are known by now."""
+        for kind, part in self._parts(value):
+            kind.content(where, part, sizes)
+
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        """Refuse a value of another type or shape, without its parts."""
+
+    def _parts(self, value: Any) -> Iterable[tuple[Kind, Any]]:
+        """Return what a value consists of, and how that may look."""
+        return ()
 
 
-@dataclass(frozen=True)
 class Array(Kind):
     """An array of numbers.
 
@@ -113,50 +126,45 @@ class Array(Kind):
         Whether a CSR matrix will do as well.
     """
 
-    dtypes: str
-    shape: tuple[str | int, ...]
-    low: float | None = None
-    high: float | None = None
-    below: str | None = None
-    rising: bool = False
-    finite: bool = True
-    sparse: bool = False
+    def __init__(
+        self,
+        dtypes: str,
+        *shape: str | int,
+        low: float | None = None,
+        high: float | None = None,
+        below: str | None = None,
+        rising: bool = False,
+        finite: bool = True,
+        sparse: bool = False,
+    ) -> None:
+        self.dtypes, self.shape = dtypes.split(), shape
+        self.low = 0 if below is not None and low is None else low
+        self.high, self.below, self.rising, self.finite, self.sparse = high, below, rising, finite, sparse
 
-    def __init__(self, dtypes: str, *shape: str | int, **rules: Any) -> None:
-        object.__setattr__(self, "dtypes", dtypes)
-        object.__setattr__(self, "shape", shape)
-        for name, rule in rules.items():
-            if name not in type(self).__dataclass_fields__:
-                raise TypeError(f"Array: there is no rule named {name!r}.")
-            object.__setattr__(self, name, rule)
-        if self.below is not None and self.low is None:
-            object.__setattr__(self, "low", 0)
-
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
         matrix = self.sparse and hasattr(value, "indptr")
-        if not matrix and type(value) is not np.ndarray:
-            raise DataError(f"{where} must be an array, got {_told(value)}.")
-        if value.dtype not in [np.dtype(name) for name in self.dtypes.split()]:
-            raise DataError(f"{where} must be an array of {self.dtypes.replace(' ', ' or ')}, got {value.dtype}.")
+        _require(matrix or type(value) is np.ndarray, where, "an array", value)
+        if value.dtype not in [np.dtype(name) for name in self.dtypes]:
+            raise DataError(f"{where} must be an array of {' or '.join(self.dtypes)}, got {value.dtype}.")
         if len(value.shape) != len(self.shape):
             raise DataError(f"{where} must have {len(self.shape)} dimensions, got shape {value.shape}.")
         for size, actual in zip(self.shape, value.shape, strict=True):
             sizes.see(where, size, actual)
 
     def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
+        """Refuse numbers that are out of range."""
         numbers = value.data if hasattr(value, "indptr") else value
         if not numbers.size or numbers.dtype == bool:
             return
         if numbers.dtype.kind == "f" and self.finite and not np.isfinite(numbers).all():
             raise DataError(f"{where} must hold finite numbers alone.")
-        if self.low is not None and not (least := numbers.min()) >= self.low:
+        least, most = numbers.min(), numbers.max()
+        if self.low is not None and not least >= self.low:
             raise DataError(f"{where} must hold numbers of at least {self.low:g}, got {least}.")
-        if self.high is not None and not (most := numbers.max()) <= self.high:
+        if self.high is not None and not most <= self.high:
             raise DataError(f"{where} must hold numbers of at most {self.high:g}, got {most}.")
-        if self.below is not None and not (most := numbers.max()) < (limit := sizes.value(self.below)):
-            raise DataError(f"{where} must hold numbers below {limit}, got {most}.")
+        if self.below is not None and not most < sizes.value(self.below):
+            raise DataError(f"{where} must hold numbers below {sizes.value(self.below)}, got {most}.")
         if self.rising and not is_rising(numbers):
             raise DataError(f"{where} must hold rising numbers.")
 
@@ -169,14 +177,10 @@ class Names(Kind):
     only_text: bool = False
     least: int = 0
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if (
-            type(value) is not np.ndarray
-            or value.ndim != 1
-            or value.dtype.kind not in ("U" if self.only_text else "UOiufb")
-        ):
-            raise DataError(f"{where} must be a vector of labels, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        kinds = "U" if self.only_text else "UOiufb"
+        fine = type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in kinds
+        _require(fine, where, "a vector of labels", value)
         if value.dtype == object and not all(isinstance(item, _PLAIN) for item in value):
             raise DataError(f"{where} must hold plain labels alone.")
         if len(value) < self.least:
@@ -209,24 +213,22 @@ class Number(Kind):
     below: str | None = None
     finite: bool = True
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        wanted: Any = Integral if self.kind is int else Real
-        if not isinstance(value, wanted) or isinstance(value, bool | np.bool_):
-            raise DataError(f"{where} must be {'an integer' if self.kind is int else 'a number'}, got {_told(value)}.")
-        if self.finite and not abs(value) <= (_LIMIT if self.kind is int else np.finfo(float).max):
-            raise DataError(f"{where} must be a finite number, got {_told(value)}.")
-        if self.low is not None and not value >= self.low:
-            raise DataError(f"{where} must be at least {self.low:g}, got {_told(value)}.")
-        if self.high is not None and not value <= self.high:
-            raise DataError(f"{where} must be at most {self.high:g}, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        is_int = self.kind is int
+        fine = isinstance(value, Integral if is_int else Real) and not isinstance(value, bool | np.bool_)
+        _require(fine, where, "an integer" if is_int else "a number", value)
+        limit = _LIMIT if is_int else np.finfo(float).max
+        _require(not self.finite or abs(value) <= limit, where, "a finite number", value)
+        _require(self.low is None or value >= self.low, where, f"at least {self.low}", value)
+        _require(self.high is None or value <= self.high, where, f"at most {self.high}", value)
         if self.size is not None:
             sizes.see(where, self.size, int(value))
 
     def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
-        if self.below is not None and not 0 <= value < sizes.value(self.below):
-            raise DataError(f"{where} must be below {sizes.value(self.below)}, got {_told(value)}.")
+        """Refuse a number that is not below its size."""
+        if self.below is not None:
+            limit = sizes.value(self.below)
+            _require(0 <= value < limit, where, f"below {limit}", value)
 
 
 @dataclass(frozen=True)
@@ -235,47 +237,34 @@ class Flag(Kind):
 
     only: bool | None = None
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, bool | np.bool_):
-            raise DataError(f"{where} must be True or False, got {_told(value)}.")
-        if self.only is not None and value != self.only:
-            raise DataError(f"{where} must be {self.only}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        _require(isinstance(value, bool | np.bool_), where, "True or False", value)
+        _require(self.only is None or value == self.only, where, str(self.only), value)
 
 
-@dataclass(frozen=True)
 class Text(Kind):
     """A string, or one of a few."""
 
-    choices: tuple[str, ...] = ()
-
     def __init__(self, *choices: str) -> None:
-        object.__setattr__(self, "choices", choices)
+        self.choices = choices
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, str):
-            raise DataError(f"{where} must be a string, got {_told(value)}.")
-        if self.choices and value not in self.choices:
-            raise DataError(f"{where} must be one of {', '.join(map(repr, self.choices))}, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        _require(isinstance(value, str), where, "a string", value)
+        fine = not self.choices or value in self.choices
+        _require(fine, where, f"one of {', '.join(map(repr, self.choices))}", value)
 
 
-@dataclass(frozen=True)
 class Symbol(Kind):
-    """A string, a number, True, False or None: a value of a nominal column."""
+    """A string, a number, True, False or None: a value of a categorical column."""
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, _PLAIN):
-            raise DataError(f"{where} must hold strings and numbers alone, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        _require(isinstance(value, _PLAIN), where, "a string or a number", value)
 
 
-@dataclass(frozen=True)
 class Plain(Kind):
     """Strings, numbers, None and arrays of them, in lists and dictionaries: what is only shown, or checked by its user."""
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
         if not _is_plain(value, _DEPTH):
             raise DataError(f"{where} must hold strings, numbers, lists and dictionaries alone.")
 
@@ -286,18 +275,10 @@ class Maybe(Kind):
 
     kind: Kind
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if value is not None:
-            self.kind.form(where, value, sizes)
-
-    def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
-        if value is not None:
-            self.kind.content(where, value, sizes)
+    def _parts(self, value: Any) -> Iterable[tuple[Kind, Any]]:
+        return () if value is None else [(self.kind, value)]
 
 
-@dataclass(frozen=True)
 class IfThere(Maybe):
     """An attribute that some models lack: those of earlier versions, or of other settings."""
 
@@ -311,18 +292,12 @@ class ListOf(Kind):
     kind: Kind
     size: str = "_"
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, list | tuple):
-            raise DataError(f"{where} must be a list, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        _require(isinstance(value, list | tuple), where, "a list", value)
         sizes.see(where, self.size, len(value))
-        for item in value:
-            self.kind.form(where, item, sizes)
 
-    def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
-        for item in value:
-            self.kind.content(where, item, sizes)
+    def _parts(self, value: Any) -> Iterable[tuple[Kind, Any]]:
+        return ((self.kind, item) for item in value)
 
 
 @dataclass(frozen=True)
@@ -332,17 +307,11 @@ class Pair(Kind):
     first: Kind
     second: Kind
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, list | tuple) or len(value) != 2:
-            raise DataError(f"{where} must be a pair, got {_told(value)}.")
-        self.first.form(where, value[0], sizes)
-        self.second.form(where, value[1], sizes)
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        _require(isinstance(value, list | tuple) and len(value) == 2, where, "a pair", value)
 
-    def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
-        self.first.content(where, value[0], sizes)
-        self.second.content(where, value[1], sizes)
+    def _parts(self, value: Any) -> Iterable[tuple[Kind, Any]]:
+        return zip((self.first, self.second), value, strict=True)
 
 
 @dataclass(frozen=True)
@@ -352,95 +321,69 @@ class DictOf(Kind):
     kind: Kind
     size: str = "_"
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
-            raise DataError(f"{where} must be a dictionary with names, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        fine = isinstance(value, dict) and all(isinstance(key, str) for key in value)
+        _require(fine, where, "a dictionary with names", value)
         sizes.see(where, self.size, len(value))
-        for item in value.values():
-            self.kind.form(where, item, sizes)
 
-    def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
-        for item in value.values():
-            self.kind.content(where, item, sizes)
+    def _parts(self, value: Any) -> Iterable[tuple[Kind, Any]]:
+        return ((self.kind, item) for item in value.values())
 
 
 @dataclass(frozen=True)
 class Record(Kind):
-    """A dictionary with names that are known. Its sizes are its own, but for those that are `shared`."""
+    """A dictionary with known names. It has separate sizes, except for those that are `shared`."""
 
     fields: Mapping[str, Kind]
     shared: tuple[str, ...] = ()
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        if not isinstance(value, dict):
-            raise DataError(f"{where} must be a dictionary, got {_told(value)}.")
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
+        _require(isinstance(value, dict), where, "a dictionary", value)
         if unknown := value.keys() - self.fields.keys():
-            raise DataError(f"{where} must have no {_told(next(iter(unknown)))}.")
+            raise DataError(f"{where} must have no {_shown(next(iter(unknown)))}.")
         own = check_form(where, self.fields, value)
         for name in self.shared:
             sizes.see(f"{where}: {name}", name, own.known[name])
         check_content(where, self.fields, value, own)
 
 
-@dataclass(frozen=True)
 class Either(Kind):
     """One of several kinds: the first whose form fits."""
 
-    kinds: tuple[Kind, ...] = ()
-
     def __init__(self, *kinds: Kind) -> None:
-        object.__setattr__(self, "kinds", kinds)
+        self.kinds = kinds
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
-        self._fitting(where, value).form(where, value, sizes)
-
-    def content(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.content`."""
-        self._fitting(where, value).content(where, value, sizes)
-
-    def _fitting(self, where: str, value: Any) -> Kind:
+    def _parts(self, value: Any) -> Iterable[tuple[Kind, Any]]:
         for kind in self.kinds[:-1]:
             try:
-                kind.form(where, value, Sizes())
+                kind.form("", value, Sizes())
             except DataError:
                 continue
-            return kind
-        return self.kinds[-1]
+            return [(kind, value)]
+        return [(self.kinds[-1], value)]
 
 
-@dataclass(frozen=True)
 class Model(Kind):
-    """A fitted model that can be asked.
+    """A fitted model.
 
     Parameters
     ----------
     *kinds : str
-        Names of its class, one of them; any model if none is given.
+        Names of its class, one of them; any model if there is none.
     can : tuple of str
         Methods it must have.
     """
 
-    kinds: tuple[str, ...] = ()
-    can: tuple[str, ...] = ("predict",)
-
     def __init__(self, *kinds: str, can: tuple[str, ...] = ("predict",)) -> None:
-        object.__setattr__(self, "kinds", kinds)
-        object.__setattr__(self, "can", can)
+        self.kinds, self.can = kinds, can
 
-    def form(self, where: str, value: Any, sizes: Sizes) -> None:
-        """See `Kind.form`."""
+    def _check(self, where: str, value: Any, sizes: Sizes) -> None:
         family = {base.__name__ for base in type(value).__mro__}
-        if isinstance(value, type) or not all(callable(getattr(type(value), name, None)) for name in self.can):
-            raise DataError(f"{where} must be a model, got {_told(value)}.")
-        if self.kinds and not family & set(self.kinds):
-            raise DataError(f"{where} must be a {' or '.join(self.kinds)}, got {_told(value)}.")
+        has_methods = all(callable(getattr(type(value), name, None)) for name in self.can)
+        _require(has_methods and not isinstance(value, type), where, "a model", value)
+        _require(not self.kinds or family & set(self.kinds), where, f"a {' or '.join(self.kinds)}", value)
         fitted = getattr(value, "__sklearn_is_fitted__", None)
-        if not (fitted() if callable(fitted) else is_fitted(vars(value))):
-            raise DataError(f"{where} must be a fitted model.")
+        _require(fitted() if callable(fitted) else is_fitted(vars(value)), where, "a fitted model", value)
 
 
 def stored(**attributes: Kind) -> Mapping[str, Kind]:
@@ -520,34 +463,6 @@ def is_fitted(state: Mapping[str, Any]) -> bool:
     return any(name.endswith("_") and not name.startswith("_") for name in state)
 
 
-def suggested(value: Any) -> str:
-    """Return the declaration that a value looks like, to be copied into ``STATE``.
-
-    Examples
-    --------
-    >>> suggested(np.zeros((3, 2))), suggested(4)
-    ("Array('f8', 'n', 'm')", 'Number(int, low=0)')
-    """
-    if hasattr(value, "indptr") or (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
-        axes = ", ".join(repr(name) for name in ("n", "m", "l")[: len(value.shape)])
-        return f"Array({value.dtype.str[1:]!r}, {axes}{', sparse=True' if hasattr(value, 'indptr') else ''})"
-    if isinstance(value, np.ndarray):
-        return "Names('n')"
-    if value is None:
-        return "Maybe(...)"
-    if isinstance(value, bool):
-        return "Flag()"
-    if isinstance(value, Real):
-        return "Number(int, low=0)" if isinstance(value, Integral) else "Number(float)"
-    if isinstance(value, str):
-        return "Text()"
-    if hasattr(value, "predict"):
-        return f"Model({type(value).__name__!r})"
-    if isinstance(value, Mapping):
-        return f"Record({{{', '.join(f'{str(key)!r}: {suggested(item)}' for key, item in list(value.items())[:8])}}})"
-    return f"ListOf({suggested(value[0])})" if isinstance(value, list | tuple) and value else "Plain()"
-
-
 def _is_plain(value: Any, depth: int) -> bool:
     if depth == 0:
         return False
@@ -558,7 +473,7 @@ def _is_plain(value: Any, depth: int) -> bool:
     return isinstance(value, _PLAIN) or (isinstance(value, np.ndarray) and value.dtype.kind in "biufU")
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"
     text = repr(value) if isinstance(value, _PLAIN) else f"a {type(value).__name__}"

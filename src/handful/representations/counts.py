@@ -30,7 +30,7 @@ from handful.data.files import (
 from handful.data.formats import detect
 from handful.errors import DataError, FileError, FormatError, ParameterError, Progress, Step
 from handful.kernels.hashing import SortedSums
-from handful.persistence.model_file import Storable, read_model, write_model
+from handful.persistence.model_file import Storable, load, save
 from handful.persistence.schema import Array, IfThere, Names, Number, Plain, Text, check_state, stored
 from handful.registry import method
 from handful.representations.potency import FeatureSpace
@@ -507,12 +507,12 @@ class FeatureCounts(Storable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to a file, replaced only when the new one is whole."""
-        write_model(self, path)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> FeatureCounts:
         """Read a file that `save` wrote; a file can never run code."""
-        counts: FeatureCounts = read_model(path, lambda kind: cls if kind == _KIND else None)
+        counts: FeatureCounts = load(path, lambda kind: cls if kind == _KIND else None)
         return counts
 
     def _state(self) -> dict[str, Any]:
