@@ -52,7 +52,7 @@ def test_packed_parts_in_a_row_are_one_file(put, kind):
 @pytest.mark.parametrize("kind", PACK)
 def test_cut_off_packed_data(put, kind):
     packed = PACK[kind](os.urandom(5000))
-    refused(put(packed[:-9]), ": the packed data is cut off. Copy or download the file again.")
+    refused(put(packed[:-9]), ": the compressed data is cut off. Copy or download the file again.")
 
 
 @pytest.mark.parametrize("kind", PACK)
@@ -60,7 +60,7 @@ def test_damaged_packed_data(put, kind):
     packed = bytearray(PACK[kind](b"Rome fell. " * 50))
     packed[len(packed) // 2] ^= 0xFF
     path = put(bytes(packed))
-    with pytest.raises(FormatError, match=r"the packed data is (damaged|cut off)"):
+    with pytest.raises(FormatError, match=r"the compressed data is (damaged|cut off)"):
         list(read_lines(path))
 
 

@@ -263,7 +263,7 @@ def fit_text(
     from handful.representations.text_stream import text_parts
 
     source = Source(path)
-    if format_of(source).name == "text" and not source.is_packed and not source.is_stream:
+    if format_of(source).name == "text" and not source.is_compressed and not source.is_stream:
         model.fit_parts(text_parts(path), engine=engine, checkpoint=checkpoint, progress=progress)
     else:
         model.fit(read_sentences(source), engine=engine, checkpoint=checkpoint, progress=progress)

@@ -17,13 +17,12 @@ from .files import as_source as as_source
 from .files import bare_stem as bare_stem
 from .files import bare_suffix as bare_suffix
 from .files import decoded as decoded
+from .files import decompressed as decompressed
 from .files import first_chunk as first_chunk
 from .files import open_bytes as open_bytes
 from .files import read_lines as read_lines
 from .files import read_whole as read_whole
-from .files import refuse_lone_returns as refuse_lone_returns
 from .files import refuse_mark as refuse_mark
-from .files import unpacked as unpacked
 from .files import write_bytes as write_bytes
 from .files import write_text_file as write_text_file
 from .formats import Format as Format

@@ -177,7 +177,7 @@ def read_conll(
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
     columns : sequence of str
         Name of each column, left to right. One is ``"token"``; ``"_"`` skips a column.
     separator : {"\t", " "} or None
@@ -343,7 +343,7 @@ def write_conll(
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     sentences : iterable of Sentence
         Each has all the `columns`. Their `comments` are written before them: blank lines, document marks, and lines
         that start with ``#``, which are read back with ``comments=True``.
@@ -468,7 +468,7 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
 
     Yields
     ------
@@ -622,7 +622,7 @@ def write_conllu(path: FilePath, trees: Iterable[Tree]) -> None:
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     trees : iterable of Tree
         A column of `read_conllu` that a sentence lacks is written as ``_``; columns of other names are not written.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import json
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from itertools import chain, islice, pairwise, repeat
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from itertools import chain, islice, pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn
 
 from handful.data.files import (
     MAX_LINE,
@@ -19,11 +18,11 @@ from handful.data.files import (
     as_source,
     bare_suffix,
     decoded,
-    first_chunk,
+    line_blocks,
     open_bytes,
-    refuse_lone_returns,
     refuse_mark,
     shown,
+    text_chunks,
     write_bytes,
 )
 from handful.data.formats import Format, Head
@@ -33,7 +32,22 @@ if TYPE_CHECKING:
     import polars as pl
 
 MAX_CELL = MAX_LINE
-"""Characters of the longest cell of a separated table; a quote that is never closed is found out there at the latest."""
+"""Characters of the longest cell of a separated table; a quote that is never closed is noticed there at the latest."""
+
+MAX_TABLE = 2**31
+"""Characters (or bytes of a binary table) that are too much for a table, which is held in memory."""
+
+MAX_CELLS = 2 * 10**8
+"""Cells that are too many."""
+
+MAX_COLUMNS = 50_000
+"""Columns that are too many: each is examined separately."""
+
+BATCH = 2**15
+"""Rows of a frame, about."""
+
+BLOCK = 2**22
+"""Bytes of a piece, about."""
 
 TIMESTAMP = "%Y-%m-%d %H:%M:%S%.f"
 """How dates with a time are written: without a fraction of a second where it is zero."""
@@ -57,7 +71,7 @@ class Numbered:
 def separated_rows(
     path: FilePath, lines: Numbered, separator: str, n_columns: int | None = None
 ) -> Iterator[list[str]]:
-    """Cut lines into cells.
+    """Divide lines into cells.
 
     Parameters
     ----------
@@ -66,15 +80,14 @@ def separated_rows(
     lines : Numbered
         Its lines.
     separator : str
-        What stands between cells.
+        The character between cells.
     n_columns : int or None
         Number of cells that every row must have; None takes them as they are.
 
     Yields
     ------
     list of str
-        Cells of a row. Blank lines are skipped, but in a table of one column a blank line above a filled one is a row
-        with an empty cell.
+        Cells of a row. Empty lines are skipped.
 
     Raises
     ------
@@ -86,67 +99,31 @@ def separated_rows(
     >>> list(separated_rows("a.csv", Numbered([(1, 'x,"y, z"')]), ","))
     [['x', 'y, z']]
     """
-    for row in _without_blank(_rows(path, lines, separator), n_columns):
-        if n_columns is not None and len(row) != n_columns:
+    # The limit of the csv module holds for the whole process; it is only ever raised.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    while True:
+        start = lines.number + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _quote_error(path, start, lines.number, str(error)) from None
+        if row and n_columns is not None and len(row) != n_columns:
             raise FormatError(
                 path, lines.number, f"expected {counted(n_columns, 'column')} as in the header, got {len(row)}."
             )
-        yield row
-
-
-def _rows(path: FilePath, lines: Numbered, separator: str) -> Iterator[list[str]]:
-    start = lines.number + 1
-    record: list[str] = []
-
-    def all_lines() -> Iterator[str]:
-        for line in lines:
-            record.append(line)
-            yield line
-
-    # The limit of the csv module holds for the whole process; it is only ever raised.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
-    try:
-        for row in csv.reader(all_lines(), delimiter=separator, strict=True):
-            record.clear()
+        if row:
             yield row
-            start = lines.number + 1
-    except csv.Error as error:
-        trouble = str(error)
-        if "end of data" in trouble or "field limit" in trouble:
-            end = "the end of the file" if "end of data" in trouble else f"more than {MAX_CELL:,} characters"
-            number = start + _lines_before_last_cell("".join(record), separator)
-            raise FormatError(
-                path, number, f"expected a closing quote for the cell that opens here, got {end}."
-            ) from None
-        if "new-line character" in trouble:
-            trouble = r"a carriage return (\r) outside quotes"
-        raise FormatError(path, lines.number, f"expected cells with closed quotes, got an error ({trouble}).") from None
 
 
-def _lines_before_last_cell(record: str, separator: str) -> int:
-    """Count the lines of a record above that on which its last cell, whose quote is not closed, begins."""
-    cut = re.escape(separator)
-    whole_cell = re.compile(f'("(?:[^"]|"")*+"|[^"{cut}][^{cut}]*+)?{cut}')
-    place = 0
-    while cell := whole_cell.match(record, place):
-        place = cell.end()
-    return record.count("\n", 0, place)
-
-
-def _without_blank(rows: Iterable[list[str]], n_columns: int | None) -> Iterator[list[str]]:
-    """Rows without blank lines, unless there is one column: then these are empty cells, but for those at the end."""
-    blank = 0
-    for row in rows:
-        if not row:
-            blank += n_columns == 1
-            continue
-        yield from repeat([""], blank)
-        blank = 0
-        yield row
-
-
-BLOCK = 2**22
-"""Bytes of a piece, about."""
+def _quote_error(path: FilePath, start: int, number: int, error: str) -> FormatError:
+    if "end of data" in error or "field limit" in error:
+        end = "the end of the file" if "end of data" in error else f"more than {MAX_CELL:,} characters"
+        return FormatError(path, start, f"expected a closing quote for a cell of this row, got {end}.")
+    error = r"a carriage return (\r) outside quotes" if "new-line character" in error else error
+    return FormatError(path, number, f"expected cells with closed quotes, got an error ({error}).")
 
 
 KEPT = "handful.kept"
@@ -161,7 +138,7 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
     Parameters
     ----------
     source : Source
-        The file: UTF-8, UTF-16 with its mark, or Windows-1252, which a note then tells.
+        The file: UTF-8, UTF-16 with its mark, or Windows-1252, which a note then says.
 
     Yields
     ------
@@ -177,37 +154,19 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
     >>> list(text_blocks(source)), len(source.notes)
     ([(1, 'x,y\n1,é\n')], 1)
     """
-    decode = _Decoder(source)
-    with closing(_line_blocks(source)) as blocks:
+    chunks = _wide_chunks(source) if _is_wide(source) else text_chunks(source, BLOCK)
+    is_utf8 = is_legacy = False  # an encoding is chosen at the first line that is not plain ASCII
+    with closing(line_blocks(source, chunks)) as blocks:
         for number, data in blocks:
-            yield number, decode(number, data)
-
-
-def _line_blocks(source: Source) -> Generator[tuple[int, bytes]]:
-    """Yield whole lines, those of UTF-16 as UTF-8, with the number of the first."""
-    number = 1
-    rest = b""
-    with closing(_wide_chunks(source) if _is_wide(source) else _chunks(source)) as chunks:
-        for chunk in chunks:
-            rest += chunk
-            end = rest.rfind(b"\n") + 1
-            if end:
-                yield number, rest[:end]
-                number += rest.count(b"\n")
-                rest = rest[end:]
-            elif len(rest) > MAX_LINE:
-                raise FormatError(source, number, f"expected a line of at most {MAX_LINE:,} bytes, got a longer one.")
-    if rest:
-        yield number, rest.removesuffix(b"\r")
-
-
-def _chunks(source: Source) -> Generator[bytes]:
-    with source.open() as file:
-        chunk = first_chunk(source, io.BytesIO(file.read(BLOCK)), BLOCK)
-        refuse_lone_returns(source, chunk)
-        while chunk:
-            yield chunk
-            chunk = file.read(BLOCK)
+            if not (is_utf8 or is_legacy or data.isascii()) and _is_legacy(data):
+                is_legacy = True
+                source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
+            if is_legacy:
+                text = data.decode("cp1252", errors=KEPT)
+            else:
+                text = decoded(source, number, data, after_utf8=is_utf8)
+                is_utf8 = is_utf8 or not text.isascii()
+            yield number, text.replace("\r\n", "\n")
 
 
 def _wide_chunks(source: Source) -> Generator[bytes]:
@@ -218,39 +177,16 @@ def _wide_chunks(source: Source) -> Generator[bytes]:
             while chunk := decoder.decode(file.read(BLOCK)).encode("utf-8", errors="replace"):
                 yield chunk
     except UnicodeDecodeError:
-        raise FormatError(
-            source, None, "the file begins as UTF-16, but holds what is no text there. Save it as UTF-8."
-        ) from None
+        raise FormatError(source, None, "the file begins as UTF-16, but the rest is not. Save it as UTF-8.") from None
 
 
 def _is_wide(source: Source) -> bool:
-    """Tell UTF-16, which its mark tells, from UTF-32."""
+    """Whether a file has the mark of UTF-16, and not that of UTF-32."""
     return source.head.startswith((b"\xff\xfe", b"\xfe\xff")) and not source.head.startswith(b"\xff\xfe\0\0")
 
 
-class _Decoder:
-    """Decides on an encoding at the first line that is not plain ASCII."""
-
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._legacy: bool | None = None
-        self._seen = False
-
-    def __call__(self, number: int, data: bytes) -> str:
-        if self._legacy is None and not data.isascii():
-            self._legacy = _is_legacy(data)
-            if self._legacy:
-                self._source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
-        if self._legacy:
-            text = data.decode("cp1252", errors=KEPT)
-        else:
-            text = decoded(self._source, number, data, after_utf8=self._seen)
-            self._seen = self._seen or not text.isascii()
-        return text.replace("\r\n", "\n")
-
-
 def _is_legacy(data: bytes) -> bool:
-    """Tell whether the first character that is not ASCII is none in UTF-8 either, so that nothing speaks for UTF-8."""
+    """Whether the first character that is not ASCII is not UTF-8 either."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -305,7 +241,7 @@ _EMPTY = frozenset({"", "?", "na", "n/a", "nan", "null", "none", "-"})
 
 
 def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first row of a table holds the names of its columns.
+    """Whether the first row of a table holds the names of its columns.
 
     Parameters
     ----------
@@ -317,8 +253,8 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     Returns
     -------
     bool
-        True if it stands out in a column of numbers, False if it looks like the rows below: numbers above numbers, or
-        names that come again in their columns. Numbers that count up, such as years, are names.
+        True if it differs from a column of numbers, False if it looks like the rows below: numbers above numbers, or
+        names that recur in their columns. Numbers that count up, such as years, are names.
 
     Examples
     --------
@@ -344,7 +280,7 @@ def _filled(rows: Sequence[Sequence[str]], place: int) -> list[str]:
 
 
 def _sign(cell: str, below: Sequence[str], counts_up: bool) -> Literal["name", "data", "nothing"]:
-    """Tell what the cells below say of a cell in the first row: a name among numbers, or data like the others."""
+    """Return whether a cell of the first row is a name above numbers, or data like the cells below."""
     if not below or cell.strip().lower() in _EMPTY:
         return "nothing"
     if not all(map(_NUMBER.fullmatch, below)):
@@ -366,22 +302,19 @@ def default_names(n: int) -> list[str]:
     return [f"column{place}" for place in range(1, n + 1)]
 
 
-def note_of(n: int) -> str:
-    """Return what to tell about a table without a header.
-
-    Examples
-    --------
-    >>> note_of(3)
-    'The first row looks like data, so the columns are named column1 to column3; add a line of names if you have them.'
-    """
-    return (
-        f"The first row looks like data, so the columns are named column1 to column{n}; "
+def table_names(source: Source, number: int | None, first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names in the first row of a table, or an empty list and a note if it looks like data."""
+    if source.names & {cell.strip() for cell in first} or is_header(first, rows):
+        return check_names(source, number, first)
+    source.notes.append(
+        f"The first row looks like data, so the columns are named column1 to column{len(first)}; "
         "add a line of names if you have them."
     )
+    return []
 
 
 def check_names(path: FilePath, number: int | None, names: Sequence[str]) -> list[str]:
-    """Return the names of columns without blanks around them, all of them different; one without a name gets one.
+    """Return names of columns without whitespace around them, all different; one without a name gets one.
 
     Parameters
     ----------
@@ -390,12 +323,7 @@ def check_names(path: FilePath, number: int | None, names: Sequence[str]) -> lis
     number : int or None
         Line of the names.
     names : sequence of str
-        As they stand.
-
-    Returns
-    -------
-    list of str
-        The names.
+        As they are written.
 
     Examples
     --------
@@ -409,38 +337,6 @@ def check_names(path: FilePath, number: int | None, names: Sequence[str]) -> lis
             raise FormatError(path, number, f"expected each column name once, got {shown(name)} again.")
         seen.add(name)
     return bare
-
-
-def refuse_nameless(path: FilePath, names: Iterable[str]) -> None:
-    """Raise if a column has no name.
-
-    Parameters
-    ----------
-    path : path-like
-        The file, for the message.
-    names : iterable of str
-        Names of all columns.
-
-    Examples
-    --------
-    >>> refuse_nameless("a.parquet", ["x", "label"])
-    """
-    for place, name in enumerate(names, start=1):
-        if not name.strip():
-            raise FormatError(path, None, f"expected a name for every column, got none for column {place}. Name it.")
-
-
-MAX_TABLE = 2**31
-"""Characters (or bytes of a binary table) that are too much for a table, which is held in memory."""
-
-MAX_CELLS = 2 * 10**8
-"""Cells that are too many."""
-
-MAX_COLUMNS = 50_000
-"""Columns that are too many: each is looked at by itself."""
-
-BATCH = 2**15
-"""Rows of a frame, about."""
 
 
 def refuse_width(path: FilePath, n_columns: int) -> None:
@@ -466,50 +362,10 @@ def read_bounded(path: FilePath) -> bytes:
     return data
 
 
-def refuse_nested(path: FilePath, schema: Any) -> None:
-    """Raise if a column of a typed table holds lists, structures or raw bytes."""
-    import polars as pl
-
-    for name, dtype in schema.items():
-        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
-            raise FormatError(path, None, f"expected plain values in column {shown(name)}, got {dtype}.")
-
-
-def series_of(name: str, values: list[Any]) -> pl.Series:
-    """Return values out of JSON as a column: truth values, integers, floats, or else strings.
-
-    Examples
-    --------
-    >>> series_of("x", [1, None, 2.5]).to_list(), series_of("y", ["a", 3]).to_list()
-    ([1.0, None, 2.5], ['a', '3'])
-    """
-    import polars as pl
-
-    kinds = {type(value) for value in values if value is not None}
-    if kinds <= {bool}:
-        return pl.Series(name, values, dtype=pl.Boolean)
-    if kinds == {int} and all(map(_fits, values)):
-        return pl.Series(name, values, dtype=pl.Int64)
-    if kinds <= {int, float}:
-        return pl.Series(name, list(map(_as_float, values)), dtype=pl.Float64)
-    return pl.Series(name, list(map(_as_text, values)), dtype=pl.String)
-
-
-def _fits(value: int | None) -> bool:
-    return value is None or abs(value) < 2**63
-
-
-def _as_float(value: float | None) -> float | None:
-    if value is None:
-        return None
-    try:
-        return float(value)
-    except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
-
-
-def _as_text(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
+def refuse_cells(path: FilePath, number: int | None, n_cells: int) -> None:
+    """Raise if a table has too many cells."""
+    if n_cells > MAX_CELLS:
+        refuse_size(path, number, f"{MAX_CELLS:,} cells")
 
 
 _NAMES = (".csv", ".tsv", ".tab")
@@ -517,11 +373,11 @@ _SEPARATORS = "\t;,|"
 _NAMED_SEPARATOR = {".tsv": "\t", ".tab": "\t"}
 _QUOTED = re.compile('(?<![^,;\t|])"(?:[^"]|"")*+("|$)')
 _HAS_NO_OTHER_COMMA = re.compile("(?:[^;,]*|[^;,0-9]*[0-9]+,[0-9]+[^;,]*)(?:;(?:[^;,]*|[^;,0-9]*[0-9]+,[0-9]+[^;,]*))*")
-_LOOK = 200  # rows that tell separator and header
+_LOOK = 200  # rows that decide separator and header
 
 
-class Layout(NamedTuple):
-    """How the rows of a file are to be cut and named."""
+class _Layout(NamedTuple):
+    """How the rows of a file are divided into cells and named."""
 
     separator: str
     names: list[str]
@@ -547,10 +403,9 @@ def read_delimited(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataF
     -----
     The separator is the one of tab, semicolon, comma and bar that the first line has most of (the first of equals), if it
     cuts the first rows into equally many cells; semicolons between numbers with decimal commas come first. Where the
-    first row looks like data, columns are called ``column1`` and so on. Blank lines are skipped, but in a table of one
-    column a blank line above a filled one is a row with an empty cell. Polars reads the rows; from the first piece on
-    that has odd quotes, blank lines or another number of columns they are read one by one, which finds the line of
-    any trouble.
+    first row looks like data, columns are called ``column1`` and so on. Empty lines are skipped. Polars reads the rows;
+    from the first piece on that has odd quotes, empty lines or another number of columns they are read one by one, which
+    finds the line of any error.
 
     Examples
     --------
@@ -565,8 +420,8 @@ def read_delimited(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataF
         n_rows = 0
         for piece in _pieces(source, blocks, MAX_TABLE if bounded else None):
             n_rows += piece.height
-            if bounded and n_rows * piece.width > MAX_CELLS:
-                refuse_size(source, None, f"{MAX_CELLS:,} cells")
+            if bounded:
+                refuse_cells(source, None, n_rows * piece.width)
             if piece.height:
                 yield piece
         if not n_rows:
@@ -599,37 +454,29 @@ def _lines(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         yield from enumerate(lines, number)
 
 
-def _layout(source: Source, text: str) -> Layout:
+def _layout(source: Source, text: str) -> _Layout:
     lines = text.split("\n", _LOOK + 1)[: _LOOK + 1]
     filled = [line for line in lines if line.strip()]
     if not filled:
-        return Layout(",", [], True)
+        return _Layout(",", [], True)
     separator = _separator(source, filled)
     refuse_width(source, _QUOTED.sub("", filled[0]).count(separator) + 1)  # before rows are cut into cells
-    numbered = Numbered(enumerate(lines, 1))
-    rows = list(islice(_tolerant(source, numbered, separator), _LOOK))
+    rows: list[list[str]] = []
+    try:
+        for row in islice(separated_rows(source, Numbered(enumerate(lines, 1)), separator), _LOOK):
+            rows.append(row)
+    except FormatError:  # below the header, reading the rows will come to it
+        if not rows:
+            raise
     first, below = rows[0], rows[1:]
     number = next(number for number, line in enumerate(lines, 1) if line.strip())
-    has_header = bool(source.names & {cell.strip() for cell in first}) or is_header(first, below)
-    if has_header:
-        names = check_names(source, number, first)
-        # R leaves the name of the row names out.
-        if below and all(len(row) == len(first) + 1 for row in below):
-            names = check_names(source, number, ["", *first])
-    else:
-        names = default_names(len(first))
-        source.notes.append(note_of(len(first)))
-    return Layout(separator, names, has_header)
-
-
-def _tolerant(source: Source, lines: Numbered, separator: str) -> Iterator[list[str]]:
-    """Rows up to the first trouble below the header, which the real reader will tell about."""
-    rows = separated_rows(source, lines, separator)
-    yield next(rows)
-    try:
-        yield from rows
-    except FormatError:
-        return
+    names = table_names(source, number, first, below)
+    if not names:
+        return _Layout(separator, default_names(len(first)), False)
+    # R leaves the name of the row names out.
+    if below and all(len(row) == len(first) + 1 for row in below):
+        names = check_names(source, number, ["", *first])
+    return _Layout(separator, names, True)
 
 
 def _separator(source: Source, filled: list[str]) -> str:
@@ -667,7 +514,7 @@ def equal_width(lines: Iterable[str], separator: str) -> int:
     return widths.pop() if len(widths) == 1 and widths != {1} else 0
 
 
-def _fast(block: str, layout: Layout, *, skip_first: bool) -> pl.DataFrame | None:
+def _fast(block: str, layout: _Layout, *, skip_first: bool) -> pl.DataFrame | None:
     """Read a piece with polars, or None where it may not see it as the slow way does."""
     import polars as pl
 
@@ -706,13 +553,13 @@ def _unquoted(body: str, separator: str) -> str:
     return re.sub(f'(?<![^{cut}\n])"(?:[^"]|"")*+"(?![^{cut}\n])', "", body)
 
 
-def _slow(source: Source, lines: Numbered, layout: Layout, *, skip_first: bool) -> Iterator[pl.DataFrame]:
+def _slow(source: Source, lines: Numbered, layout: _Layout, *, skip_first: bool) -> Iterator[pl.DataFrame]:
     import polars as pl
 
     names = layout.names
+    if skip_first:  # the header is read separately, since in R's way it has one cell less
+        next(separated_rows(source, lines, layout.separator), None)
     rows = separated_rows(source, lines, layout.separator, len(names) or None)
-    if skip_first:
-        rows = chain(_below_header(source, lines, layout))
     size = max(1, BATCH // max(1, len(names) // 100))
     while batch := list(islice(rows, size)):
         if not names:
@@ -722,15 +569,8 @@ def _slow(source: Source, lines: Numbered, layout: Layout, *, skip_first: bool) 
     yield pl.DataFrame(schema=dict.fromkeys(names, pl.String))
 
 
-def _below_header(source: Source, lines: Numbered, layout: Layout) -> Iterator[list[str]]:
-    # The header is read as a row of its own, since in R's way it has one cell less.
-    first = separated_rows(source, lines, layout.separator)
-    next(first, None)
-    yield from separated_rows(source, lines, layout.separator, len(layout.names) or None)
-
-
 def is_delimited(head: Head) -> bool:
-    """Tell whether a file holds separated columns: equally many on each line, without sentences between blank lines."""
+    """Whether a file holds separated columns: equally many on each line, without sentences between empty lines."""
     lines = [line for line in head.filled if line.strip()]
     if not lines or head.has_blank_inside:
         return False

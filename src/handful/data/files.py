@@ -11,8 +11,8 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -71,44 +71,16 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         raise
 
 
-def is_endless(handle: int) -> bool:
-    """Tell whether an open file is a device, such as ``/dev/zero``, that may never come to an end.
-
-    Parameters
-    ----------
-    handle : int
-        What `os.open` gave.
-
-    Returns
-    -------
-    bool
-        False for files, pipes, terminals and ``/dev/null``.
-
-    Examples
-    --------
-    >>> with open(os.devnull) as nothing:
-    ...     is_endless(nothing.fileno())
-    False
-    """
-    found = os.fstat(handle)
-    if not (stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode)) or os.isatty(handle):
+def _is_endless(handle: int) -> bool:
+    """Whether an open file is a device, such as ``/dev/zero``, that may never come to an end; ``/dev/null`` is not."""
+    status = os.fstat(handle)
+    if not (stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode)) or os.isatty(handle):
         return False
-    return not os.path.samestat(found, os.stat(os.devnull))
+    return not os.path.samestat(status, os.stat(os.devnull))
 
 
 def lock(handle: int) -> bool:
-    """Lock an open file for this process, and tell whether it could be had; the lock ends with the process.
-
-    Parameters
-    ----------
-    handle : int
-        What `os.open` gave.
-
-    Returns
-    -------
-    bool
-        False if another process has it.
-    """
+    """Lock an open file until this process ends; False if another process has it."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -131,137 +103,83 @@ def _mode_for(target: Path) -> int:
     return 0o666 & ~mask
 
 
-# Loaded on first use: who reads does not wait for what writes. The names stand in __init__.pyi.
-
-
 FilePath: TypeAlias = str | PathLike[str]
 
 CHUNK = 2**18
 """Bytes that are read at a time."""
 
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError, ValueError)
-_PACKED: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
+_MAGIC: tuple[tuple[bytes, Callable[[Any], Any]], ...] = (
     (b"\x1f\x8b", lambda file: gzip.GzipFile(fileobj=file, mode="rb")),
     (b"BZh", bz2.BZ2File),
     (b"\xfd7zXZ\x00", lzma.LZMAFile),
 )
 
 
-def unpacked(path: FilePath, file: io.BufferedReader) -> io.BufferedReader:
-    """Return a file that gives the data as it was before packing; a plain file is given back as it is.
-
-    Parameters
-    ----------
-    path : path-like
-        Name of the file, for messages.
-    file : binary file
-        At its start.
-
-    Returns
-    -------
-    binary file
-        To be closed in place of `file`.
-    """
+def decompressed(path: FilePath, file: io.BufferedReader) -> io.BufferedReader:
+    """Return a file with the decompressed content of an open one, which a plain file is itself."""
     start = file.peek(8)[:8]
-    for magic, unpack in _PACKED:
+    for magic, decompress in _MAGIC:
         if start.startswith(magic):
-            return io.BufferedReader(_Unpacked(path, file, unpack(file)), CHUNK)
+            return io.BufferedReader(_Decompressed(path, file, decompress(file)), CHUNK)
     return file
 
 
-class _Unpacked(io.RawIOBase):
-    """Packed data as a raw file whose only trouble is a `FormatError`."""
+class _Decompressed(io.RawIOBase):
+    """Compressed data as a raw file whose only error is a `FormatError`."""
 
-    def __init__(self, path: FilePath, file: IO[bytes], unpacked: Any) -> None:
-        self._path = path
-        self._file = file
-        self._unpacked = unpacked
+    def __init__(self, path: FilePath, file: IO[bytes], content: Any) -> None:
+        self._path, self._file, self._content = path, file, content
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         try:
-            return cast(int, self._unpacked.readinto(buffer))
-        except EOFError:
+            return cast(int, self._content.readinto(buffer))
+        except _DAMAGE as error:
+            what = "cut off" if isinstance(error, EOFError) else "damaged"
             raise FormatError(
-                self._path, None, "the packed data is cut off. Copy or download the file again."
-            ) from None
-        except _DAMAGE:
-            raise FormatError(
-                self._path, None, "the packed data is damaged. Copy or download the file again."
+                self._path, None, f"the compressed data is {what}. Copy or download the file again."
             ) from None
 
     def close(self) -> None:
         if not self.closed:
-            self._unpacked.close()
+            self._content.close()
             self._file.close()
         super().close()
 
 
 def bare_suffix(path: FilePath) -> str:
-    """Return the ending of a file name in lower case, before the one that tells how it is packed.
-
-    Parameters
-    ----------
-    path : path-like
-        The name.
-
-    Returns
-    -------
-    str
-        With its dot, or empty.
+    """Return the ending of a file name in lower case, with its dot, without that of compression.
 
     Examples
     --------
     >>> bare_suffix("iris.CSV.gz")
     '.csv'
     """
-    return _unpacked_name(path).suffix.lower()
+    return _bare_name(path).suffix.lower()
 
 
 def bare_stem(path: FilePath) -> str:
-    """Return the name of a file without its folder, its ending and the one that tells how it is packed.
-
-    Parameters
-    ----------
-    path : path-like
-        The name.
-
-    Returns
-    -------
-    str
-        An ending has letters alone: those of ``sales.2023`` and ``notes.v2`` belong to their names.
+    """Return the name of a file without folder and endings; an ending has letters alone.
 
     Examples
     --------
     >>> bare_stem("data/sales.2023.csv.gz"), bare_stem("sales.2023"), bare_stem("train.tsv")
     ('sales.2023', 'sales.2023', 'train')
     """
-    name = _unpacked_name(path)
+    name = _bare_name(path)
     return name.stem if name.suffix[1:].isalpha() else name.name
 
 
-def _unpacked_name(path: FilePath) -> Path:
+def _bare_name(path: FilePath) -> Path:
     name = Path(path)
     return Path(name.stem) if name.suffix.lower() in (".gz", ".bz2", ".xz") else name
 
 
-def packing(path: FilePath, file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
-    """Return a file that packs what is written to it, as the name asks for.
-
-    Parameters
-    ----------
-    path : path-like
-        The name; ``.gz``, ``.bz2`` and ``.xz`` are packed.
-    file : binary file
-        Where the packed data goes.
-
-    Returns
-    -------
-    context manager of a binary file
-        Equal content gives equal bytes, since no time is stored.
-    """
+def compressing(path: FilePath, file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    """Return a file that compresses what is written to it if the name ends in ``.gz``, ``.bz2`` or ``.xz``."""
     match Path(path).suffix.lower():
         case ".gz":
             return cast(IO[bytes], gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0))
@@ -273,26 +191,30 @@ def packing(path: FilePath, file: IO[bytes]) -> AbstractContextManager[IO[bytes]
 
 
 HEAD = 2**16
-"""Bytes at the start of a file that tell its format."""
+"""Bytes at the start of a file that decide its format."""
 
 
 class Source:
-    r"""An open file that knows its name and how it starts.
+    r"""An open file with its name and its first bytes.
 
-    It is a path itself, so every reader of this room takes one in place of a path. The first reader goes on with the
-    file that is already open; a file is opened anew only if it is read a second time.
+    It is a path itself, so every reader takes one instead of a path. The first reader goes on with the open file, which
+    is opened again only if it is read a second time.
 
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked, told by content and not by name. ``-`` is the standard input.
+        The file; gzip, bzip2 and xz are decompressed, by content and not by name. ``-`` is the standard input.
 
     Attributes
     ----------
     head : bytes
-        How the unpacked content starts, up to 64 KiB.
+        The first 64 KiB of the decompressed content.
+    is_whole : bool
+        Whether the head is the whole content.
     notes : list of str
-        What readers have to tell about the file, such as a guessed encoding.
+        What a user should know about how the file was read, such as its encoding.
+    names : frozenset of str
+        Columns that a table is known to have, which tell its header from data.
 
     Raises
     ------
@@ -316,13 +238,11 @@ class Source:
         self._path = path
         self.notes: list[str] = []
         self.names: frozenset[str] = frozenset()
-        """Columns that a table is known to have, which tell its header from data."""
         raw = _open(path)
-        self._file: io.BufferedReader | None = unpacked(self, raw)
-        self.is_packed = self._file is not raw
+        self._file: io.BufferedReader | None = decompressed(self, raw)
+        self.is_compressed = self._file is not raw
         self.head = _read_up_to(self._file, HEAD)
         self.is_whole = len(self.head) < HEAD
-        """Whether the head is all there is."""
 
     def __fspath__(self) -> str:
         return str(self._path)
@@ -335,11 +255,11 @@ class Source:
     @property
     def is_stream(self) -> bool:
         """Whether it is the standard input, which can be read once only."""
-        return is_standard_input(self._path)
+        return _is_standard_input(self._path)
 
     @property
     def suffix(self) -> str:
-        """Ending of the name, before the one that tells how it is packed."""
+        """Ending of the name, without that of compression."""
         return bare_suffix(self._path)
 
     @property
@@ -349,24 +269,13 @@ class Source:
         return "\r\n" if end and first.endswith(b"\r") else "\n"
 
     def open(self) -> io.BufferedReader:
-        """Return the content from its start on; close it, or use it in a ``with`` block.
-
-        Returns
-        -------
-        binary file
-            The file that was opened to look at its head, or a new one if that was handed out before.
-
-        Raises
-        ------
-        FileError
-            If the standard input is asked for twice.
-        """
+        """Return a binary file with the decompressed content; close it, or use it in a ``with`` block."""
         file, self._file = self._file, None
         if file is None:
             if self.is_stream:
                 raise FileError("standard input: can be read only once. Save it in a file first.")
-            return unpacked(self, _open(self._path))
-        if self.is_packed or self.is_stream or not file.seekable():
+            return decompressed(self, _open(self._path))
+        if self.is_compressed or self.is_stream or not file.seekable():
             return io.BufferedReader(_Replayed(self.head, file), CHUNK)
         file.seek(0)
         return file
@@ -383,34 +292,16 @@ class Source:
 
 
 def as_source(path: FilePath) -> Source:
-    """Return the source that a path is, or a new one.
-
-    Parameters
-    ----------
-    path : path-like or Source
-        The file.
-
-    Returns
-    -------
-    Source
-        An open file.
-    """
+    """Return the source that a path is, or a new one."""
     return path if isinstance(path, Source) else Source(path)
 
 
-def is_standard_input(path: FilePath) -> bool:
-    """Tell whether a name stands for the standard input.
-
-    Examples
-    --------
-    >>> is_standard_input("-"), is_standard_input("a.csv")
-    (True, False)
-    """
+def _is_standard_input(path: FilePath) -> bool:
     return not isinstance(path, bytes) and str(path) == "-"
 
 
 def open_bytes(path: FilePath) -> io.BufferedReader:
-    """Open a file for reading; gzip, bzip2 and xz are unpacked, told by content and not by name.
+    """Open a file for reading; gzip, bzip2 and xz are decompressed, by content and not by name.
 
     Parameters
     ----------
@@ -427,27 +318,31 @@ def open_bytes(path: FilePath) -> io.BufferedReader:
     FileError
         If the file is missing, is a folder or may not be read.
     FormatError
-        While reading, if packed data is cut off or damaged.
+        While reading, if compressed data is cut off or damaged.
 
     Examples
     --------
     >>> import gzip, pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "no-suffix"
-    >>> _ = target.write_bytes(gzip.compress(b"packed"))
+    >>> _ = target.write_bytes(gzip.compress(b"small"))
     >>> with open_bytes(target) as file:
     ...     file.read()
-    b'packed'
+    b'small'
     """
-    return path.open() if isinstance(path, Source) else unpacked(path, _open(path))
+    return path.open() if isinstance(path, Source) else decompressed(path, _open(path))
 
 
 def _open(path: FilePath) -> io.BufferedReader:
-    if is_standard_input(path):
-        # A buffer of its own, so that closing it leaves the standard input of the process alone.
+    if _is_standard_input(path):
+        # A separate buffer, so that closing it leaves the standard input of the process alone.
         stdin: Any = sys.stdin.buffer
         return io.BufferedReader(_Replayed(b"", stdin), CHUNK)
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed by the reader that is handed out)
+        if _is_endless(file.fileno()):
+            file.close()
+            raise FileError(f"{path}: is a device. Name a file to read.")
+        file.peek(8)
     except FileNotFoundError:
         raise FileError(f"{path}: no such file.") from None
     except IsADirectoryError:
@@ -456,19 +351,11 @@ def _open(path: FilePath) -> io.BufferedReader:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise FileError(f"{str(path)!r}: cannot be read ({error}).") from None
-    if is_endless(file.fileno()):
-        file.close()
-        raise FileError(f"{path}: is a device. Name a file to read.")
-    try:
-        file.peek(8)
-    except OSError as error:
-        file.close()
-        raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     return file
 
 
 def _read_up_to(file: IO[bytes], size: int) -> bytes:
-    """Read until there is enough; a pipe or packed data may come in pieces."""
+    """Read until there is enough; a pipe or compressed data may come in pieces."""
     pieces = []
     while size > 0 and (piece := file.read(size)):
         pieces.append(piece)
@@ -523,13 +410,13 @@ _WIDE = (
 )
 
 
-def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
+def read_lines(path: FilePath) -> Generator[tuple[int, str]]:
     r"""Lines of a UTF-8 text file, one after the other, in constant memory.
 
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
 
     Yields
     ------
@@ -543,7 +430,7 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
         If the file is missing, is a folder or may not be read.
     FormatError
         If the file is empty, binary, not UTF-8, damaged, has a line of more than `MAX_LINE` bytes, or far more than
-        `MAX_BLANK` empty lines in a row, as a small packed file may.
+        `MAX_BLANK` empty lines in a row, as a small compressed file may.
 
     Examples
     --------
@@ -553,49 +440,46 @@ def read_lines(path: FilePath) -> Iterator[tuple[int, str]]:
     >>> list(read_lines(target))
     [(1, 'one'), (2, 'two')]
     """
+    n_blank, is_utf8 = 0, False
+    with closing(line_blocks(path, text_chunks(path))) as blocks:
+        for number, data in blocks:
+            text = decoded(path, number, data, after_utf8=is_utf8)
+            is_utf8 = is_utf8 or not text.isascii()
+            lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+            n_blank = 0 if text.strip() else n_blank + len(lines)
+            if n_blank > MAX_BLANK:
+                raise FormatError(path, number, f"expected text, got more than {MAX_BLANK:,} empty lines in a row.")
+            yield from enumerate(lines, number)
+
+
+def text_chunks(path: FilePath, size: int = CHUNK) -> Generator[bytes]:
+    """Read a text file piece by piece, without a byte order mark; see `first_chunk` for what is refused."""
     with open_bytes(path) as file:
-        number, n_blank, is_utf8 = 1, 0, False
-        rest = first_chunk(path, file)
-        refuse_lone_returns(path, rest)
-        while True:
+        chunk = first_chunk(path, file, size)
+        while chunk:
+            yield chunk
+            chunk = file.read(size)
+
+
+def line_blocks(path: FilePath, chunks: Generator[bytes]) -> Generator[tuple[int, bytes]]:
+    """Put pieces of a file together to whole lines, and number the first of each block; the last may lack its end."""
+    number, rest = 1, b""
+    with closing(chunks):
+        for chunk in chunks:
+            rest += chunk
             end = rest.rfind(b"\n") + 1
             if end:
-                text = decoded(path, number, rest[:end], after_utf8=is_utf8)
-                is_utf8 = is_utf8 or not text.isascii()
-                if "\r" in text:
-                    text = text.replace("\r\n", "\n")
-                lines = text.split("\n")
-                lines.pop()
-                n_blank = 0 if text.strip() else n_blank + len(lines)
-                if n_blank > MAX_BLANK:
-                    raise FormatError(path, number, f"expected text, got more than {MAX_BLANK:,} empty lines in a row.")
-                yield from enumerate(lines, number)
-                number += len(lines)
+                yield number, rest[:end]
+                number += rest.count(b"\n")
                 rest = rest[end:]
             elif len(rest) > MAX_LINE:
                 raise FormatError(path, number, f"expected a line of at most {MAX_LINE:,} bytes, got a longer one.")
-            chunk = file.read(CHUNK)
-            if not chunk:
-                break
-            rest += chunk
-        if rest:
-            yield number, decoded(path, number, rest, after_utf8=is_utf8).removesuffix("\r")
+    if rest:
+        yield number, rest.removesuffix(b"\r")
 
 
 def read_whole(path: FilePath, limit: int = MAX_LINE) -> str:
-    r"""Text of a small file, with ``\n`` line ends.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
-    limit : int
-        Number of characters that is too much.
-
-    Returns
-    -------
-    str
-        The text.
+    r"""Text of a small file, with ``\n`` line ends; one with more characters than the limit is refused.
 
     Examples
     --------
@@ -605,8 +489,7 @@ def read_whole(path: FilePath, limit: int = MAX_LINE) -> str:
     >>> read_whole(target)
     'one\ntwo'
     """
-    lines = []
-    size = 0
+    lines, size = [], 0
     for _, line in read_lines(path):
         size += len(line) + 1
         if size > limit:
@@ -623,19 +506,15 @@ def first_chunk(path: FilePath, file: IO[bytes], size: int = CHUNK) -> bytes:
     path : path-like
         Name of the file, for messages.
     file : binary file
-        As `open_bytes` gives it.
+        At its start.
     size : int
         How many bytes to read.
-
-    Returns
-    -------
-    bytes
-        At least one byte.
 
     Raises
     ------
     FormatError
-        If there are none, or they are the start of a model, of an archive or of UTF-16 or UTF-32 text.
+        If there are none, they are the start of a model, of an archive or of UTF-16 or UTF-32 text, or all line ends are
+        single carriage returns, so that the whole file would count as one line.
 
     Examples
     --------
@@ -644,8 +523,6 @@ def first_chunk(path: FilePath, file: IO[bytes], size: int = CHUNK) -> bytes:
     b'Rome'
     """
     chunk = file.read(size)
-    if not chunk:
-        raise FormatError(path, None, "the file is empty.")
     for magic, what in _FOREIGN:
         if chunk.startswith(magic):
             raise FormatError(path, None, f"expected text, got {what}")
@@ -655,39 +532,14 @@ def first_chunk(path: FilePath, file: IO[bytes], size: int = CHUNK) -> bytes:
     chunk = chunk.removeprefix(b"\xef\xbb\xbf")
     if not chunk:
         raise FormatError(path, None, "the file is empty.")
+    if b"\n" not in chunk and b"\r" in chunk[:-1]:
+        advice = r"Convert the file, for example with: tr '\r' '\n' < OLD > NEW"
+        raise FormatError(path, 1, rf"expected lines that end in \n or \r\n, got \r alone (old Mac). {advice}")
     return chunk
 
 
-def refuse_lone_returns(path: FilePath, chunk: bytes) -> None:
-    r"""Raise if all line ends are single carriage returns, since the whole file would count as one line.
-
-    Parameters
-    ----------
-    path : path-like
-        Name of the file, for messages.
-    chunk : bytes
-        How it starts.
-
-    Raises
-    ------
-    FormatError
-        If there is a carriage return before the last byte, but no line feed.
-
-    Examples
-    --------
-    >>> refuse_lone_returns("a.txt", b"one\r\ntwo\r\n")
-    """
-    if b"\n" not in chunk and b"\r" in chunk[:-1]:
-        raise FormatError(
-            path,
-            1,
-            r"expected lines that end in \n or \r\n, got \r alone (old Mac). "
-            r"Convert the file, for example with: tr '\r' '\n' < OLD > NEW",
-        )
-
-
 def decoded(path: FilePath, number: int, data: bytes, *, after_utf8: bool = False) -> str:
-    """Return lines of a file as text.
+    """Return lines of a file as text, or refuse those that are not UTF-8 or hold NUL bytes.
 
     Parameters
     ----------
@@ -699,16 +551,6 @@ def decoded(path: FilePath, number: int, data: bytes, *, after_utf8: bool = Fals
         The lines.
     after_utf8 : bool
         Whether lines above have letters that only UTF-8 writes so.
-
-    Returns
-    -------
-    str
-        The text.
-
-    Raises
-    ------
-    FormatError
-        If they are not UTF-8, or hold NUL bytes.
 
     Examples
     --------
@@ -723,16 +565,10 @@ def decoded(path: FilePath, number: int, data: bytes, *, after_utf8: bool = Fals
     except UnicodeDecodeError as error:
         line = number + data.count(b"\n", 0, error.start)
         column = error.start - data.rfind(b"\n", 0, error.start)
-        byte = data[error.start]
         is_mixed = after_utf8 or not data.decode("utf-8", errors="ignore").isascii()
-        what_to_do = (
-            "Other letters of the file are UTF-8, so it has two encodings; write this line anew."
-            if is_mixed
-            else _conversion("LATIN1")
-        )
-        raise FormatError(
-            path, line, f"expected UTF-8, got byte 0x{byte:02x} at byte {column} of the line. {what_to_do}"
-        ) from None
+        mixed = "Other letters of the file are UTF-8, so it has two encodings; write this line anew."
+        what = f"expected UTF-8, got byte 0x{data[error.start]:02x} at byte {column} of the line."
+        raise FormatError(path, line, f"{what} {mixed if is_mixed else _conversion('LATIN1')}") from None
 
 
 def _conversion(encoding: str) -> str:
@@ -740,58 +576,33 @@ def _conversion(encoding: str) -> str:
 
 
 def refuse_mark(who: str, text: str) -> None:
-    r"""Raise if text that is to start a file would lose its first character when read.
-
-    Parameters
-    ----------
-    who : str
-        The function that writes, for the message.
-    text : str
-        The first line.
-
-    Raises
-    ------
-    DataError
-        If it starts with U+FEFF, the byte order mark.
-
-    Examples
-    --------
-    >>> refuse_mark("write_text", "Rome")
-    """
+    """Raise if text that is to start a file starts with U+FEFF, the byte order mark, which reading would drop."""
     if text.startswith("\ufeff"):
         raise DataError(f"{who}: a file must not start with U+FEFF, which is read as a byte order mark. Remove it.")
 
 
 @contextmanager
 def write_bytes(path: FilePath) -> Iterator[IO[bytes]]:
-    r"""Open a binary file that replaces `path` when the block ends well; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+    r"""Open a binary file that replaces `path` when the block ends well; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
 
-    Parameters
-    ----------
-    path : path-like
-        Where the finished file goes.
-
-    Yields
-    ------
-    file
-        A binary file to write to. Equal content gives equal bytes, since no time is stored.
+    Equal content gives equal bytes, since no time is stored.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.gz"
     >>> with write_bytes(target) as file:
-    ...     _ = file.write(b"packed")
+    ...     _ = file.write(b"text")
     >>> target.read_bytes()[:2]
     b'\x1f\x8b'
     """
-    with atomic_writer(path) as file, packing(path, file) as packed:
-        yield packed
+    with atomic_writer(path) as file, compressing(path, file) as compressed:
+        yield compressed
 
 
 @contextmanager
 def write_text_file(path: FilePath, line_end: str = "\n") -> Iterator[IO[str]]:
-    r"""Open a UTF-8 text file that replaces `path` when the block ends well; packed as by `write_bytes`.
+    r"""Open a UTF-8 text file that replaces `path` when the block ends well; compressed as by `write_bytes`.
 
     Parameters
     ----------
@@ -799,11 +610,6 @@ def write_text_file(path: FilePath, line_end: str = "\n") -> Iterator[IO[str]]:
         Where the finished file goes.
     line_end : str
         What a ``\n`` becomes.
-
-    Yields
-    ------
-    file
-        A text file to write to.
 
     Examples
     --------
@@ -833,24 +639,13 @@ _LONGEST = 60
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it.
-
-    Parameters
-    ----------
-    value : object
-        Text, or anything else.
-
-    Returns
-    -------
-    str
-        Its `repr`, of at most some 60 characters.
+    """Return a value as a message shows it: its `repr`, of at most some 60 characters.
 
     Examples
     --------
     >>> shown("Rome"), shown([1, 2]), shown("9" * 100) == repr("9" * 57 + "...")
     ("'Rome'", '[1, 2]', True)
     """
-    if isinstance(value, str):
-        return repr(value if len(value) <= _LONGEST else value[: _LONGEST - 3] + "...")
-    text = repr(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    text = value if isinstance(value, str) else repr(value)
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return repr(text) if isinstance(value, str) else text

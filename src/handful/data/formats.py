@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
-from handful.data.files import FilePath, Source, as_source, first_chunk, refuse_lone_returns
+from handful.data.files import FilePath, Source, as_source, first_chunk
 from handful.errors import FormatError, ParameterError
 
 # Loaded on first use: a file of one format does not wait for the readers of all. The names stand in __init__.pyi.
@@ -26,7 +26,7 @@ class Head:
     Parameters
     ----------
     data : bytes
-        The first 64 KiB, unpacked.
+        The first 64 KiB, decompressed.
     suffix : str
         Ending of the name, in lower case; content tells more, so it only decides where content cannot.
     is_whole : bool
@@ -244,7 +244,7 @@ def format_of(path: FilePath) -> Format:
     Parameters
     ----------
     path : path-like
-        The file, or a `Source`, which is then not opened again; gzip, bzip2 and xz are unpacked.
+        The file, or a `Source`, which is then not opened again; gzip, bzip2 and xz are decompressed.
 
     Returns
     -------
@@ -287,7 +287,6 @@ def _refuse_binary(path: FilePath, head: Head) -> None:
     data = first_chunk(path, io.BytesIO(head.data))
     if b"\0" in data:
         raise FormatError(path, None, "expected text, got a binary file (it holds NUL bytes).")
-    refuse_lone_returns(path, data)
 
 
 def detect(path: FilePath) -> str:

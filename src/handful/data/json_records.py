@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-from handful.data.csv import BATCH, MAX_CELLS, MAX_COLUMNS, MAX_TABLE, refuse_size, refuse_width, series_of
+from handful.data.csv import BATCH, MAX_COLUMNS, MAX_TABLE, refuse_cells, refuse_size, refuse_width
 from handful.data.files import FilePath, as_source, read_lines, read_whole, shown, write_bytes, write_text_file
 from handful.data.formats import Format, Head
 from handful.errors import DataError, FormatError
@@ -87,13 +88,19 @@ def json_objects(path: FilePath) -> Iterator[tuple[int | None, dict[str, Any]]]:
     """
     source = as_source(path)
     if source.head.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"["):
-        rows = ((None, row) for row in parse_json(source, None, read_whole(source, LARGEST_ARRAY)))
-    else:
-        rows = ((n, parse_json(source, n, line)) for n, line in read_lines(source) if line.strip())  # type: ignore[misc]
-    for number, row in rows:
-        if not isinstance(row, dict):
-            raise FormatError(path, number, f"expected a JSON object, got {shown(str(row))}.")
-        yield number, row
+        for row in parse_json(source, None, read_whole(source, LARGEST_ARRAY)):
+            yield None, _object(path, None, row)
+        return
+    with closing(read_lines(source)) as lines:
+        for number, line in lines:
+            if line.strip():
+                yield number, _object(path, number, parse_json(source, number, line))
+
+
+def _object(path: FilePath, number: int | None, row: Any) -> dict[str, Any]:
+    if not isinstance(row, dict):
+        raise FormatError(path, number, f"expected a JSON object, got {shown(str(row))}.")
+    return row
 
 
 def first_object(head: Head) -> dict[str, Any]:
@@ -136,192 +143,128 @@ def offset(path: FilePath, number: int | None, value: Any) -> int:
     return value
 
 
-def read_json_lines(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
-    r"""Read objects, some ten thousand at a time.
+def read_json(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
+    r"""Read JSON lines, or an array of objects.
 
     Parameters
     ----------
     path : path-like
-        The file.
+        The file; an object is a row, and a key that it lacks is a missing cell.
     bounded : bool
-        Whether to refuse a file that is too large to be held in memory; then all rows come in one frame.
+        Whether to read it as one frame, and to refuse what is too large for that; an array is held in memory in any case.
 
     Yields
     ------
     polars.DataFrame
-        Columns in order of first appearance: truth values, integers, floats, or else strings; at least one frame.
+        Columns of truth values, integers, floats, or else strings; at least one frame.
 
     Examples
     --------
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
     >>> _ = target.write_text('{"x": 1, "label": "a"}\n{"x": 2.5}\n')
-    >>> [frame.rows() for frame in read_json_lines(target)]
+    >>> [frame.rows() for frame in read_json(target)]
     [[(1.0, 'a'), (2.5, None)]]
     """
     columns: dict[str, list[Any]] = {}
     n_rows = n_frames = n_chars = 0
-    for number, line in read_lines(path):
-        if not line.strip():
-            continue
-        n_chars += len(line)
-        add_object(path, number, parse_json(path, number, line), columns, n_rows)
+    for number, row in json_objects(path):
+        _add(path, number, row, columns, n_rows)
         n_rows += 1
         if bounded:
-            _check_size(path, number, n_chars, n_rows * len(columns))
+            n_chars += sum(len(value) for value in row.values() if type(value) is str)
+            refuse_cells(path, number, n_rows * len(columns))
+            if n_chars > MAX_TABLE:
+                refuse_size(path, number, f"{MAX_TABLE:,} characters")
         elif n_rows == BATCH:
-            yield frame_of(columns, n_rows)
+            yield _frame_of(columns, n_rows)
             columns, n_rows, n_frames = {}, 0, n_frames + 1
     if not columns and n_frames == 0:
         raise FormatError(path, None, "expected JSON objects with columns, got none.")
     if n_rows:
-        yield frame_of(columns, n_rows)
+        yield _frame_of(columns, n_rows)
 
 
-def _check_size(path: FilePath, number: int, n_chars: int, n_cells: int) -> None:
-    if n_chars > MAX_TABLE:
-        refuse_size(path, number, f"{MAX_TABLE:,} characters")
-    if n_cells > MAX_CELLS:
-        refuse_size(path, number, f"{MAX_CELLS:,} cells")
-
-
-def add_object(path: FilePath, number: int | None, row: Any, columns: dict[str, list[Any]], n_rows: int) -> None:
-    """Add the values of an object to the columns, which hold so many rows already."""
-    if not isinstance(row, dict):
-        raise FormatError(path, number, f"expected a JSON object on each line, got {shown(str(row))}.")
+def _add(path: FilePath, number: int | None, row: Mapping[str, Any], columns: dict[str, list[Any]], n: int) -> None:
+    """Add the values of an object to columns that have n rows."""
     for name, value in row.items():
         if isinstance(value, dict | list):
             raise FormatError(path, number, f"expected a plain value in column {shown(name)}, got a list or an object.")
         if not name.strip():
             raise FormatError(path, number, "expected a name for every column, got an empty one.")
         column = columns.setdefault(name, [])
-        if len(columns) > MAX_COLUMNS:
-            refuse_width(path, len(columns))
-        column.extend([None] * (n_rows - len(column)))
+        column += [None] * (n - len(column))
         column.append(value)
+    if len(columns) > MAX_COLUMNS:
+        refuse_width(path, len(columns))
 
 
-def frame_of(columns: dict[str, list[Any]], n_rows: int) -> pl.DataFrame:
-    """Return columns of values, filled up with missing cells, as a frame."""
+def _frame_of(columns: dict[str, list[Any]], n: int) -> pl.DataFrame:
     import polars as pl
 
-    for column in columns.values():
-        column.extend([None] * (n_rows - len(column)))
-    return pl.DataFrame([series_of(name, column) for name, column in columns.items()])
+    return pl.DataFrame([series_of(name, cells + [None] * (n - len(cells))) for name, cells in columns.items()])
+
+
+def series_of(name: str, values: list[Any]) -> pl.Series:
+    """Return values out of JSON as a column: truth values, integers, floats, or else strings.
+
+    Integers that 64 bits cannot hold are strings, since floats would make neighbors equal.
+
+    Examples
+    --------
+    >>> series_of("x", [1, None, 2.5]).to_list(), series_of("y", ["a", 3]).to_list()
+    ([1.0, None, 2.5], ['a', '3'])
+    """
+    import polars as pl
+
+    kinds = {type(value) for value in values if value is not None}
+    fits = all(abs(value) < 2**63 for value in values if type(value) is int)
+    if kinds <= {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds <= {int, float} and fits:
+        return pl.Series(name, values, dtype=pl.Int64 if kinds == {int} else pl.Float64, strict=False)
+    texts = [value if value is None or isinstance(value, str) else json.dumps(value) for value in values]
+    return pl.Series(name, texts, dtype=pl.String)
 
 
 def is_json_lines(head: Head) -> bool:
-    """Tell whether a file holds JSON objects: by its first sign, or by its name."""
+    """Whether a file holds JSON objects, by its first character or its name."""
     return head.text.lstrip().startswith("{") or head.suffix in (".jsonl", ".ndjson")
 
 
 def write_json_lines(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as one JSON object a line; NaN becomes a missing cell.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
-    frames : iterable of polars.DataFrame
-        Rows.
-
-    Raises
-    ------
-    DataError
-        If a number is infinite.
-    """
+    """Write frames as one JSON object a line; NaN becomes a missing cell, and infinite numbers are refused."""
     with write_bytes(path) as file:
         for frame in frames:
-            for column in frame.get_columns():
-                if column.dtype.is_float() and column.is_infinite().any():
-                    raise DataError(
-                        f"write_table: JSON has no infinite numbers, got one in column {shown(column.name)}. "
-                        f"Name the file .csv or .parquet."
-                    )
+            _refuse_infinite(frame)
             frame.write_ndjson(file)
 
 
-JSON_LINES_FORMAT = Format(
-    "json-lines", "table", is_json_lines, read_json_lines, write_json_lines, (".jsonl", ".ndjson")
-)
-
-
-def read_json_array(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
-    """Read an array of objects.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    bounded : bool
-        Not used: an array is read as a whole in any case.
-
-    Yields
-    ------
-    polars.DataFrame
-        All rows.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.json"
-    >>> _ = target.write_text('[{"x": 1, "label": "a"}, {"x": 2}]')
-    >>> [frame.rows() for frame in read_json_array(target)]
-    [[(1, 'a'), (2, None)]]
-    """
-    rows = parse_json(path, None, read_whole(path, MAX_TABLE))
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise FormatError(path, None, f"expected an array of JSON objects, one for each row, got {_other(rows)}.")
-    columns: dict[str, list[Any]] = {}
-    for number, row in enumerate(rows):
-        add_object(path, None, row, columns, number)
-        if (number + 1) * len(columns) > MAX_CELLS:
-            refuse_size(path, None, f"{MAX_CELLS:,} cells")
-    if not columns:
-        raise FormatError(path, None, "expected JSON objects with columns, got none.")
-    yield frame_of(columns, len(rows))
-
-
-def _other(rows: Any) -> str:
-    """Say what stands where an object should."""
-    other = next((row for row in rows if not isinstance(row, dict)), "") if isinstance(rows, list) else rows
-    return shown(str(other))
-
-
 def write_json_array(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as one array of objects.
+    """Write frames as one array of objects; NaN becomes a missing cell, and infinite numbers are refused."""
+    import polars as pl
 
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
-    frames : iterable of polars.DataFrame
-        Rows.
-    """
-    import json
+    frame = pl.concat(list(frames), how="vertical_relaxed")
+    _refuse_infinite(frame)
+    with write_bytes(path) as file:
+        frame.write_json(file)
 
-    from handful.errors import DataError
 
-    with write_text_file(path) as file:
-        between = "["
-        for frame in frames:
-            for row in frame.iter_rows(named=True):
-                plain = {name: None if value != value else value for name, value in row.items()}
-                try:
-                    file.write(f"{between}\n{json.dumps(plain, ensure_ascii=False, allow_nan=False, default=str)}")
-                except ValueError:
-                    raise DataError(
-                        "write_table: JSON has no infinite numbers. Name the file .csv or .parquet."
-                    ) from None
-                between = ","
-        file.write("\n]\n" if between == "," else "[]\n")
+def _refuse_infinite(frame: pl.DataFrame) -> None:
+    for column in frame.get_columns():
+        if column.dtype.is_float() and column.is_infinite().any():
+            raise DataError(
+                f"write_table: JSON has no infinite numbers, got one in column {shown(column.name)}. "
+                f"Name the file .csv or .parquet."
+            )
 
 
 def is_json_array(head: Head) -> bool:
-    """Tell whether a file starts with an array of objects; by its name, it should be one if it is one of anything but arrays."""
+    """Whether a file starts with an array of objects, or, if its name ends in .json, with one of anything but arrays."""
     text = head.text.lstrip()
     first = text[1:].lstrip()[:1]
     return text.startswith("[") and (first == "{" or (first != "[" and head.suffix == ".json"))
 
 
-JSON_ARRAY_FORMAT = Format("json", "table", is_json_array, read_json_array, write_json_array, (".json",))
+JSON_LINES_FORMAT = Format("json-lines", "table", is_json_lines, read_json, write_json_lines, (".jsonl", ".ndjson"))
+JSON_ARRAY_FORMAT = Format("json", "table", is_json_array, read_json, write_json_array, (".json",))

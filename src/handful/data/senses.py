@@ -366,7 +366,7 @@ def read_senseval(
     Parameters
     ----------
     path : path-like
-        The XML file; gzip, bzip2 and xz are unpacked.
+        The XML file; gzip, bzip2 and xz are decompressed.
     key : path-like, mapping or None
         Answer key (or what `read_key` made of it). Where it names an instance, it counts instead of the answers in
         the file.

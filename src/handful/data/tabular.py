@@ -11,7 +11,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import time
 from pathlib import Path
@@ -19,17 +19,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from handful.data.csv import (
     BATCH,
-    MAX_CELLS,
     MAX_TABLE,
     check_names,
     default_names,
-    is_header,
-    note_of,
     read_bounded,
-    refuse_nameless,
-    refuse_nested,
-    refuse_size,
+    refuse_cells,
     refuse_width,
+    table_names,
 )
 from handful.data.files import CHUNK, FilePath, Source, as_source, read_lines, shown, write_bytes
 from handful.data.formats import Format, Head, format_for
@@ -42,8 +38,21 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def panics_unsaid() -> Iterator[None]:
-    """Let stderr go nowhere while a damaged file may make polars panic; the panic comes as an exception as well."""
+def _reading(path: FilePath, what: str) -> Iterator[None]:
+    """Let stderr go nowhere while a damaged file may make polars panic, and say that the file is damaged."""
+    from polars.exceptions import PanicException, PolarsError
+
+    try:
+        with _no_stderr():
+            yield
+    except FormatError:
+        raise
+    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
+        raise FormatError(path, None, f"the {what} data is damaged. Copy or write the file again.") from None
+
+
+@contextmanager
+def _no_stderr() -> Iterator[None]:
     try:
         kept = os.dup(2)
     except OSError:  # there is no stderr
@@ -83,48 +92,46 @@ def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFra
     polars.DataFrame
         Rows; at least one frame.
     """
-    from polars.exceptions import PanicException, PolarsError
-
-    try:
-        yield from _frames(as_source(path), bounded)
-    except FormatError:
-        raise
-    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
-        raise FormatError(path, None, "the Parquet data is damaged. Copy or write the file again.") from None
-
-
-def _frames(source: Source, bounded: bool) -> Iterator[pl.DataFrame]:
     import polars as pl
 
-    is_file = not source.is_packed and not source.is_stream
+    source = as_source(path)
+    is_file = not source.is_compressed and not source.is_stream
     place = Path(source) if is_file and not bounded else io.BytesIO(read_bounded(source))
-    with panics_unsaid():
+    with _reading(path, "Parquet"):
         lazy = pl.scan_parquet(place)
         schema = lazy.collect_schema()
-    refuse_width(source, len(schema))
-    refuse_nameless(source, schema)
-    refuse_nested(source, schema)
-    with panics_unsaid():
-        n_rows = lazy.select(pl.len()).collect().item() if len(schema) else 0
-    # A few bytes of Parquet can stand for any number of equal cells.
-    if bounded and n_rows * len(schema) > MAX_CELLS:
-        refuse_size(source, None, f"{MAX_CELLS:,} cells")
-    size = max(n_rows, 1) if bounded else BATCH
-    if not _can_be_outlived(place, n_rows, size):
-        raise ValueError
-    for start in range(0, max(n_rows, 1), size):
-        with panics_unsaid():
-            frame = lazy.slice(start, size).collect()
-        if any(len(column) != len(frame) for column in frame.iter_columns()):  # older polars do not look
+        _check_schema(source, schema)
+        n_rows = lazy.select(pl.len()).collect().item()
+        if bounded:  # a few bytes of Parquet can mean any number of equal cells
+            refuse_cells(source, None, n_rows * len(schema))
+        size = max(n_rows, 1) if bounded else BATCH
+        if not _can_be_read(place, n_rows, size):
             raise ValueError
+    for start in range(0, max(n_rows, 1), size):
+        with _reading(path, "Parquet"):
+            frame = lazy.slice(start, size).collect()
+            if any(len(column) != len(frame) for column in frame.iter_columns()):  # older polars do not check
+                raise ValueError
         yield frame
 
 
-def _can_be_outlived(place: Path | io.BytesIO, n_rows: int, size: int) -> bool:
-    """Tell whether a process that reads all rows comes to its end.
+def _check_schema(path: FilePath, schema: Mapping[str, Any]) -> None:
+    """Raise if a typed table has too many columns, one without a name, or one of lists, structures or raw bytes."""
+    import polars as pl
 
-    A damaged file can make polars ask for more memory than there is, and then the whole process is aborted. So a process
-    of its own reads the file first; it takes a sixth of a second, and as long as reading does. Errors are not its matter.
+    refuse_width(path, len(schema))
+    for place, (name, dtype) in enumerate(schema.items(), start=1):
+        if not name.strip():
+            raise FormatError(path, None, f"expected a name for every column, got none for column {place}. Name it.")
+        if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
+            raise FormatError(path, None, f"expected plain values in column {shown(name)}, got {dtype}.")
+
+
+def _can_be_read(place: Path | io.BytesIO, n_rows: int, size: int) -> bool:
+    """Whether a process that reads all rows comes to its end.
+
+    A damaged file can make polars ask for more memory than there is, and then the whole process is aborted. So a separate
+    process reads the file first; that takes a sixth of a second, and as long as reading does. Errors do not matter to it.
     """
     name, data = ([str(place)], None) if isinstance(place, Path) else ([], place.getvalue())
     command = [sys.executable, "-P", "-c", _READ_ALL, str(n_rows), str(size), *name]
@@ -136,15 +143,7 @@ def _can_be_outlived(place: Path | io.BytesIO, n_rows: int, size: int) -> bool:
 
 
 def write_parquet(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as Parquet.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes.
-    frames : iterable of polars.DataFrame
-        Rows; held in memory until all of them are there.
-    """
+    """Write frames as Parquet; they are held in memory until all of them are there."""
     write_whole(path, frames, lambda frame, buffer: frame.write_parquet(buffer))
 
 
@@ -159,7 +158,7 @@ def write_whole(path: FilePath, frames: Iterable[pl.DataFrame], write: Any) -> N
 
 
 def is_parquet(head: Head) -> bool:
-    """Tell Parquet by its mark, or by its name, so that a damaged file is told as such."""
+    """Whether a file has the mark of Parquet, or its name, so that a damaged file has the right message."""
     return head.data.startswith(b"PAR1") or head.suffix == ".parquet"
 
 
@@ -182,39 +181,22 @@ def read_arrow(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame
         All rows.
     """
     import polars as pl
-    from polars.exceptions import PanicException, PolarsError
 
     data = read_bounded(path)
-    try:
-        with panics_unsaid():
-            refuse_width(path, len(pl.read_ipc_schema(io.BytesIO(data))))
-            frame = pl.read_ipc(io.BytesIO(data))
-    except FormatError:
-        raise
-    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
-        raise FormatError(path, None, "the Arrow data is damaged. Copy or write the file again.") from None
-    refuse_nameless(path, frame.columns)
-    refuse_nested(path, frame.schema)
-    if frame.height * frame.width > MAX_CELLS:
-        refuse_size(path, None, f"{MAX_CELLS:,} cells")
+    with _reading(path, "Arrow"):
+        _check_schema(path, pl.read_ipc_schema(io.BytesIO(data)))
+        frame = pl.read_ipc(io.BytesIO(data))
+    refuse_cells(path, None, frame.height * frame.width)
     yield frame
 
 
 def write_arrow(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as an Arrow file.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes.
-    frames : iterable of polars.DataFrame
-        Rows; held in memory until all of them are there.
-    """
+    """Write frames as an Arrow file; they are held in memory until all of them are there."""
     write_whole(path, frames, lambda frame, buffer: frame.write_ipc(buffer))
 
 
 def is_arrow(head: Head) -> bool:
-    """Tell an Arrow file by its mark, or by its name."""
+    """Whether a file has the mark of Arrow, or its name."""
     return head.data.startswith(b"ARROW1") or head.suffix in ARROW_FORMAT.suffixes
 
 
@@ -228,6 +210,7 @@ _MOST_USED = 5 * 10**7  # cells between the first and the last of a sheet
 _FAR = 2**31
 _LONGEST_TAG = 256
 _CELL = re.compile(rb'<(?:row|c)\b[^>]{0,200}?\br="([A-Z]*)([0-9]+)"')
+_PLAIN_NUMBER = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,17})?$"  # others may be codes
 _FIRST_YEAR = 1900  # a time without a day is one of the day before it
 
 
@@ -248,7 +231,7 @@ def read_excel(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame
 
     Notes
     -----
-    Blank rows and columns around the table are dropped. Where there are several sheets with cells, a note names the one
+    Empty rows and columns around the table are dropped. Where there are several sheets with cells, a note names the one
     that was read. The range of the cells that are there is measured before anything is read, whatever the sheet declares.
     """
     source = as_source(path)
@@ -267,10 +250,7 @@ def read_excel(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame
     if len(sheets) > 1:
         source.notes.append(f"The workbook has {len(sheets)} sheets; {largest.name!r}, the largest, was read.")
     cells = _named(source, largest.to_polars())
-    types = _cell_types(book, largest)
-    yield cells.with_columns(
-        retyped(cells[name], dtype) for name, dtype in zip(cells.columns, types, strict=True)
-    ).fill_null("")
+    yield cells.with_columns(_retyped(column) for column in cells.get_columns())
 
 
 def _check_used_range(source: Source, data: bytes) -> None:
@@ -308,57 +288,24 @@ def _check_sheet(source: Source, sheet: IO[bytes]) -> None:
             )
 
 
-def _cell_types(book: Any, sheet: Any) -> list[Any]:
-    """Return the type of each filled column below the first filled row; text where cells differ in type."""
+def _retyped(cells: pl.Series) -> pl.Series:
+    """Return text as numbers, dates, times or truth values where all filled cells are such: a workbook is read as text."""
     import polars as pl
 
-    texts = sheet.to_polars()
-    filled = [name for name in texts.columns if texts[name].null_count() < texts.height]
-    top = int(texts.select(pl.any_horizontal(pl.all().is_not_null()).arg_max()).item())
-    below = texts[top + 1 :]
-    unsure = {name: "string" for name in texts.columns if below[name].null_count() == below.height}
-    skipped = top + 1
-    # Rows are skipped from the top of the sheet, cells are counted from the first that is filled.
-    for _ in range(2):
-        typed = book.load_sheet(
-            sheet.name, header_row=None, skip_rows=skipped, schema_sample_rows=None, dtypes=unsure or None
-        )
-        skipped += typed.height - below.height
-    if typed.height != below.height or typed.width != texts.width:
-        return [pl.String] * len(filled)
-    types = dict(zip(texts.columns, typed.to_polars().dtypes, strict=True))
-    return [types[name] for name in filled]
-
-
-def retyped(cells: pl.Series, dtype: Any) -> pl.Series:
-    """Return text from a workbook as what it was there, or as it is where one cell is something else.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> retyped(pl.Series(["2", None, "0.5"]), pl.Float64).to_list(), retyped(pl.Series(["2", "?"]), pl.Float64).to_list()
-    ([2.0, None, 0.5], ['2', '?'])
-    """
-    import polars as pl
-
-    filled = cells.set(cells == "", None)
-    if dtype == pl.Boolean:
-        typed = filled.replace_strict({"true": True, "false": False}, default=None, return_dtype=pl.Boolean)
-    elif dtype.is_temporal():
-        typed = filled.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False)
-        if typed.null_count() == len(typed):
-            typed = filled.str.to_date("%Y-%m-%d", strict=False)
-        elif (typed.dt.year().drop_nulls() < _FIRST_YEAR).all():
-            typed = typed.dt.time()
-        elif (typed.dt.time().drop_nulls() == time(0)).all():
-            typed = typed.dt.date()
-    elif dtype.is_numeric():
-        typed = filled.cast(dtype, strict=False)
-        whole = typed.cast(pl.Int64, strict=False)
-        typed = whole if (whole == typed).all() else typed
-    else:
+    filled = cells.drop_nulls()
+    if not len(filled):
         return cells
-    return typed if typed.null_count() == filled.null_count() else cells
+    if filled.is_in(["true", "false"]).all():
+        return cells == "true"
+    if filled.str.contains(_PLAIN_NUMBER).all():
+        return cells.cast(pl.Float64 if filled.str.contains(".", literal=True).any() else pl.Int64)
+    for pattern in ("%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%d"):
+        dates = cells.str.to_datetime(pattern, strict=False)
+        if dates.null_count() == cells.null_count():
+            is_time = (dates.dt.year().drop_nulls() < _FIRST_YEAR).all()
+            is_date = (dates.dt.time().drop_nulls() == time(0)).all()
+            return dates.dt.time() if is_time else dates.dt.date() if is_date else dates
+    return cells
 
 
 def _named(source: Source, cells: pl.DataFrame) -> pl.DataFrame:
@@ -367,41 +314,25 @@ def _named(source: Source, cells: pl.DataFrame) -> pl.DataFrame:
     cells = cells.select(column for column in cells.get_columns() if column.null_count() < cells.height)
     cells = cells.filter(pl.any_horizontal(pl.all().is_not_null()))
     rows = [["" if cell is None else cell for cell in row] for row in cells.head(_LOOK).iter_rows()]
-    if source.names & set(rows[0]) or is_header(rows[0], rows[1:]):
-        names = check_names(source, None, rows[0])
-        cells = cells[1:]
-    else:
-        names = default_names(cells.width)
-        source.notes.append(note_of(cells.width))
-    cells.columns = names
-    return cells.fill_null("")
+    names = table_names(source, None, rows[0], rows[1:])
+    cells = cells[1:] if names else cells
+    cells.columns = names or default_names(cells.width)
+    return cells
 
 
 def write_excel(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as a workbook of one sheet.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes.
-    frames : iterable of polars.DataFrame
-        Rows; held in memory until all of them are there.
-    """
+    """Write frames as a workbook of one sheet; they are held in memory until all of them are there."""
     require("xlsxwriter", extra="excel", why="a workbook (.xlsx)")
 
     import polars as pl
 
     # Numbers are shown as they are: no three places after the point, no commas in years.
-    shown: Any = {pl.Int64: "General", pl.Float64: "General"}
-
-    def write(frame: pl.DataFrame, buffer: Any) -> None:
-        frame.write_excel(io.BytesIO() if buffer is None else buffer, worksheet="rows", dtype_formats=shown)
-
-    write_whole(path, frames, write)
+    formats: Any = {pl.Int64: "General", pl.Float64: "General"}
+    write_whole(path, frames, lambda frame, buffer: frame.write_excel(buffer, worksheet="rows", dtype_formats=formats))
 
 
 def is_excel(head: Head) -> bool:
-    """Tell a workbook by the archive that it is and a name of its parts, or by its name."""
+    """Whether a file is a zip archive with the parts of a workbook, or its name."""
     is_archive = head.data.startswith(b"PK\x03\x04")
     return is_archive and (head.suffix == ".xlsx" or b"[Content_Types].xml" in head.data or b"xl/" in head.data)
 
@@ -435,6 +366,8 @@ def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]
     >>> [(frame.columns, frame.rows()) for frame in read_arff(target)]
     [(['x', 'the class'], [('1', 'a'), ('2', '?')])]
     """
+    import polars as pl
+
     names: list[str] = []
     rows: list[list[str]] = []
     in_data = False
@@ -444,8 +377,7 @@ def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]
             continue
         if in_data:
             rows.append(_row(path, number, bare, len(names)))
-            if len(rows) * len(names) > MAX_CELLS:
-                refuse_size(path, number, f"{MAX_CELLS:,} cells")
+            refuse_cells(path, number, len(rows) * len(names))
         elif bare.lower().startswith("@data"):
             in_data = True
         elif match := _ATTRIBUTE.fullmatch(bare):
@@ -453,14 +385,7 @@ def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]
             refuse_width(path, len(names))
     if not in_data or not names:
         raise FormatError(path, None, "expected attributes and @data, got none.")
-    yield _frame(check_names(path, None, names), rows)
-
-
-def _frame(names: list[str], rows: list[list[str]]) -> pl.DataFrame:
-    import polars as pl
-
-    cells = zip(*rows, strict=True) if rows else [()] * len(names)
-    return pl.DataFrame([pl.Series(name, column, dtype=pl.String) for name, column in zip(names, cells, strict=True)])
+    yield pl.DataFrame(rows, schema=dict.fromkeys(check_names(path, None, names), pl.String), orient="row")
 
 
 def _row(path: FilePath, number: int, line: str, width: int) -> list[str]:
@@ -477,7 +402,7 @@ def _row(path: FilePath, number: int, line: str, width: int) -> list[str]:
 
 
 def is_arff(head: Head) -> bool:
-    """Tell a file whose first line that is no comment names a relation."""
+    """Whether the first line that is not a comment names a relation."""
     first = next((line for line in head.filled if not line.startswith("%")), "")
     return first.lower().startswith("@relation")
 
@@ -507,17 +432,7 @@ def write_table(path: FilePath, table: Table) -> None:
 
 
 def without_formulas(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return rows whose texts no spreadsheet takes for a formula: an apostrophe stands before what would begin one.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Rows.
-
-    Returns
-    -------
-    polars.DataFrame
-        The same with such cells and names of columns changed; numbers, also those in texts, stay as they are.
+    """Put an apostrophe before texts and column names that a spreadsheet would take for a formula; numbers stay.
 
     Examples
     --------

@@ -260,7 +260,7 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
     places : bool, default=False
         Whether sentences get the columns ``start`` and ``end``: places of each token in the whole text (a line end counts
         as one character).
@@ -323,7 +323,7 @@ def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) ->
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     sentences : iterable of Sentence or of sequences of str
         What to write; of a sentence's comments only empty lines are written.
 

@@ -131,7 +131,7 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     prototypes : mapping of str to iterable of str
         Words of each label.
 
@@ -240,7 +240,7 @@ def read_clusters(path: FilePath) -> Iterator[ClusterRow]:
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
 
     Yields
     ------

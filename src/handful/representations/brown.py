@@ -206,7 +206,7 @@ class BrownClusters(TextModel):
         Parameters
         ----------
         path : path-like
-            The file; gzip, bzip2 and xz are unpacked.
+            The file; gzip, bzip2 and xz are decompressed.
 
         Returns
         -------

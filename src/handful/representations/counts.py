@@ -22,10 +22,9 @@ from handful.data.files import (
     Source,
     as_source,
     decoded,
+    decompressed,
     first_chunk,
     open_bytes,
-    refuse_lone_returns,
-    unpacked,
 )
 from handful.data.formats import detect
 from handful.errors import DataError, FileError, FormatError, ParameterError, Progress, Step
@@ -164,7 +163,7 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
 
 def _file_parts(source: Source) -> Iterable[TextPart | UnpackedPart]:
     _refuse_columns(source)
-    if source.is_packed or source.is_stream:
+    if source.is_compressed or source.is_stream:
         return unpacked_parts(source)
     return text_parts(source, part_bytes=_PART_BYTES)
 
@@ -197,9 +196,9 @@ def expected_pieces(unlabeled: Any) -> int | None:
             return None
         try:
             size = float(os.path.getsize(path))
-            with open(path, "rb") as packed, unpacked(path, packed) as file:
-                if file is not packed:
-                    size *= len(file.read(_TRIED_PIECES * _PART_BYTES)) / max(packed.tell(), 1)
+            with open(path, "rb") as raw, decompressed(path, raw) as file:
+                if file is not raw:
+                    size *= len(file.read(_TRIED_PIECES * _PART_BYTES)) / max(raw.tell(), 1)
         except (OSError, FileError):
             return None
         total += math.ceil(size / _PART_BYTES)
@@ -245,7 +244,6 @@ def digest_of(shard: Any) -> str | None:
 def _refuse_columns(source: Source) -> None:
     """Raise if a file is no text at all, or has columns, of which all would be counted as words."""
     data = first_chunk(source, io.BytesIO(source.head))
-    refuse_lone_returns(source, data)
     lines = [line for line in data.split(b"\n") if line.strip() and not line.startswith((b"#", b"-DOCSTART-"))]
     if not source.is_whole:
         del lines[-1:]
