@@ -56,7 +56,10 @@ def medoids(encoded: np.ndarray, codes: np.ndarray, n: int) -> np.ndarray:
             nearest = distances[:, at].argmin(axis=1)
             groups = [np.flatnonzero(nearest == j) for j in range(k)]
             at = np.array(
-                [g[distances[np.ix_(g, g)].sum(axis=1).argmin()] if len(g) else a for g, a in zip(groups, at, strict=False)]
+                [
+                    g[distances[np.ix_(g, g)].sum(axis=1).argmin()] if len(g) else a
+                    for g, a in zip(groups, at, strict=False)
+                ]
             )
         chosen.append(rows[at])
     return np.concatenate(chosen)
