@@ -267,6 +267,7 @@ METHODS: dict[TaskName, dict[str, str]] = {
         "hashed-table": "handful.preprocessing.word_tables",
         "nearest-rows": "handful.models.condensed_rows",
         "condensed-rows": "handful.models.condensed_rows",
+        "witness-ensemble": "handful.models.witnesses",
     },
 }
 
