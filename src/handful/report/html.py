@@ -11,7 +11,6 @@ from handful.errors import counted
 from handful.report import content as words
 from handful.report.content import Curve, MethodScore, Report
 
-
 Span = tuple[str, tuple[float, float, float], str]
 """A line of a forest plot: name, mean with its interval, and what is remarkable about it."""
 
