@@ -83,7 +83,7 @@ def _forest(
         "bars": bars,
         "ticks": [{"at": at(tick), "label": label(tick).removesuffix(".0")} for tick in ticks(low, high)],
         "mark": None if mark is None else at(mark),
-        "text": f"{text}: {'; '.join(bar['tip'] for bar in bars)}.",
+        "text": f"{text}: {'; '.join(str(bar['tip']) for bar in bars)}.",
     }
 
 
