@@ -113,7 +113,7 @@ class LearnedText:
     sample : list of dict
         Some sentences with their tags, and which of these are others than before the last edit.
     board : dict
-        Suggestions, coverage and words in doubt.
+        Suggestions, coverage and uncertain words.
     version : int
         Actions that it has learned from.
     suggested : dict

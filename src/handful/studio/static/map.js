@@ -60,7 +60,7 @@ function lineage(i) {
   const from = line.slice(1).map((one) => `from ${rowName(one)}${played.labeled[one] >= 0 ? " (given)" : ""}`);
   const label = played.after[i] < 0 ? "no label" : played.classes[played.after[i]];
   fill($("lineage"), `Row ${many(played.rows[i] + 1)}: ${label}, `,
-    played.labeled[i] >= 0 ? "given. " : `${from.join(", ") || "from nowhere"}${when[i] < Infinity ? `, at step ${many(when[i] + 1)}` : ""}; ${percent(played.sure[i])} sure. `,
+    played.labeled[i] >= 0 ? "given. " : `${from.join(", ") || "from nowhere"}${when[i] < Infinity ? `, at step ${many(when[i] + 1)}` : ""}; ${percent(played.sure[i])} confident. `,
     h("button", { type: "button", onclick: () => open(played.rows[i]) }, "Open the row"));
 }
 
