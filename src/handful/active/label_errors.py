@@ -404,9 +404,19 @@ def find_tag_errors(
         for start, stop in _differing(tags[number], predicted[number]):
             span = slice(start, stop)
             means = float(label_proba[span].mean()), float(suggested_proba[span].mean())
-            parts = (tuple(part[span]) for part in (list(sentences[number]), tags[number], predicted[number]))
-            is_likely = bool(contradicted[span].any()) and means[1] > means[0]
-            errors.append(TagError(number, start, stop, *parts, *means, is_likely))
+            errors.append(
+                TagError(
+                    number,
+                    start,
+                    stop,
+                    tokens=tuple(list(sentences[number])[span]),
+                    tags=tuple(tags[number][span]),
+                    suggestion=tuple(predicted[number][span]),
+                    label_proba=means[0],
+                    suggested_proba=means[1],
+                    confident=bool(contradicted[span].any()) and means[1] > means[0],
+                )
+            )
     errors.sort(key=lambda error: (error.label_proba, -error.suggested_proba, error.sentence, error.start))
     n_errors = sum(error.confident for error in errors)
     shown = [replace(error, elsewhere=_elsewhere(error, sentences, tags)) for error in errors[:n]]

@@ -168,7 +168,9 @@ def merge_labels(
     """
     import polars as pl
 
-    labels = _labels_of(data, target) if target in data.columns else [None] * data.height
+    labels: list[str | None] = [None] * data.height
+    if target in data.columns:
+        labels = _labels_of(data, target)
     known = {label for label in labels if label is not None}
     places = _Places(row_fingerprints(data, target))
     arrived = []
