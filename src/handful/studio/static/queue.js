@@ -25,7 +25,7 @@ export function itemQueue(post, { show, reload, catchUp }) {
         pending -= 1;
         for (const row of rows) acted.delete(row);
         if (facts) show(facts, body.do === "undo");
-        else { queue = []; reload(); }
+        else reload();
         catchUp();
       });
       return last;
