@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from handful.kernels.cache import njit
-from handful.kernels.chain_features import catch_up
 from handful.kernels.hashing import KeyTable, find, sum_of_weights
 from handful.kernels.trees import best_crossing_tree, best_tree, siblings_of, tree_marginals
 
@@ -285,7 +284,7 @@ def features_of_sentence(
     n : int
         Words of the sentence.
     table : KeyTable
-        Numbers of features by their keys; see `make_table`. Others are left out.
+        Numbers of features by their keys; see `make_key_table`. Others are left out.
     starts, n_pairs
         Numbers of pairs; see `handful.kernels.trees.pair_starts`.
     single_root : bool
@@ -521,147 +520,6 @@ def add_costs(scores: np.ndarray, gold: np.ndarray) -> None:
         for m in range(1, size):
             if gold[m - 1] != h:
                 scores[h * size + m] += 1.0
-
-
-def tree_step(
-    ids: np.ndarray,
-    values: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    gold: np.ndarray,
-    starts: np.ndarray,
-    second: bool,
-    projective: bool,
-    single_root: bool,
-    passive: bool,
-    size: float,
-    shrink: float,
-    step: int,
-    weights: np.ndarray,
-    sums: np.ndarray,
-    steps: np.ndarray,
-    scratch: np.ndarray,
-) -> float:
-    """Make one step of online learning: decode with costs, and move the weights towards the right tree.
-
-    Parameters
-    ----------
-    ids, values, begins, ends : ndarray
-        Features of the parts of the sentence.
-    gold : ndarray of int
-        Right heads.
-    starts, second, projective, single_root
-        See `decode`.
-    passive : bool
-        Whether the step is the smallest that makes up for the loss, at most `size`; else it is `size`.
-    size : float
-        Size of the step.
-    shrink : float
-        How far each step pulls every weight towards zero.
-    step : int
-        Steps made before.
-    weights, sums, steps : ndarray
-        Lazy weights; see `handful.kernels.chain_features.catch_up`.
-    scratch : ndarray of float64
-        Zeros, one a feature; left as zeros.
-
-    Returns
-    -------
-    float
-        Hinge loss before the step.
-    """
-    scores = np.zeros(len(begins))
-    right = parts_of_tree(gold, starts, second)
-    gap = _score_with_costs(ids, values, begins, ends, gold, right, shrink, step, weights, steps, scores)
-    heads, _ = decode(scores, len(gold), starts, second, projective, single_root)
-    if np.array_equal(heads, gold):
-        return 0.0
-    wrong = parts_of_tree(heads, starts, second)
-    return float(
-        _move(
-            ids,
-            values,
-            begins,
-            ends,
-            right,
-            wrong,
-            scores,
-            gap,
-            passive,
-            size,
-            shrink,
-            step,
-            weights,
-            sums,
-            steps,
-            scratch,
-        )
-    )
-
-
-@njit(cache=True, nogil=True)
-def _score_with_costs(
-    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, gold: np.ndarray, right: np.ndarray,
-    shrink: float, step: int, weights: np.ndarray, steps: np.ndarray, scores: np.ndarray,
-) -> float:  # fmt: skip
-    """Write the scores of all parts, with the costs of wrong arcs; return minus the score of the right tree."""
-    plain = len(values) == 0
-    for p in range(len(begins)):
-        total = 0.0
-        for k in range(begins[p], ends[p]):
-            weight = weights[ids[k]]
-            if shrink > 0.0 and weight != 0.0:
-                left = max(abs(weight) - shrink * (step - steps[ids[k]]), 0.0)
-                weight = left if weight > 0.0 else -left
-            total += weight if plain else weight * values[k]
-        scores[p] = total
-    gap = 0.0
-    for p in right:
-        gap -= scores[p]
-    add_costs(scores, gold)
-    return gap
-
-
-@njit(cache=True, nogil=True)
-def _move(
-    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, right: np.ndarray, wrong: np.ndarray,
-    scores: np.ndarray, gap: float, passive: bool, size: float, shrink: float, step: int, weights: np.ndarray,
-    sums: np.ndarray, steps: np.ndarray, scratch: np.ndarray,
-) -> float:  # fmt: skip
-    """Move the weights from a wrong tree towards the right one; return the loss before."""
-    plain = len(values) == 0
-    n_touched = 0
-    for p in range(len(right)):
-        gap += scores[wrong[p]]  # with the costs, which make up `cost`
-        if right[p] != wrong[p]:
-            n_touched += ends[right[p]] - begins[right[p]] + ends[wrong[p]] - begins[wrong[p]]
-    touched = np.empty(n_touched, dtype=np.int64)
-    n_touched = 0
-    for p in range(len(right)):
-        if right[p] != wrong[p]:
-            for side in range(2):
-                chosen = wrong[p] if side else right[p]
-                for k in range(begins[chosen], ends[chosen]):
-                    amount = 1.0 if plain else values[k]
-                    scratch[ids[k]] += -amount if side else amount
-                    touched[n_touched] = ids[k]
-                    n_touched += 1
-    amounts = np.empty(n_touched)
-    n_distinct, length = 0, 0.0
-    for k in range(n_touched):
-        amount = scratch[touched[k]]
-        if amount != 0.0:
-            scratch[touched[k]] = 0.0
-            touched[n_distinct], amounts[n_distinct] = touched[k], amount
-            length += amount * amount
-            n_distinct += 1
-    loss = max(gap, 0.0)
-    if passive:
-        size = min(size, loss / length) if length > 0.0 else 0.0
-    catch_up(touched[:n_distinct], step, shrink, weights, sums, steps)
-    for k in range(n_distinct):
-        weights[touched[k]] += size * amounts[k]
-    return loss
 
 
 _NO_PAIRS = np.empty(0)

@@ -11,7 +11,7 @@ from scipy import sparse
 from handful.data.records import Sentence
 from handful.errors import DataError
 from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_marks, label_pass
-from handful.kernels.hashing import find_in_rows, make_table
+from handful.kernels.hashing import find_in_rows, make_key_table
 from handful.kernels.tree_features import keys_of_tree
 from handful.kernels.trees import siblings_of
 from handful.linear.structure import rounded
@@ -64,7 +64,7 @@ class ArcLabeler:
         self.root = root
         self._others = weights if root is None else np.delete(weights, root, axis=1)
         self._spec = templates.compile(encoder.n_codes)
-        self._table = make_table(keys)
+        self._table = make_key_table(keys)
 
     @classmethod
     def learn(
@@ -86,7 +86,7 @@ class ArcLabeler:
         keys, bounds = new._keys(sentences, heads)
         distinct, counts = np.unique(keys, return_counts=True)
         new.keys = distinct[counts >= _LEAST_COUNT]
-        new._table = make_table(new.keys)
+        new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, keys, bounds)
         weights, sums = np.zeros((2, len(new.keys), len(names)))
         step = 0
@@ -215,7 +215,7 @@ class MarkHanger:
         self.weights = weights
         self.stay = stay
         self._spec = templates.compile(encoder.n_codes)[1]
-        self._table = make_table(keys)
+        self._table = make_key_table(keys)
 
     @classmethod
     def learn(cls, encoder: Encoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
@@ -223,7 +223,7 @@ class MarkHanger:
         new = cls(encoder, TemplateSet.for_marks(), np.empty(0, dtype=np.int64), np.empty(0))
         candidates = new._candidates(sentences, heads)
         new.keys = np.unique(candidates.keys)
-        new._table = make_table(new.keys)
+        new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, candidates.keys, candidates.bounds)
         sizes = np.diff(candidates.starts)
         right = candidates.candidates == np.repeat(candidates.roots + heads[candidates.words], sizes)
