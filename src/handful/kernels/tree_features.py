@@ -18,9 +18,9 @@ GRAND, FIRST_GRANDCHILD, LAST_GRANDCHILD = 11, 12, 13
 # Two words away.
 SECOND_BEFORE_HEAD, SECOND_AFTER_HEAD, SECOND_BEFORE_CHILD, SECOND_AFTER_CHILD = 14, 15, 16, 17
 N_PLACES = 18
-# Attributes of a part: how far head and child, and sibling and child, are apart; marked tokens between head and child.
-GAP, SIBLING_GAP, FIRST_MARK = 0, 1, 2
-N_MARKS = 3
+# Attributes of a part: how far head and child, and sibling and child, are apart; flagged tokens between head and child.
+GAP, SIBLING_GAP, FIRST_FLAG = 0, 1, 2
+N_FLAGS = 3
 # Only where the whole tree is known: see `handful.kernels.arcs`.
 TOPS, CLIMB, PAIR = 5, 6, 7
 N_PART = 8
@@ -43,8 +43,8 @@ class Templates(NamedTuple):
         Number of the feature type with the direction, and of the one with direction and distance; -1 for none.
     bits : ndarray of int64
         Bits of a code, for each attribute.
-    between, mark : int
-        Attribute that distinguishes the tokens between, and attribute that holds marks as bits.
+    between, flags : int
+        Attribute that distinguishes the tokens between, and attribute that holds flags as bits.
     """
 
     places: np.ndarray
@@ -53,7 +53,7 @@ class Templates(NamedTuple):
     types: np.ndarray
     bits: np.ndarray
     between: int
-    mark: int
+    flags: int
 
 
 @njit(cache=True, nogil=True)
@@ -71,12 +71,12 @@ def gap_of(distance: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def mark_sums(codes: np.ndarray, root: int, n: int, mark: int) -> np.ndarray:
-    """Return, for each mark, how many tokens before each position have it; shape (n_marks, n + 2)."""
-    sums = np.zeros((N_MARKS, n + 2), dtype=np.int64)
+def flag_sums(codes: np.ndarray, root: int, n: int, flags: int) -> np.ndarray:
+    """Return, for each flag, how many tokens before each position have it; shape (N_FLAGS, n + 2)."""
+    sums = np.zeros((N_FLAGS, n + 2), dtype=np.int64)
     for p in range(n + 1):
-        for k in range(N_MARKS):
-            sums[k, p + 1] = sums[k, p] + ((codes[root + p, mark] >> k) & 1 if p > 0 else 0)
+        for k in range(N_FLAGS):
+            sums[k, p + 1] = sums[k, p] + ((codes[root + p, flags] >> k) & 1 if p > 0 else 0)
     return sums
 
 
@@ -94,8 +94,8 @@ def set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndarr
     rows[SECOND_AFTER_CHILD] = root + m + 2 if m < n - 1 else 0
     part[GAP] = gap_of(abs(h - m))
     low, high = min(h, m), max(h, m)
-    for k in range(N_MARKS):
-        part[FIRST_MARK + k] = min(_MAX_COUNT, sums[k, high] - sums[k, low + 1])
+    for k in range(N_FLAGS):
+        part[FIRST_FLAG + k] = min(_MAX_COUNT, sums[k, high] - sums[k, low + 1])
 
 
 @njit(cache=True, nogil=True)
@@ -220,7 +220,7 @@ def keys_of_tree(
         Where those of each word start.
     """
     n = len(heads)
-    sums = mark_sums(codes, root, n, arcs.mark)
+    sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(n + 1, dtype=np.int64)
     most = 2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each)
@@ -243,20 +243,15 @@ def keys_of_tree(
         n_tokens = 0
         for b in range(min(h, m) + 1, max(h, m)):
             n_tokens = add_token(codes, arcs.between, root + b, tokens, n_tokens)
-        n_found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+        n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
         if second:
             s = siblings[m - 1]
             set_sibling(root, n, 0 if s == 0 else h + s if m > h else h - s, m, rows, part)
-            n_found += template_keys(codes, pairs, rows, part, tokens, 0, buffer[n_found:])
-            n_found += template_keys(codes, near, rows, part, tokens, 0, buffer[n_found:])
-        if count + n_found > len(keys):
-            larger = np.empty(2 * (count + n_found), dtype=np.int64)
-            for k in range(count):
-                larger[k] = keys[k]
-            keys = larger
-        for k in range(n_found):
-            keys[count] = buffer[k]
-            count += 1
+            n_keys += template_keys(codes, pairs, rows, part, tokens, 0, buffer[n_keys:])
+            n_keys += template_keys(codes, near, rows, part, tokens, 0, buffer[n_keys:])
+        keys = _with_capacity(keys, count + n_keys)
+        keys[count : count + n_keys] = buffer[:n_keys]
+        count += n_keys
         bounds[m] = count
     return keys[:count], bounds
 
@@ -300,7 +295,7 @@ def features_of_sentence(
     size = n + 1
     n_parts = size * size + (n_pairs if second else 0)
     begins, ends = np.zeros(n_parts, dtype=np.int32), np.zeros(n_parts, dtype=np.int32)
-    sums = mark_sums(codes, root, n, arcs.mark)
+    sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(size, dtype=np.int64)
     buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each), dtype=np.int64)
@@ -320,8 +315,8 @@ def features_of_sentence(
                 set_part(root, n, h, m, sums, rows, part)
                 number = h * size + m
                 begins[number] = count
-                n_found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
-                ids, count = _append_found(table, buffer, n_found, ids, count)
+                n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+                ids, count = _append_found(table, buffer, n_keys, ids, count)
                 ends[number] = count
                 if second:
                     n_choices = 1 if h == 0 and single_root else abs(h - m)
@@ -329,10 +324,13 @@ def features_of_sentence(
                         number = size * size + starts[h, m] + k
                         begins[number] = count
                         set_sibling(root, n, 0 if k == 0 else h + step * k, m, rows, part)
-                        n_found = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
-                        ids, count = _append_found(table, buffer, n_found, ids, count)
+                        n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
+                        ids, count = _append_found(table, buffer, n_keys, ids, count)
                         s = h + step * k if k > 0 else (0 if side else n + 1)
-                        ids, count = _append(near_ids, near_begins[m, s], near_begins[m, s + 1], ids, count)
+                        near_here = near_ids[near_begins[m, s] : near_begins[m, s + 1]]
+                        ids = _with_capacity(ids, count + len(near_here))
+                        ids[count : count + len(near_here)] = near_here
+                        count += len(near_here)
                         ends[number] = count
                 n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
                 m += step
@@ -344,39 +342,40 @@ def _near_features(
     codes: np.ndarray, root: int, n: int, near: Templates, table: KeyTable
 ) -> tuple[np.ndarray, np.ndarray]:
     """List the features of sibling and child without the head, and where those of each child and sibling start."""
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    tokens = np.empty(1, dtype=np.int64)
     buffer = np.empty(2 * len(near.each) + 1, dtype=np.int64)
     ids = np.empty(8 * (n + 1) * (n + 2), dtype=np.int32)
     begins = np.zeros((n + 1, n + 3), dtype=np.int64)
     count = 0
     for m in range(1, n + 1):
-        rows[CHILD] = root + m
-        rows[BEFORE_CHILD] = root + m - 1
-        rows[AFTER_CHILD] = root + m + 1 if m < n else 0
         for s in range(n + 2):
             begins[m, s] = count
             if s != m:
-                rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
-                set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
-                n_found = template_keys(codes, near, rows, part, tokens, 0, buffer)
-                ids, count = _append_found(table, buffer, n_found, ids, count)
+                n_keys = _headless_keys(codes, root, n, near, m, s, buffer)
+                ids, count = _append_found(table, buffer, n_keys, ids, count)
         begins[m, n + 2] = count
     return ids[:count], begins
 
 
 @njit(cache=True, nogil=True)
-def _append(others: np.ndarray, begin: int, end: int, ids: np.ndarray, count: int) -> tuple[np.ndarray, int]:
-    """Append some features to a list that grows."""
-    if count + end - begin > len(ids):
-        larger = np.empty(2 * (count + end - begin), dtype=np.int32)
-        for k in range(count):
-            larger[k] = ids[k]
-        ids = larger
-    for k in range(begin, end):
-        ids[count] = others[k]
-        count += 1
-    return ids, count
+def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int, s: int, out: np.ndarray) -> int:
+    """Write the keys of a child and a sibling, whatever their head; return how many."""
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
+    rows[CHILD] = root + m
+    rows[BEFORE_CHILD] = root + m - 1
+    rows[AFTER_CHILD] = root + m + 1 if m < n else 0
+    rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
+    set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
+    return int(write_keys(codes, near, rows, part, out))
+
+
+@njit(cache=True, nogil=True)
+def _with_capacity(array: np.ndarray, n: int) -> np.ndarray:
+    """Return the array, or a longer one that begins with it."""
+    if n <= len(array):
+        return array
+    longer = np.empty(2 * n, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @njit(cache=True, nogil=True)
@@ -384,11 +383,7 @@ def _append_found(
     table: KeyTable, keys: np.ndarray, n_keys: int, ids: np.ndarray, count: int
 ) -> tuple[np.ndarray, int]:
     """Append the features of some keys to a list that grows."""
-    if count + n_keys > len(ids):
-        larger = np.empty(2 * (count + n_keys), dtype=np.int32)
-        for k in range(count):
-            larger[k] = ids[k]
-        ids = larger
+    ids = _with_capacity(ids, count + n_keys)
     for k in range(n_keys):
         number = find(table, keys[k])
         if number >= 0:
@@ -601,7 +596,7 @@ def part_scores(
     arcs, pairs, near = templates
     size = n + 1
     scores = np.zeros(size * size + n_pairs)
-    sums = mark_sums(codes, root, n, arcs.mark)
+    sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(size, dtype=np.int64)
     buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each), dtype=np.int64)
@@ -642,14 +637,3 @@ def part_scores(
                     scores[h * size + m] -= _PRUNED
                 m += step
     return scores
-
-
-@njit(cache=True, nogil=True)
-def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int, s: int, out: np.ndarray) -> int:
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    rows[CHILD] = root + m
-    rows[BEFORE_CHILD] = root + m - 1
-    rows[AFTER_CHILD] = root + m + 1 if m < n else 0
-    rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
-    set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
-    return int(write_keys(codes, near, rows, part, out))

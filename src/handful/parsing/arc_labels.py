@@ -10,7 +10,7 @@ from scipy import sparse
 
 from handful.data.records import Sentence
 from handful.errors import DataError
-from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_marks, label_pass
+from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_punctuation, label_pass
 from handful.kernels.hashing import find_in_rows, make_key_table
 from handful.kernels.tree_features import keys_of_tree
 from handful.kernels.trees import siblings_of
@@ -171,7 +171,7 @@ _PUNCTUATION_PASSES, _LIMIT = 8, 0.05
 
 
 class _Candidates(NamedTuple):
-    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_marks` returns."""
+    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_punctuation` returns."""
 
     words: np.ndarray
     roots: np.ndarray
@@ -274,7 +274,7 @@ class MarkHanger:
         ]
         for sentence in sentences:
             own_heads, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
-            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, own_heads, partners)
+            marks, starts, candidates, keys, bounds = keys_of_punctuation(codes, root, self._spec, own_heads, partners)
             words, roots = marks - root - 1 + word, np.full(len(marks), root)
             choices.append(
                 _Candidates(words, roots, marks, starts[1:] + n_candidates, candidates, keys, bounds[1:] + n_keys)

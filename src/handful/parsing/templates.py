@@ -331,9 +331,9 @@ _PLACES = {
 }
 _WHOLE = {
     "reach": kernel.SIBLING_GAP,
-    "verbs": kernel.FIRST_MARK,
-    "marks": kernel.FIRST_MARK + 1,
-    "joins": kernel.FIRST_MARK + 2,
+    "verbs": kernel.FIRST_FLAG,
+    "marks": kernel.FIRST_FLAG + 1,
+    "joins": kernel.FIRST_FLAG + 2,
     "tops": kernel.TOPS,
     "climb": kernel.CLIMB,
     "pair": kernel.PAIR,
