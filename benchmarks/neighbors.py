@@ -207,7 +207,7 @@ def part_of_speech_shape(quick):
     table = np.column_stack([tagged, cluster]).astype(float)
     names = np.array([f"T{g}" for g in range(45)])[gold]
     test, rest = slice(0, n // 10), slice(n // 10, n)
-    model = CondensedNN(1, ties="all", nominal=[0, 1])
+    model = CondensedNN(1, ties="all", categorical=[0, 1])
     seconds, _ = timed(lambda: model.fit(table[rest], names[rest]))
     distinct = len(np.unique(table, axis=0))
     yield row(f"CondensedNN, generated part-of-speech shape, {n} rows, {distinct} distinct ({len(model.kept_)} kept)",
