@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.parsers import expat
 
-from handful.data.conll import Sharing
+from handful.data.conll import share
 from handful.data.csv import is_delimited, read_delimited
 from handful.data.files import MAX_LINE, FilePath, as_source, open_bytes, read_lines, shown
 from handful.data.formats import Format, Head, format_named, format_of
@@ -175,7 +175,6 @@ class SensevalParser:
         self._answers = answers
         self._dtd = dtd
         self._split = split
-        self._share = Sharing()
         self.finished: list[Occurrence] = []
         self._names: set[str] = set()
         self._ids: set[str] = set()
@@ -342,7 +341,7 @@ class SensevalParser:
         if self._target is None:
             self._fail(f"expected a word in <head> in the context of {self._id[:60]}, got none.")
         senses = self._answers.get(self._id, self._senses)
-        tokens = self._share(self._tokens)
+        tokens = share(self._tokens)
         self.finished.append(
             Occurrence(self._word, self._id, tokens, self._target, tuple(senses), tuple(self._marked), self._source)
         )

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
-from handful.data.conll import Sharing
+from handful.data.conll import share
 from handful.data.files import MAX_LINES, FilePath, Source, as_source, read_lines, refuse_mark, shown, write_text_file
 from handful.data.formats import Format, Head, format_of
 from handful.data.records import Sentence
@@ -292,7 +292,6 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     """
     source = as_source(path)
     refuse_unspaced(str(source), Head.of(source).text)
-    share = Sharing()
     empty: list[str] = []
     has_any = False
     start = 0
