@@ -114,13 +114,6 @@ def first_object(head: Head) -> dict[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
-def write_objects(path: FilePath, rows: Iterable[dict[str, Any]]) -> None:
-    """Write objects, one a line."""
-    with write_text_file(path) as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
 def text_of(path: FilePath, number: int | None, row: dict[str, Any], key: str = "text") -> str:
     """Return the text of an object, or refuse it."""
     text = row.get(key)

@@ -27,7 +27,7 @@ from handful.data.files import FilePath, Source, as_source
 from handful.data.formats import Format, Head, format_named, format_of
 from handful.data.json_records import first_object
 from handful.data.records import Sentence, Tree
-from handful.data.spans import BESIDE, RECORD, is_standoff_folder, places_of, read_prodigy, read_standoff_folder
+from handful.data.spans import METADATA, RECORD, is_standoff_folder, places_of, read_prodigy, read_standoff_folder
 from handful.data.text import Cut, TokenStyle, is_plain, is_raw, pieces_of, read_raw, read_text, refuse_cut
 from handful.errors import DataError, FileError, FormatError, ParameterError, counted
 
@@ -255,8 +255,8 @@ def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidenc
     told = [int(line.removeprefix(RECORD)) for line in sentence.comments if line.startswith(RECORD)]
     row: dict[str, Any] = {"record": told[0]} if told else {}
     for line in sentence.comments:
-        if line.startswith(BESIDE):
-            row |= json.loads(line.removeprefix(BESIDE))
+        if line.startswith(METADATA):
+            row |= json.loads(line.removeprefix(METADATA))
     row |= {
         "tokens": list(sentence.tokens),
         "start": [a for a, _ in places],
