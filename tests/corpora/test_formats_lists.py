@@ -48,7 +48,7 @@ def test_empty_lines_without_end(put, monkeypatch):
 
 @pytest.mark.parametrize(("tokens", "got"), [(["a b"], "'a b'"), ([""], "''"), (["a\n"], r"'a\n'"), ([], "no tokens")])
 def test_tokens_that_could_not_be_read_back_are_not_written(tmp_path, tokens, got):
-    message = f"sentence 1 must be tokens that are filled and hold no blank or line end, got {got}"
+    message = f"sentence 1 must be tokens that are filled and hold no space or line end, got {got}"
     with pytest.raises(DataError, match=re.escape(message)):
         write_text(tmp_path / "out", [tokens])
     assert not (tmp_path / "out").exists()

@@ -187,9 +187,7 @@ def test_contractions_that_raw_text_would_cut_are_told(tmp_path):
     whole = "I\tO\ndidn\u2019t\tO\nask\tO\n\n"
     path.write_text(whole * 4 + "O'Hara\tB-PER\nfell\tO\n\n'\tO\n\n")
     (note,) = read_tagged(path).notes
-    assert note.startswith(
-        '4 tokens such as "didn\u2019t" are cut in raw text (did n\u2019t), which the tagger has not seen.'
-    )
+    assert note.startswith('4 tokens such as "didn\u2019t" are split in raw text (did n\u2019t), unlike in training.')
     path.write_text(whole * 4 + "did\tO\nn't\tO\n\n" * 5)  # most are cut
     assert read_tagged(path).notes == ()
     path.write_text(whole * 2)
@@ -203,7 +201,7 @@ def test_tokens_are_judged_where_they_stand_in_their_sentence(tmp_path):
     assert read_tagged(path).notes == ()
     path.write_text(elided * 2 + "L'\tO\n.\tO\n\n" * 9)  # with no word behind it, raw text does cut it
     (note,) = read_tagged(path).notes
-    assert note.startswith("9 tokens such as \"L'\" are cut in raw text (L '),")
+    assert note.startswith("9 tokens such as \"L'\" are split in raw text (L '),")
     path.write_text("Dr.\tO\nLow\tO\n,\tO\nInc.\tO\n,\tO\nleft\tO\nz.B.\tO\num\tO\n\n")
     found = read_tagged(path)
     assert TokenStyle.of(found.sentences[0].tokens).cut_again == 1 / 8, "raw text cuts Inc. before a comma alone"
@@ -231,14 +229,10 @@ def test_tags_that_look_wrong_are_told(tmp_path):
 def test_tags_of_spans_without_a_type_are_told(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("a\tB-X\nb\tI-X\n\nc\tB-\nd\tI-\n\n")
-    told = "2 tags name no type (B- in sentence 2); they are read as a type of their own. Write the type behind the hyphen, or O."
+    told = "2 tags have no type (B- in sentence 2), which is read as a separate type. Write the type after the hyphen, or O."
     assert read_tagged(path).notes == (told,)
     path.write_text("a\tB-X\nb\tI-X\n\nc\tB-\nd\tO\n\n")
-    assert (
-        read_tagged(path)
-        .notes[0]
-        .startswith("1 tag names no type (B- in sentence 2); it is read as a type of its own.")
-    )
+    assert read_tagged(path).notes[0].startswith("1 tag has no type (B- in sentence 2), which is read as")
     path.write_text("a\tB\nb\tI\n\nc\tB\nd\tO\n\n")  # no type at all, as some corpora have it
     assert read_tagged(path).notes == ()
 
@@ -372,7 +366,7 @@ def test_raw_text_and_words_are_no_tags(tmp_path):
 
 
 def test_unspaced_scripts_are_told():
-    with pytest.raises(DataError, match="must have blanks between words, got Chinese or Japanese"):
+    with pytest.raises(DataError, match="must have spaces between words, got Chinese or Japanese"):
         refuse_unspaced("a.txt", "我们今天去北京。")
     refuse_unspaced("a.txt", "Er sagte: 北京")
 
