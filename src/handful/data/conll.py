@@ -207,21 +207,22 @@ def _cells(
 ) -> list[tuple[str, ...]]:
     """Return the columns of a sentence."""
     if separator == " ":
-        lines = [line.replace("\t", " ") for line in lines]
-    rows = [line.split(separator) for line in lines]
-    if set(map(len, rows)) == {len(names)}:
-        cells = list(zip(*rows, strict=True))
-        if not any("" in column for column, name in zip(cells, names, strict=True) if name != "_"):
-            return cells
-    if separator == " ":
-        rows = [[cell for cell in row if cell] for row in rows]
+        rows = [line.replace("\t", " ").split(" ") for line in lines]
+        rows = [list(filter(None, row)) for row in rows]
+    else:
+        rows = [line.split(separator) for line in lines]
     for number, row in enumerate(rows, first):
-        if len(row) != len(names):
-            raise FormatError(path, number, f"expected {_count(names)}, got {len(row)}.")
-        empty = next((name for name, cell in zip(names, row, strict=True) if not cell and name != "_"), None)
-        if empty is not None:
-            raise FormatError(path, number, f"expected {_count(names)}, got nothing in column {shown(empty)}.")
+        if len(row) != len(names) or "" in row:
+            _check_row(path, number, row, names)
     return list(zip(*rows, strict=True))
+
+
+def _check_row(path: FilePath, number: int, row: list[str], names: tuple[str, ...]) -> None:
+    if len(row) != len(names):
+        raise FormatError(path, number, f"expected {_count(names)}, got {len(row)}.")
+    for name, cell in zip(names, row, strict=True):
+        if not cell and name != "_":
+            raise FormatError(path, number, f"expected {_count(names)}, got nothing in column {shown(name)}.")
 
 
 def _count(names: tuple[str, ...]) -> str:
@@ -401,15 +402,16 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     for number, line in read_lines(path):
         if max(len(before), len(lines)) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence of at most {MAX_LINES:,} lines, got a longer one.")
-        if not line.strip(_SPACES) and lines:
+        text = line.strip(_SPACES)
+        if lines and not text:
             yield _tree(path, number - len(lines), before, lines)
             before, lines, has_any = [], [], True
-        elif line[:1].isdigit() or lines:
+        elif lines or line[:1].isdigit():
             lines.append(line)
-        elif not line.strip(_SPACES) or line[0] == "#":
-            before.append(line if line.strip(_SPACES) else "")
-        else:
+        elif text and line[0] != "#":
             _refuse_columns(path, number, line)
+        else:
+            before.append(line if text else "")
     if lines:
         yield _tree(path, number - len(lines) + 1, before, lines)
     elif any(before):

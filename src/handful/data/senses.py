@@ -250,21 +250,21 @@ def read_senseval(
     Parameters
     ----------
     path : path-like
-        The XML file; gzip, bzip2 and xz are unpacked.
+        The XML file; gzip, bzip2 and xz are decompressed.
     key : path-like, mapping or None
         Answer key (or what `read_key` made of it). Where it names an instance, it counts instead of the answers in
         the file.
     dtd : path-like or None
-        File that declares the entities. None: the ``.dtd`` file that the document names, if it lies in the same folder.
+        File that declares the entities. None: the ``.dtd`` file that the document names, if it is in the same folder.
     split : callable
-        Cuts text into tokens. The default cuts at white space. Text of the British National Corpus in Senseval-2 has
-        punctuation attached to words; pass a tokenizer to cut it off.
+        Splits text into tokens. The default splits at whitespace. Text of the British National Corpus in Senseval-2
+        has punctuation attached to words; pass a tokenizer to split it off.
 
     Yields
     ------
     Occurrence
         `target` is the first token of ``<head>``; further tokens of it, further heads and ``<sat>`` elements are the
-        `satellites`. The edges of these elements always part tokens. `senses` are as in the key, with the marks ``P``
+        `satellites`. The edges of these elements always separate tokens. `senses` are as in the key, with ``P``
         (proper name) and ``U`` (unassignable).
 
     Raises
@@ -367,7 +367,7 @@ def read_sense_map(path: FilePath) -> dict[str, str]:
     -------
     dict of str to str
         The coarse sense (the last parent on the line) of every sense that the file names; a sense without parent
-        stands for itself. A sense that is listed both with and without parent has the parent.
+        maps to itself. A sense that is listed both with and without parent has the parent.
 
     Raises
     ------
@@ -399,7 +399,7 @@ def read_sense_map(path: FilePath) -> dict[str, str]:
 
 
 def is_senseval(head: Head) -> bool:
-    """Tell whether a file starts like XML."""
+    """Detect XML by the start of a file."""
     return _XML.match(head.text) is not None
 
 
@@ -419,8 +419,8 @@ def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
     ----------
     path : path-like
         Columns ``text`` (or sentence, context), ``word`` (or target, lemma) or its place or both, and ``sense`` (empty where it
-        is not known). A place is ``target_index`` (position of the token, text cut at blanks) or ``start`` and ``end``
-        (characters). Without a place the word is looked for in the text; without a word it is the token there, in lower case.
+        is not known). A place is ``target_index`` (position of the token, text split at spaces) or ``start`` and ``end``
+        (characters). Without a place the word is searched in the text; without a word it is the token there, in lower case.
 
     Yields
     ------
@@ -455,7 +455,7 @@ def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
 
 
 def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
-    """Return the token that the row counts, of a text with blanks between tokens."""
+    """Return the token at the position in the row, of a text with spaces between tokens."""
     tokens, place = tuple(text.split()), _cell(row, _PLACE)
     if not place.isdigit() or int(place) >= len(tokens):
         raise FormatError(path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}.")
@@ -463,7 +463,7 @@ def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tupl
 
 
 def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
-    """Return the token at the character that the row names, or else the first that is the word."""
+    """Return the token at the character in the row, or else the first that is the word."""
     from handful.data.text import tokenize
 
     cut = tokenize(text)
@@ -489,14 +489,14 @@ def _cell(row: dict[str, str], names: tuple[str, ...]) -> str:
 
 
 def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None:
-    """Write words in context as columns between tabs.
+    """Write words in context as columns with tabs.
 
     Parameters
     ----------
     path : path-like
-        Where the file goes.
+        The file.
     occurrences : iterable of Occurrence
-        What to write; tokens with blanks between them.
+        The words in context; text has spaces between tokens.
     """
     from handful.data.files import write_text_file
 
@@ -508,12 +508,12 @@ def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None
 
 
 def is_sense_table(head: Head) -> bool:
-    """Tell a table whose header names a text, a word or its place, and a sense."""
+    """Detect a table whose header names a text, a word or its place, and a sense."""
     return names_text_and_word(head) and bool(_named(head) & set(_SENSE)) and is_delimited(head)
 
 
 def names_text_and_word(head: Head) -> bool:
-    r"""Tell whether the first line of a table names a text, and a word or its place.
+    r"""Return whether the first line of a table names a text, and a word or its place.
 
     Examples
     --------
@@ -535,7 +535,7 @@ SENSE_TABLE_FORMAT = Format(
 
 
 def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath | None = None) -> Iterator[Occurrence]:
-    r"""Read words in context, told apart by content.
+    r"""Read words in context; the format is detected by content.
 
     Parameters
     ----------

@@ -406,17 +406,20 @@ def _label_studio(path: FilePath, number: int | None, row: dict[str, Any]) -> _A
         raise FormatError(path, number, "expected a text under 'data', got none.")
     text = str(data["text"]) if "text" in data else max(texts, key=len)
     annotations = row.get("annotations") or row.get("completions") or []
-    first = next((annotation for annotation in annotations if not annotation.get("was_cancelled")), {})
-    annotated = []
-    for result in first.get("result", []):
-        value = result.get("value", {})
-        labels = value.get("labels") or value.get("hypertextlabels")
-        if labels and "start" in value:
-            start, end = (offset(path, number, value.get(key)) for key in ("start", "end"))
-            annotated.append(CharSpan(start, end, str(labels[0])))
-            if isinstance(value.get("text"), str):
-                _check_covered(path, number, text, annotated[-1], value["text"])
-    return _Annotated(text, annotated, [])
+    first: dict[str, Any] = next((annotation for annotation in annotations if not annotation.get("was_cancelled")), {})
+    annotated = (_label_studio_span(path, number, text, result.get("value", {})) for result in first.get("result", []))
+    return _Annotated(text, list(filter(None, annotated)), [])
+
+
+def _label_studio_span(path: FilePath, number: int | None, text: str, value: dict[str, Any]) -> CharSpan | None:
+    labels = value.get("labels") or value.get("hypertextlabels")
+    if not labels or "start" not in value:
+        return None
+    start, end = (offset(path, number, value.get(key)) for key in ("start", "end"))
+    span = CharSpan(start, end, str(labels[0]))
+    if isinstance(value.get("text"), str):
+        _check_covered(path, number, text, span, value["text"])
+    return span
 
 
 def is_label_studio(head: Head) -> bool:

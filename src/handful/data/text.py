@@ -530,8 +530,8 @@ class TokenStyle:
             if len(pieces) > 2 and token[0].isalnum() and token[-1].isalnum():
                 shapes[_shape(token)] += 1
         whole = tuple(shape for shape, _ in shapes.most_common(_MOST_WHOLE))
-        fractions = (round(n / total, 4) for n in (n_punctuated, n_punctuation, n_split))
-        return cls(*fractions, whole, tuple(abbreviations))
+        punctuated, punctuation, split = (round(n / total, 4) for n in (n_punctuated, n_punctuation, n_split))
+        return cls(punctuated, punctuation, split, whole, tuple(abbreviations))
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sequence[str]]) -> Self:
@@ -566,7 +566,7 @@ class TokenStyle:
             return None
         # Files of earlier versions have none of these.
         whole, abbreviations = (tuple(map(str, kept.get(name, ()))) for name in ("whole", "abbreviations"))
-        return cls(*(kept[name] for name in names), whole, abbreviations)
+        return cls(kept["marked"], kept["marks"], kept["cut_again"], whole, abbreviations)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values for a model file."""
@@ -591,7 +591,7 @@ class TokenStyle:
 
 
 def cut_as_trained(source: Source, trained: TokenStyle | None) -> Cut | None:
-    """Return ``"blanks"`` if running text must be split at whitespace only to agree with the training tokens."""
+    """Return the cut at whitespace if running text must be split so to agree with the training tokens."""
     if trained is None or not _is_running(source):
         return None
     return "blanks" if trained.is_like(TokenStyle.of(Head.of(source).text.split())) else None
