@@ -22,7 +22,7 @@ from _shared import Clock, Rows, show_rows, usual_options
 from handful.data.records import Sentence
 from handful.errors import Step
 from handful.linear.batch import log_loss, minimize
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import build_layout
 from handful.linear.recorder import Recorder
 from handful.preprocessing.extractor import Extractor
@@ -149,7 +149,7 @@ def problem(train: Tagged, n_jobs: int) -> tuple[Clock, Callable[..., Any], int]
         node = observed.only(extractor.predicates_with(pairs=False))
         edge = observed.only(extractor.predicates_with(pairs=True))
         layout = build_layout(extractor.n_predicates, len(labels), node, edge, codes)
-        chain = Chain(layout, node, edge, n_jobs=n_jobs)
+        chain = ChainStructure(layout, node, edge, n_jobs=n_jobs)
         objective = log_loss(chain, codes)
     return clock, objective, chain.n_features
 

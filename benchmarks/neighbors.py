@@ -198,7 +198,7 @@ def ordinal(quick):
 
 
 def part_of_speech_shape(quick):
-    """Condense generated rows with the shape of the part-of-speech data: two nominal columns, a few thousand distinct."""
+    """Condense generated rows with the shape of the part-of-speech data: two categorical columns, a few thousand distinct."""
     n = 120_000 if quick else 1_200_000
     rng = np.random.default_rng(0)
     cluster = np.minimum(rng.zipf(1.3, size=2 * n), 500)[:n] - 1
@@ -207,7 +207,7 @@ def part_of_speech_shape(quick):
     table = np.column_stack([tagged, cluster]).astype(float)
     names = np.array([f"T{g}" for g in range(45)])[gold]
     test, rest = slice(0, n // 10), slice(n // 10, n)
-    model = CondensedNN(1, ties="all", nominal=[0, 1])
+    model = CondensedNN(1, ties="all", categorical=[0, 1])
     seconds, _ = timed(lambda: model.fit(table[rest], names[rest]))
     distinct = len(np.unique(table, axis=0))
     yield row(f"CondensedNN, generated part-of-speech shape, {n} rows, {distinct} distinct ({len(model.kept_)} kept)",

@@ -15,7 +15,7 @@ from handful.comparison.statistics import error_reduction, mcnemar
 from handful.data.records import Sentence
 from handful.errors import MissingDataError, Step, require
 from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
-from handful.neighbors.rows import MetricName, Nominal, StoredRowsClassifier, Ties, Vote, encode_rows
+from handful.neighbors.rows import Categorical, MetricName, StoredRowsClassifier, Ties, Vote, encode_rows
 from handful.neighbors.tri_training import TriTraining
 from handful.params import Count
 from handful.representations.brown import BrownClusters
@@ -132,8 +132,7 @@ class PlainNN(StoredRowsClassifier):
     """
 
     metric: MetricName = "euclidean"
-    p: float = 2.0
-    nominal: Nominal = "auto"
+    categorical: Categorical = "auto"
 
     def __init__(self, n_neighbors: Count = 1, vote: Vote = "uniform", ties: Ties = "first") -> None:
         self.n_neighbors = n_neighbors

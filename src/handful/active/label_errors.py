@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from handful.active.estimates import DEFAULT_METHOD, class_proba, stratified_folds, train_and_test
+from handful.active.estimates import DEFAULT_METHOD, class_proba, train_and_test
 from handful.active.points import as_points, encode_table
 from handful.data.labels import code_of
 from handful.data.table import as_table
@@ -234,6 +234,8 @@ def _held_out_proba(
     method: Any, matrix: Any, codes: np.ndarray, rows: np.ndarray, n_classes: int, seed: int, progress: Progress | None
 ) -> tuple[np.ndarray, int]:
     """Return cross-validated probabilities of rows, 0 for those of folds that were not done, and how many were."""
+    from handful.neighbors.rows import stratified_folds  # imports numba
+
     folds = stratified_folds(codes[rows], min(_N_FOLDS, len(rows)), np.random.default_rng(seed))
     proba, n_done = np.zeros((len(rows), n_classes)), 0
     try:

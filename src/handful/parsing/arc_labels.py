@@ -10,8 +10,8 @@ from scipy import sparse
 
 from handful.data.records import Sentence
 from handful.errors import DataError
-from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_marks, label_pass
-from handful.kernels.hashing import find_in_rows, make_table
+from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_punctuation, label_pass
+from handful.kernels.hashing import find_in_rows, make_key_table
 from handful.kernels.tree_features import keys_of_tree
 from handful.kernels.trees import siblings_of
 from handful.linear.structure import rounded
@@ -65,7 +65,7 @@ class ArcLabeler:
         self.root = root
         self._others = weights if root is None else np.delete(weights, root, axis=1)
         self._spec = templates.compile(encoder.n_codes)
-        self._table = make_table(keys)
+        self._table = make_key_table(keys)
 
     @classmethod
     def learn(
@@ -87,7 +87,7 @@ class ArcLabeler:
         keys, bounds = new._keys(sentences, heads)
         distinct, counts = np.unique(keys, return_counts=True)
         new.keys = distinct[counts >= _LEAST_COUNT]
-        new._table = make_table(new.keys)
+        new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, keys, bounds)
         weights, sums = np.zeros((2, len(new.keys), len(names)))
         step = 0
@@ -169,7 +169,7 @@ _PUNCTUATION_PASSES, _LIMIT = 8, 0.05
 
 
 class _Candidates(NamedTuple):
-    """Candidate heads of punctuation: number of each word, root of its sentence, and the results of `keys_of_marks`."""
+    """Candidate heads of punctuation: number of each word, root of its sentence, and the results of `keys_of_punctuation`."""
 
     words: np.ndarray
     roots: np.ndarray
@@ -213,7 +213,7 @@ class PunctuationAttacher:
         self.weights = weights
         self.stay = stay
         self._spec = templates.compile(encoder.n_codes)[1]
-        self._table = make_table(keys)
+        self._table = make_key_table(keys)
 
     @classmethod
     def learn(cls, encoder: TokenEncoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
@@ -221,7 +221,7 @@ class PunctuationAttacher:
         new = cls(encoder, TemplateSet.for_punctuation(), np.empty(0, dtype=np.int64), np.empty(0))
         candidates = new._candidates(sentences, heads)
         new.keys = np.unique(candidates.keys)
-        new._table = make_table(new.keys)
+        new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, candidates.keys, candidates.bounds)
         sizes = np.diff(candidates.starts)
         right = candidates.candidates == np.repeat(candidates.roots + heads[candidates.words], sizes)
@@ -272,7 +272,7 @@ class PunctuationAttacher:
         ]
         for sentence in sentences:
             own_heads, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
-            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, own_heads, partners)
+            marks, starts, candidates, keys, bounds = keys_of_punctuation(codes, root, self._spec, own_heads, partners)
             words, roots = marks - root - 1 + word, np.full(len(marks), root)
             choices.append(
                 _Candidates(words, roots, marks, starts[1:] + n_candidates, candidates, keys, bounds[1:] + n_keys)

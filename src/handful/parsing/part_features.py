@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from handful.data.records import Sentence
-from handful.kernels.hashing import KeyTable, make_table
+from handful.kernels.hashing import KeyTable, make_key_table
 from handful.kernels.tree_features import TYPE_SHIFT, features_of_sentence, keys_of_tree, part_scores
 from handful.kernels.trees import pair_starts, siblings_of
 from handful.linear.tree import PartFeatures
@@ -61,7 +61,7 @@ class TreeFeatures:
         single_root: bool,
         min_count: int,
     ) -> TreeFeatures:
-        """Number the features that occur in the correct trees at least `min_count` times."""
+        """Return the features that occur in the correct trees at least `min_count` times."""
         new = cls(templates, encoder, np.empty(0, dtype=np.int64), order=order, single_root=single_root)
         keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         for some in new.tree_keys(sentences, heads):
@@ -92,12 +92,12 @@ class TreeFeatures:
     @cached_property
     def table(self) -> KeyTable:
         """Hash table of the keys."""
-        return make_table(self.keys)
+        return make_key_table(self.keys)
 
     def weight_table(self, weights: np.ndarray) -> KeyTable:
         """Return the hash table from the keys to these weights; that of the last weights is kept."""
         if self._weighed is None or self._weighed[0] is not weights:
-            self._weighed = weights, make_table(self.keys, weights.view(np.int64))
+            self._weighed = weights, make_key_table(self.keys, weights.view(np.int64))
         return self._weighed[1]
 
     @property

@@ -36,9 +36,9 @@ _PLACES = {
 }
 _WHOLE = {
     "reach": kernel.SIBLING_GAP,
-    "verbs": kernel.FIRST_MARK,
-    "punctuation": kernel.FIRST_MARK + 1,
-    "conjunctions": kernel.FIRST_MARK + 2,
+    "verbs": kernel.FIRST_FLAG,
+    "punctuation": kernel.FIRST_FLAG + 1,
+    "conjunctions": kernel.FIRST_FLAG + 2,
     "tops": kernel.TOPS,
     "climb": kernel.CLIMB,
     "pair": kernel.PAIR,

@@ -19,7 +19,7 @@ from handful.data.labels import codes_among
 from handful.data.records import Explanation
 from handful.errors import DataError, ParameterError, Progress, Step
 from handful.linear.batch import log_loss, minimize
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import ChainLayout, build_layout, labels_before
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.recorder import Recorder
@@ -622,7 +622,7 @@ class CRF(ProbabilisticTagger):
             )
         return legal, legal_first
 
-    def chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> Chain:
+    def chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> ChainStructure:
         """Return observed sentences as chains under the rules of this tagger.
 
         Parameters
@@ -636,10 +636,10 @@ class CRF(ProbabilisticTagger):
 
         Returns
         -------
-        Chain
+        ChainStructure
             Ready to be decoded or trained on.
         """
-        return Chain(
+        return ChainStructure(
             layout,
             observed.only(extractor.predicates_with(pairs=False)),
             observed.only(extractor.predicates_with(pairs=True)),
@@ -651,7 +651,7 @@ class CRF(ProbabilisticTagger):
 
     def _learn(
         self,
-        chain: Chain,
+        chain: ChainStructure,
         ties: Ties | None,
         codes: np.ndarray,
         progress: Progress | None,
@@ -684,7 +684,7 @@ class CRF(ProbabilisticTagger):
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
         return fitted.weights if ties is None else ties.spread(fitted.weights)
 
-    def chains(self, sentences: Sequence[Tokens]) -> Iterator[Chain]:
+    def chains(self, sentences: Sequence[Tokens]) -> Iterator[ChainStructure]:
         """Yield sentences, some thousands at a time, ready to be decoded with weights of this tagger.
 
         Parameters
@@ -694,7 +694,7 @@ class CRF(ProbabilisticTagger):
 
         Yields
         ------
-        Chain
+        ChainStructure
             The next sentences.
         """
         check_is_fitted(self)
@@ -725,7 +725,7 @@ class _Reading:
     """Sentences with their features, and what a tagger says of them."""
 
     tagger: CRF
-    chain: Chain
+    chain: ChainStructure
 
     def tags(self) -> list[list[str]]:
         tagger = self.tagger
@@ -907,7 +907,7 @@ def _fold_counts(
     return counts
 
 
-def _with_bias(tagger: CRF, chains: Sequence[Chain], bias: float, with_spans: bool) -> list[set[Any]]:
+def _with_bias(tagger: CRF, chains: Sequence[ChainStructure], bias: float, with_spans: bool) -> list[set[Any]]:
     """Return the spans (or tags) of sentences with another weight of ``O``."""
     weights = tagger.weights_.copy()
     if bias:
@@ -915,7 +915,7 @@ def _with_bias(tagger: CRF, chains: Sequence[Chain], bias: float, with_spans: bo
     return [units for chain in chains for units in _decoded(chain, tagger.classes_, weights, with_spans)]
 
 
-def _decoded(chain: Chain, classes: np.ndarray, weights: np.ndarray, with_spans: bool) -> list[set[Any]]:
+def _decoded(chain: ChainStructure, classes: np.ndarray, weights: np.ndarray, with_spans: bool) -> list[set[Any]]:
     labels = classes[chain.argmax(weights)].tolist()
     return [_units(labels[a:b], with_spans) for a, b in pairwise(chain.offsets)]
 
