@@ -1,4 +1,4 @@
-"""Speed and exactness of `handful.neighbors` beside its peers: one run, ratios.
+"""Speed and exactness of `handful.neighbors` next to its peers: one run, ratios.
 
 python benchmarks/neighbors.py            everything (imbalanced-learn alone takes minutes)
 python benchmarks/neighbors.py --quick    smaller tables, each row says so
@@ -79,7 +79,7 @@ def exactness(quick):
             for name, order in (("ordinal", "distance_factor"), ("random order", "random")):
                 model = OrdinalKNN(k, order=order, random_state=seed).fit(X, hidden)
                 steps, _ = transduce(rows, hidden, k, order=model.order_)
-                told = [(s.label, round(s.confidence, 9), round(s.distance_factor, 9)) for s in steps]
+                literal = [(s.label, round(s.confidence, 9), round(s.distance_factor, 9)) for s in steps]
                 ours = zip(
                     model.transduction_[model.order_].tolist(),
                     model.confidence_.round(9).tolist(),
@@ -87,7 +87,7 @@ def exactness(quick):
                     strict=True,
                 )
                 smallest = all(s.distance_factor <= min(s.factors.values()) + 1e-9 for s in steps)
-                equal[name] += told == list(ours) and (smallest or order == "random")
+                equal[name] += literal == list(ours) and (smallest or order == "random")
     for name, count in equal.items():
         yield row(f"{name} equals the literal oracle", "runs equal", count, total, count / total, "all", count == total)
 
@@ -129,7 +129,7 @@ def condensation(quick):
               seconds < 600)  # fmt: skip
     per_row = peak / big
     yield row(
-        f"its memory beside the table, n={big}", "bytes a row", per_row, None, None, "O(n): < 1000", per_row < 1000
+        f"its memory without the table, n={big}", "bytes a row", per_row, None, None, "O(n): < 1000", per_row < 1000
     )
 
 
