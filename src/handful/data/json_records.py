@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from handful.data.csv import BATCH, MAX_COLUMNS, MAX_TABLE, refuse_cells, refuse_size, refuse_width
-from handful.data.files import FilePath, as_source, read_lines, read_whole, shown, write_bytes, write_text_file
+from handful.data.files import FilePath, as_source, read_lines, read_whole, shown, write_bytes
 from handful.data.formats import Format, Head
 from handful.errors import DataError, FormatError
 
@@ -119,13 +119,6 @@ def first_object(head: Head) -> dict[str, Any]:
     except (ValueError, RecursionError):
         return {}
     return row if isinstance(row, dict) else {}
-
-
-def write_objects(path: FilePath, rows: Iterable[dict[str, Any]]) -> None:
-    """Write objects, one a line."""
-    with write_text_file(path) as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def text_of(path: FilePath, number: int | None, row: dict[str, Any], key: str = "text") -> str:
