@@ -61,7 +61,7 @@ def suggest_sentences(
     raw : list of lists of str, or of Sentence
         Sentences without tags.
     tagger : fitted tagger, optional
-        With ``predict_proba`` and ``predict_with_shares``, such as a `CRF`. Without it sentences are chosen that cover frequent
+        With ``predict_proba`` and ``predict_with_proba``, such as a `CRF`. Without it sentences are chosen that cover frequent
         words.
     n : int, default=20
         How many.
@@ -166,9 +166,7 @@ def _suggestions(raw: Sequence[Any], tagger: Any, picked: list[tuple[int, str]])
     shown = [i for i, reason in picked if reason != RANDOM]
     predicted = {}
     if tagger is not None and shown:
-        predicted = dict(
-            zip(shown, zip(*tagger.predict_with_shares([raw[i] for i in shown]), strict=True), strict=True)
-        )
+        predicted = dict(zip(shown, zip(*tagger.predict_with_proba([raw[i] for i in shown]), strict=True), strict=True))
     suggestions = []
     for i, reason in picked:
         if i not in predicted:

@@ -392,6 +392,7 @@ _N_SHOWN = 24
 _N_QUEUE = 10
 _N_WORDS = 12
 _N_NEAR = 8
+_THRESHOLD = 0.45  # of similarity by place-roots
 _N_ALIKE = 20_000  # sentences from which it is learned which words are alike
 _USUAL = range(4, 40)  # tokens of a sentence that teaches
 _SHORT = range(5, 22)  # tokens of a sentence that is shown
@@ -470,9 +471,7 @@ class TextTrainer(threading.Thread):
 
         text = [self._session.sentences[row] for row in self._order[:_N_ALIKE]]
         try:
-            self._similarity = learn_similarity(
-                "nearby" if self._session.fields else "places", text, sum(map(len, text))
-            )
+            self._similarity = learn_similarity("place-roots", text, sum(map(len, text)))
         except HandfulError:
             return  # too short a text: nothing is like anything
         self.wake()
@@ -527,7 +526,13 @@ class TextTrainer(threading.Thread):
         if len(named) < 2:
             return None, "One label is nothing to choose from. Give words to a second one, and the model begins to tag."
         tagger = PrototypeTagger(
-            lists, order=1, similarity=self._similarity, max_iter=_ITERATIONS, random_state=session.seed
+            lists,
+            order=1,
+            similarity=self._similarity,
+            threshold=_THRESHOLD,
+            sticky=2.0 if session.fields else 0.0,
+            max_iter=_ITERATIONS,
+            random_state=session.seed,
         )
         tagger.fit([list(session.sentences[row]) for row in rows], tags, progress=lambda step: self._check())
         n_words = sum(map(len, lists.values()))
@@ -553,10 +558,10 @@ class TextTrainer(threading.Thread):
         from handful.tagging.prototypes.lists import check_prototypes, suggest_prototypes
 
         sentences = [self._session.sentences[row] for row in self._order[: 10 * _N_TAUGHT]]
-        reach = check_prototypes(sentences, lists, self._similarity, n_words=_N_WORDS)
+        reach = check_prototypes(sentences, lists, self._similarity, threshold=_THRESHOLD, n_words=_N_WORDS)
         near: dict[str, Any] = {}
         if self._similarity is not None and lists:
-            near = suggest_prototypes(sentences, lists, self._similarity, n_words=_N_NEAR).near
+            near = suggest_prototypes(sentences, lists, self._similarity, n_words=_N_NEAR, threshold=_THRESHOLD).near
         counts = self._session.counts
         return {
             "near": {

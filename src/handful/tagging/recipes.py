@@ -28,7 +28,7 @@ _MOST_FIELDS = 40
 _TRIED = ("general", "wide")
 _STRENGTH = 0.03
 _STRONG = 2.0  # penalty that suits some corpora of many sentences better than the usual one
-_MANY_FOLDS, _MOST_TRIED, _TRIED_LONGER = 5, 8_000, 150
+_MOST_TRIED, _TRIED_LONGER = 8_000, 150
 _SURE = 2.0  # standard errors
 
 Sentences = Sequence[Sentence]
@@ -173,7 +173,7 @@ class TaggerSetup:
         progress: Progress | None = None,
     ) -> Any:
         """Return a new CRF whose settings, where they are auto, are chosen by these sentences."""
-        from handful.tagging.crf import BIASES, choose_tagger, has_spans
+        from handful.tagging.selection import BIASES, choose_tagger, has_spans
 
         with_spans = has_spans(tags)
         many = len(sentences) > _MOST_TUNED
@@ -184,9 +184,9 @@ class TaggerSetup:
         biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
         if len(taggers) * len(biases) == 1:
             return taggers[0].set_params(outside_bias=biases[0])
-        n_folds, n_turns = (3, 3) if len(sentences) <= _FEW else (2, 1)  # one half of many sentences tells enough
-        if many:  # which penalty is best depends on how many sentences are learned from, so nearly all are
-            n_folds, n_turns = _MANY_FOLDS, 1
+        folds = _folds(len(sentences))
+        if many:  # which penalty is best depends on the number of training sentences, so nearly all are used
+            folds = (5, 1)
             chosen = range(0, len(sentences), -(-len(sentences) // _MOST_TRIED))
             sentences, tags = [sentences[i] for i in chosen], [tags[i] for i in chosen]
         return choose_tagger(
@@ -194,8 +194,7 @@ class TaggerSetup:
             sentences,
             tags,
             biases=biases,
-            n_folds=n_folds,
-            n_turns=n_turns,
+            folds=folds,
             n_errors=_SURE if many else 0.0,
             max_iter=_TRIED_LONGER if many else None,  # a weak penalty takes longer to show what it can do
             progress=progress,
@@ -240,13 +239,12 @@ class TaggerSetup:
         >>> sorted(TaggerSetup().choose_clusters(text, tags, [clusters]).scores)
         ['example', 'none']
         """
-        from handful.tagging.crf import BIASES, choose_tagger, has_spans
+        from handful.tagging.selection import BIASES, choose_tagger, has_spans
 
         if len(sentences) < _FEWEST_TUNED:
             return ClusterChoice(candidates[-1].name, candidates[-1].lookups, {})
         chosen = range(0, len(sentences), -(-len(sentences) // _MOST_COMPARED))
         inputs, labels = [sentences[i] for i in chosen], [tags[i] for i in chosen]
-        n_folds, n_turns = (3, 3) if len(inputs) <= _FEW else (2, 1)
         with_spans = has_spans(labels)
         best: ClusterCandidate | None = None
         scores: dict[str, float] = {}
@@ -258,8 +256,7 @@ class TaggerSetup:
                 inputs,
                 labels,
                 biases=BIASES,
-                n_folds=n_folds,
-                n_turns=n_turns,
+                folds=_folds(len(inputs)),
                 progress=progress,
             )
             error = float(np.linalg.norm(trial.parts - parts)) if best is not None else 0.0
@@ -326,6 +323,11 @@ class TaggerSetup:
         return {"brown": self.clusters(sentences, folded=True).paths_}
 
 
+def _folds(n_sentences: int) -> tuple[int, int]:
+    """Return the number of folds and of those held out; one half of many sentences is enough."""
+    return (3, 3) if n_sentences <= _FEW else (2, 1)
+
+
 def _wide_strength(n_sentences: int) -> float:
     """Return the strength of the penalty that went best with wide templates at 50, 200 and 1,000 sentences."""
     return min(0.4, max(0.05, n_sentences / 2500))
@@ -349,17 +351,9 @@ def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlab
     from handful.tagging.prototypes.lists import extract_prototypes
 
     lists = extract_prototypes([tuple(sentence) for sentence in sentences], tags)
-    given: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
-    team = PrototypeEnsemble(
-        lists,
-        order=1,
-        similarity="place-roots",
-        spelling=True,
-        max_iter=30,
-        n_starts=1,
-        random_state=setup.random_state,
-    )
-    return team.fit([list(sentence) for sentence in [*sentences, *unlabeled]], given)
+    known: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
+    ensemble = PrototypeEnsemble(lists, order=1, similarity="place-roots", max_iter=30, random_state=setup.random_state)
+    return ensemble.fit([list(sentence) for sentence in [*sentences, *unlabeled]], known)
 
 
 def train_crf_with_clusters(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
