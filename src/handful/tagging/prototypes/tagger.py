@@ -379,7 +379,8 @@ class PrototypeTagger(ProbabilisticTagger):
         """
         if self.boundary is not None:
             codes = fill_separators(codes, offsets, code_of(self.classes_)[self.boundary])
-        return self.classes_[codes]
+        labels: np.ndarray = self.classes_[codes]
+        return labels
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "similarity": None}
