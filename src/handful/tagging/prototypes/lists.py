@@ -247,7 +247,7 @@ def suggest_prototypes(
     similarity: Any,
     *,
     n_words: Count = 10,
-    threshold: float = 0.35,
+    threshold: float = 0.45,
     min_count: Count | None = None,
 ) -> Suggestions:
     """Suggest further prototypes from raw text.
@@ -259,19 +259,19 @@ def suggest_prototypes(
     prototypes : mapping of str to sequence of str
         The list so far; a label may have no words yet.
     similarity : ContextSimilarity
-        Fitted.
+        Fitted. Square roots of counts by position suggest best (see `learn_similarity`, place-roots).
     n_words : int, default=10
-        How many words to suggest for each label, and of the uncovered ones.
-    threshold : float, default=0.35
+        Number of words to suggest for each label, and of uncovered ones.
+    threshold : float, default=0.45
         Words less similar than this to every prototype are uncovered.
     min_count : int, optional
-        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or stand there less than 5 times.
+        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or occur less than 5 times.
 
     Returns
     -------
     Suggestions
-        For each label the words nearest to one of its prototypes that are not nearer to another label's; and the most
-        frequent words that no prototype covers.
+        For each label the words most similar to one of its prototypes, by the difference to the similarity with other
+        labels' prototypes; and the most frequent words that no prototype covers.
 
     Examples
     --------
@@ -284,43 +284,36 @@ def suggest_prototypes(
     """
     lists = check_lists(prototypes, "prototypes")
     counts = Counter(word for sentence in sentences for word in sentence)
-    taken = set(chain.from_iterable(lists.values()))
+    listed = set(chain.from_iterable(lists.values()))
     least = max(_LEAST_COUNT, counts.total() // _ONE_IN) if min_count is None else min_count
-    words = [w for w, n in counts.most_common() if n >= least and w not in taken]
-    known = [w for w in words if w in similarity.vocabulary_]
-    near: dict[str, list[tuple[str, float, int]]] = {label: [] for label in lists}
-    covered: set[str] = set()
-    for label, like in _nearest(known, lists, similarity, threshold).items():
-        near[label] = [(word, share, counts[word]) for word, share in like[:n_words]]
-        covered.update(word for word, _ in like)
-    uncovered = [(w, counts[w]) for w in words if w not in covered][:n_words]
-    return Suggestions(near, uncovered)
+    words = [word for word, n in counts.most_common() if n >= least and word not in listed]
+    known = [word for word in words if word in similarity.vocabulary_]
+    similar = _similar_words(known, lists, similarity, threshold)
+    near = {label: [(word, value, counts[word]) for word, value in similar.get(label, [])[:n_words]] for label in lists}
+    covered = {word for several in similar.values() for word, _ in several}
+    uncovered = [(word, counts[word]) for word in words if word not in covered]
+    return Suggestions(near, uncovered[:n_words])
 
 
-def _nearest(
+def _similar_words(
     words: Sequence[str], lists: Mapping[str, Sequence[str]], similarity: Any, threshold: float
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return for each label the words that are nearer to it than to others, and like one of its prototypes."""
-    likeness = _likeness(words, lists, similarity)
-    if not likeness:
-        return {}
-    best = np.column_stack(list(likeness.values())).argmax(axis=1)
-    near = {}
-    for number, (label, like) in enumerate(likeness.items()):
-        chosen = np.flatnonzero((best == number) & (like > threshold))
-        order = chosen[np.argsort(-like[chosen], kind="stable")]
-        near[label] = [(words[i], float(like[i])) for i in order]
-    return near
-
-
-def _likeness(words: Sequence[str], lists: Mapping[str, Sequence[str]], similarity: Any) -> dict[str, np.ndarray]:
-    """Return how like each word is to the nearest prototype of each label; labels without a known word are left out."""
+    """Return for each label the words that are more similar to its prototypes than to others', clearest first."""
     rows, vectors = similarity.vocabulary_, similarity.vectors_
     prototypes = {label: [rows[word] for word in listed if word in rows] for label, listed in lists.items()}
-    if not words:
+    prototypes = {label: places for label, places in prototypes.items() if places}
+    if not words or not prototypes:
         return {}
-    of_words = vectors[[rows[word] for word in words]]
-    return {label: (of_words @ vectors[places].T).max(axis=1) for label, places in prototypes.items() if places}
+    own = vectors[[rows[word] for word in words]]
+    values = np.column_stack([(own @ vectors[places].T).max(axis=1) for places in prototypes.values()])
+    second = np.sort(values, axis=1)[:, -2] if len(prototypes) > 1 else np.zeros(len(words))
+    similar = {}
+    for column, label in enumerate(prototypes):
+        value = values[:, column]
+        chosen = np.flatnonzero((values.argmax(axis=1) == column) & (value > threshold))
+        chosen = chosen[np.argsort(second[chosen] - value[chosen], kind="stable")]
+        similar[label] = [(words[i], float(value[i])) for i in chosen]
+    return similar
 
 
 _LIKE = 5  # words named as examples
