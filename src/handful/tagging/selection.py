@@ -154,19 +154,19 @@ def _fold_counts(
     """Return for every bias and held-out sentence how many spans (or tags) are correct, predicted and true."""
     with_spans = has_spans(tags)
     counts = np.zeros((len(biases), len(held_out), 3))
-    rest = [n for n in range(len(tags)) if n not in held_out]
-    early = _ROUGH if tagger.algorithm == "lbfgs" else _ROUGH_PASSES
-    early = early if max_iter is None else early | {"max_iter": max_iter}
+    rest = np.setdiff1d(np.arange(len(tags)), held_out).tolist()
+    early = dict(_ROUGH if tagger.algorithm == "lbfgs" else _ROUGH_PASSES)
+    early["max_iter"] = max_iter or early["max_iter"]
     rough = clone(tagger).set_params(outside_bias=_TINY_BIAS if with_spans else 0.0, **early)
     try:
         rough.fit([sentences[n] for n in rest], [tags[n] for n in rest])
     except DataError:  # nothing but one tag in these sentences
         return counts
-    gold = [units(tags[n], with_spans) for n in held_out]
     chains = list(rough.chains([sentences[n] for n in held_out]))
     for row, bias in enumerate(biases):
-        predicted = [units(labels, with_spans) for labels in _tags_with_bias(rough, chains, bias)]
-        counts[row] = [(len(a & b), len(a), len(b)) for a, b in zip(predicted, gold, strict=True)]
+        for column, (n, labels) in enumerate(zip(held_out, _tags_with_bias(rough, chains, bias), strict=True)):
+            true, predicted = units(tags[n], with_spans), units(labels, with_spans)
+            counts[row, column] = len(true & predicted), len(predicted), len(true)
     return counts
 
 

@@ -135,17 +135,15 @@ def link_words(
     {'said': ['said'], 'added': ['said']}
     """
     rows, vectors = _rows_and_vectors(similarity)
-    targets = list(dict.fromkeys(prototypes))
-    links = {word: [word] for word in targets}
-    known = [word for word in targets if word in rows]
+    links = {word: [word] for word in prototypes}
+    known = list(filter(rows.__contains__, links))
     wanted = [word for word in (rows if words is None else words) if word in rows and word not in links]
-    if known:
-        target_vectors = np.asarray(vectors[[rows[word] for word in known]])
-        for first in range(0, len(wanted), _AT_ONCE):
-            chunk = wanted[first : first + _AT_ONCE]
-            # rounded to what float32 holds, so that equal contexts are ties
-            scores = np.round(vectors[[rows[word] for word in chunk]] @ target_vectors.T, 6)
-            links |= _links_above(chunk, known, scores, n_links, threshold)
+    target_vectors = np.asarray(vectors[[rows[word] for word in known]])
+    for first in range(0, len(wanted) if known else 0, _AT_ONCE):
+        chunk = wanted[first : first + _AT_ONCE]
+        # rounded to what float32 holds, so that equal contexts are ties
+        scores = np.round(vectors[[rows[word] for word in chunk]] @ target_vectors.T, 6)
+        links |= _links_above(chunk, known, scores, n_links, threshold)
     return links
 
 
