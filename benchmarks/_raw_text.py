@@ -52,7 +52,7 @@ class Text:
         self._sentences = sentences
 
     def until(self, n_tokens: int) -> Iterator[list[list[str]]]:
-        """Yield sentences, some thousand at a time, until so many tokens have been read from the beginning on."""
+        """Yield sentences, in blocks, until `n_tokens` tokens have been read."""
         shard: list[list[str]] = []
         for sentence in self._sentences:
             shard.append(sentence)

@@ -84,7 +84,7 @@ def encode(frame: pd.DataFrame) -> np.ndarray:
 
 
 def draw(y: np.ndarray, regime: str, rng: np.random.Generator) -> np.ndarray:
-    """Return rows to label: so many of each class, or at random with one of each class if there is room."""
+    """Return rows to label: a number per class, or at random with at least one of each class if possible."""
     by_class = [np.flatnonzero(y == c) for c in np.unique(y)]
     if regime.endswith("-per-class"):
         n = int(regime.split("-")[0])
@@ -150,15 +150,15 @@ def variants() -> dict[str, Callable[[], Any]]:
         return np.full(len(likelihoods), 1.0 / len(likelihoods))
 
     members = [member.name for member in table_members()]
-    found: dict[str, Callable[[], Any]] = {"ensemble": Without}
+    variants: dict[str, Callable[[], Any]] = {"ensemble": Without}
     for left in members:
         kept = [name for name in members if name != left]
-        found[f"without {left}"] = lambda kept=kept: Without(kept)
-    found["without temperatures"] = lambda: Without(name="fit_temperature", replacement=lambda *_: 1.0)
-    found["equal weights"] = lambda: Without(name="fit_weights", replacement=equal)
-    found["class priors of the labels"] = lambda: Without(class_priors="labels")
-    found["quick"] = lambda: Without(quick=True)
-    return found
+        variants[f"without {left}"] = lambda kept=kept: Without(kept)
+    variants["without temperatures"] = lambda: Without(name="fit_temperature", replacement=lambda *_: 1.0)
+    variants["equal weights"] = lambda: Without(name="fit_weights", replacement=equal)
+    variants["class priors of the labels"] = lambda: Without(class_priors="labels")
+    variants["quick"] = lambda: Without(quick=True)
+    return variants
 
 
 def fixed_choices(n_columns: int, n_labeled: int) -> dict[str, Any]:

@@ -66,12 +66,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="Fits in each tree.")
     parser.add_argument("--quick", action="store_true", help="One round.")
     parser.add_argument("--json", action="store_true", help="Print JSON.")
-    given = parser.parse_args()
-    if given.past is None:
+    options = parser.parse_args()
+    if options.past is None:
         print("before_after: name the src of another tree to compare with.")
         return
-    trees = {"past": str(given.past.resolve()), "now": str(Path(__file__).resolve().parents[1] / "src")}
-    rounds = 1 if given.quick else given.rounds
+    trees = {"past": str(options.past.resolve()), "now": str(Path(__file__).resolve().parents[1] / "src")}
+    rounds = 1 if options.quick else options.rounds
     times = {tree: [] for tree in trees}
     for _ in range(rounds):
         for tree, source in trees.items():
@@ -80,9 +80,9 @@ def main() -> None:
     for name in FITS:
         past, now = (min(each[name] for each in times[tree]) for tree in ("past", "now"))
         figures[name] = {"past": past, "now": now, "ratio": now / past}
-        if not given.json:
+        if not options.json:
             print(f"{name:45}{past:8.3f} s{now:8.3f} s{now / past:7.2f}")
-    if given.json:
+    if options.json:
         print(json.dumps(figures, indent=2))
 
 

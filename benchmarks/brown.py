@@ -94,7 +94,7 @@ def similarity(sentences: list[list[str]]) -> dict[str, object]:
 
 
 def write_large(path: Path, sentences: list[list[str]], megabytes: int) -> None:
-    """Repeat a text until it is large; each time one token in fifty becomes a word of its own kind."""
+    """Repeat a text until it is large; each time one token in fifty becomes a new word."""
     random = np.random.default_rng(0)
     tokens = [token for sentence in sentences for token in (*sentence, "\n")]
     spots = np.array([number for number, token in enumerate(tokens) if token != "\n"])
@@ -153,7 +153,7 @@ def count_file(path: str, what: str, jobs: int) -> dict[str, object]:
 
 
 def counted_apart(path: Path, what: str, jobs: int) -> dict[str, object]:
-    """Run `count_file` in a process of its own, so that its peak is its own."""
+    """Run `count_file` in a separate process to measure its peak memory."""
     command = [sys.executable, __file__, "--count", str(path), "--what", what, "--jobs", str(jobs)]
     result: dict[str, object] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return result

@@ -1,11 +1,11 @@
 """Condensed features: speed of counting, workers, memory, and a text classifier of a few weights.
 
 Needs HANDFUL_DATA (see `python -m papers data`). Counting is held against plain tagging by the same model on the same sentences in
-the same run, CPU seconds beside wall seconds, since only the former mean much on a busy machine. Workers count text files
+the same run, CPU seconds and wall seconds, since only the former mean much on a busy machine. Workers count text files
 and give the sentences their part-of-speech column on the way, as a user would do with raw text.
 
     python benchmarks/cofer.py [--quick] [--json] [--only counting workers sources]
-                               [--raw FILE]     workers count this text, one sentence a line, in place of the news
+                               [--raw FILE]     workers count this text, one sentence a line, instead of the news
                                [--tokens N]     so much of it, 4,000,000 by default; plain counting takes a half of that
 """
 
@@ -65,12 +65,12 @@ def workers(model: CRF, tagger: CRF, train: Names, text: Iterable[Sequence[str]]
             files = cycle([stack.enter_context(path.open("w", encoding="utf-8")) for path in paths])
             for tokens, file in zip(text, files, strict=False):
                 file.write(" ".join(tokens) + "\n")
-        found = []
+        results = []
         for n_jobs in (1, 2):
             features = CondensedFeatures(model)
             with Clock() as clock:
                 features.fit(paths, labeled=train.sentences, prepare=TagColumn(tagger), n_jobs=n_jobs)
-            found.append(features)
+            results.append(features)
             rows.append(
                 {
                     "task": f"potency with part-of-speech tagging, {n_jobs} worker{'s' * (n_jobs > 1)}",
@@ -80,7 +80,7 @@ def workers(model: CRF, tagger: CRF, train: Names, text: Iterable[Sequence[str]]
                     "times faster than 1": round(rows[0]["wall"] / clock.wall, 2) if rows else 1.0,
                 }
             )
-    one, two = (features.counts_ for features in found)
+    one, two = (features.counts_ for features in results)
     rows[-1]["same counts"] = bool((one.chosen == two.chosen).all() and (one.basis == two.basis).all())
     rows[-1]["peak MB of a worker"] = round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
     return rows
@@ -89,8 +89,8 @@ def workers(model: CRF, tagger: CRF, train: Names, text: Iterable[Sequence[str]]
 def sources(quick: bool) -> Rows:
     """Tell who wrote a sentence: a base model of the labeled sentences, and a condensed one."""
     with Clock() as clock:
-        found = measure_sources(read_sources(n_unlabeled=1_000, n_test=500) if quick else read_sources())
-    shown = {name.removeprefix("sources-"): round(value, 2) for name, value in found.items()}
+        results = measure_sources(read_sources(n_unlabeled=1_000, n_test=500) if quick else read_sources())
+    shown = {name.removeprefix("sources-"): round(value, 2) for name, value in results.items()}
     return [{"task": "source of a sentence", "wall": round(clock.wall, 1)} | shown]
 
 

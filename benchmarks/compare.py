@@ -1,9 +1,9 @@
 """Time and memory of the main job: fit and predict on a large table, and a comparison under a time limit.
 
 Run ``python benchmarks/compare.py`` for a table of a million rows, ``--quick`` for one of fifty thousand. With
-``--stability`` it compares the methods on seven small tables with two seeds instead, and tells whether the best of one
+``--stability`` it compares the methods on seven small tables with two seeds instead, and prints whether the best of one
 seed is among the best of the other (the four tables of the UCI collection are read from ``$HANDFUL_DATA``). With ``--first``
-it tells after how many seconds the first ranking is on the screen, and when a comparison of one minute ends: 10,000 rows of 20
+it prints after how many seconds the first ranking is on the screen, and when a comparison of one minute ends: 10,000 rows of 20
 columns, and 10,000 short texts; with ``--first --large`` 200,000 rows of 50 columns.
 """
 
@@ -25,7 +25,7 @@ LABELS = 500
 
 
 def write_rows(path: Path, n_rows: int, labels: int, n_columns: int = COLUMNS) -> None:
-    """Write three overlapping clouds; so many rows have a label."""
+    """Write three overlapping clouds; `n_labeled` rows have a label."""
     rng = np.random.default_rng(0)
     labeled = set(rng.choice(n_rows, labels, replace=False).tolist())
     centers = rng.normal(0, 0.6, (3, n_columns))
@@ -94,20 +94,20 @@ def small_tables(folder: Path) -> dict[str, Path]:
     """Write the tables that come with scikit-learn; those of the data folder stay where they are."""
     from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-    found = {}
+    paths = {}
     for name, load in (("wine", load_wine), ("breast cancer", load_breast_cancer), ("digits", load_digits)):
         frame = load(as_frame=True).frame
-        found[name] = folder / f"{name}.csv"
-        frame.to_csv(found[name], index=False)
+        paths[name] = folder / f"{name}.csv"
+        frame.to_csv(paths[name], index=False)
     if "HANDFUL_DATA" in os.environ:
         for name in ("vehicle", "ionosphere", "parkinsons", "wine"):
-            found[f"{name} (UCI)"] = Path(os.environ["HANDFUL_DATA"]) / f"{name}.csv"
-    return found
+            paths[f"{name} (UCI)"] = Path(os.environ["HANDFUL_DATA"]) / f"{name}.csv"
+    return paths
 
 
 def stability(folder: Path, labels: str) -> list[dict[str, object]]:
     """Compare the methods on every small table with two seeds; is the best of each within the other's intervals?"""
-    told = []
+    tables = []
     for name, path in small_tables(folder).items():
         results = []
         started = time.perf_counter()
@@ -122,21 +122,21 @@ def stability(folder: Path, labels: str) -> list[dict[str, object]]:
             results.append(json.loads(done.stdout))
         rows = [{row["name"]: row for row in result["rows"]} for result in results]
         best = [result["rows"][0]["name"] for result in results]
-        told.append(
+        tables.append(
             {
                 "table": name,
                 "best": [f"{n} {100 * r[n]['score']:.1f}" for n, r in zip(best, rows, strict=True)],
                 "stable": all(
-                    r[other]["low"] <= r[mine]["score"] <= r[other]["high"]
-                    for r, mine, other in zip(rows, best, best[::-1], strict=True)
+                    r[other]["low"] <= r[own]["score"] <= r[other]["high"]
+                    for r, own, other in zip(rows, best, best[::-1], strict=True)
                 ),
                 "verdicts": [result["verdict"] for result in results],
                 "seconds for both": round(time.perf_counter() - started),
                 "load": round(os.getloadavg()[0], 1),
             }
         )
-        print(json.dumps(told[-1]), flush=True)
-    return told
+        print(json.dumps(tables[-1]), flush=True)
+    return tables
 
 
 def main() -> None:
@@ -148,27 +148,27 @@ def main() -> None:
     parser.add_argument("--labels", default="5-per-class")
     parser.add_argument("--first", action="store_true")
     parser.add_argument("--large", action="store_true")
-    given = parser.parse_args()
-    n_rows = given.rows or (50_000 if given.quick else 1_000_000)
+    options = parser.parse_args()
+    n_rows = options.rows or (50_000 if options.quick else 1_000_000)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["HANDFUL_RUNS"] = str(folder / "runs")
-        if given.stability:
-            told = stability(folder, given.labels)
-            print(f"stable: {sum(bool(row['stable']) for row in told)} of {len(told)} tables")
+        if options.stability:
+            results = stability(folder, options.labels)
+            print(f"stable: {sum(bool(row['stable']) for row in results)} of {len(results)} tables")
             return
         data, model = folder / "rows.csv", folder / "rows.handful"
-        if given.first and given.large:
+        if options.first and options.large:
             write_rows(data, 200_000, 100, 50)
-            seen = first_ranking(data, given.minutes)
+            seen = first_ranking(data, options.minutes)
             print(json.dumps({"200,000 rows of 50 columns": seen, "load": os.getloadavg()[0]}))
             return
-        if given.first:
+        if options.first:
             texts = folder / "texts.csv"
             write_rows(data, 10_000, 100)
             write_texts(texts, 10_000, 100)
             for what, path in (("10,000 rows", data), ("10,000 texts", texts)):
-                print(json.dumps({what: first_ranking(path, given.minutes), "load": os.getloadavg()[0]}), flush=True)
+                print(json.dumps({what: first_ranking(path, options.minutes), "load": os.getloadavg()[0]}), flush=True)
             return
         write_rows(data, n_rows, LABELS)
         results: dict[str, object] = {
@@ -180,8 +180,8 @@ def main() -> None:
             results[f"fit {method}"] = run("fit", data, "--target", "label", "--method", method, "--model", model)
             results[f"predict {method}"] = run("predict", model, data, "-o", folder / "out.csv")
         write_rows(data, min(n_rows, 100_000), LABELS)
-        limit = ("--minutes", given.minutes, "--draws", 200)
-        results[f"compare, at most {given.minutes:g} minutes"] = run("compare", data, "--target", "label", *limit)
+        limit = ("--minutes", options.minutes, "--draws", 200)
+        results[f"compare, at most {options.minutes:g} minutes"] = run("compare", data, "--target", "label", *limit)
     print(json.dumps(results, indent=2))
 
 

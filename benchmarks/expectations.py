@@ -70,8 +70,8 @@ def fitted(name: str, n_labels: int, seed: int, trials: int) -> tuple[Comparison
     frame, labels = read(name)
     few = at_random(labels, n_labels, np.random.default_rng([seed, n_labels]))
     rest = np.setdiff1d(np.arange(len(labels)), few)
-    given = np.where(np.isin(np.arange(len(labels)), few), labels.astype(object), None)
-    problem = labeled_table(frame, given, seed=seed)
+    labels_left = np.where(np.isin(np.arange(len(labels)), few), labels.astype(object), None)
+    problem = labeled_table(frame, labels_left, seed=seed)
     model, comparison = fit_selected(problem, limits=Limits(trials=trials, seed=seed))
     assert comparison is not None, name
     score = balanced_accuracy_score if comparison.experiment.metric == "balanced_accuracy" else accuracy_score
@@ -108,7 +108,7 @@ def summed_up(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "mean distance": round(float(np.abs(off).mean()), 1),
         "interval holds the truth": f"{100 * np.mean((low <= true) & (true <= high)):.1f} %",
         "its mean width": round(float((high - low).mean()), 1),
-        "expected at an end of it": f"{100 * np.mean((expected <= low) | (expected >= high)):.1f} %",
+        "estimate at an end of it": f"{100 * np.mean((expected <= low) | (expected >= high)):.1f} %",
         "mean of confidence - right": f"{too_sure.mean():+.1f}",
         "its standard error": _standard_error(too_sure),
     }
@@ -132,14 +132,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first draw")
     parser.add_argument("--trials", type=int, default=40, help="trials of a race")
     parser.add_argument("--only", nargs="*")
-    given = parser.parse_args()
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    names = given.only or [*MADE, *((*TABLES, *TEXTS) if os.environ.get("HANDFUL_DEVDATA") else ())]
-    draws, trials = range(given.first, given.first + given.draws), given.trials
-    if given.quick:
+    names = options.only or [*MADE, *((*TABLES, *TEXTS) if os.environ.get("HANDFUL_DEVDATA") else ())]
+    draws, trials = range(options.first, options.first + options.draws), options.trials
+    if options.quick:
         names, draws, trials = ["iris", "wine"], range(1), 8
-    rows = list(fits(names, given.labels, draws, trials))
-    show_rows([*rows, summed_up(rows)], given)
+    rows = list(fits(names, options.labels, draws, trials))
+    show_rows([*rows, summed_up(rows)], options)
 
 
 if __name__ == "__main__":

@@ -45,30 +45,30 @@ def simulate(X: np.ndarray, y: np.ndarray, seed: int) -> dict[str, list[float]]:
     """Return what is measured in one session."""
     drawn = np.random.default_rng(seed).permutation(len(y))[:600]
     X, y = X[drawn], y[drawn]
-    found: dict[str, list[float]] = {}
+    results: dict[str, list[float]] = {}
     for strategy in ("auto", "random"):
         for size, (learner, at_random) in zip(SIZES, session(X, y, seed, strategy), strict=False):
             rest = [row for row in range(len(y)) if row not in learner.labels]
             correct = np.array([one.suggestion == y[one.row] for one in learner.suggest(rest)])
             truth = correct.mean()
-            found[f"accuracy, {size} {strategy}"] = [truth]
+            results[f"accuracy, {size} {strategy}"] = [truth]
             estimate = estimate_accuracy(learner, at_random)
             if strategy == "auto" and estimate is not None:
-                found[f"bias of the estimate at {size}"] = [estimate.accuracy - truth]
-                found[f"90% interval holds at {size}"] = [float(estimate.low <= truth <= estimate.high)]
+                results[f"bias of the estimate at {size}"] = [estimate.accuracy - truth]
+                results[f"90% interval holds at {size}"] = [float(estimate.low <= truth <= estimate.high)]
         rng = np.random.default_rng([seed, 1])
         labeled = np.array(sorted(learner.labels))
         wrong = rng.choice(labeled, int(FLIPPED * len(labeled)), replace=False)
         names, labels = np.unique(y), [learner.labels.get(row) for row in range(len(y))]
         listed = [error.row for error in find_label_errors(X, labels)]
-        found[f"correct labels listed, {strategy}"] = [len(listed) / len(labeled)]
+        results[f"correct labels listed, {strategy}"] = [len(listed) / len(labeled)]
         for row in wrong:
             labels[row] = rng.choice(names[names != y[row]])
         listed = [error.row for error in find_label_errors(X, labels, n=len(wrong))]
         if listed:
-            found[f"precision of label errors, {strategy}"] = [float(np.mean(np.isin(listed, wrong)))]
-        found[f"recall of label errors, {strategy}"] = [float(np.mean(np.isin(wrong, listed)))]
-    return found
+            results[f"precision of label errors, {strategy}"] = [float(np.mean(np.isin(listed, wrong)))]
+        results[f"recall of label errors, {strategy}"] = [float(np.mean(np.isin(wrong, listed)))]
+    return results
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """Linear-chain taggers against python-crfsuite on the same data and features, and accuracy on the usual corpora.
 
-Needs HANDFUL_DATA (see `python -m papers data`) and the extra `bench`. Times are wall seconds with CPU seconds beside them, since
+Needs HANDFUL_DATA (see `python -m papers data`) and the extra `bench`. Times are wall seconds with CPU seconds next to them, since
 only the latter mean much on a busy machine. Training counts from features in memory to final weights on both sides;
 tagging counts from tokens to tags, features included.
 
@@ -22,7 +22,7 @@ from _shared import Clock, Rows, show_rows, usual_options
 from handful.data.records import Sentence
 from handful.errors import Step
 from handful.linear.batch import log_loss, minimize
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import build_layout
 from handful.linear.recorder import Recorder
 from handful.preprocessing.extractor import Extractor
@@ -135,8 +135,8 @@ def crfsuite_tag(path: str, sentences: list[Sentence]) -> tuple[Clock, list[list
     tagger = pycrfsuite.Tagger()
     tagger.open(path)
     with Clock() as clock:
-        found = [tagger.tag(observe(s)) for s in sentences]
-    return clock, found
+        tagged = [tagger.tag(observe(s)) for s in sentences]
+    return clock, tagged
 
 
 def problem(train: Tagged, n_jobs: int) -> tuple[Clock, Callable[..., Any], int]:
@@ -149,7 +149,7 @@ def problem(train: Tagged, n_jobs: int) -> tuple[Clock, Callable[..., Any], int]
         node = observed.only(extractor.predicates_with(pairs=False))
         edge = observed.only(extractor.predicates_with(pairs=True))
         layout = build_layout(extractor.n_predicates, len(labels), node, edge, codes)
-        chain = Chain(layout, node, edge, n_jobs=n_jobs)
+        chain = ChainStructure(layout, node, edge, n_jobs=n_jobs)
         objective = log_loss(chain, codes)
     return clock, objective, chain.n_features
 
@@ -172,8 +172,8 @@ def train_to(value: float, objective: Callable[..., Any], size: int, max_iter: i
     return last[0]
 
 
-def f1(gold: list[list[str]], found: list[list[str]]) -> float:
-    return round(100 * chunk_f1(gold, found).overall.f1, 2)
+def f1(gold: list[list[str]], tagged: list[list[str]]) -> float:
+    return round(100 * chunk_f1(gold, tagged).overall.f1, 2)
 
 
 def speed(train: Tagged, tests: dict[str, Tagged], path: str) -> Rows:
@@ -209,19 +209,19 @@ def speed(train: Tagged, tests: dict[str, Tagged], path: str) -> Rows:
     models = {n: CRF(TWENTY, strength=1.0, n_jobs=n) for n in (1, 2)}
     models[2].fit(*train)
     for name, (sentences, gold) in tests.items():
-        clock, found = crfsuite_tag(path, sentences)
+        clock, tagged = crfsuite_tag(path, sentences)
         base, n = clock.wall, sum(map(len, gold))
-        rows.append({"task": f"tag {name}", "who": "crfsuite", "F1": f1(gold, found), "tokens/s": round(n / base)})
+        rows.append({"task": f"tag {name}", "who": "crfsuite", "F1": f1(gold, tagged), "tokens/s": round(n / base)})
         for n_jobs in (1, 2):
             models[2].set_params(n_jobs=n_jobs)
             models[2].predict(sentences[:100])
             with Clock() as clock:
-                found = models[2].predict(sentences)
+                tagged = models[2].predict(sentences)
             rows.append(
                 {
                     "task": f"tag {name}",
                     "who": f"handful, {n_jobs} thread{'s' * (n_jobs > 1)}",
-                    "F1": f1(gold, found),
+                    "F1": f1(gold, tagged),
                     "tokens/s": round(n / clock.wall),
                     "times faster (wall)": round(base / clock.wall, 2),
                 }
@@ -260,12 +260,12 @@ def accuracy(task: str, model: CRF | TwoPassTagger, train: Tagged, tests: dict[s
     last = model.second_ if isinstance(model, TwoPassTagger) else model
     row |= {"iterations": last.n_iter_, "active": last.n_active_}
     for name, (sentences, gold) in tests.items():
-        found = model.predict(sentences)
+        tagged = model.predict(sentences)
         if chunks:
-            row[f"F1 {name}"] = f1(gold, found)
+            row[f"F1 {name}"] = f1(gold, tagged)
             continue
         words = [w for s in sentences for w in s.tokens]
-        right = [a == b for x, y in zip(gold, found, strict=True) for a, b in zip(x, y, strict=True)]
+        right = [a == b for x, y in zip(gold, tagged, strict=True) for a, b in zip(x, y, strict=True)]
         unseen = [ok for word, ok in zip(words, right, strict=True) if word not in known]
         row[f"accuracy {name}"] = round(100 * float(np.mean(right)), 2)
         row[f"unseen words {name}"] = round(100 * float(np.mean(unseen)), 2)

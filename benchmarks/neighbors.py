@@ -1,4 +1,4 @@
-"""Speed and exactness of `handful.neighbors` beside its peers: one run, ratios.
+"""Speed and exactness of `handful.neighbors` next to its peers: one run, ratios.
 
 python benchmarks/neighbors.py            everything (imbalanced-learn alone takes minutes)
 python benchmarks/neighbors.py --quick    smaller tables, each row says so
@@ -79,7 +79,7 @@ def exactness(quick):
             for name, order in (("ordinal", "distance_factor"), ("random order", "random")):
                 model = OrdinalKNN(k, order=order, random_state=seed).fit(X, hidden)
                 steps, _ = transduce(rows, hidden, k, order=model.order_)
-                told = [(s.label, round(s.confidence, 9), round(s.distance_factor, 9)) for s in steps]
+                literal = [(s.label, round(s.confidence, 9), round(s.distance_factor, 9)) for s in steps]
                 ours = zip(
                     model.transduction_[model.order_].tolist(),
                     model.confidence_.round(9).tolist(),
@@ -87,7 +87,7 @@ def exactness(quick):
                     strict=True,
                 )
                 smallest = all(s.distance_factor <= min(s.factors.values()) + 1e-9 for s in steps)
-                equal[name] += told == list(ours) and (smallest or order == "random")
+                equal[name] += literal == list(ours) and (smallest or order == "random")
     for name, count in equal.items():
         yield row(f"{name} equals the literal oracle", "runs equal", count, total, count / total, "all", count == total)
 
@@ -129,7 +129,7 @@ def condensation(quick):
               seconds < 600)  # fmt: skip
     per_row = peak / big
     yield row(
-        f"its memory beside the table, n={big}", "bytes a row", per_row, None, None, "O(n): < 1000", per_row < 1000
+        f"its memory without the table, n={big}", "bytes a row", per_row, None, None, "O(n): < 1000", per_row < 1000
     )
 
 
@@ -198,7 +198,7 @@ def ordinal(quick):
 
 
 def part_of_speech_shape(quick):
-    """Condense generated rows with the shape of the part-of-speech data: two nominal columns, a few thousand distinct."""
+    """Condense generated rows with the shape of the part-of-speech data: two categorical columns, a few thousand distinct."""
     n = 120_000 if quick else 1_200_000
     rng = np.random.default_rng(0)
     cluster = np.minimum(rng.zipf(1.3, size=2 * n), 500)[:n] - 1
@@ -207,7 +207,7 @@ def part_of_speech_shape(quick):
     table = np.column_stack([tagged, cluster]).astype(float)
     names = np.array([f"T{g}" for g in range(45)])[gold]
     test, rest = slice(0, n // 10), slice(n // 10, n)
-    model = CondensedNN(1, ties="all", nominal=[0, 1])
+    model = CondensedNN(1, ties="all", categorical=[0, 1])
     seconds, _ = timed(lambda: model.fit(table[rest], names[rest]))
     distinct = len(np.unique(table, axis=0))
     yield row(f"CondensedNN, generated part-of-speech shape, {n} rows, {distinct} distinct ({len(model.kept_)} kept)",

@@ -29,12 +29,12 @@ def ppi(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> tuple[float, float]:
     return center - 1.96 * error, center + 1.96 * error
 
 
-def simulate(n: int, share: float, sensitivity: float, specificity: float, runs: int, size: int) -> dict[str, float]:
+def simulate(n: int, rate: float, sensitivity: float, specificity: float, runs: int, size: int) -> dict[str, float]:
     """Return coverage and mean width of the three intervals."""
-    rng = np.random.default_rng([n, round(share * 100), round(sensitivity * 100)])
+    rng = np.random.default_rng([n, round(rate * 100), round(sensitivity * 100)])
     held, width = np.zeros(3), np.zeros(3)
     for _ in range(runs):
-        truth = rng.random(size + n) < share
+        truth = rng.random(size + n) < rate
         guess = np.where(truth, rng.random(size + n) < sensitivity, rng.random(size + n) < 1 - specificity)
         labeled = np.arange(size + n) < n
         _, low, high = _chain_rule(truth[:n], guess, labeled, 0.95, rng)
@@ -43,7 +43,7 @@ def simulate(n: int, share: float, sensitivity: float, specificity: float, runs:
             low, high = alone
         intervals = (low, high), alone, ppi(truth[:n].astype(float), guess[:n].astype(float), guess[n:].astype(float))
         for i, (start, stop) in enumerate(intervals):
-            held[i] += start <= share <= stop
+            held[i] += start <= rate <= stop
             width[i] += stop - start
     names = ("handful", "labels alone", "PPI++")
     return {f"{name}: held": held[i] / runs for i, name in enumerate(names)} | {
@@ -59,14 +59,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     for n in (100,) if options.quick else (50, 100, 300, 1000):
-        for share in SHARES:
+        for rate in SHARES:
             for name, quality in PREDICTIONS.items():
-                row = simulate(n, share, *quality, 50 if options.quick else options.runs, 10_000)
+                row = simulate(n, rate, *quality, 50 if options.quick else options.runs, 10_000)
                 if options.json:
-                    print(json.dumps({"labels": n, "share": share, "predictions": name, **row}))
+                    print(json.dumps({"labels": n, "share": rate, "predictions": name, **row}))
                 else:
                     values = "  ".join(f"{key} {value:.3f}" for key, value in row.items())
-                    print(f"n {n:5} share {share:.2f} {name:5} {values}", flush=True)
+                    print(f"n {n:5} share {rate:.2f} {name:5} {values}", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,19 +7,20 @@ learning from those before; EWT: its dev part) or, with `--test`, on the test pa
 templates `pos`; "clusters" adds ready Brown clusters of Reuters (and of tweets, for EWT), "lexicon" also the tags that words
 have in the Brown corpus, which is tagged in another way; "affixes" adds affixes of five letters to the templates alone, and
 "order2" lets a tag see two tags before it. "ewt-upos" has universal tags, "brown" every tenth sentence of the Brown corpus (tags
-without marks of headlines, titles and contracted words; every tenth of these is for the test, there is no development part).
+without suffixes of headlines, titles and contracted words; every tenth of these is for the test, there is no development part).
 
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
-blanks, packed or not ("news" is that of the paper's page). The labeled text is counted too, and weights are learned from the last
+whitespace, compressed or not ("news" is that of the paper's page). The labeled text is counted too. Weights are learned from the
+last
 40 % of the sentences with a base model of the first 60 % as in `papers suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
-with the text); "weighed" (raw text counts for so many labeled texts, however long it is: `--weights`); "kept" and "kept,
+with the text); "weighed" (raw text counts as a number of labeled texts, however long it is: `--weights`); "kept" and "kept,
 weighed" (base weights kept, rounded: `--steps`); "rounded" (base weights alone, as `handful condense --way rounded`, with
 `--drops`). `--near` takes the third of the sentences whose words are likelier in labeled text than in raw text, `--decisions
-marginals` counts what the base model expects in place of its best outputs, `--vocabulary all` takes up observations that the
+marginals` counts what the base model expects instead of its best outputs, `--vocabulary all` takes up observations that the
 raw text has five times or more. `--drops` leaves out weights as `handful condense` does, and rows tell the size of the file;
 `--again` then learns the others once more from all sentences, near to what they were, as `handful condense --drop` may do. Rows
 also tell how far F1 is from that of the base model on the same sentences, with a standard error over these.
-With four amounts or more a straight line over the logarithm tells what 3,720M tokens would give. `--keep FOLDER` keeps base
+With four amounts or more a straight line over the logarithm predicts what 3,720M tokens would give. `--keep FOLDER` keeps base
 models, counts and rows, so that a run can be stopped and go on.
 
     python benchmarks/scale.py [--quick] [--json] [--only pos curve] [--test] [--corpora wsj ewt ewt-upos brown]
@@ -96,7 +97,7 @@ CORPORA: dict[str, Callable[[bool], tuple[Tagged, dict[str, Tagged]]]] = {
 
 
 def unmarked(tag: str) -> str:
-    """Cut marks of headlines, titles and contracted words off a tag of the Brown corpus."""
+    """Cut the suffixes of headlines, titles and contracted words off a tag of the Brown corpus."""
     return tag.split("-")[0].split("+")[0] or tag
 
 
@@ -140,8 +141,8 @@ def accuracy(
 ) -> dict[str, float]:
     unseen = np.array([word not in known for sentence in sentences for word in sentence.tokens])
     right = np.array([a == b for x, y in zip(gold, found, strict=True) for a, b in zip(x, y, strict=True)])
-    shares = {"accuracy": right.mean(), "unseen words": right[unseen].mean(), "share of unseen": unseen.mean()}
-    return {name: round(100 * float(share), 2) for name, share in shares.items()}
+    means = {"accuracy": right.mean(), "unseen words": right[unseen].mean(), "share of unseen": unseen.mean()}
+    return {name: round(100 * float(value), 2) for name, value in means.items()}
 
 
 def pos(corpus: str, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -231,14 +232,12 @@ def main() -> None:
     parser.add_argument("--clusters", action="store_true", help="a base model that reads ready clusters (iCWR)")
     parser.add_argument("--decisions", choices=("best", "marginals"), default="best", help="what is counted")
     parser.add_argument("--sentences", type=int, help="training sentences; all by default")
-    parser.add_argument(
-        "--every", type=int, default=2, help="of the held-out sentences, learn weights from one in so many"
-    )
+    parser.add_argument("--every", type=int, default=2, help="learn weights from every N-th held-out sentence")
     parser.add_argument("--words", action="store_true", help="a base model that reads no parts of speech")
     parser.add_argument("--keep", type=Path, help="folder for base models and counts, so that a run can go on")
     parser.add_argument("--near", action="store_true", help="only the third that is nearest to the labeled text")
     parser.add_argument("--corpora", nargs="+", choices=tuple(CORPORA), default=("wsj", "ewt"))
-    parser.add_argument("--slice", type=int, default=1, help="for 'pos', learn from one sentence in so many")
+    parser.add_argument("--slice", type=int, default=1, help="for 'pos', learn from every N-th sentence")
     systems = ("words", "clusters", "lexicon")
     parser.add_argument("--systems", nargs="*", choices=(*systems, "affixes", "order2"), default=systems)
     options = parser.parse_args()

@@ -26,12 +26,12 @@ def toy(args):
     from papers.su2004.plans import measure_toy
     from papers.toy import toy_table
 
-    found = measure_toy()
+    results = measure_toy()
     for degree in (1, 2):
         table = toy_table(degree, as_printed=False)
-        found[f"degree {degree}, class as the text defines kernel PCA"] = table.answer
-        found[f"degree {degree}, distances as the text defines it"] = table.distances[:4].round(4).tolist()
-    return found
+        results[f"degree {degree}, class as the text defines kernel PCA"] = table.answer
+        results[f"degree {degree}, distances as the text defines it"] = table.distances[:4].round(4).tolist()
+    return results
 
 
 def senseval(args):
@@ -50,7 +50,7 @@ def senseval(args):
     seconds["harvest"] = time.perf_counter() - start
     start = time.perf_counter()
     ready = [make_contexts(part, tagger.predict) for part in (data.train, data.test, unlabeled)]
-    found = compare_methods(*ready, n_jobs=args.jobs)
+    results = compare_methods(*ready, n_jobs=args.jobs)
     seconds["contexts, training and answers"] = time.perf_counter() - start
     plain = compare_methods(
         *(make_contexts(part) for part in (data.train, data.test)),
@@ -64,18 +64,18 @@ def senseval(args):
         "test instances": len(data.test),
         "unlabeled contexts": len(unlabeled),
         "seconds": seconds,
-        "seconds by method, one process": {name: one.seconds for name, one in found.items()},
-        "accuracy": {name: rounded_accuracies(found, data, words) for name, words in groups.items()},
+        "seconds by method, one process": {name: one.seconds for name, one in results.items()},
+        "accuracy": {name: rounded_accuracies(results, data, words) for name, words in groups.items()},
         "accuracy without tags and syntax": {
             name: rounded_accuracies(plain, data, words) for name, words in groups.items()
         },
         "printed": {claim.id: claim.paper for claim in load_paper("su2004").claims if claim.metric == "accuracy %"},
-        "tests": significance(found, data, groups),
+        "tests": significance(results, data, groups),
         "branches": {
-            name: {what: round(value, 2) for what, value in branches(found, data, words).items()}
+            name: {what: round(value, 2) for what, value in branches(results, data, words).items()}
             for name, words in groups.items()
         },
-        "errors": errors(found, data.train, data.test, data.coarse),
+        "errors": errors(results, data.train, data.test, data.coarse),
     }
 
 
@@ -92,30 +92,30 @@ def ready_tagger(args):
     return tagger
 
 
-def rounded_accuracies(found, data, words):
+def rounded_accuracies(results, data, words):
     from papers.su2004.plans import accuracies
 
-    return {name: round(value, 2) for name, value in accuracies(found, data, words).items()}
+    return {name: round(value, 2) for name, value in accuracies(results, data, words).items()}
 
 
-def significance(found, data, groups):
+def significance(results, data, groups):
     from papers.su2004.plans import paired_test
 
     pairs = [("kernel-pca", rival) for rival in ("naive-bayes", "maximum-entropy", "linear-svm")]
     pairs.append(("composite-kernel-pca", "kernel-pca"))
     return {
-        f"{name}: {a} against {b}": paired_test(found, data, words, a, b)
+        f"{name}: {a} against {b}": paired_test(results, data, words, a, b)
         for name, words in groups.items()
         for a, b in pairs
     }
 
 
-def errors(found, train, test, coarse):
+def errors(results, train, test, coarse):
     """Tell where supervised kernel PCA goes wrong."""
     known = {(o.word, sense) for o in train for sense in o.senses}
     counts = Counter((o.word, sense) for o in train for sense in o.senses)
-    frequent = found["most-frequent"].answers
-    answers = found["kernel-pca"].answers
+    frequent = results["most-frequent"].answers
+    answers = results["kernel-pca"].answers
     wrong = [o for o in test if answers[o.id] not in o.senses]
     unseen = [o for o in test if not any((o.word, sense) in known for sense in o.senses)]
     rare = [o for o in wrong if 0 < max(counts[o.word, sense] for sense in o.senses) < 5]
@@ -130,7 +130,7 @@ def errors(found, train, test, coarse):
         chosen = [o for o in test if mark in o.senses]
         if chosen:
             marks[mark] = round(100 * np.mean([answers[o.id] in o.senses for o in chosen]), 1)
-    any_right = [any(found[m].answers[o.id] in o.senses for m in found) for o in test]
+    any_right = [any(results[m].answers[o.id] in o.senses for m in results) for o in test]
     return {
         "errors": len(wrong),
         "of these, answered with the most frequent sense": sum(answers[o.id] == frequent[o.id] for o in wrong),
@@ -172,7 +172,7 @@ def eigen(args):
 
 
 def large(args):
-    """Fit and ask fifty thousand rows in a process of its own, so that its peak memory is its own."""
+    """Fit and ask fifty thousand rows in a separate process to measure its peak memory."""
     environment = {**os.environ, "HANDFUL_LARGE_ROWS": "12000" if args.quick else "50000"}
     run = subprocess.run(
         [sys.executable, __file__, "--part", "large-inner", "--json"],
@@ -248,9 +248,9 @@ def few(args):
         "kernel PCA, 25 neighbors": SenseClassifier(n_neighbors=25),
         **{name: SenseClassifier(name) for name in ("linear-svm", "naive-bayes", "most-frequent")},
     }
-    found = {}
+    results = {}
     for size in (10, 20):
-        shares = {name: [] for name in contenders}
+        accuracy_of = {name: [] for name in contenders}
         for draw in range(1 if args.quick else 3):
             order = np.random.default_rng([draw, args.first_draw]).permutation(len(parts["train"]))
             chosen, counts = [], Counter()
@@ -261,12 +261,12 @@ def few(args):
             for name, model in contenders.items():
                 answers = model.fit(chosen).predict(parts["test"])
                 right = [answer in o.senses for answer, o in zip(answers, parts["test"], strict=True)]
-                shares[name].append(100 * np.mean(right))
-        found[f"{size} contexts of each of {len(counts)} nouns, {len(right)} asked"] = {
+                accuracy_of[name].append(100 * np.mean(right))
+        results[f"{size} contexts of each of {len(counts)} nouns, {len(right)} asked"] = {
             name: f"{np.mean(all_draws):.1f} ({', '.join(f'{x:.1f}' for x in all_draws)})"
-            for name, all_draws in shares.items()
+            for name, all_draws in accuracy_of.items()
         }
-    return found
+    return results
 
 
 PARTS = {"few": few, "toy": toy, "eigen": eigen, "large": large, "senseval": senseval, "large-inner": large_inner}
@@ -291,11 +291,11 @@ def main():
     parser.add_argument("--first-draw", type=int, default=0, help="seed of the draws of --part few")
     args = parser.parse_args()
     chosen = args.part or ["toy", "eigen", "large", *(["senseval"] if os.environ.get("HANDFUL_DATA") else [])]
-    found = {"quick": args.quick} | {name: PARTS[name](args) for name in chosen}
+    results = {"quick": args.quick} | {name: PARTS[name](args) for name in chosen}
     if args.json:
-        print(json.dumps(found, indent=1))
+        print(json.dumps(results, indent=1))
     else:
-        show(found)
+        show(results)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The studio measured: how long data takes to open, how long a label takes, and what a person gains by it.
 
-``python benchmarks/studio.py PART`` with PART one of ``open`` (100,000 rows and 50,000 sentences, in a process of its own, until
+``python benchmarks/studio.py PART`` with PART one of ``open`` (100,000 rows and 50,000 sentences, in a separate process, until
 the first item is there), ``label`` (10,000 rows, from the key to the next row) and ``person`` (someone who knows the answers
 labels 50 rows from nothing, by what the page chooses, and by chance). ``--sets`` names what the person labels: ``digits`` of
 scikit-learn, or NAME, read from ``NAME.csv.gz`` in ``--texts FOLDER``, with the columns text and label. ``--quick`` makes
@@ -45,13 +45,16 @@ def open_in_time(quick: bool) -> None:
         drawn = words[np.minimum(rng.zipf(1.3, int(lengths.sum())), len(words)) - 1]
         lines = [" ".join(one) for one in np.split(drawn, np.cumsum(lengths)[:-1])]
         text.write_text("\n".join(lines) + "\n")
-        for what, given in ((f"{n_rows:,} rows", [table, "--target", "class"]), (f"{n_sentences:,} sentences", [text])):
-            print(json.dumps({"open": what, **_opened(given)}))
+        for what, options in (
+            (f"{n_rows:,} rows", [table, "--target", "class"]),
+            (f"{n_sentences:,} sentences", [text]),
+        ):
+            print(json.dumps({"open": what, **_opened(options)}))
 
 
-def _opened(given: list[Any]) -> dict[str, float]:
+def _opened(options: list[Any]) -> dict[str, float]:
     """Start a studio and ask for the page and the first item."""
-    command = [sys.executable, "-m", "handful", "studio", *map(str, given), "--no-browser"]
+    command = [sys.executable, "-m", "handful", "studio", *map(str, options), "--no-browser"]
     start = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -92,8 +95,8 @@ def label_in_time(quick: bool) -> None:
             session.view()
             wall.append(time.perf_counter() - start)
             processor.append(time.process_time() - spent)
-    told = {"median": np.median(wall), "worst": max(wall), "processor, median": np.median(processor)}
-    print(json.dumps({"label": f"{n:,} rows", **{name: round(float(value), 3) for name, value in told.items()}}))
+    summary = {"median": np.median(wall), "worst": max(wall), "processor, median": np.median(processor)}
+    print(json.dumps({"label": f"{n:,} rows", **{name: round(float(value), 3) for name, value in summary.items()}}))
 
 
 def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_labels: int) -> None:
@@ -101,7 +104,7 @@ def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_label
         lines: dict[str, list[tuple[float, float, float, float]]] = {"chosen by the page": [], "at random": []}
         for seed in range(seeds):
             order = np.random.default_rng(seed).permutation(frame.height)
-            for how, found in lines.items():
+            for how, runs in lines.items():
                 session = _session(frame[order], seed)
                 answers = truth[order]
                 chance = np.random.default_rng(seed + 1_000).permutation(frame.height)[:n_labels]
@@ -113,13 +116,13 @@ def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_label
                 left = [row for row in range(frame.height) if row not in session.labels]
                 right = float(np.mean([pick.suggestion == answers[pick.row] for pick in session.loop.suggest(left)]))
                 estimate = (np.nan,) * 3 if audit is None else (audit.accuracy, audit.low, audit.high)
-                found.append((right, *estimate))
-        for how, found in lines.items():
-            right, told, low, high = np.array(found).T
+                runs.append((right, *estimate))
+        for how, runs in lines.items():
+            right, summary, low, high = np.array(runs).T
             facts = {
                 "accuracy on all other rows": round(100 * float(right.mean()), 1),
                 "worst and best seed": [round(100 * float(right.min()), 1), round(100 * float(right.max()), 1)],
-                "the page's estimate": round(100 * float(np.nanmean(told)), 1),
+                "the page's estimate": round(100 * float(np.nanmean(summary)), 1),
                 "its interval, mean": [round(100 * float(np.nanmean(low)), 1), round(100 * float(np.nanmean(high)), 1)],
                 "seeds in which it held the truth": f"{int(((low <= right) & (right <= high)).sum())} of {seeds}",
             }
@@ -151,14 +154,14 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=["digits"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
-    if "open" in given.part:
-        open_in_time(given.quick)
-    if "label" in given.part:
-        label_in_time(given.quick)
-    if "person" in given.part:
-        sets = {name: _rows(name, given.texts) for name in given.sets}
-        person(sets, 1 if given.quick else given.seeds, 12 if given.quick else 50)
+    options = parser.parse_args()
+    if "open" in options.part:
+        open_in_time(options.quick)
+    if "label" in options.part:
+        label_in_time(options.quick)
+    if "person" in options.part:
+        sets = {name: _rows(name, options.texts) for name in options.sets}
+        person(sets, 1 if options.quick else options.seeds, 12 if options.quick else 50)
     print(json.dumps({"load": [round(part, 1) for part in os.getloadavg()]}))
 
 

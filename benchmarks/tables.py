@@ -3,11 +3,11 @@
 Five labels per class, the same draws for all: ``python benchmarks/tables.py`` (``--draws``, ``--minutes``), ``--quick`` for
 three tables, one draw and ten seconds each. Accuracy on the rows whose labels were hidden; handful is asked by its command,
 with its defaults, and never sees them. ``--method team`` fits that method instead of a race, in this process, so that the
-load does not matter, and tells what its confidence holds: the share of answers of 0.8 or more, and how many are right.
-``--folder FOLDER`` takes the CSV files there in place of these tables (the column ``label``, or else the last one, is the
+load does not matter, and prints how reliable its confidence is: the share of answers of 0.8 or more, and how many are right.
+``--folder FOLDER`` takes the CSV files there instead of these tables (the column ``label``, or else the last one, is the
 target; rows without a label are left out), with ``--only NAME:TARGET:COLUMN`` another target, and columns that are left out;
 ``--seed`` chooses other draws. ``--labels 40`` draws rows at random, whatever their class, and ``--metric "balanced accuracy"``
-counts classes alike, beside two more fixed choices that do.
+counts classes alike, next to two more fixed choices that do.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ def tables() -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
             settings = {"centers": n_classes, "n_features": n_columns, "cluster_std": spread, "random_state": n_classes}
             name = f"clouds of {n_classes}" + (", wide" if n_columns > 4 else "")
             made[name] = lambda settings=settings: datasets.make_blobs(800, **settings)
-        for share in (0.5, 0.8):
+        for first in (0.5, 0.8):
             settings = {
                 **{"n_samples": 800, "n_features": 20, "n_informative": 8, "n_redundant": 4, "n_classes": n_classes},
-                **{"weights": [share] + [(1 - share) / (n_classes - 1)] * (n_classes - 1), "random_state": n_classes},
+                **{"weights": [first] + [(1 - first) / (n_classes - 1)] * (n_classes - 1), "random_state": n_classes},
             }
-            made[f"corners of {n_classes}, first {share:.0%}"] = lambda settings=settings: datasets.make_classification(
+            made[f"corners of {n_classes}, first {first:.0%}"] = lambda settings=settings: datasets.make_classification(
                 **settings
             )
     return made
@@ -79,7 +79,7 @@ def tables() -> dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]]:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A table whose labels are all known: what handful gets, what plain tools get, and the labels."""
+    """A table whose labels are all known: what handful gets, what baselines get, and the labels."""
 
     frame: pl.DataFrame
     matrix: np.ndarray
@@ -154,13 +154,13 @@ def recommended(
         table.frame.with_columns(pl.Series("label", _only(table.labels, few), dtype=pl.String)).write_csv(data)
         start = time.perf_counter()
         asked = ("--minutes", minutes, "--metric", metric)
-        told = _handful("fit", data, "--target", "label", *asked, "--model", model, "--json")
+        summary = _handful("fit", data, "--target", "label", *asked, "--model", model, "--json")
         seconds = time.perf_counter() - start
         _handful("predict", model, data, "-o", answers)
-        given = pl.read_csv(answers, infer_schema=False)["predicted"].to_numpy()
+        options = pl.read_csv(answers, infer_schema=False)["predicted"].to_numpy()
     return {
-        "score": float(score(table.labels[rest], given[rest])),
-        "method": json.loads(told)["method"],
+        "score": float(score(table.labels[rest], options[rest])),
+        "method": json.loads(summary)["method"],
         "seconds": seconds,
     }
 
@@ -207,7 +207,7 @@ def _handful(*words: object) -> str:
 
 
 def of_each_class(y: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Return so many rows of each class, and of a rare one no more than half."""
+    """Return N rows of each class, and of a rare one no more than half."""
     of_class = [rng.permutation(np.flatnonzero(y == c)) for c in np.unique(y)]
     return np.concatenate([rows[: min(most, max(1, len(rows) // 2))] for rows in of_class])
 
@@ -223,9 +223,9 @@ def at_random(y: np.ndarray, n_labels: int, rng: np.random.Generator) -> np.ndar
 def of_the_best_elsewhere(fixed: list[dict[str, float]]) -> float:
     """Return the mean score of the fixed choice that was the best on the other draws: what a person could know at best."""
     scores = []
-    for draw, found in enumerate(fixed):
+    for draw, results in enumerate(fixed):
         others = [one for i, one in enumerate(fixed) if i != draw] or fixed
-        scores.append(found[max(found, key=lambda choice: sum(one[choice] for one in others))])
+        scores.append(results[max(results, key=lambda choice: sum(one[choice] for one in others))])
     return float(np.mean(scores))
 
 
@@ -253,20 +253,20 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--per-class", type=int, default=5)
-    parser.add_argument("--labels", type=int, help="so many rows drawn at random, in place of --per-class")
+    parser.add_argument("--labels", type=int, help="number of rows drawn at random, instead of --per-class")
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--method")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--metric", choices=["auto", "accuracy", "balanced accuracy"], default="auto")
     parser.add_argument("--balance", type=float, default=0.0, help="of the team, with --method team")
-    given = parser.parse_args()
-    score: Score = balanced_accuracy_score if given.metric == "balanced accuracy" else accuracy_score
+    options = parser.parse_args()
+    score: Score = balanced_accuracy_score if options.metric == "balanced accuracy" else accuracy_score
     warnings.filterwarnings("ignore")
     os.environ.setdefault("PYTHONWARNINGS", "ignore")
-    draws, minutes = (1, 0.17) if given.quick else (given.draws, given.minutes)
-    files = {path.stem: path for path in sorted(given.folder.glob("*.csv"))} if given.folder else {}
-    names = given.only or (list(files) if files else QUICK if given.quick else list(tables()))
+    draws, minutes = (1, 0.17) if options.quick else (options.draws, options.minutes)
+    files = {path.stem: path for path in sorted(options.folder.glob("*.csv"))} if options.folder else {}
+    names = options.only or (list(files) if files else QUICK if options.quick else list(tables()))
     ours: dict[str, float] = {}
     theirs: dict[str, dict[str, float]] = {}
     held: list[dict[str, Any]] = []
@@ -276,38 +276,38 @@ def main() -> None:
     for name, (stem, *columns) in asked.items():
         table = from_file(files[stem], *columns[:1], left_out=columns[1:]) if files else generated(name)
         y = table.labels
-        found, fixed = [], []
-        for seed in range(given.seed, given.seed + draws):
+        results, fixed = [], []
+        for seed in range(options.seed, options.seed + draws):
             rng = np.random.default_rng(seed)
-            few = at_random(y, given.labels, rng) if given.labels else of_each_class(y, given.per_class, rng)
+            few = at_random(y, options.labels, rng) if options.labels else of_each_class(y, options.per_class, rng)
             rest = np.setdiff1d(np.arange(len(y)), few)
             fixed.append(fixed_choices(table, few, rest, score))
-            if given.method:
-                found.append(fitted(table, few, rest, score, given.method, given.balance))
+            if options.method:
+                results.append(fitted(table, few, rest, score, options.method, options.balance))
             else:
-                found.append(recommended(table, few, rest, score, minutes, given.metric))
-        ours[name] = float(np.mean([one["score"] for one in found]))
+                results.append(recommended(table, few, rest, score, minutes, options.metric))
+        ours[name] = float(np.mean([one["score"] for one in results]))
         theirs[name] = {choice: float(np.mean([one[choice] for one in fixed])) for choice in fixed[0]}
-        fair[name] = 100 * behind_the_best_elsewhere([one["score"] for one in found], fixed)
+        fair[name] = 100 * behind_the_best_elsewhere([one["score"] for one in results], fixed)
         known[name] = of_the_best_elsewhere(fixed)
         best = max(theirs[name], key=theirs[name].__getitem__)
-        told = {
+        summary = {
             "table": name,
             "handful": round(100 * ours[name], 1),
-            "methods": sorted({one["method"] for one in found}),
-            "seconds": round(float(np.mean([one["seconds"] for one in found])), 1),
+            "methods": sorted({one["method"] for one in results}),
+            "seconds": round(float(np.mean([one["seconds"] for one in results])), 1),
             "best fixed choice": f"{best} {100 * theirs[name][best]:.1f}",
             "load": round(os.getloadavg()[0], 1),
         }
-        if given.method:
-            held.extend(found)
-            told["accuracy"] = round(100 * float(np.mean([one["accuracy"] for one in found])), 1)
-            told["mean confidence"] = round(100 * float(np.mean([one["confidence"] for one in found])), 1)
-            told["answered at 0.8"] = round(100 * float(np.mean([one["answered"] for one in found])), 1)
-            told["right of these"] = round(
-                100 * sum(one["right"] for one in found) / max(sum(one["of"] for one in found), 1), 1
+        if options.method:
+            held.extend(results)
+            summary["accuracy"] = round(100 * float(np.mean([one["accuracy"] for one in results])), 1)
+            summary["mean confidence"] = round(100 * float(np.mean([one["confidence"] for one in results])), 1)
+            summary["answered at 0.8"] = round(100 * float(np.mean([one["answered"] for one in results])), 1)
+            summary["right of these"] = round(
+                100 * sum(one["right"] for one in results) / max(sum(one["of"] for one in results), 1), 1
             )
-        print(json.dumps(told), flush=True)
+        print(json.dumps(summary), flush=True)
     means = {choice: 100 * float(np.mean([theirs[name][choice] for name in names])) for choice in theirs[names[0]]}
     top = max(means, key=means.__getitem__)
     mean = mean_of(ours)
@@ -327,8 +327,11 @@ def main() -> None:
     print(json.dumps({"tables more than 3 below the best of all": far, "of": len(names)}))
     print(json.dumps({"as many of each fixed choice": {choice: times_far_below(theirs, choice) for choice in means}}))
     lost = sum(known[name] < max(theirs[name].values()) - 0.03 for name in names)
-    told = {"as many of the choice that was the best on the other draws of a table": lost, "its mean": mean_of(known)}
-    print(json.dumps(told))
+    summary = {
+        "as many of the choice that was the best on the other draws of a table": lost,
+        "its mean": mean_of(known),
+    }
+    print(json.dumps(summary))
     far = {name: round(gap, 1) for name, gap in fair.items() if gap < -3}
     print(json.dumps({"tables more than 3 below the best of the other draws": far, "of": len(names)}))
 

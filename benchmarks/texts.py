@@ -100,10 +100,10 @@ def ask_the_command(texts: list[str], known: list[Any], minutes: float) -> tuple
     with tempfile.TemporaryDirectory() as folder:
         data, model, out = (str(Path(folder) / name) for name in ("t.csv", "m.handful", "p.csv"))
         pl.DataFrame({"text": texts, "label": known}).write_csv(data)
-        told = _handful("fit", data, "--target", "label", "--minutes", minutes, "--model", model, "--json")
+        summary = _handful("fit", data, "--target", "label", "--minutes", minutes, "--model", model, "--json")
         _handful("predict", model, data, "-o", out)
         frame = pl.read_csv(out, schema_overrides={"predicted": pl.String})
-    return frame["predicted"].to_numpy(), frame["confidence"].to_numpy(), json.loads(told)["method"]
+    return frame["predicted"].to_numpy(), frame["confidence"].to_numpy(), json.loads(summary)["method"]
 
 
 def _handful(*words: object) -> str:
@@ -138,7 +138,7 @@ def measure(name: str, draws: int, race: float | None, encoder: Any) -> dict[str
         "rows": len(texts),
         "classes": len(np.unique(labels)),
         "handful": round(100 * float(np.mean(ours)), 1),
-        **{line: round(100 * float(np.mean(found)), 1) for line, found in scores.items()},
+        **{line: round(100 * float(np.mean(values)), 1) for line, values in scores.items()},
         "answered at 0.8": round(100 * float(np.mean(answered)), 1),
         "right of these": round(100 * float(np.nanmean([*right_of_sure, np.nan])), 1) if any(answered) else None,
         "methods": sorted(methods),
@@ -177,19 +177,19 @@ def main() -> None:
     parser.add_argument("--encoder", metavar="FOLDER")
     parser.add_argument("--neighbors", action="store_true")
     parser.add_argument("--only", nargs="*")
-    given = parser.parse_args()
+    options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    os.environ[ENVIRONMENT] = given.encoder or ""
-    encoder = find_encoder(given.encoder) if given.encoder else None
-    here = "HANDFUL_DEVDATA" in os.environ and not given.quick
-    names = (given.only or SETS) if here else ("generated",)
-    if given.neighbors:
+    os.environ[ENVIRONMENT] = options.encoder or ""
+    encoder = find_encoder(options.encoder) if options.encoder else None
+    here = "HANDFUL_DEVDATA" in os.environ and not options.quick
+    names = (options.only or SETS) if here else ("generated",)
+    if options.neighbors:
         for name in names:
             print(json.dumps(time_neighbors(name)), flush=True)
         return
     lines = []
     for name in names:
-        lines.append(measure(name, 1 if given.quick else given.draws, given.race, encoder))
+        lines.append(measure(name, 1 if options.quick else options.draws, options.race, encoder))
         print(json.dumps(lines[-1]), flush=True)
     numbers = [key for key in lines[0] if key == "handful" or "," in key]
     print(json.dumps({"means": {key: round(float(np.mean([line[key] for line in lines])), 2) for key in numbers}}))

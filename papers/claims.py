@@ -28,7 +28,7 @@ _LINE = re.compile(r"wsj_(\d\d)\d\d\S*\s+(\d+)")
 
 
 def cut_sections(corpus: str, sentences: Sequence[T], wanted: range) -> list[T] | None:
-    r"""Return the sentences of some sections, where a list beside the corpus tells which files they are from.
+    r"""Return the sentences of some sections, where a list next to the corpus names their files.
 
     Parameters
     ----------
@@ -64,10 +64,10 @@ def cut_sections(corpus: str, sentences: Sequence[T], wanted: range) -> list[T] 
         return None
     section_of: list[int] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        found = _LINE.fullmatch(line.strip())
-        if found is None:
+        match = _LINE.fullmatch(line.strip())
+        if match is None:
             raise FormatError(path, number, f"must be a file and its sentences, such as 'wsj_1900 12', got {line!r}.")
-        section_of += [int(found[1])] * int(found[2])
+        section_of += [int(match[1])] * int(match[2])
     if len(section_of) != len(sentences):
         raise FormatError(
             path, None, f"must list the {len(sentences):,} sentences of {corpus}, got {len(section_of):,}."
@@ -353,7 +353,7 @@ def run_paper(key: str, settings: Settings) -> list[Outcome]:
             because = f"quick run, reduced: {because}" if because else "quick run, reduced"
         made = ours is not None and bool(used & corpora_of(claim.id))
         if made:
-            because = "generated data in place of " + ", ".join(sorted(used & corpora_of(claim.id)))
+            because = "generated data instead of " + ", ".join(sorted(used & corpora_of(claim.id)))
         outcomes.append(Outcome(claim, ours, because, made))
     return outcomes
 

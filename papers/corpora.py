@@ -277,8 +277,8 @@ def find(name: str, role: Role = "data") -> Path:
     >>> find("classifieds")
     Traceback (most recent call last):
     ...
-    handful.errors.MissingDataError: catalog: the corpus 'classifieds' is not at hand (licence: not distributed).
-    Use what stands in for it: citations-train, citations-dev, citations-test, citations-unlabeled.
+    handful.errors.MissingDataError: catalog: the corpus 'classifieds' is not available (license: not distributed).
+    Use a substitute: citations-train, citations-dev, citations-test, citations-unlabeled.
     """
     entry = corpus(name)
     if not entry.files:
@@ -315,9 +315,9 @@ def how_to_get(entry: Corpus, file: CorpusFile | None = None) -> str:
     corpora...en_ewt-ud-dev.conllu.gz: the corpus 'en_ewt-ud-dev' is not in the data folder.
     Download it with `python -m papers data get en_ewt-ud-dev`, or set HANDFUL_DATA to the folder that has it.
     """
-    stand_ins = f" Use what stands in for it: {', '.join(entry.stand_ins)}." if entry.stand_ins else ""
+    stand_ins = f" Use a substitute: {', '.join(entry.stand_ins)}." if entry.stand_ins else ""
     if not entry.files:
-        return f"catalog: the corpus {entry.name!r} is not at hand (licence: {entry.license}).{stand_ins}"
+        return f"catalog: the corpus {entry.name!r} is not available (license: {entry.license}).{stand_ins}"
     path = data_folder() / (file or entry.files[0]).path
     if path.is_dir():
         return f"{path}: is a folder, where the corpus {entry.name!r} has a file. Move the folder away."
@@ -415,7 +415,7 @@ def download(name: str, *, retries: int = 2, progress: Progress | None = None) -
     retries : int, default=2
         How often a failed download is begun again, after 1, 2, ... seconds.
     progress : callable, optional
-        Is told of the bytes that came.
+        Called with the number of bytes read.
 
     Returns
     -------
@@ -431,7 +431,7 @@ def download(name: str, *, retries: int = 2, progress: Progress | None = None) -
 
     Notes
     -----
-    What comes is checked before it is stored under the catalogue's name; ``.gz`` files are packed here. A damaged
+    Downloads are checked before they are stored under the catalog's name; ``.gz`` files are compressed here. A damaged
     file is replaced.
 
     Examples
@@ -439,7 +439,7 @@ def download(name: str, *, retries: int = 2, progress: Progress | None = None) -
     >>> download("bnc")
     Traceback (most recent call last):
     ...
-    handful.errors.MissingDataError: catalog: the corpus 'bnc' is not at hand (licence: BNC). Use what stands ...
+    handful.errors.MissingDataError: catalog: the corpus 'bnc' is not available (license: BNC). Use a ...
     """
     entry = corpus(name)
     if entry.access == "replaced":

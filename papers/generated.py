@@ -463,7 +463,7 @@ APARTMENT_FIELDS: tuple[str, ...] = tuple(name for name in PHRASES if name.isupp
 """The twelve labels of `make_apartment_ads`."""
 
 APARTMENT_PROTOTYPES: dict[str, list[str]] = PROTOTYPES
-"""Three words for each of eleven fields and for the marks between fields; OTHER has none.
+"""Three words for each of eleven fields and for the punctuation between fields; OTHER has none.
 
 BOUNDARY is no field: a token tagged so takes the field before it.
 """
@@ -494,7 +494,7 @@ def make_apartment_ads(n_ads: int = 100, random_state: RandomState = None) -> li
     """Make apartment ads, each a sequence of runs of words that belong to one field.
 
     They stand in for the classified ads of Grenager, Klein and Manning (2005), which are not freely to be had:
-    twelve fields, lower case, long sticky runs with FEATURES in almost half of all words, marks between the runs,
+    twelve fields, lower case, long sticky runs with FEATURES in almost half of all words, punctuation between the runs,
     some phrases that stray into a run of another field,
     telephone numbers and the like collapsed into ``*phone*``, ``*email*``, ``*url*``, ``*date*`` and ``*time*``.
 

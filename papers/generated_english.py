@@ -490,7 +490,7 @@ class NounWriter(ABC):
         self._put(",", ",", "punct", head)
 
     def _conjuncts(self, head: int, noun_class: str) -> None:
-        """Write one or two more phrases beside the head: "and B", or ", B and C"."""
+        """Write one or two more phrases after the head: "and B", or ", B and C"."""
         if self._may(0.2):
             self._put(",", ",", "punct", head)
             self._hang(head, "conj", self._simple(noun_class))
@@ -913,7 +913,7 @@ def make_sense_contexts(
 ) -> list[Occurrence]:
     """Make contexts of ambiguous words, in the manner of a lexical-sample task.
 
-    A sense shows in the topic of the context, in topical words and in the words beside the target. Senses share
+    A sense shows in the topic of the context, in topical words and in the words next to the target. Senses share
     part of their collocations, and the first sense has about half of all contexts. The words of one sense occur
     together in changing pairs of groups, so unlabeled contexts link what the labeled ones leave apart.
 
@@ -942,42 +942,42 @@ def make_sense_contexts(
     >>> [len(one.senses) for one in made], {one.tokens[one.target] for one in made} <= {"bank", "banks"}
     ([1, 1, 0], True)
     """
-    who = "make_sense_contexts"
-    check_count(who, "n_labeled", n_labeled)
-    check_count(who, "n_unlabeled", n_unlabeled)
-    rng = source(who, random_state)
+    caller = "make_sense_contexts"
+    check_count(caller, "n_labeled", n_labeled)
+    check_count(caller, "n_unlabeled", n_unlabeled)
+    rng = source(caller, random_state)
     words = lexicon()
     made = []
     mark = f"{copy(rng).getrandbits(32):08x}"  # from a copy, since ids are no part of the sample
     chosen = DEFAULT_WORD_SENSES if word_senses is None else word_senses
     if not isinstance(chosen, Mapping):
-        raise ParameterError(f"{who}: word_senses must be a mapping, such as {{'bank.n': 3}}, got {chosen!r}.")
-    for word, given in chosen.items():
-        names = _sense_names(who, word, given)
+        raise ParameterError(f"{caller}: word_senses must be a mapping, such as {{'bank.n': 3}}, got {chosen!r}.")
+    for word, wanted in chosen.items():
+        names = _sense_names(caller, word, wanted)
         senses = _senses(word, names, words)
         for i in range(n_labeled + n_unlabeled):
             made.append(_context(word, f"{word}.{mark}.{i + 1:05d}", senses.pick(rng), i < n_labeled, words, rng))
     return made
 
 
-def _sense_names(who: str, word: str, given: int | Sequence[str]) -> list[str]:
+def _sense_names(caller: str, word: str, senses: int | Sequence[str]) -> list[str]:
     if not isinstance(word, str) or not word.strip():
-        raise ParameterError(f"{who}: a word must be a filled string, such as 'bank.n', got {word!r}.")
-    names = _listed(word, given)
+        raise ParameterError(f"{caller}: a word must be a filled string, such as 'bank.n', got {word!r}.")
+    names = _listed(word, senses)
     if not 2 <= len(set(names)) == len(names) <= _MOST_SENSES:
         raise ParameterError(
-            f"{who}: each word must have 2 to {_MOST_SENSES} different senses, got {given!r} for {word!r}."
+            f"{caller}: each word must have 2 to {_MOST_SENSES} different senses, got {senses!r} for {word!r}."
         )
     if not all(isinstance(name, str) and name.strip() for name in names):
-        raise ParameterError(f"{who}: the senses of {word!r} must have names, got {given!r}.")
+        raise ParameterError(f"{caller}: the senses of {word!r} must have names, got {senses!r}.")
     return names
 
 
-def _listed(word: str, given: int | Sequence[str]) -> list[str]:
+def _listed(word: str, senses: int | Sequence[str]) -> list[str]:
     """Return the names that were given, or as many as were asked for; none if it is neither."""
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        return [f"{word}%{i}" for i in range(1, min(int(given), _MOST_SENSES + 1) + 1)]
-    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else []
+    if isinstance(senses, int | np.integer) and not isinstance(senses, bool):
+        return [f"{word}%{i}" for i in range(1, min(int(senses), _MOST_SENSES + 1) + 1)]
+    return list(senses) if isinstance(senses, Iterable) and not isinstance(senses, str) else []
 
 
 def _senses(word: str, names: Sequence[str], words: Lexicon) -> Pool[_Sense]:

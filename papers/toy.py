@@ -65,8 +65,19 @@ def toy_table(degree: int, *, as_printed: bool = True) -> ToyTable:
     >>> toy_table(2, as_printed=False).distances.round(4).tolist()[:4]
     [0.7797, 0.7797, 0.7797, 0.7797]
     """
-    model = KernelPCAClassifier(degree=degree, preset="paper_toy" if as_printed else None, input="bipolar")
-    model.fit(TOY_ROWS, TOY_CLASSES)
-    projected, new = model.project(TOY_ROWS), model.project(TOY_NEW)
+    rows, new_row = _bipolar(TOY_ROWS), _bipolar(TOY_NEW)
+    model = KernelPCAClassifier(degree=degree).fit(rows, TOY_CLASSES)
+    if as_printed:  # coefficients sqrt(lambda) u to four significant digits, and no centering of new rows
+        alphas = model.coefficients_ * model.eigenvalues_
+        sizes = np.where(alphas == 0.0, 1.0, np.abs(alphas))
+        unit = 10.0 ** (np.floor(np.log10(sizes)) - 3)
+        model.coefficients_, model.offset_ = np.round(alphas / unit) * unit, np.zeros_like(model.offset_)
+        model.projected_ = model.project(rows)
+    projected, new = model.project(rows), model.project(new_row)
     distances = np.linalg.norm(projected - new, axis=1)
-    return ToyTable(degree, projected, new[0], distances, int(model.predict(TOY_NEW)[0]))
+    return ToyTable(degree, projected, new[0], distances, int(model.predict(new_row)[0]))
+
+
+def _bipolar(rows: np.ndarray) -> np.ndarray:
+    """Recode 0/1 to -1/+1 over the square root of the number of columns."""
+    return np.asarray((2.0 * rows - 1.0) / np.sqrt(rows.shape[1]))

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Machines are noisy: how long an example takes decides nothing, and the same examples run everywhere.
-settings.register_profile("house", deadline=None, derandomize=True)
-settings.load_profile("house")
+from handful.models.ensemble import Ensemble
 
-os.environ["HANDFUL_VECTORS"] = ""  # no encoder is at hand, whatever this machine has
+# Time limits depend on the machine; the same examples run everywhere.
+settings.register_profile("fixed", deadline=None, derandomize=True)
+settings.load_profile("fixed")
 
-os.environ["HANDFUL_CACHE"] = ""  # nor are embeddings kept
+os.environ["HANDFUL_VECTORS"] = ""  # no encoder, even if this machine has one
+os.environ["HANDFUL_CACHE"] = ""  # no cache of embeddings
 
 # Modules that tests import; not tests, and not to be imported a second time in search of doctests.
 collect_ignore = [
@@ -27,6 +28,13 @@ collect_ignore = [
     "studio_browser.py",
     "studio_pictures.py",
 ]
+
+
+@pytest.fixture(autouse=True)
+def small_ensembles(request, monkeypatch):
+    """Fit ensembles of a few trees: most tests ask what is done with a model, not how good it is."""
+    if "test_ensemble" not in request.node.nodeid:
+        monkeypatch.setitem(Ensemble.__init__.__kwdefaults__, "n_trees", 10)
 
 
 @pytest.fixture(scope="session")

@@ -51,5 +51,5 @@ def client(make_session):
     with_token = TestClient(studio.app(TOKEN), base_url=f"http://127.0.0.1:8000/{TOKEN}/", headers=OWN)
     with_token.studio = studio
     yield with_token
-    studio._panel_thread.end()
-    studio._panel_thread.join()
+    studio.measuring.end()
+    studio.measuring.join()

@@ -121,8 +121,8 @@ def attributes(model: Any, names: Sequence[str]) -> dict[str, Any]:
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 LABELS = np.array(["a", "b", "c"], dtype=object)
-VOTES = ["uniform", "distance", "gaussian", "rank", "dudani", "literal", "exponential"]
-METRICS = ["euclidean", "manhattan", "chebyshev", "minkowski"]
+VOTES = ["uniform", "distance", "gaussian", "rank", "dudani", "literal"]
+METRICS = ["euclidean", "manhattan"]
 
 
 def grid(name: str, n: int = 90, d: int = 3, high: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -183,7 +183,7 @@ def cnn() -> dict[str, Any]:
     for ties in ("first", "all"):
         out[f"ties={ties}"] = _condensed(lambda t=ties: CondensedNN(n_neighbors=1, ties=t, max_passes=None), names)
     for metric in METRICS:
-        out[f"metric={metric}"] = _condensed(lambda m=metric: CondensedNN(n_neighbors=2, metric=m, p=3.0), names)
+        out[f"metric={metric}"] = _condensed(lambda m=metric: CondensedNN(n_neighbors=2, metric=m), names)
     return out
 
 

@@ -54,7 +54,7 @@ def wsj_sample() -> Tagged:
 def wsj_sections(n_sentences: int) -> Tagged:
     """Return words and tags from section 2 of the WSJ on, where the user has put the treebank.
 
-    Where section 2 begins is told by a list of files (see `papers.claims`); without one, after 3,914 sentences,
+    A list of files defines where section 2 begins (see `papers.claims`); without one, after 3,914 sentences,
     which sections 00 and 01 hold.
     """
     sentences = list(load("ptb-wsj-pos-train"))
@@ -79,7 +79,7 @@ def coarse(tags: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def news() -> list[list[str]]:
-    """Return all news text at hand, with quotes and brackets as the treebank writes them."""
+    """Return all installed news text, with quotes and brackets as the treebank writes them."""
     sentences = []
     for name in _NEWS:
         try:
@@ -161,7 +161,7 @@ def transition_shares(tags: Sequence[Sequence[str]], labels: Sequence[str]) -> n
 
 
 def draw_transitions(path: Path, gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> Path:
-    """Draw the two transition matrices side by side; darker is more frequent.
+    """Draw the two transition matrices; darker is more frequent.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ class _Bench:
         return float(np.mean(scores))
 
     def attempt(self, ids: Sequence[str], experiment: Callable[[], Mapping[str, float]]) -> None:
-        """Run an experiment; where its data is not at hand, say so for each of its claims."""
+        """Run an experiment; if its data is missing, report so for each of its claims."""
         try:
             self.values.update(self.settings.kept(f"haghighi2006 {ids[0]}", experiment))
         except MissingDataError as error:
@@ -286,8 +286,8 @@ def _english(
         values[f"{name}-{kind}"] = accuracy(tags, predicted)
         values[f"{name}-{kind}-others"] = accuracy(tags, predicted, typical, words)
     values[f"{name}-gain"] = values[f"{name}-sim"] - values[f"{name}-proto"]
-    shares = {(a, b): 100 * share for a, b, _, share in confusions(tags, predicted, top=len(labels) ** 2)}
-    values.update({f"{name}-confusion-{a}-{b}".lower(): shares.get((a, b), 0.0) for a, b in _CONFUSIONS})
+    rates = {(a, b): 100 * rate for a, b, _, rate in confusions(tags, predicted, top=len(labels) ** 2)}
+    values.update({f"{name}-confusion-{a}-{b}".lower(): rates.get((a, b), 0.0) for a, b in _CONFUSIONS})
     return values, predicted
 
 
@@ -348,12 +348,12 @@ def _citations(bench: _Bench) -> dict[str, float]:
     similarity = _topic_similarity([*words, *parts["unlabeled"][0]])
     values = _fields(bench, "citations", words, gold, prototypes, labels, similarity)
     # supervised with part of the labels, on the test citations and the labeled ones
-    for share in (25, 100):
-        n = len(train_words) * share // 100
+    for rate in (25, 100):
+        n = len(train_words) * rate // 100
         text = [*parts["test"][0], *train_words[:n]]
         tagger = bench.tagger(None, order=1, labels=labels, spelling=False)
         tagger = bench.fit(tagger, text, [*[None] * len(gold), *train_tags[:n]])
-        values[f"citations-labels-{share}"] = accuracy(gold, tagger.predict(parts["test"][0]))
+        values[f"citations-labels-{rate}"] = accuracy(gold, tagger.predict(parts["test"][0]))
     values["citations-labels-for-bound"] = values["citations-bound"] - values["citations-labels-25"]
     return values
 

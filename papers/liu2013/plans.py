@@ -12,10 +12,10 @@ import numpy as np
 from handful.data.columns import infer_columns, read_values
 from handful.data.table import Table
 from handful.errors import MissingDataError, require
-from handful.kernels.distances import make_heap
-from handful.kernels.ordinal import rank_and_label
+from handful.kernels.distances import Rule
+from handful.kernels.ordinal import Ordinal, rank_and_label
 from handful.neighbors.ordinal import OrdinalKNN
-from handful.neighbors.rows import Rule, dense_rows
+from handful.neighbors.rows import from_dense
 from handful.parallel import map_reduce
 from papers.claims import Findings, Settings, save_animation, save_picture
 from papers.corpora import all_corpora, load
@@ -45,22 +45,11 @@ def insert_true_labels(X: np.ndarray, few: np.ndarray, y: np.ndarray, order: np.
         `few`, with predictions where it had none.
     """
     labeled, waiting = np.flatnonzero(few != -1), np.flatnonzero(few == -1)
-    n_classes = int(y.max()) + 1
-    rule = Rule.of("euclidean", 2.0, "uniform", "first")
+    settings = Ordinal(1, Rule.of("euclidean", "uniform"), 0.5, 1.0, 1)
+    codes, true_codes = few[labeled].astype(np.int32), y[waiting].astype(np.int32)
+    given_order = {} if order is None else {"order": order}
     taken, predicted, *_ = rank_and_label(
-        dense_rows(X),
-        labeled,
-        few[labeled].astype(np.int32),
-        waiting,
-        np.empty(0, dtype=np.int64) if order is None else order,
-        make_heap(len(waiting), 1, n_classes, False),
-        n_classes,
-        rule.metric,
-        rule.vote,
-        1.0,
-        1.0,
-        1,
-        y[waiting].astype(np.int32),
+        from_dense(X), labeled, codes, waiting, settings, true_codes=true_codes, **given_order
     )
     guess = few.copy()
     guess[waiting[taken]] = predicted

@@ -15,7 +15,7 @@ from handful.comparison.statistics import error_reduction, mcnemar
 from handful.data.records import Sentence
 from handful.errors import MissingDataError, Step, require
 from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
-from handful.neighbors.rows import MetricName, Nominal, StoredRowsClassifier, Ties, Vote, encode_rows
+from handful.neighbors.rows import Categorical, MetricName, StoredRowsClassifier, Ties, Vote, encode_rows
 from handful.neighbors.tri_training import TriTraining
 from handful.params import Count
 from handful.representations.brown import BrownClusters
@@ -52,7 +52,7 @@ class Parts:
     test: Tagged
 
     def first(self, n_sentences: int) -> Parts:
-        """Return the same with at most so many sentences in each part."""
+        """Return the same with at most `n` sentences in each part."""
         cut = [(words[:n_sentences], tags[:n_sentences]) for words, tags in (self.base, self.labeled, self.test)]
         return Parts(self.name, *cut)
 
@@ -73,7 +73,7 @@ def ewt() -> Parts:
 def wsj_sections() -> Parts:
     """Return sections 0-18, 19 and 22-24 of the WSJ, where the user has put the treebank.
 
-    Where a section of sections 19-21 ends is told by a list of files (see `papers.claims`); without one, 19 is the
+    A list of files defines where each of sections 19-21 ends (see `papers.claims`); without one, 19 is the
     first 1,844 of 5,527 sentences.
     """
     train, test = (_columns(load(f"ptb-wsj-pos-{p}"), "pos") for p in ("train", "test"))
@@ -99,12 +99,12 @@ def brown_words() -> Words:
 
 
 def clustering_text(brown: Words) -> list[Sequence[str]]:
-    """Return what the words are clustered on: the Brown corpus, and the news where they are at hand."""
+    """Return what the words are clustered on: the Brown corpus, and the news if they are installed."""
     return [*brown, *news()]
 
 
 def first_words(words: Words, n_words: int) -> Words:
-    """Return the first sentences with together at most so many words, but at least one sentence.
+    """Return the first sentences with at most `n_words` words in all, but at least one sentence.
 
     Examples
     --------
@@ -132,8 +132,7 @@ class PlainNN(StoredRowsClassifier):
     """
 
     metric: MetricName = "euclidean"
-    p: float = 2.0
-    nominal: Nominal = "auto"
+    categorical: Categorical = "auto"
 
     def __init__(self, n_neighbors: Count = 1, vote: Vote = "uniform", ties: Ties = "first") -> None:
         self.n_neighbors = n_neighbors
@@ -205,8 +204,8 @@ def fit(kind: str, options: Options, rows: np.ndarray, labels: np.ndarray, unlab
 
 def answers(model: Any, options: Options, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the winning label of each row and its share of the votes."""
-    shares = model.predict_proba(weigh(rows, options.tag_weight))
-    return model.classes_[shares.argmax(axis=1)], shares.max(axis=1)
+    probabilities = model.predict_proba(weigh(rows, options.tag_weight))
+    return model.classes_[probabilities.argmax(axis=1)], probabilities.max(axis=1)
 
 
 def choose(
@@ -242,10 +241,10 @@ def choose(
         right, with_share = 0, np.zeros(len(SHARES))
         for train, judge in splits:
             model = fit(kind, options, rows[train], labels[train], unlabeled)
-            winners, shares = answers(model, options, rows[judge])
+            winners, probabilities = answers(model, options, rows[judge])
             right += int((winners == labels[judge]).sum())
             for i, least in enumerate(SHARES):
-                kept = np.where(shares < least, rows[judge, 0], winners)
+                kept = np.where(probabilities < least, rows[judge, 0], winners)
                 with_share[i] += (kept == labels[judge]).sum()
         if right > most:
             best, most, found_shares = options, right, with_share
@@ -421,11 +420,11 @@ class Experiment:
             chosen[kind] = choose(kind, self.T, self.gold_T, some, splits, self.grid)
             options = chosen[kind].options
             model = fit(kind, options, self.T, self.gold_T, self.U)
-            winners, shares = answers(model, options, self.test)
+            winners, probabilities = answers(model, options, self.test)
             right[kind] = winners == self.gold
             scores[f"{kind}-points"] = len(model.stored_codes_)
             if kind == "scnn":
-                kept = np.where(shares < chosen[kind].min_share, base, winners)
+                kept = np.where(probabilities < chosen[kind].min_share, base, winners)
                 right["fallback"] = kept == self.gold
                 scores["fallback-changed"] = int((kept != base).sum())
         self._tri_training(chosen["wcnn"].options, right, scores)
@@ -458,7 +457,7 @@ class Experiment:
             scores[f"{kind}-taken"] = int((model.labeled_iter_ > 0).sum())
 
     def _crossed(self, scores: dict[str, float]) -> dict[str, np.ndarray]:
-        """Let the tagger's own training sentences teach the classifier too, tagged by taggers that did not see them."""
+        """Also train the classifier on the tagger's own training sentences, tagged by taggers that did not see them."""
         words, tags = self.parts.base
         n, n_folds = len(words), 2 if self.settings.quick else _N_CROSSED
         rows, gold = [], []

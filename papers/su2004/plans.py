@@ -92,11 +92,11 @@ def unlabeled_contexts(
     data : Senseval
         Its words are looked for, its contexts are not collected again.
     tagger : CRF
-        Tells the part of speech of what was found.
+        Function that returns the part of speech.
     quick : bool
         Whether to read less.
     progress : callable or None
-        Told of the sentences read.
+        Called with the number of sentences read.
 
     Returns
     -------

@@ -17,11 +17,11 @@ from papers.corpora import data_folder, load
 from papers.suzuki2011.texts import Names, read_clusters, read_news, train_tagger
 
 SAMPLE_BECAUSE = (
-    "3,200 training sentences of the freely available sample in place of 39,832, other test sentences, and a parser of "
+    "3,200 training sentences of the freely available sample instead of 39,832, other test sentences, and a parser of "
     "order 1"
 )
 WHOLE_BECAUSE = "the printed sections (02-21, 22 and 23) with tags of a tagger of ours, and a parser of order 1"
-"""What the reasons of ``paper.toml`` say of the sample, and what takes its place where the sections are at hand."""
+"""Reasons in ``paper.toml`` about the sample, and their replacement if the sections are installed."""
 
 COARSE, FINE = 135.0, 1e5  # 1,000 and 100,000 in the paper; 135 leaves fewer than 50,000 condensed features here
 # Chosen on the development trees of the sample, a few values each: strength and rate of the base models; discount and
@@ -184,7 +184,7 @@ def tagged_unseen(gold: Treebank, *, progress: Progress | None = None) -> Treeba
     gold : Treebank
         Trees with the tags of people in the column ``xpos``.
     progress : callable, optional
-        Told of the tenths of the training trees that are tagged.
+        Called with the number of tenths of the training trees that are tagged.
 
     Returns
     -------
@@ -214,11 +214,11 @@ def retagged(trees: Sequence[Tree], tags: Sequence[Sequence[str]]) -> list[Tree]
     list of Tree
         With the same heads and labels.
     """
-    found = []
+    tagged = []
     for tree, row in zip(trees, tags, strict=True):
         columns = dict(tree.sentence.columns) | {"xpos": tuple(row), "upos": ("_",) * len(row)}
-        found.append(Tree(Sentence(tree.sentence.tokens, columns), tree.heads, tree.labels))
-    return found
+        tagged.append(Tree(Sentence(tree.sentence.tokens, columns), tree.heads, tree.labels))
+    return tagged
 
 
 def _tagged_sentences(trees: Sequence[Tree]) -> list[Sentence]:
@@ -237,7 +237,7 @@ def read_tagged_news(
     n_tokens : int, optional
         About how many tokens to read; all by default.
     progress : callable, optional
-        Told of the sentences tagged.
+        Called with the number of sentences tagged.
 
     Returns
     -------
@@ -249,7 +249,7 @@ def read_tagged_news(
 
 
 def whole_treebank() -> bool:
-    """Tell whether the sections of the Penn Treebank are in the data folder, so that they are read in place of the sample."""
+    """Return whether the sections of the Penn Treebank are in the data folder and replace the sample."""
     return all((data_folder() / name).exists() for name in _WHOLE)
 
 

@@ -113,7 +113,7 @@ class Task:
     def retrain(
         self, counted: Counted, name: str, resolution: float, n_tokens: int, *, test: bool = False, every: int = 1
     ) -> Point:
-        """Bin at a resolution, train again on one in so many sentences, and score."""
+        """Bin at a resolution, train again on every N-th sentence, and score."""
         settings = retraining(name, resolution, every=every)
         if self.quick:
             settings["max_iter"] = 15

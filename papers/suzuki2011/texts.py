@@ -97,7 +97,7 @@ def read_news(tagger: CRF, n_tokens: int | None = None, *, progress: Progress | 
     n_tokens : int, optional
         About how many tokens to read; all by default.
     progress : callable, optional
-        Told of the sentences tagged.
+        Called with the number of sentences tagged.
 
     Returns
     -------
@@ -199,9 +199,9 @@ def read_sources(n_labeled: int = N_LABELED, n_unlabeled: int = N_UNLABELED, n_t
         whole = (" ".join(s.tokens).lower() for s in load(name) if len(s) >= _SHORTEST)
         sentences = list(islice(whole, n_learn + n_test))
         # labeled sentences are spread over the text, since its beginning is one article
-        given = set(np.linspace(0, n_learn - 1, n_labeled).astype(int).tolist())
+        labeled = set(np.linspace(0, n_learn - 1, n_labeled).astype(int).tolist())
         learn += sentences[:n_learn]
-        labels += [name if k in given else None for k in range(n_learn)]
+        labels += [name if k in labeled else None for k in range(n_learn)]
         test += sentences[n_learn:]
         answers += [name] * len(sentences[n_learn:])
     bag = CountVectorizer(ngram_range=(1, 2), min_df=2, token_pattern=r"[^ ]+", lowercase=False, binary=True)
@@ -221,8 +221,8 @@ def measure_sources(rows: Rows) -> dict[str, float]:
     dict of str to float
         Accuracy in percent and number of weights of both, by claim.
     """
-    given = np.flatnonzero(rows.labels != None)  # noqa: E711 - element by element
-    base = LogisticRegression(max_iter=1000).fit(rows.learn[given], rows.labels[given].astype(str))
+    labeled = np.flatnonzero(rows.labels != None)  # noqa: E711 - element by element
+    base = LogisticRegression(max_iter=1000).fit(rows.learn[labeled], rows.labels[labeled].astype(str))
     model = CondensedFeatureClassifier(discount=DISCOUNT, resolution=RESOLUTION, strength=STRENGTH)
     model.fit(rows.learn, rows.labels)
     plain = 100 * float(np.mean(base.predict(rows.test) == rows.answers))

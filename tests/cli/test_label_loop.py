@@ -494,7 +494,7 @@ def test_an_interrupted_budget_tells_how_many_draws_it_is_of(capsys, table, monk
 def test_interrupted_doubts_end_with_130(capsys, table, corpus, monkeypatch, of, options):
     from handful.active import label_errors
 
-    name = "class_proba" if of == "labels" else "_taught"
+    name = "class_proba" if of == "labels" else "_trained"
     words = ("check", table, "--target", "kind") if of == "labels" else ("check", corpus)
     work, asked = getattr(label_errors, name), []
 

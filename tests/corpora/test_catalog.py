@@ -116,7 +116,7 @@ def test_the_data_folder_is_the_variable_or_the_cache(monkeypatch, tmp_path):
     [
         ("en_ewt-ud-dev", ["`python -m papers data get en_ewt-ud-dev`", "HANDFUL_DATA"]),
         ("brown-pos", ["must be supplied", "brown.zip", "non-commercial", "HANDFUL_DATA"]),
-        ("ptb-wsj-pos-train", ["LDC99T42", "must be supplied", "stands in for it: wsj-sample-pos."]),
+        ("ptb-wsj-pos-train", ["LDC99T42", "must be supplied", "a substitute: wsj-sample-pos."]),
     ],
 )
 def test_a_missing_corpus_says_where_it_belongs_and_how_to_get_it(folder, name, parts):
@@ -139,7 +139,7 @@ def test_a_missing_second_file_is_named(folder):
 
 
 def test_a_replaced_corpus_names_its_stand_ins(folder):
-    with pytest.raises(MissingDataError, match="Use what stands in for it: zh_gsd-ud1-train, zh_gsd-ud1-dev"):
+    with pytest.raises(MissingDataError, match="Use a substitute: zh_gsd-ud1-train, zh_gsd-ud1-dev"):
         load("ctb")
     assert "\n" not in how_to_get(corpus("ctb"))
 

@@ -237,7 +237,7 @@ def test_what_may_not_be_downloaded_must_be_supplied(folder, small_corpus):
 def test_unknown_and_replaced_corpora_are_refused(folder):
     with pytest.raises(ParameterError, match="Did you mean 'wine'"):
         download("vine")
-    with pytest.raises(MissingDataError, match="Use what stands in for it"):
+    with pytest.raises(MissingDataError, match="Use a substitute"):
         download("bllip")
 
 

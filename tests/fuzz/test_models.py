@@ -136,16 +136,16 @@ def test_a_model_that_does_not_fit_into_memory_is_told(tmp_path, monkeypatch):
         handful.load(tmp_path / "model")
 
 
-def test_a_value_of_a_nominal_column_is_no_array():
+def test_a_value_of_a_categorical_column_is_no_array():
     import numpy as np
 
     from handful.errors import DataError
     from handful.neighbors.ordinal import OrdinalKNN
 
-    model = OrdinalKNN(nominal=[0]).fit([["red", 1.0], ["blue", 2.0]], ["a", "b"])
-    assert model.nominal_values_ == [["red", "blue"]]
-    with pytest.raises(DataError, match="nominal_values_ must hold strings and numbers alone, got an array"):
-        OrdinalKNN._from_state({**model._state(), "nominal_values_": [["red", np.array(["blue"])]]})
+    model = OrdinalKNN(categorical=[0]).fit([["red", 1.0], ["blue", 2.0]], ["a", "b"])
+    assert model.categorical_values_ == [["red", "blue"]]
+    with pytest.raises(DataError, match="categorical_values_ must hold strings and numbers alone, got an array"):
+        OrdinalKNN._from_state({**model._state(), "categorical_values_": [["red", np.array(["blue"])]]})
 
 
 def test_what_stands_inside_must_go_with_what_it_stands_in():

@@ -174,39 +174,12 @@ def test_no_kernel_asks_numba_itself_to_compile():
     assert [p.name for p in KERNELS.parent.glob("*.py") if p != KERNELS and "numba import njit" in p.read_text()] == []
 
 
-def test_threads_are_started_for_a_kernel_that_calls_a_parallel_one_out_of_the_cache(tmp_path):
-    package = tmp_path / "kernels"
-    package.mkdir()
-    for source in (KERNELS, Path(cache.__file__)):
-        (package / source.name).write_text(source.read_text())
-    (package / "inner.py").write_text(
-        "import numpy as np\nfrom numba import prange\nfrom kernels import njit\n\n\n"
-        "@njit(cache=True, parallel=True)\ndef fill(out):\n    for i in prange(len(out)):\n        out[i] = i\n"
-    )
-    (package / "outer.py").write_text(
-        "from kernels import njit\nfrom kernels.inner import fill\n\n\n"
-        "@njit(cache=True)\ndef total(out):\n    fill(out)\n    return out.sum()\n"
-    )
-
-    def run(module: str, name: str) -> str:
-        program = f"import numpy as np; from kernels.{module} import {name}; print({name}(np.zeros(5)))"
-        done = subprocess.run(
-            [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False, env=BESIDE
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
-
-    assert run("inner", "fill") == "None"
-    assert run("outer", "total") == "10.0"  # compiled here, against the cached kernel
-    assert run("outer", "total") == "10.0"  # all of it out of the cache
-
-
 def test_an_untested_numba_is_used_as_it_is(tmp_path):
     program = (
         "import numba\n"
         "numba.version_info = numba.version_info._replace(short=(99, 0))\n"
-        "from handful.kernels import njit\nfrom handful.kernels.distances import Metric, root\n"
-        "print(root(4.0, Metric(0, 2.0)), root._cache._cache_file.__class__.__name__)"
+        "from handful.kernels import njit\nfrom handful.kernels.distances import root\n"
+        "print(root(4.0, 0), root._cache._cache_file.__class__.__name__)"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environment)

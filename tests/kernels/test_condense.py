@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.kernels import distances as votes
-from handful.kernels.condense import FIRST, UNSURE, WRONG, condense
-from handful.kernels.distances import EUCLIDEAN, WORTH_THREADS, Metric, make_heap
-from handful.neighbors.rows import dense_rows, distinct, take
-
-METRIC = Metric(EUCLIDEAN, 2.0)
+from handful.kernels.condense import FIRST, UNSURE, WRONG, condense_distinct
+from handful.kernels.distances import WORTH_THREADS, Rule
+from handful.neighbors.rows import distinct, from_dense, take_rows
 
 
-def plain_loop(X, codes, k, min_confidence, max_passes, max_kept):
+def plain_loop(X, codes, k, min_confidence, max_passes):
     kept, reasons, passes = [], [], []
     turn = 0
     while turn != max_passes:
@@ -22,8 +19,6 @@ def plain_loop(X, codes, k, min_confidence, max_passes, max_kept):
         for i in range(len(X)):
             if i in kept:
                 continue
-            if max_kept and len(kept) == max_kept:
-                return kept, reasons, passes
             if kept:
                 d = np.sqrt(((X[kept] - X[i]) ** 2).sum(axis=1))
                 near = np.argsort(d, kind="stable")[:k]
@@ -43,26 +38,24 @@ def plain_loop(X, codes, k, min_confidence, max_passes, max_kept):
     return kept, reasons, passes
 
 
-def run(X, codes, k, min_confidence, max_passes, max_kept, collapse):
-    rows, which = dense_rows(X), np.arange(len(X))
+def run(X, codes, k, min_confidence=0.0, max_passes=1, collapse=False):
+    rows, which = from_dense(X), np.arange(len(X))
     if collapse:
         first, which = distinct(rows)
-        rows = take(rows, first)
-    near = make_heap(len(rows.dense), k, int(codes.max()) + 1, False)
-    return condense(
-        rows, which, codes, near, METRIC, votes.UNIFORM, False, min_confidence, max_passes, max_kept or len(X)
-    )  # fmt: skip
+        rows = take_rows(rows, first)
+    rule = Rule.of("euclidean", "uniform")
+    return condense_distinct(rows, which, codes, k, rule, min_confidence=min_confidence, max_passes=max_passes)
 
 
 @pytest.mark.parametrize(("k", "min_confidence"), [(1, 0.0), (3, 0.0), (3, 0.7)])
-@pytest.mark.parametrize(("max_passes", "max_kept"), [(1, 0), (0, 0), (1, 40)])
-def test_equals_a_plain_loop_over_many_blocks(k, min_confidence, max_passes, max_kept):
+@pytest.mark.parametrize("max_passes", [1, None])
+def test_equals_a_plain_loop_over_many_blocks(k, min_confidence, max_passes):
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 3, size=900).astype(np.int32)
     X = (rng.normal(size=(900, 2)) * 4 + 3 * codes[:, None]).round()  # many identical rows and equal distances
-    kept, reasons, passes = plain_loop(X, codes, k, min_confidence, max_passes or -1, max_kept)
+    kept, reasons, passes = plain_loop(X, codes, k, min_confidence, max_passes)
     for collapse in (False, True):
-        got = run(X, codes, k, min_confidence, max_passes, max_kept, collapse)
+        got = run(X, codes, k, min_confidence, max_passes, collapse)
         assert got[0].tolist() == kept
         assert got[1].tolist() == reasons
         assert got[2].tolist() == passes
@@ -73,12 +66,12 @@ def test_threads_give_what_one_thread_gives():
     n, d = 3000, 10
     codes = rng.integers(0, 2, size=n).astype(np.int32)
     X = rng.normal(size=(n, d)) + 0.5 * codes[:, None]
-    kept = run(X, codes, 1, 0.0, 1, 0, collapse=False)[0]
+    kept = run(X, codes, 1)[0]
     assert 256 * len(kept) * d > WORTH_THREADS  # the last blocks were shared out
-    assert kept.tolist() == plain_loop(X, codes, 1, 0.0, 1, 0)[0]
+    assert kept.tolist() == plain_loop(X, codes, 1, 0.0, 1)[0]
 
 
 def test_huge_numbers_overflow_into_the_farthest_place():
     X = np.array([[0.0], [1e200], [1e200], [-1e200]])
-    kept = run(X, np.array([0, 1, 1, 0], dtype=np.int32), 1, 0.0, 1, 0, collapse=False)[0]
+    kept = run(X, np.array([0, 1, 1, 0], dtype=np.int32), 1)[0]
     assert kept.tolist() == [0, 1]

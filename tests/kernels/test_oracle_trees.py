@@ -8,7 +8,7 @@ from oracles import enumerated_trees as trees
 
 from handful.kernels.trees import pair_starts
 from handful.linear.structure import feature_counts
-from handful.linear.tree import PartFeatures, Tree
+from handful.linear.tree import PartFeatures, TreeStructure
 
 # -- problems ---------------------------------------------------------------------------------------------------------
 
@@ -119,7 +119,7 @@ def structure_of(arc, sibling, projective, single_root):
     ends = begins + [part[-1] not in (0, part[0]) for part in parts]  # nothing is its own head or the head of the root
     features = PartFeatures(begins.astype(np.int32), np.empty(0), begins, ends)
     order = 1 if sibling is None else 2
-    tree = Tree(
+    tree = TreeStructure(
         np.array([0, n]), lambda _: features, len(parts), order=order, projective=projective, single_root=single_root
     )
     return tree, np.array(weights), parts

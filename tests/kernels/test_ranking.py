@@ -5,21 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from handful.kernels import distances as votes
-from handful.kernels.distances import (
-    CHEBYSHEV,
-    EUCLIDEAN,
-    MANHATTAN,
-    MINKOWSKI,
-    TILE,
-    WORTH_THREADS,
-    Metric,
-    make_heap,
-)
-from handful.kernels.ordinal import _exp, rank_and_label
-from handful.neighbors.rows import dense_rows
+from handful.kernels.distances import TILE, WORTH_THREADS, Rule
+from handful.kernels.ordinal import Ordinal, _exp, rank_and_label
+from handful.neighbors.rows import from_dense
 
-NORMS = {EUCLIDEAN: 2, MANHATTAN: 1, CHEBYSHEV: np.inf, MINKOWSKI: 3}
+NORMS = {"euclidean": 2, "manhattan": 1}
 
 
 def factor(x, members, codes, sigma, norm):
@@ -50,13 +40,10 @@ def from_scratch(X, labeled, codes, waiting, sigma, norm, batch):
     return order, factors, labels
 
 
-def run(X, labeled, codes, waiting, sigma, metric, batch, n_classes, answers=()):
-    near = make_heap(len(waiting), 1, n_classes, False)
-    empty = np.empty(0, dtype=np.int64)
-    given = np.array(answers, dtype=np.int32)
-    return rank_and_label(
-        dense_rows(X), labeled, codes, waiting, empty, near, n_classes, metric, votes.UNIFORM, sigma, 1.0, batch, given
-    )  # fmt: skip
+def run(X, labeled, codes, waiting, sigma, metric="euclidean", batch=1, answers=()):
+    settings = Ordinal(1, Rule.of(metric, "uniform"), 0.5 / sigma**2, 1.0, batch)
+    true_codes = np.array(answers, dtype=np.int32)
+    return rank_and_label(from_dense(X), labeled, codes, waiting, settings, true_codes=true_codes)
 
 
 def clouds(n, d, n_classes, n_labeled, seed):
@@ -68,12 +55,12 @@ def clouds(n, d, n_classes, n_labeled, seed):
     return X, labeled, codes[labeled], np.setdiff1d(rows, labeled)
 
 
-@pytest.mark.parametrize("code", NORMS)
+@pytest.mark.parametrize("metric", NORMS)
 @pytest.mark.parametrize("batch", [1, 7])
-def test_equals_computation_from_scratch(code, batch):
-    X, labeled, codes, waiting = clouds(2 * TILE + 30, 3, 3, 3, seed=code)
-    order, factors, labels = from_scratch(X, labeled, codes, waiting, 0.8, NORMS[code], batch)
-    got = run(X, labeled, codes, waiting, 0.8, Metric(code, 3.0), batch, 3)
+def test_equals_computation_from_scratch(metric, batch):
+    X, labeled, codes, waiting = clouds(2 * TILE + 30, 3, 3, 3, seed=len(metric))
+    order, factors, labels = from_scratch(X, labeled, codes, waiting, 0.8, NORMS[metric], batch)
+    got = run(X, labeled, codes, waiting, 0.8, metric, batch)
     assert waiting[got[0]].tolist() == order
     np.testing.assert_allclose(got[3], factors, rtol=1e-9)
     assert got[1].tolist() == labels
@@ -82,7 +69,7 @@ def test_equals_computation_from_scratch(code, batch):
 def test_threads_give_what_one_thread_gives():
     X, labeled, codes, waiting = clouds(1050, 1000, 2, 1, seed=9)
     assert len(waiting) * X.shape[1] > WORTH_THREADS
-    got = run(X, labeled, codes, waiting, 20.0, Metric(EUCLIDEAN, 2.0), 1, 2)
+    got = run(X, labeled, codes, waiting, 20.0)
     stored, stored_codes = np.concatenate([labeled, waiting[got[0]]]), np.concatenate([codes, got[1]])
     for step in (0, 1, 300, 1000):
         x, known = X[waiting[got[0][step]]], stored[: 2 + step]
@@ -95,7 +82,7 @@ def test_threads_give_what_one_thread_gives():
 def test_answers_are_stored_instead_of_predictions():
     X = np.array([[0.0], [10.0], [1.0], [1.5]])
     labeled, codes, waiting = np.array([0, 1]), np.array([0, 1], dtype=np.int32), np.array([2, 3])
-    got = run(X, labeled, codes, waiting, 1.0, Metric(EUCLIDEAN, 2.0), 1, 2, answers=[1, 0])
+    got = run(X, labeled, codes, waiting, 1.0, answers=[1, 0])
     # Row 2 is predicted as 0 but stored as 1, and row 3, whose nearest it is, is therefore predicted as 1.
     assert (got[0].tolist(), got[1].tolist()) == ([0, 1], [0, 1])
 

@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles.confident_learning import confident_joint, thresholds
 
-from handful.active.estimates import stratified_folds, train_and_test
+from handful.active.estimates import train_and_test
 from handful.active.label_errors import class_thresholds, confident_classes, find_label_errors, find_tag_errors
 from handful.active.query import ActiveLearner
 from handful.errors import DataError, ParameterError
+from handful.neighbors.rows import stratified_folds
 
 
 @given(

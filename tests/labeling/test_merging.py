@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from handful.active.merge import ROW, Conflict, merge_labels, row_marks, tickets
+from handful.active.merge import ROW, Conflict, merge_labels, row_fingerprints, tickets
 from handful.errors import DataError
 
 
@@ -19,7 +19,7 @@ def test_labels_come_home_by_number_and_content():
     done = merge_labels(data(), {"todo": todo([3, 1, 4], ["r", "q", ""])}, "y")
     assert done.frame["y"].to_list() == ["p", "q", None, "r", None]
     assert done.frame.drop("y").equals(data().drop("y"))
-    assert (done.n_new, done.n_same, done.n_empty, done.n_changed, done.conflicts, done.strangers) == (
+    assert (done.n_new, done.n_same, done.n_empty, done.n_changed, done.conflicts, done.unmatched) == (
         2,
         0,
         1,
@@ -63,7 +63,7 @@ def test_two_people_who_disagree_decide_nothing(prefer_new):
 def test_rows_of_another_table_are_told():
     came = pl.concat([todo([1], ["q"]).drop(ROW), pl.DataFrame({"x": ["7"], "name": ["z"], "y": ["q"]})])
     done = merge_labels(data(), {"todo": came}, "y")
-    assert (done.n_new, done.strangers) == (1, [("todo", 1)])
+    assert (done.n_new, done.unmatched) == (1, [("todo", 1)])
     with pytest.raises(DataError, match="todo: at least one row must be a row of the data, got 1 others"):
         merge_labels(data(), {"todo": came[1:]}, "y")
     with pytest.raises(DataError, match="todo: the file must have the column 'y' of labels, got 'x', 'name'"):
@@ -92,20 +92,20 @@ def test_types_of_the_label_column_stay_where_labels_fit():
 def test_marks_do_not_depend_on_labels_order_of_columns_or_spelling_of_numbers():
     one = pl.DataFrame({"a": ["1e2", None], "b": ["x ", ""], "y": ["p", "q"], "next_reason": ["r", "s"]})
     two = pl.DataFrame({"b": ["x", None], "a": [100.0, float("nan")]})
-    assert row_marks(one, "y") == row_marks(two, "y")
-    assert len(set(row_marks(pl.DataFrame({"a": ["x", "y"], "b": ["y", "x"]}), "t"))) == 2
+    assert row_fingerprints(one, "y") == row_fingerprints(two, "y")
+    assert len(set(row_fingerprints(pl.DataFrame({"a": ["x", "y"], "b": ["y", "x"]}), "t"))) == 2
 
 
 def test_labels_that_are_new_to_the_data_are_told_with_what_they_are_written_like():
     labels = ["stayed", "left", "", "", ""]
     known = data().with_columns(pl.Series("y", labels))
     came = known[[2, 3, 4]].with_columns(pl.Series("y", ["stayd", "Left", "other"]))
-    assert merge_labels(known, {"todo": came}, "y").unheard == {"Left": "left", "other": None, "stayd": "stayed"}
+    assert merge_labels(known, {"todo": came}, "y").new_labels == {"Left": "left", "other": None, "stayd": "stayed"}
     numbered = known.with_columns(pl.Series("y", ["class 1", "class 2", "", "", ""]))
     third = known[[2]].with_columns(pl.Series("y", ["class 3"]))
-    assert merge_labels(numbered, {"todo": third}, "y").unheard == {"class 3": None}
+    assert merge_labels(numbered, {"todo": third}, "y").new_labels == {"class 3": None}
     bare = known.with_columns(pl.Series("y", [""] * 5))
-    assert merge_labels(bare, {"todo": came}, "y").unheard == {}
+    assert merge_labels(bare, {"todo": came}, "y").new_labels == {}
 
 
 def test_a_row_that_several_files_leave_empty_is_one_and_none_if_one_fills_it():

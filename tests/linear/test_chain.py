@@ -10,7 +10,7 @@ from oracles.chain import enumerate_chain
 
 from handful.errors import DataError
 from handful.linear import chain as sides_module
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import build_layout
 from handful.linear.structure import feature_counts
 from handful.preprocessing.extractor import Predicates
@@ -46,7 +46,7 @@ def problem(seed, n_labels=3, order=1, grouped=True, **options):
         all_labels=options.get("all_labels", False),
         allowed=allowed,
     )
-    chain = Chain(layout, node, edge, order=order, allowed=allowed, allowed_first=options.get("allowed_first"))
+    chain = ChainStructure(layout, node, edge, order=order, allowed=allowed, allowed_first=options.get("allowed_first"))
     return chain, codes, rng.normal(size=layout.n_features)
 
 
@@ -179,7 +179,7 @@ def test_threads_do_not_change_a_bit():
     codes = rng.integers(0, 5, size=offsets[-1])
     layout = build_layout(50, 5, node, edge, codes)
     weights = rng.normal(size=layout.n_features)
-    one, *others = (Chain(layout, node, edge, n_jobs=n).expected_counts(weights) for n in (1, 2, 3, 5))
+    one, *others = (ChainStructure(layout, node, edge, n_jobs=n).expected_counts(weights) for n in (1, 2, 3, 5))
     for several in others:
         assert one[0] == several[0]
         assert np.array_equal(one[1], several[1])
@@ -189,7 +189,7 @@ def test_a_sentence_that_no_labeling_fits_is_an_error():
     allowed = np.zeros((2, 2), dtype=bool)
     observed = Predicates.of(np.zeros((2, 1)), np.array([0, 2]))
     layout = build_layout(1, 2, observed, Predicates.of(np.empty((2, 0)), observed.offsets), np.array([0, 1]))
-    chain = Chain(layout, observed, Predicates.of(np.empty((2, 0)), observed.offsets), allowed=allowed)
+    chain = ChainStructure(layout, observed, Predicates.of(np.empty((2, 0)), observed.offsets), allowed=allowed)
     with pytest.raises(DataError, match="legal labeling"):
         chain.expected_counts(np.zeros(layout.n_features))
 

@@ -8,7 +8,7 @@ from oracles.online import run
 from scipy import optimize
 
 from handful.errors import DataError, FileError, ParameterError
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import build_layout
 from handful.linear.multiclass import Multiclass
 from handful.linear.online import OnlineRule, train_online
@@ -120,7 +120,7 @@ def test_chains_learn_what_can_be_learned(algorithm, order):
     node = Predicates.of(np.stack([words, np.where(before == 2, words + 6, -1)], axis=1), offsets)
     edge = Predicates.of(words[:, None], offsets)
     layout = build_layout(12, 3, node, edge, codes, order=order, all_labels=True)
-    chain = Chain(layout, node, edge, order=order)
+    chain = ChainStructure(layout, node, edge, order=order)
     learned = train_online(chain, codes, OnlineRule(algorithm, l1=0.01), max_passes=30)
     assert (chain.argmax(learned.weights) == codes).mean() > 0.99
 

@@ -9,7 +9,7 @@ import pytest
 from oracles.optima import feature_rows, hinge_optimum, hinge_value, log_loss_optimum, log_loss_value
 
 from handful.linear.batch import log_loss, minimize
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import build_layout
 from handful.linear.online import OnlineRule, train_online
 from handful.preprocessing.extractor import Predicates
@@ -34,7 +34,7 @@ def chain_problem(seed):
         right = outputs.index(tuple(codes[a:b].tolist()))
         problem.append((rows, right))
         costs.append((np.array(outputs) != codes[a:b]).sum(axis=1))
-    return Chain(layout, node, edge), codes, problem, costs
+    return ChainStructure(layout, node, edge), codes, problem, costs
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,4 +1,4 @@
-"""Trees as a structure: against enumeration of all trees, and the fast pass against the plain one."""
+"""Trees as a structure: against enumeration of all trees."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from oracles.trees import all_trees, pairs_of
 from handful.kernels.trees import pair_starts
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import OnlineRule, train_online
-from handful.linear.structure import Structure, Sweeping, Tied, Ties, feature_counts, tie
-from handful.linear.tree import PartFeatures, Tree, crossing_marginals
+from handful.linear.structure import feature_counts
+from handful.linear.tree import PartFeatures, TreeStructure, crossing_marginals
 
 N_FEATURES = 25
 
@@ -53,7 +53,7 @@ class Sentences:
 
 def structure(sentences, order=1, **options):
     rules = {"single_root": sentences.single_root, **options}
-    return Tree(sentences.offsets, sentences, N_FEATURES, order=order, **rules)
+    return TreeStructure(sentences.offsets, sentences, N_FEATURES, order=order, **rules)
 
 
 CASES = [
@@ -125,53 +125,14 @@ def test_gradient_of_the_log_loss_by_differences(order):
         assert slope == pytest.approx(gradient[k], abs=1e-6)
 
 
-class Plain:
-    """Steps without the fast pass."""
-
-    def __init__(self, steps: Tree):
-        self.n_inputs, self.n_features = steps.n_inputs, steps.n_features
-        self.loss_augmented_argmax, self.joint_features_at, self.possible_features, self.take = (
-            steps.loss_augmented_argmax,
-            steps.joint_features_at,
-            steps.possible_features,
-            steps.take,
-        )
-
-
 @pytest.mark.parametrize("algorithm", ["pa", "fobos"])
-@pytest.mark.parametrize(("order", "projective", "single_root", "valued"), CASES)
-def test_the_fast_pass_equals_the_plain_one(algorithm, order, projective, single_root, valued):
-    sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=order == 2, single_root=single_root, valued=valued)
-    steps = structure(sentences, order, projective=projective, n_jobs=2)
-    gold = steps.argmax(np.random.default_rng(2).normal(size=N_FEATURES))
+def test_features_made_ahead_in_threads_change_nothing(algorithm):
+    sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=True, valued=True)
+    gold = structure(sentences, 2).argmax(np.random.default_rng(2).normal(size=N_FEATURES))
     options = {"rule": OnlineRule(algorithm, 0.05, l1=0.5), "max_passes": 4, "seed": 3}
-    plain: Structure = Plain(steps)
-    assert isinstance(steps, Sweeping)
-    assert not isinstance(plain, Sweeping)
-    fast, slow = train_online(steps, gold, **options), train_online(plain, gold, **options)
-    # A last weight of zero makes the average zero; rounding may leave it on either side.
-    both = (fast.weights != 0.0) & (slow.weights != 0.0)
-    np.testing.assert_allclose(fast.weights[both], slow.weights[both], atol=1e-10)
-    assert (fast.weights != slow.weights)[~both].sum() <= 1
-    assert fast.loss == pytest.approx(slow.loss)
-    assert both.sum() > N_FEATURES // 2
-
-
-@pytest.mark.parametrize("algorithm", ["pa", "fobos"])
-@pytest.mark.parametrize(("order", "valued"), [(1, False), (2, True)])
-def test_the_fast_pass_with_shared_weights_equals_the_plain_one(algorithm, order, valued):
-    rng = np.random.default_rng(6)
-    sentences = Sentences(8, [4, 1, 6, 5, 3, 7], second=order == 2, valued=valued)
-    ties = Ties(9, rng.integers(0, 7, N_FEATURES), rng.integers(7, 9, N_FEATURES), rng.normal(size=N_FEATURES))
-    steps = structure(sentences, order)
-    gold = steps.argmax(rng.normal(size=N_FEATURES))
-    options = {"rule": OnlineRule(algorithm, 0.05, l1=0.2, rate=0.02), "max_passes": 4, "seed": 3}
-    tied = tie(steps, ties)
-    assert isinstance(tied, Sweeping)
-    fast, slow = train_online(tied, gold, **options), train_online(Tied(steps, ties), gold, **options)
-    np.testing.assert_allclose(fast.weights, slow.weights, atol=1e-10)
-    assert fast.loss == pytest.approx(slow.loss)
-    assert np.count_nonzero(fast.weights) > 4
+    one, two = (train_online(structure(sentences, 2, n_jobs=n), gold, **options) for n in (1, 2))
+    np.testing.assert_array_equal(one.weights, two.weights)
+    assert np.count_nonzero(one.weights) > N_FEATURES // 2
 
 
 def test_threads_change_nothing():

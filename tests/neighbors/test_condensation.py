@@ -56,16 +56,6 @@ def test_values_whose_distances_overflow_are_refused(method, scale):
         model.predict(X * scale)
 
 
-def test_budget_is_a_prefix():
-    X, y = overlapping()
-    whole = CondensedNN(max_passes=None).fit(X, y)
-    for budget in (1, 10, len(whole.kept_)):
-        model = CondensedNN(max_passes=None, max_kept=budget).fit(X, y)
-        assert model.kept_.tolist() == whole.kept_[:budget].tolist()
-        assert model.termination_condition_ == "max_kept"
-    assert CondensedNN(max_passes=None, max_kept=200).fit(X, y).termination_condition_ == "no_change"
-
-
 def test_a_forged_file_is_refused(tmp_path):
     X, y = overlapping()
     model = CondensedNN().fit(X, y)

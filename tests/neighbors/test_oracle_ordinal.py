@@ -192,8 +192,8 @@ def test_order_equals_oracle_without_ties(k):
     assert compared > 50
 
 
-def test_nominal_equals_oracle_on_indicators():
-    """Two values of a nominal column are at distance 1, as are indicator vectors of length 1 / sqrt 2."""
+def test_categorical_equals_oracle_on_indicators():
+    """Two values of a categorical column are at distance 1, as are indicator vectors of length 1 / sqrt 2."""
     values = np.array(["NN", "VB", "JJ"], dtype=object)
     compared = 0
     for seed in range(N_PROBLEMS):
@@ -247,19 +247,17 @@ def test_raw_features_do_not_underflow():
     assert compared >= 10
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev", "minkowski"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
 def test_large_values_are_labeled_alike_until_distances_overflow(metric):
     X, y = cloud_problem(4)
-    options = {"metric": metric, "p": 3.0}
-    plain = OrdinalKNN(**options).fit(X, y)
-    largest = 300 if metric == "minkowski" else 450  # powers of two
-    large = OrdinalKNN(sigma=2.0**largest, **options).fit(X * 2.0**largest, y)
+    plain = OrdinalKNN(metric=metric).fit(X, y)
+    large = OrdinalKNN(sigma=2.0**450, metric=metric).fit(X * 2.0**450, y)
     assert large.order_.tolist() == plain.order_.tolist()
     assert large.transduction_.tolist() == plain.transduction_.tolist()
     np.testing.assert_allclose(large.distance_factor_, plain.distance_factor_, rtol=1e-9)
-    for exponent in (largest + 50, 1000):
+    for exponent in (500, 1000):
         with pytest.raises(DataError, match="too large"):
-            OrdinalKNN(sigma=2.0**exponent, **options).fit(X * 2.0**exponent, y)
+            OrdinalKNN(sigma=2.0**exponent, metric=metric).fit(X * 2.0**exponent, y)
 
 
 @pytest.mark.parametrize("k", [1, 3, 5])

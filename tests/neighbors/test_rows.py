@@ -19,7 +19,7 @@ TAGS, CLUSTERS = ["NN", "VB", "NN", "JJ", "VB", "NN"], ["1", "1*", "1", "4", "4"
 Y = ["a", "b", "a", "b", "b", "a"]
 
 
-def test_strings_are_nominal_in_every_container():
+def test_strings_are_categorical_in_every_container():
     tables = [
         pd.DataFrame({"tag": TAGS, "cluster": pd.Categorical(CLUSTERS)}),
         pl.DataFrame({"tag": TAGS, "cluster": CLUSTERS}),
@@ -31,14 +31,14 @@ def test_strings_are_nominal_in_every_container():
     assert all(np.array_equal(shares[0], other) for other in shares[1:])
 
 
-def test_numbers_can_be_nominal():
+def test_numbers_can_be_categorical():
     X = np.array([[0.0, 5.0], [0.0, 900.0], [0.4, 5.0]])
-    model = CondensedNN(nominal=[1]).fit(X, ["a", "b", "a"])
-    assert model.nominal_columns_.tolist() == [1]
+    model = CondensedNN(categorical=[1]).fit(X, ["a", "b", "a"])
+    assert model.categorical_columns_.tolist() == [1]
     # 900 and 7 differ from 5 by 1 each; 7 was never seen.
     assert model.predict([[0.0, 900.0], [0.3, 5.0], [0.0, 7.0]]).tolist() == ["b", "a", "a"]
     frame = pd.DataFrame(X, columns=["x", "cluster"])
-    assert CondensedNN(nominal=["cluster"]).fit(frame, ["a", "b", "a"]).kept_.tolist() == model.kept_.tolist()
+    assert CondensedNN(categorical=["cluster"]).fit(frame, ["a", "b", "a"]).kept_.tolist() == model.kept_.tolist()
 
 
 def test_missing_symbols_are_one_symbol():
@@ -48,7 +48,7 @@ def test_missing_symbols_are_one_symbol():
     assert model.predict(pd.DataFrame({"tag": [None, "VB"]})).tolist() == ["b", "c"]
 
 
-def test_nominal_columns_in_ordinal_ranking_are_at_overlap_distance():
+def test_categorical_columns_in_ordinal_ranking_are_at_overlap_distance():
     table = pd.DataFrame({"tag": TAGS, "cluster": CLUSTERS, "x": np.arange(6.0)})
     y = ["a", "b", None, None, None, None]
     codes = np.array([[t == v for v in dict.fromkeys(TAGS)] for t in TAGS], dtype=float)
@@ -95,8 +95,16 @@ def test_unscaled_tables_are_warned_about():
 @pytest.mark.parametrize(
     ("fit", "error", "told"),
     [
-        (lambda X, y: CondensedNN(nominal=[9]).fit(X, y), ParameterError, "nominal must name columns of X, got 9"),
-        (lambda X, y: CondensedNN(nominal=[0]).fit(sp.csr_array(X), y), DataError, "nominal columns must be dense"),
+        (
+            lambda X, y: CondensedNN(categorical=[9]).fit(X, y),
+            ParameterError,
+            "categorical must name columns of X, got 9",
+        ),
+        (
+            lambda X, y: CondensedNN(categorical=[0]).fit(sp.csr_array(X), y),
+            DataError,
+            "categorical columns must be dense",
+        ),
         (lambda X, y: CondensedNN(vote="unifrom").fit(X, y), ParameterError, "Did you mean 'uniform'?"),
         (lambda X, y: CondensedNN().fit(X, y[:-1]), DataError, "same number of rows, got 4 and 3"),
         (lambda X, y: CondensedNN().fit(X, [None] * 4), DataError, "at least one row must have a label"),

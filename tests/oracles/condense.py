@@ -1,6 +1,6 @@
 """Condensed nearest neighbors, slow and literal: the vote, CNN, WCNN and SCNN of Søgaard (2011).
 
-A row is a list of numbers and strings; strings are nominal and differ by 0 or 1. A store is a list of ``(row, label)``
+A row is a list of numbers and strings; strings are categorical and differ by 0 or 1. A store is a list of ``(row, label)``
 in the order of storing. An unlabeled row has the label None.
 """
 
@@ -27,8 +27,6 @@ def distance(a, b, metric="euclidean"):
         return math.sqrt(math.fsum(part * part for part in parts))
     if metric == "manhattan":
         return math.fsum(parts)
-    if metric == "chebyshev":
-        return max(parts)
     raise ValueError(metric)
 
 
@@ -82,8 +80,6 @@ def weights(distances, vote="uniform", ties="first"):
         if farthest == 0:
             return equal
         return list(distances)
-    if vote == "exponential":
-        return [math.exp(-d) for d in distances]
     raise ValueError(vote)
 
 

@@ -99,7 +99,7 @@ def test_get_downloads_and_names_what_must_be_supplied(capsys, folder, tmp_path,
     assert out == f"{folder / 'free.txt'}\n"
     assert (folder / "free.txt").read_bytes() == content
     first, second = err.splitlines()
-    assert first == "handful: catalog: the corpus 'gone' is not at hand (licence: none)."
+    assert first == "handful: catalog: the corpus 'gone' is not available (license: none)."
     assert second.startswith(f"handful: {folder / 'bound.txt'}: ")
     assert "It must be supplied: get it from them under its licence (LDC) and put it there" in second
     assert run(capsys, "get", "free") == (0, f"{folder / 'free.txt'}\n", "")

@@ -8,7 +8,7 @@ from oracles.tree_marks import candidates, crosses, movable
 from oracles.trees import all_trees
 
 from handful.data.records import Sentence, Tree
-from handful.kernels.arcs import choose_heads, keys_of_marks
+from handful.kernels.arcs import choose_heads, keys_of_punctuation
 from handful.kernels.hashing import find_in_rows
 from handful.parsing.arc_labels import MarkHanger, partners_of
 from handful.parsing.parser import DependencyParser
@@ -35,7 +35,7 @@ def test_candidates_are_those_of_the_literal_telling():
         for heads in all_trees(n, n < 6, False)[:: 1 if n < 6 else 97]:
             sentence = sentence_of(rng, n)
             partners = partners_of(sentence.tokens)
-            found = keys_of_marks(encoder.encode([sentence]), 2, spec[1], np.array(heads), partners)
+            found = keys_of_punctuation(encoder.encode([sentence]), 2, spec[1], np.array(heads), partners)
             marks, starts, heads_found, keys, bounds = found
             partner = {p: int(other) for p, other in enumerate(partners, start=1) if other}
             wanted = candidates(heads, [w in MARKS for w in sentence.tokens], partner)
@@ -82,7 +82,7 @@ def test_marks_alone_move_and_no_arcs_cross_by_that():
     # what is chosen is the heaviest candidate, where marks do not stand side by side
     codes, root = encoder.encode(sentences), 2
     for sentence, old in zip(sentences, heads, strict=True):
-        found = keys_of_marks(codes, root, hanger._spec, np.array(old), partners_of(sentence.tokens))
+        found = keys_of_punctuation(codes, root, hanger._spec, np.array(old), partners_of(sentence.tokens))
         marks, starts, choices, keys, bounds = found
         ids, bounds = find_in_rows(hanger._table, keys, bounds)
         here = np.array(old)[marks - root - 1] + root

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from handful.data.records import Sentence, Tree
-from handful.kernels.hashing import make_table, sum_of_weights
+from handful.kernels.hashing import make_key_table, sum_of_weights
 from handful.kernels.tree_features import likely_arcs, score_parts
 from handful.kernels.trees import pair_starts
 from handful.parsing.parser import DependencyParser
@@ -91,7 +91,7 @@ def test_a_table_of_weights_knows_its_keys_alone(n):
     rng = np.random.default_rng(n)
     keys = rng.choice(1 << 40, 2 * n + 5, replace=False)
     weights = rng.integers(-9, 9, n).astype(float)
-    table = make_table(keys[:n], weights.view(np.int64))
+    table = make_key_table(keys[:n], weights.view(np.int64))
     assert sum_of_weights(table, keys, len(keys)) == weights.sum()
     assert [sum_of_weights(table, keys[k : k + 1], 1) for k in range(n)] == weights.tolist()
     assert sum_of_weights(table, keys[n:], n + 5) == 0.0

@@ -270,7 +270,7 @@ def test_playback_slider_boundary_and_lineage(table, serve, visit):
     page.locator("#lineage", has_text="(given)").wait_for()
     assert page.locator("#kin polyline").count() == 1
     page.keyboard.press("ArrowRight")
-    page.locator("#lineage", has_text="sure").wait_for()
+    page.locator("#lineage", has_text="confident").wait_for()
     assert findings(page) == []
     for kind, words in (
         ("condensed", "are kept"),

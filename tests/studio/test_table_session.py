@@ -11,8 +11,7 @@ from studio_client import small_table
 
 from handful.active.query import ActiveLearner
 from handful.errors import DataError
-from handful.studio.annotations import RESERVED, keys_of
-from handful.studio.table_session import Worker
+from handful.studio.session import RESERVED, Worker, keys_of
 
 
 def act(client, **body):
@@ -174,7 +173,7 @@ def test_a_row_is_not_both_labeled_and_skipped(client):
 def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
     session = make_session()
     done = threading.Event()
-    worker = Worker(session, lambda: 1 / 0, done.set)
+    worker = Worker(lambda: 1 / 0, done.set, failed=lambda error: session.publish(error=str(error)))
     worker.start()
     worker.wake()
     assert done.wait(20)
@@ -313,6 +312,4 @@ def test_no_action_is_made_of_nonsense(make_session):
 
 @pytest.mark.parametrize("name", ["small.labels.csv", ".labels.csv", "small.csv"])
 def test_an_export_never_lands_on_the_data(make_session, name, tmp_path):
-    from handful.studio.table_session import export_path
-
-    assert export_path(make_session(name=name), "labels.csv") != tmp_path / name
+    assert make_session(name=name).export_path("labels.csv") != tmp_path / name

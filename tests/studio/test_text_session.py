@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 
 import pytest
@@ -10,7 +11,7 @@ from studio_client import OWN, TOKEN
 
 from handful.errors import DataError
 from handful.studio.annotations import AnnotationLog
-from handful.studio.text_session import TextSession, TextStudio, filled
+from handful.studio.text_session import TaggingTask, TextSession, TextStudio, filled
 
 RNG = random.Random(0)
 THINGS, DOING = ["dog", "cat", "horse", "bird"], ["barks", "sleeps", "runs", "sings"]
@@ -32,7 +33,7 @@ def studio_of(tmp_path):
 
     def make(sentences=SENTENCES, **given):
         log = AnnotationLog(tmp_path / "text.txt.studio", "key")
-        studio = TextStudio(TextSession("text.txt", list(sentences), log, tmp_path, **given))
+        studio = TextStudio(TextSession("text.txt", list(sentences), log, tmp_path, TaggingTask(**given)))
         client = TestClient(studio.app(TOKEN), base_url=f"http://127.0.0.1:8000/{TOKEN}/", headers=OWN)
         client.studio = studio
         made.append(studio)
@@ -41,7 +42,7 @@ def studio_of(tmp_path):
     yield make
     for studio in made:
         studio.close()
-        studio._trainer.join()
+        studio.threads[0].join()
 
 
 def act(client, **body):
@@ -50,11 +51,11 @@ def act(client, **body):
     return reply.json()
 
 
-def taught(client, *, telling: str, after: int = 0):
+def trained(client, *, text: str, after: int = 0):
     """Wait until the model says what it learned from."""
     for _ in range(600):
         view = client.get("ask/view").json()
-        if telling in view["model"]["text"] and not view["model"]["busy"] and view["model"]["version"] >= after:
+        if text in view["model"]["text"] and not view["model"]["busy"] and view["model"]["version"] >= after:
             return view
         time.sleep(0.05)
     raise AssertionError(view["model"])
@@ -62,23 +63,23 @@ def taught(client, *, telling: str, after: int = 0):
 
 def test_raw_text_without_any_label(studio_of):
     client = studio_of()
-    view = taught(client, telling="Nothing to learn")
+    view = trained(client, text="Nothing to learn")
     assert view["labels"] == []
     assert view["board"]["columns"] == []
-    assert view["item"]["suggestion"] is None
+    assert view["queue"][0]["suggestion"] is None
     assert {word for word, _ in view["board"]["uncovered"]} >= {"dog", "."}
     act(client, do="name", name="N")
     act(client, do="word", word="dog", to="N")
-    taught(client, telling="Give words to a second one")
+    trained(client, text="There is only one label")
     act(client, do="word", word="barks", to="V")
-    view = taught(client, telling="2 words of 2 labels")
-    assert view["item"]["suggestion"]
+    view = trained(client, text="2 words of 2 labels")
+    assert view["queue"][0]["suggestion"]
     assert view["sample"][0]["tags"]
 
 
 def test_an_edit_of_the_board_changes_tags_and_marks_them(studio_of):
     client = studio_of(lists=LISTS)
-    before = taught(client, telling="5 words")
+    before = trained(client, text="5 words")
     column = next(c for c in before["board"]["columns"] if c["label"] == "N")
     assert column["words"] == [
         ["dog", sum(s.count("dog") for s in SENTENCES)],
@@ -86,7 +87,7 @@ def test_an_edit_of_the_board_changes_tags_and_marks_them(studio_of):
     ]
     assert 0 < before["board"]["prototype_share"] < 1
     act(client, do="word", word="dog", to="V", **{"from": "N"})
-    after = taught(client, telling="5 words", after=1)
+    after = trained(client, text="5 words", after=1)
     dogs = 0
     for one, old in zip(after["sample"], before["sample"], strict=True):
         assert one["row"] == old["row"]
@@ -117,7 +118,7 @@ def test_words_move_once(studio_of):
 def test_spans_tokens_and_whole_sentences(studio_of):
     raw = [("Eve", "went", "to", "New", "York"), ("Bob", "went", "home"), ("Ann", "came", "to", "York")]
     client = studio_of(raw, tagged=TRAIN, spans=True)
-    view = taught(client, telling="CRF from 5 tagged")
+    view = trained(client, text="CRF from 5 tagged")
     assert [label["name"] for label in view["labels"]] == ["LOC", "PER"]
     assert view["board"] is None
     item = next(one for one in [client.get("ask/sentence?row=0").json()])
@@ -132,7 +133,7 @@ def test_spans_tokens_and_whole_sentences(studio_of):
     assert view["n_done"] == 1
     done = client.get("ask/sentence?row=0").json()
     assert done["tags"] == ["B-PER", "O", "O", "B-LOC", "I-LOC"]
-    taught(client, telling="1 of them yours", after=5)  # the correction teaches
+    trained(client, text="1 of them yours", after=5)  # the correction teaches
     assert act(client, do="undo")["n_done"] == 0
     assert client.get("ask/sentence?row=0").json()["tags"][2] is None
     assert client.post("do/act", json={"do": "word", "word": "Ann", "to": "PER"}).status_code == 400
@@ -143,7 +144,7 @@ def test_tags_teach_from_nothing(studio_of):
     for row in range(3):
         act(client, do="span", item=row, start=1, stop=2, label="ANIMAL")
         act(client, do="accept", item=row)
-    view = taught(client, telling="CRF from 3 tagged", after=6)
+    view = trained(client, text="CRF from 3 tagged", after=6)
     assert view["labels"] == [{"name": "ANIMAL", "key": "1", "count": 3}]
     suggested = [client.get(f"ask/sentence?row={row}").json()["suggestion"] for row in range(10, 30)]
     assert suggested.count(["O", "B-ANIMAL", "O", "O", "O"]) >= 15  # from three sentences, and only two animals
@@ -169,7 +170,7 @@ def test_bad_spans_are_refused(studio_of, body):
 
 def test_nothing_is_accepted_where_nothing_is_said(studio_of):
     client = studio_of()
-    taught(client, telling="Nothing to learn")
+    trained(client, text="Nothing to learn")
     assert "no token has a tag" in client.post("do/act", json={"do": "accept", "item": 0}).json()["error"]
     for what in ("tags", "words", "predictions", "model", "../x"):
         assert client.post("do/export", json={"what": what}).status_code == 400
@@ -181,12 +182,12 @@ def test_exports_and_reopening(studio_of, tmp_path):
     from handful.persistence.model_file import load
 
     client = studio_of(lists=LISTS)
-    taught(client, telling="5 words")
+    trained(client, text="5 words")
     act(client, do="word", word="sleeps", to="V")
-    row = client.get("ask/view").json()["item"]["row"]
+    row = client.get("ask/view").json()["queue"][0]["row"]
     view = act(client, do="accept", item=row)
-    assert view["item"]["row"] != row
-    taught(client, telling="6 words of 4 labels and 1 tagged")
+    assert view["queue"][0]["row"] != row
+    trained(client, text="6 words of 4 labels and 1 tagged")
     for what in ("tags", "words", "predictions", "model"):
         assert client.post("do/export", json={"what": what}).status_code == 200
     assert read_prototypes(tmp_path / "text.prototypes.tsv")["V"] == ["barks", "sleeps"]
@@ -204,10 +205,10 @@ def test_exports_and_reopening(studio_of, tmp_path):
 
 def test_random_sentences_come_without_a_suggestion_and_measure_it(studio_of):
     client = studio_of(lists=LISTS)
-    taught(client, telling="5 words")
+    trained(client, text="5 words")
     session, n_random = client.studio.session, 0
     for _ in range(12):
-        item = client.get("ask/view").json()["item"]
+        item = client.get("ask/view").json()["queue"][0]
         if item["random"]:
             n_random += 1
             assert item["suggestion"] is None
@@ -215,27 +216,64 @@ def test_random_sentences_come_without_a_suggestion_and_measure_it(studio_of):
             for at, tag in enumerate(predicted):
                 wrong = "N" if tag != "N" else "V"
                 act(client, do="span", item=item["row"], start=at, stop=at + 1, label=tag if at else wrong)
-        act(client, do="accept", item=item["row"])
+        act(client, do="accept", item=item["row"], random=item["random"])
     measured = list(session.state["audits"].values())
     assert len(measured) == n_random > 0
     assert all(one["tokens"] == 5 and one["right"] <= 4 for one in measured)
     assert client.get("ask/view").json()["audit"]["needed"] == 20 - n_random
 
 
+def test_every_fifth_sentence_is_random_and_ten_wait(studio_of):
+    client = studio_of(lists=LISTS)
+    session, n_random = client.studio.session, 0
+    for number in range(10):
+        view = trained(client, text="5 words", after=number)
+        assert len(view["queue"]) == 10
+        item = view["queue"][0]
+        assert item["random"] == (number % 5 == 4)
+        n_random += item["random"]
+        if item["random"]:
+            for at in range(5):
+                act(client, do="span", item=item["row"], start=at, stop=at + 1, label="N")
+        act(client, do="accept", item=item["row"], random=item["random"])
+    assert len(session.state["audits"]) == n_random == 2
+
+
+def test_an_accepted_sentence_never_waits_for_the_model(studio_of, monkeypatch):
+    client = studio_of(lists=LISTS)
+    queue = trained(client, text="5 words")["queue"]
+    trainer, started, go_on = client.studio.threads[0], threading.Event(), threading.Event()
+
+    def slow():
+        started.set()
+        assert go_on.wait(20)
+
+    monkeypatch.setattr(trainer, "_works", (slow,))
+    trainer.wake()
+    assert started.wait(20)
+    try:
+        for number, item in enumerate(one for one in queue if not one["random"]):
+            view = act(client, do="accept", item=item["row"])
+            assert view["n_done"] == number + 1
+            assert len(view["queue"]) == 10
+    finally:
+        go_on.set()
+
+
 def test_a_span_stays_as_short_as_a_person_made_it(studio_of):
     assert filled([None, None, "B-LOC", None, None], ["O", "O", "O", "B-LOC", "I-LOC"], True)[3:] == ["B-LOC", "I-LOC"]
     client = studio_of([("Ann", "went", "to", "New", "York")] * 3, tagged=TRAIN, spans=True)
-    taught(client, telling="tagged sentences")
-    item = client.get("ask/view").json()["item"]
+    trained(client, text="tagged sentences")
+    item = client.get("ask/view").json()["queue"][0]
     assert item["suggestion"][3:] == ["B-LOC", "I-LOC"]
     act(client, do="span", item=item["row"], start=4, stop=5, label="LOC")
-    act(client, do="accept", item=item["row"])
+    act(client, do="accept", item=item["row"], random=item["random"])
     assert client.studio.session.done[item["row"]] == ["B-PER", "O", "O", "O", "B-LOC"]
 
 
 def test_with_prototypes_of_spans_there_is_an_outside(studio_of):
     client = studio_of(lists={"ANIMAL": ["dog", "cat"], "ACTION": ["barks"]}, spans=True)
-    taught(client, telling="Prototypes")
+    trained(client, text="Prototypes")
     tags = client.studio.session.suggestion(0)["suggestion"]
     assert "O" in tags
 
@@ -248,7 +286,7 @@ def test_hostile_text(studio_of):
         (),
     ]
     client = studio_of(hostile)
-    taught(client, telling="Nothing to learn")
+    trained(client, text="Nothing to learn")
     first, second = (client.get(f"ask/sentence?row={row}").json() for row in (0, 1))
     assert [len(token) for token in first["tokens"]] == [25, 5, 200]
     assert (len(second["tokens"]), second["more"]) == (400, 4_600)
@@ -281,9 +319,8 @@ def test_a_thousand_random_actions_replay_to_the_same_desk(tmp_path):
         )
 
     def session():
-        return TextSession(
-            "text.txt", SENTENCES, AnnotationLog(tmp_path / "j", "key"), tmp_path, lists=LISTS, spans=True
-        )
+        task = TaggingTask(LISTS, spans=True)
+        return TextSession("text.txt", SENTENCES, AnnotationLog(tmp_path / "j", "key"), tmp_path, task)
 
     def facts(one):
         return one.lists, one.done, one.label_names(), one.state.maps, one.state.n_actions

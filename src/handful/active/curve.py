@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from handful.active.points import encode_table, selected_at_random
 from handful.data.table import Table, as_table
 from handful.errors import DataError, ParameterError, Progress, Step, counted
 
-_TEST_SHARE = 0.25
+_TEST_FRACTION = 0.25
 _MAX_TEST = 2_000
 _MIN_SPLITS = 2
 _MIN_LABELS = 12
@@ -74,7 +75,7 @@ def nested_scores(
         Accuracy on the held-out rows. An interruption ends the run with the splits that are done, if there are two.
     """
     testable = np.arange(len(codes)) if at_random is None else np.flatnonzero(at_random)
-    n_test = min(max(round(_TEST_SHARE * len(codes)), 1), _MAX_TEST)
+    n_test = min(max(round(_TEST_FRACTION * len(codes)), 1), _MAX_TEST)
     n_test = n_test if len(testable) == len(codes) else min(n_test, max(len(testable) // 2, 1))
     sizes = curve_sizes(len(codes) - n_test, len(np.unique(codes)))
     scores, n_done = np.zeros((n_splits, len(sizes))), 0
@@ -106,14 +107,13 @@ _POWERS = np.linspace(0.05, 2.0, 40)
 _N_REPLICATES = 500
 _LEAST_SIZES = 4
 _MOST_FALL = 0.02
-_OF_ROWS = 1.5  # times their binomial variance: labeled rows are drawn by chance to teach and to score
+_OF_ROWS = 1.5  # times their binomial variance: chance chose the rows to learn from and to score
 _UNLIKELY = 0.33
-FACTOR = 2.0  # how far ahead of the labels at hand a forecast may look
+FACTOR = 2.0  # how far beyond the present labels a forecast may look
 
 
-@dataclass(frozen=True)
-class PowerLaw:
-    """Error against the number of labels: ``floor + scale * n ** -power``.
+class PowerLaw(NamedTuple):
+    """Error against the number of labels, ``floor + scale * n ** -power``; several laws at once as arrays.
 
     Examples
     --------
@@ -121,13 +121,13 @@ class PowerLaw:
     0.2
     """
 
-    floor: float
-    scale: float
-    power: float
+    floor: Any
+    scale: Any
+    power: Any
 
-    def error(self, n: float) -> float:
+    def error(self, n: Any) -> Any:
         """Return the error with `n` labels."""
-        return float(self.floor + self.scale * n**-self.power)
+        return self.floor + self.scale * n**-self.power
 
 
 def fit_power_law(sizes: np.ndarray, errors: np.ndarray) -> PowerLaw:
@@ -135,80 +135,69 @@ def fit_power_law(sizes: np.ndarray, errors: np.ndarray) -> PowerLaw:
 
     Parameters
     ----------
-    sizes : ndarray
+    sizes : ndarray of shape (n_sizes,)
         Numbers of labels.
-    errors : ndarray
+    errors : ndarray of shape (..., n_sizes)
         Mean error with each.
 
     Returns
     -------
     PowerLaw
-        The best of forty powers between 0.05 and 2.
+        The best of forty powers between 0.05 and 2, for every line of errors.
 
     Examples
     --------
     >>> law = fit_power_law(np.array([10.0, 20.0, 40.0, 80.0]), 0.1 + 2 / np.array([10.0, 20.0, 40.0, 80.0]))
-    >>> round(law.floor, 3), round(law.scale, 2), round(law.power, 2)
+    >>> round(float(law.floor), 3), round(float(law.scale), 2), round(float(law.power), 2)
     (0.1, 2.0, 1.0)
     """
-    floors, scales, powers = _fits(sizes, errors[None, :])
-    return PowerLaw(float(floors[0]), float(scales[0]), float(powers[0]))
-
-
-def _fits(sizes: np.ndarray, errors: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Fit every line of errors; return floors, scales and powers."""
-    best = np.full(len(errors), np.inf)
-    kept = np.zeros((3, len(errors)))
+    best = np.full(errors.shape[:-1], np.inf)
+    law = np.zeros((3, *best.shape))
     for power in _POWERS:
         x = sizes.astype(float) ** -power
         away = x - x.mean()
-        scales = np.maximum((errors - errors.mean(axis=1, keepdims=True)) @ away / (away**2).sum(), 0.0)
-        floors = errors.mean(axis=1) - scales * x.mean()
-        below = floors < 0
-        scales = np.where(below, np.maximum(errors @ x / (x**2).sum(), 0.0), scales)
-        floors = np.where(below, 0.0, floors)
-        loss = ((errors - floors[:, None] - scales[:, None] * x) ** 2).sum(axis=1)
-        better = loss < best - 1e-15
-        best = np.where(better, loss, best)
-        kept[:, better] = np.vstack([floors, scales, np.full(len(errors), power)])[:, better]
-    return kept[0], kept[1], kept[2]
+        scale = np.maximum((errors - errors.mean(axis=-1, keepdims=True)) @ away / (away**2).sum(), 0.0)
+        floor = errors.mean(axis=-1) - scale * x.mean()
+        scale = np.where(floor < 0, np.maximum(errors @ x / (x**2).sum(), 0.0), scale)
+        floor = np.maximum(floor, 0.0)
+        loss = ((errors - floor[..., None] - scale[..., None] * x) ** 2).sum(axis=-1)
+        law = np.where(loss < best - 1e-15, [floor, scale, np.full_like(floor, power)], law)
+        best = np.minimum(loss, best)
+    return PowerLaw(*law)
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Scores to expect with more labels.
+    """Accuracy to expect with more labels.
 
     Parameters
     ----------
     n_labels : tuple of int
-        Numbers of labels, from those at hand to twice as many.
+        Numbers of labels, from the present ones to twice as many.
     score, low, high : tuple of float
-        Expected score with each, and the 90 % band.
-    law : PowerLaw
-        The curve of the labels at hand; less than its further rise is expected, see `forecast`.
+        Expected accuracy with each, and its 90% band.
     """
 
     n_labels: tuple[int, ...]
     score: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    law: PowerLaw
 
 
 @dataclass(frozen=True)
 class Goal:
-    """Labels needed for a score.
+    """Labels needed for an accuracy.
 
     Parameters
     ----------
     score : float
-        The score that was asked for.
+        The accuracy.
     low, high : int or None
-        How many more labels it takes, as a 90 % interval; None where that is beyond twice the labels at hand.
+        How many more labels it takes, as a 90% interval; None where that is beyond twice the present labels.
     text : str
         The same in words.
     chance : float
-        How likely twice the labels at hand are enough: the share of resampled curves that reach the score.
+        Probability that twice the present labels are enough, over resampled curves.
     """
 
     score: float
@@ -219,14 +208,14 @@ class Goal:
 
 
 def refusal(sizes: np.ndarray, scores: np.ndarray) -> str | None:
-    """Say why a learning curve allows no forecast, or None.
+    """Return why a learning curve allows no forecast, or None.
 
     Parameters
     ----------
     sizes : ndarray of int
         Numbers of labels.
-    scores : ndarray of shape (n_draws, n_sizes)
-        Score of each draw with each.
+    scores : ndarray of shape (n_splits, n_sizes)
+        Score of each split with each.
 
     Returns
     -------
@@ -238,85 +227,81 @@ def refusal(sizes: np.ndarray, scores: np.ndarray) -> str | None:
     >>> refusal(np.array([5, 10]), np.ones((3, 2)))
     'No forecast: a curve needs at least 4 sizes, and there are labels for 2.'
     """
+    if not len(sizes):
+        return "No forecast: there are too few labels for a curve."
     if len(sizes) < _LEAST_SIZES:
         return f"No forecast: a curve needs at least {_LEAST_SIZES} sizes, and there are labels for {len(sizes)}."
     mean = scores.mean(axis=0)
-    for first in range(len(sizes) - 1):
-        for second in range(first + 1, len(sizes)):
-            fall = scores[:, first] - scores[:, second]
-            noise = fall.std(ddof=1) / np.sqrt(len(fall))
-            if fall.mean() > max(2 * noise, _MOST_FALL):
-                return (
-                    f"No forecast: the score falls from {mean[first]:.1%} with {counted(sizes[first], 'label')} to "
-                    f"{mean[second]:.1%} with {sizes[second]}, and a curve that does not rise says nothing of the rest."
-                )
+    for first, second in combinations(range(len(sizes)), 2):
+        fall = scores[:, first] - scores[:, second]
+        if fall.mean() > max(2 * fall.std(ddof=1) / np.sqrt(len(fall)), _MOST_FALL):
+            return (
+                f"No forecast: accuracy falls from {mean[first]:.1%} with {counted(sizes[first], 'label')} to "
+                f"{mean[second]:.1%} with {sizes[second]}, and a curve that does not rise allows none."
+            )
     return None
 
 
 def _replicates(sizes: np.ndarray, scores: np.ndarray, n_labels: int, ahead: np.ndarray, seed: int) -> np.ndarray:
-    """Return scores with more labels, one line for each resample of the draws; see `forecast`."""
+    """Return scores with more labels, one line for each resample of the splits; see `forecast`."""
     rng = np.random.default_rng(seed)
-    n_draws = len(scores)
-    drawn = rng.integers(0, n_draws, (_N_REPLICATES, n_draws))
-    laws = _fits(sizes, 1.0 - scores[drawn].mean(axis=1))
-    errors = _errors(laws, sizes, ahead, rng.uniform(0.0, 1.0, _N_REPLICATES))
+    resampled = rng.integers(0, len(scores), (_N_REPLICATES, len(scores)))
+    laws = fit_power_law(sizes, 1.0 - scores[resampled].mean(axis=1))
+    errors = _errors(laws, sizes, ahead, rng.uniform(0.0, 1.0, (_N_REPLICATES, 1)))
     last = float(np.clip(1.0 - scores[:, -1].mean(), 0.5 / n_labels, 1 - 0.5 / n_labels))
     shift = rng.normal(0.0, np.sqrt(_OF_ROWS * last * (1 - last) / n_labels), _N_REPLICATES)
     return np.asarray(1.0 - np.clip(errors + shift[:, None], 0.0, 1.0))
 
 
-def _errors(laws: tuple[np.ndarray, ...], sizes: np.ndarray, ahead: np.ndarray, part: np.ndarray) -> np.ndarray:
+def _errors(laws: PowerLaw, sizes: np.ndarray, ahead: np.ndarray, part: Any) -> np.ndarray:
     """Return the errors of laws ahead, if only part of their fall beyond the largest size comes true."""
-    floors, scales, powers = (values[:, None] for values in laws)
-    now = floors + scales * float(sizes[-1]) ** -powers
-    later = floors + scales * ahead[None, :].astype(float) ** -powers
-    return np.asarray(now - part[:, None] * (now - later))
+    laws = PowerLaw(*(np.asarray(values)[..., None] for values in laws))
+    now = laws.error(float(sizes[-1]))
+    return np.asarray(now - part * (now - laws.error(ahead.astype(float))))
 
 
 def forecast(sizes: np.ndarray, scores: np.ndarray, n_labels: int, seed: int = 0) -> Forecast:
-    """Forecast the score with more labels.
+    """Forecast the accuracy with more labels.
 
     Parameters
     ----------
     sizes : ndarray of int
         Numbers of labels of the learning curve.
-    scores : ndarray of shape (n_draws, n_sizes)
-        Score of each draw with each.
+    scores : ndarray of shape (n_splits, n_sizes)
+        Accuracy of each split with each.
     n_labels : int
-        Labels at hand.
+        Present labels.
     seed : int
         Seed of the bootstrap.
 
     Returns
     -------
     Forecast
-        For six numbers of labels up to twice those at hand.
+        For six numbers of labels up to twice the present ones.
 
     Notes
     -----
-    The band holds the middle 90 % of curves fitted to resampled draws. All draws share the labeled rows, which chance
-    has drawn, to score and to teach, so each replicate is also shifted, by one and a half times their binomial variance.
-    The method came out best on these rows, and a curve that chance bends up is carried on upwards: of the rise beyond the
-    largest size, a share between none and all is taken to come true in each replicate, and half of it in the score.
+    The band holds the middle 90% of curves fitted to resampled splits. All splits share the labeled rows, which chance chose.
+    So each replicate is also shifted by a normal error of one and a half times their binomial variance. A curve that
+    chance bends up would be extrapolated upwards. So of the rise beyond the largest size, a random part comes true in each
+    replicate, and half of it in the expected accuracy.
     """
     ahead = np.unique(np.linspace(n_labels, FACTOR * n_labels, 6).astype(int))
     lines = _replicates(sizes, scores, n_labels, ahead, seed)
     low, high = np.quantile(lines, [0.05, 0.95], axis=0)
-    law = fit_power_law(sizes, 1.0 - scores.mean(axis=0))
-    whole = tuple(np.array([value]) for value in (law.floor, law.scale, law.power))
-    score = (1.0 - _errors(whole, sizes, ahead, np.array([0.5]))[0]).tolist()
-    return Forecast(tuple(ahead.tolist()), tuple(score), tuple(low.tolist()), tuple(high.tolist()), law)
+    expected = 1.0 - _errors(fit_power_law(sizes, 1.0 - scores.mean(axis=0)), sizes, ahead, 0.5)
+    return Forecast(tuple(ahead.tolist()), tuple(expected.tolist()), tuple(low.tolist()), tuple(high.tolist()))
 
 
 def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: float, seed: int = 0) -> Goal:
-    """Tell how many more labels a score takes.
+    """Estimate how many more labels an accuracy takes.
 
     Parameters
     ----------
     sizes, scores, n_labels, seed
         As for `forecast`.
     goal : float
-        The score to reach.
+        The accuracy to reach.
 
     Returns
     -------
@@ -329,27 +314,23 @@ def labels_needed(sizes: np.ndarray, scores: np.ndarray, n_labels: int, goal: fl
     low, high = np.quantile(more, [0.05, 0.95], method="higher")
     first, last = (None if np.isinf(value) else int(value) for value in (low, high))
     most, chance = int((FACTOR - 1) * n_labels), float(reached.any(axis=1).mean())
+    return Goal(goal, first, last, _goal_text(f"{goal:.0%}", first, last, most, chance), chance)
+
+
+def _goal_text(goal: str, first: int | None, last: int | None, most: int, chance: float) -> str:
     if first is None:
-        text = f"{goal:.0%} is out of reach of {counted(most, 'more label')}, as far as a forecast may look."
-    elif last == 0:
-        text = f"{goal:.0%} is reached already."
-    elif last is None and first == 0:
-        text = f"{goal:.0%} may be reached already, or take more than {counted(most, 'more label')}: {_how_likely(most, chance)}."
-    elif last is None:
-        text = (
-            f"At least about {counted(first, 'more label')} for {goal:.0%}, perhaps more than {most}: "
-            f"{_how_likely(most, chance)}."
-        )
-    elif first == 0:
-        text = f"At most about {counted(last, 'more label')} for {goal:.0%}, perhaps none."
-    else:
-        text = f"About {first} to {counted(last, 'more label')} for {goal:.0%}."
-    return Goal(goal, first, last, text, chance)
-
-
-def _how_likely(most: int, chance: float) -> str:
+        return f"{goal} is out of reach of {counted(most, 'more label')}, as far as a forecast may look."
+    if last == 0:
+        return f"{goal} is reached already."
     word = "unlikely" if chance < _UNLIKELY else "likely" if chance > 1 - _UNLIKELY else "open"
-    return f"within {most} it is {word} ({chance:.0%})"
+    likely = f"within {most} it is {word} ({chance:.0%})."
+    if last is None and first == 0:
+        return f"{goal} may be reached already, or take more than {counted(most, 'more label')}: {likely}"
+    if last is None:
+        return f"At least about {counted(first, 'more label')} for {goal}, perhaps more than {most}: {likely}"
+    if first == 0:
+        return f"At most about {counted(last, 'more label')} for {goal}, perhaps none."
+    return f"About {first} to {counted(last, 'more label')} for {goal}."
 
 
 @dataclass(frozen=True)
@@ -449,7 +430,7 @@ def learning_curve(
     labeled = rng.permutation(table.labeled)[:_MAX_LABELED]
     spare = rng.permutation(table.unlabeled)[:_MAX_UNLABELED]
     at_random = selected_at_random(table)
-    drawn = np.ones(len(labeled), dtype=bool) if at_random is None else at_random[labeled]
+    tested = np.ones(len(labeled), dtype=bool) if at_random is None else at_random[labeled]
     codes = table.codes[labeled].astype(np.int64)
     matrix = matrix[np.concatenate([labeled, spare])]
     method, n_classes = DEFAULT_METHOD if model is None else model, len(table.classes)
@@ -460,35 +441,30 @@ def learning_curve(
         every[test[test < len(codes)]] = -1
         return np.asarray(class_proba(method, matrix, every, test, n_classes, random_state).argmax(axis=1))
 
-    n_random = int(drawn.sum())
-    refused: str | None
-    if n_random < MIN_RANDOM and at_random is not None:
+    n_random = int(tested.sum())
+    if at_random is not None and n_random < MIN_RANDOM:
         sizes, scores = np.zeros(0, dtype=np.int64), np.zeros((n_splits, 0))
-        refused = f"Label {counted(MIN_RANDOM - n_random, 'more row')} chosen at random to know."
+        refused: str | None = f"Label {counted(MIN_RANDOM - n_random, 'more row')} chosen at random to know."
     else:
         sizes, scores = nested_scores(
-            codes, predict, at_random=drawn, n_splits=n_splits, random_state=random_state, progress=progress
+            codes, predict, at_random=tested, n_splits=n_splits, random_state=random_state, progress=progress
         )
-        refused = refusal(sizes, scores) if len(sizes) else "No forecast: there are too few labels for a curve."
-    ahead, needed = None, None
-    if refused is None:
-        ahead = forecast(sizes, scores, len(labeled), random_state)
-        if goal is not None:
-            needed = labels_needed(sizes, scores, len(labeled), goal, random_state)
+        refused = refusal(sizes, scores)
     mean = scores.mean(axis=0)
     error = 2 * scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    curve = (sizes, scores, len(labeled))
     return LearningCurve(
-        len(table.labeled),
-        n_random,
-        tuple(sizes.tolist()),
-        tuple(mean.tolist()),
-        tuple(np.maximum(mean - error, 0).tolist()),
-        tuple(np.minimum(mean + error, 1).tolist()),
-        ahead,
-        refused,
-        needed,
-        _stopping(predict, sizes, codes, table.classes, len(spare), random_state),
-        len(scores),
+        n_labels=len(table.labeled),
+        n_random=n_random,
+        sizes=tuple(sizes.tolist()),
+        mean=tuple(mean.tolist()),
+        low=tuple(np.maximum(mean - error, 0).tolist()),
+        high=tuple(np.minimum(mean + error, 1).tolist()),
+        forecast=None if refused else forecast(*curve, random_state),
+        refused=refused,
+        goal=None if refused or goal is None else labels_needed(*curve, goal, random_state),
+        stopping=_stopping(predict, sizes, codes, table.classes, len(spare), random_state),
+        n_splits=len(scores),
     )
 
 

@@ -73,15 +73,6 @@ def class_proba(
     return proba
 
 
-def stratified_folds(codes: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the fold of each row, with each class in as many folds as it has rows, at most all."""
-    shuffled = rng.permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), dtype=np.int64)
-    folds[by_class] = np.arange(len(codes)) % n_folds
-    return folds
-
-
 def train_and_test(folds: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the training and the held-out rows of every fold."""
     return [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in np.unique(folds)]

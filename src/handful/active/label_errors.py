@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from handful.active.estimates import DEFAULT_METHOD, class_proba, stratified_folds, train_and_test
+from handful.active.estimates import DEFAULT_METHOD, class_proba, train_and_test
 from handful.active.points import as_points, encode_table
 from handful.data.labels import code_of
 from handful.data.table import as_table
@@ -23,6 +23,23 @@ _BELOW = 0.2  # of the threshold of its class: above it a label is not contradic
 _SLACK = 1e-2  # added to probabilities, so that they do not differ by what is nearly nothing
 _NEAR_TABLE = 0.1  # in standard deviations: a tenth of one column
 _NEAR_TEXT = 0.45  # of counts of words at length 1: a cosine of 0.9
+
+
+Error = TypeVar("Error")
+
+
+class _Listed(Sequence[Error], Generic[Error]):
+    """A sequence of its `errors`."""
+
+    errors: list[Error]
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return one error, the most likely at 0, or several."""
+        return self.errors[place]
+
+    def __len__(self) -> int:
+        """Return how many errors are listed."""
+        return len(self.errors)
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,7 @@ class LabelError:
 
 
 @dataclass(frozen=True)
-class LabelErrors(Sequence[LabelError]):
+class LabelErrors(_Listed[LabelError]):
     """Likely label errors, a sequence of them; see `find_label_errors`.
 
     Parameters
@@ -73,20 +90,6 @@ class LabelErrors(Sequence[LabelError]):
     n_judged: int
     n_lone: int
     n_folds: int = _N_FOLDS
-
-    @overload
-    def __getitem__(self, place: int) -> LabelError: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[LabelError]: ...
-
-    def __getitem__(self, place: int | slice) -> LabelError | list[LabelError]:
-        """Return one error, the most likely at 0, or several."""
-        return self.errors[place]
-
-    def __len__(self) -> int:
-        """Return how many errors are listed."""
-        return len(self.errors)
 
 
 def class_thresholds(proba: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -157,8 +160,8 @@ def find_label_errors(
     -----
     Five-fold cross-validated probabilities are compared with a threshold for each class, their mean where that label was
     given (Northcutt, Jiang & Chuang 2021). A label is a likely error if another class reaches its threshold and the label
-    stays below a fifth of its own: rows chosen by active learning lie between classes, where a slightly
-    lower probability is no evidence against a label.
+    stays below a fifth of the threshold of its class. Rows chosen by active learning lie between classes, where a
+    slightly lower probability is no evidence against a label.
 
     Examples
     --------
@@ -186,28 +189,23 @@ def find_label_errors(
     suggested, log_ratio = _judged(proba, codes)
     order = np.argsort(log_ratio, kind="stable")
     order = order[suggested[order] >= 0]
-    points = as_points(matrix[rows], random_state)
-    near, distances = _nearest(points, order[:n])
-    names = table.classes
+    near = _nearest(as_points(matrix[rows], random_state), order[:n])
+    names = table.classes.tolist()
+    labels = [names[code] for code in table.codes]
     errors = [
         LabelError(
-            int(rows[at]),
-            names[codes[at]].item(),
-            names[suggested[at]].item(),
-            float(proba[at, codes[at]]),
-            float(proba[at, suggested[at]]),
-            tuple(
-                (int(rows[j]), names[codes[j]].item(), round(float(d), 4))
-                for j, d in zip(near[i], distances[i], strict=True)
-            ),
+            row=int(rows[at]),
+            label=names[codes[at]],
+            suggestion=names[suggested[at]],
+            label_proba=float(proba[at, codes[at]]),
+            suggested_proba=float(proba[at, suggested[at]]),
+            neighbors=tuple((int(rows[j]), labels[rows[j]], round(distance, 4)) for j, distance in neighbors),
         )
-        for i, at in enumerate(order[:n].tolist())
+        for at, neighbors in zip(order[:n].tolist(), near, strict=True)
     ]
-    pairs = [
-        (int(labeled[a]), int(labeled[b]), *(names[table.codes[labeled[at]]].item() for at in (a, b)))
-        for a, b in _duplicates(*_as_held(matrix[labeled]), table.codes[labeled])
-    ]
-    return LabelErrors(errors, len(order), pairs, len(rows), len(labeled) - len(rows), n_folds)
+    pairs = labeled[_duplicates(*_as_held(matrix[labeled]), table.codes[labeled])].tolist()
+    duplicates = [(row, other, labels[row], labels[other]) for row, other in pairs]
+    return LabelErrors(errors, len(order), duplicates, len(rows), len(labeled) - len(rows), n_folds)
 
 
 def _calibrated(proba: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -234,6 +232,8 @@ def _held_out_proba(
     method: Any, matrix: Any, codes: np.ndarray, rows: np.ndarray, n_classes: int, seed: int, progress: Progress | None
 ) -> tuple[np.ndarray, int]:
     """Return cross-validated probabilities of rows, 0 for those of folds that were not done, and how many were."""
+    from handful.neighbors.rows import stratified_folds  # imports numba
+
     folds = stratified_folds(codes[rows], min(_N_FOLDS, len(rows)), np.random.default_rng(seed))
     proba, n_done = np.zeros((len(rows), n_classes)), 0
     try:
@@ -250,18 +250,16 @@ def _held_out_proba(
     return proba, n_done
 
 
-def _nearest(points: np.ndarray, asked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(points: np.ndarray, rows: np.ndarray) -> list[list[tuple[int, float]]]:
+    """Return the nearest other rows of some rows, with their distances."""
     from sklearn.neighbors import NearestNeighbors
 
-    if not len(asked):
-        return np.zeros((0, 0), dtype=np.int64), np.zeros((0, 0))
+    if not len(rows):
+        return []
     k = min(_N_NEIGHBORS + 1, len(points))
-    distances, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(points[asked])
-    kept = [np.flatnonzero(line != row)[: k - 1] for line, row in zip(near, asked, strict=True)]
-    return (
-        np.array([line[keep] for line, keep in zip(near, kept, strict=True)]),
-        np.array([line[keep] for line, keep in zip(distances, kept, strict=True)]),
-    )
+    distances, near = NearestNeighbors(n_neighbors=k).fit(points).kneighbors(points[rows])
+    pairs = [list(zip(*line, strict=True)) for line in zip(near.tolist(), distances.tolist(), strict=True)]
+    return [[pair for pair in line if pair[0] != row][: k - 1] for line, row in zip(pairs, rows.tolist(), strict=True)]
 
 
 def _as_held(matrix: Any) -> tuple[Any, float]:
@@ -279,28 +277,20 @@ def _as_held(matrix: Any) -> tuple[Any, float]:
     return sparse.csr_matrix(sparse.hstack([counts, sparse.csr_matrix(np.asarray(matrix)[:, ~inside])])), _NEAR_TEXT
 
 
-def _duplicates(rows: Any, radius: float, codes: np.ndarray) -> list[tuple[int, int]]:
-    """Return pairs of near rows with different labels, each row with its nearest such row.
-
-    Labels that only one row has may be many; they are asked in one go, for they differ from all others.
-    """
+def _duplicates(rows: Any, radius: float, codes: np.ndarray) -> np.ndarray:
+    """Return pairs of near rows with different labels, each row with its nearest such row, the nearest pairs first."""
     from sklearn.neighbors import NearestNeighbors
 
-    counts = np.bincount(codes)
     pairs: dict[tuple[int, int], float] = {}
-    for code in [*np.flatnonzero(counts > 1).tolist(), None]:
-        inside = counts[codes] == 1 if code is None else codes == code
-        asked, others = np.flatnonzero(inside), np.arange(len(codes)) if code is None else np.flatnonzero(~inside)
-        if not len(asked):
-            continue
-        n_near = 2 if code is None else 1  # the nearest to a row among all may be itself
-        distances, near = NearestNeighbors(n_neighbors=n_near).fit(rows[others]).kneighbors(rows[asked])
-        pick = (others[near] == asked[:, None])[:, 0].astype(np.int64)
-        every = np.arange(len(asked))
-        for row, other, distance in zip(asked, others[near[every, pick]], distances[every, pick], strict=True):
-            if distance <= radius:
-                pairs[min(int(row), int(other)), max(int(row), int(other))] = float(distance)
-    return [pair for pair, _ in sorted(pairs.items(), key=lambda item: (item[1], item[0]))]
+    for code in np.unique(codes):
+        inside, others = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
+        if len(others):
+            distances, near = NearestNeighbors(n_neighbors=1).fit(rows[others]).kneighbors(rows[inside])
+            for row, other, distance in zip(inside.tolist(), others[near[:, 0]].tolist(), distances[:, 0], strict=True):
+                if distance <= radius:
+                    pairs[min(row, other), max(row, other)] = float(distance)
+    ordered = sorted(pairs, key=lambda pair: (pairs[pair], pair))
+    return np.array(ordered, dtype=np.int64).reshape(-1, 2)
 
 
 _DIGIT = re.compile(r"\d")
@@ -321,8 +311,7 @@ class TagError:
     label_proba, suggested_proba : float
         Mean probability of both.
     confident : bool
-        Whether the tagger is as sure as it usually is of another tag, and surer than of the given one, for one token at least
-        and over all of them.
+        Whether another tag reaches its threshold and is more probable, for at least one token and on average.
     elsewhere : tuple of (tuple of str, int)
         How the same words are tagged in other places, the most frequent first, with counts.
     """
@@ -340,7 +329,7 @@ class TagError:
 
 
 @dataclass(frozen=True)
-class TagErrors(Sequence[TagError]):
+class TagErrors(_Listed[TagError]):
     """Likely tag errors, a sequence of them; see `find_tag_errors`.
 
     Parameters
@@ -359,20 +348,6 @@ class TagErrors(Sequence[TagError]):
     n_errors: int
     duplicates: list[tuple[int, int]]
     n_judged: int
-
-    @overload
-    def __getitem__(self, place: int) -> TagError: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> list[TagError]: ...
-
-    def __getitem__(self, place: int | slice) -> TagError | list[TagError]:
-        """Return one error, the most likely at 0, or several."""
-        return self.errors[place]
-
-    def __len__(self) -> int:
-        """Return how many errors are listed."""
-        return len(self.errors)
 
 
 def find_tag_errors(
@@ -399,7 +374,7 @@ def find_tag_errors(
     random_state : int, default=0
         Seed of the five folds.
     progress : callable, optional
-        Told after each fold.
+        Called after each fold.
 
     Returns
     -------
@@ -416,38 +391,35 @@ def find_tag_errors(
     [(7, 1, ('N',))]
     """
     _check(n, len(sentences), len(tags))
-    answers, proba, classes = _held_out_tags(sentences, tags, make or _crf(tags), random_state, progress)
+    predicted, proba, classes = _held_out_tags(sentences, tags, make or _crf(tags), random_state, progress)
     codes_by_label = code_of(classes)
-    judged = sorted(answers)
-    flat = np.concatenate([proba[number] for number in judged])
-    codes = np.array([codes_by_label[tag] for number in judged for tag in tags[number]])
-    confident = confident_classes(flat, class_thresholds(flat, codes))
-    offsets = np.cumsum([0, *(len(tags[number]) for number in judged)])
-    every = np.arange(len(codes))
-    contradicted = (confident >= 0) & (flat[every, confident] > flat[every, codes])
+    judged = sorted(predicted)
+    own = {number: np.array([codes_by_label[tag] for tag in tags[number]]) for number in judged}
+    thresholds = class_thresholds(np.concatenate([proba[i] for i in judged]), np.concatenate([own[i] for i in judged]))
     errors = []
-    for at, number in enumerate(judged):
-        given = codes[offsets[at] : offsets[at + 1]]
-        other = np.array([codes_by_label[tag] for tag in answers[number]])
-        places = np.arange(len(given))
-        for start, stop in _differing(tags[number], answers[number]):
-            label_proba = float(proba[number][places, given][start:stop].mean())
-            suggested_proba = float(proba[number][places, other][start:stop].mean())
-            is_likely = bool(contradicted[offsets[at] :][start:stop].any()) and suggested_proba > label_proba
+    for number in judged:
+        every = np.arange(len(own[number]))
+        other = np.array([codes_by_label[tag] for tag in predicted[number]])
+        label_proba, suggested_proba = proba[number][every, own[number]], proba[number][every, other]
+        best = confident_classes(proba[number], thresholds)
+        contradicted = (best >= 0) & (proba[number][every, best] > label_proba)
+        for start, stop in _differing(tags[number], predicted[number]):
+            span = slice(start, stop)
+            means = float(label_proba[span].mean()), float(suggested_proba[span].mean())
             errors.append(
                 TagError(
                     number,
                     start,
                     stop,
-                    tuple(list(sentences[number])[start:stop]),
-                    tuple(tags[number][start:stop]),
-                    tuple(answers[number][start:stop]),
-                    label_proba,
-                    suggested_proba,
-                    is_likely,
+                    tokens=tuple(list(sentences[number])[span]),
+                    tags=tuple(tags[number][span]),
+                    suggestion=tuple(predicted[number][span]),
+                    label_proba=means[0],
+                    suggested_proba=means[1],
+                    confident=bool(contradicted[span].any()) and means[1] > means[0],
                 )
             )
-    errors.sort(key=lambda d: (d.label_proba, -d.suggested_proba, d.sentence, d.start))
+    errors.sort(key=lambda error: (error.label_proba, -error.suggested_proba, error.sentence, error.start))
     n_errors = sum(error.confident for error in errors)
     shown = [replace(error, elsewhere=_elsewhere(error, sentences, tags)) for error in errors[:n]]
     return TagErrors(shown, n_errors, _duplicate_sentences(sentences, tags), len(judged))
@@ -457,14 +429,13 @@ def _elsewhere(
     error: TagError, sentences: Sequence[Any], tags: Sequence[Sequence[str]]
 ) -> tuple[tuple[tuple[str, ...], int], ...]:
     """Count the tags of the same words in other places."""
-    words, length = error.tokens, len(error.tokens)
+    length = len(error.tokens)
     counts: Counter[tuple[str, ...]] = Counter()
     for number, sentence in enumerate(sentences):
         tokens = tuple(sentence)
-        if not set(words) <= set(tokens):
-            continue
         for start in range(len(tokens) - length + 1):
-            if tokens[start : start + length] == words and (number, start) != (error.sentence, error.start):
+            same = tokens[start] == error.tokens[0] and tokens[start : start + length] == error.tokens
+            if same and (number, start) != (error.sentence, error.start):
                 counts[tuple(tags[number][start : start + length])] += 1
     return tuple(counts.most_common())
 
@@ -495,20 +466,20 @@ def _held_out_tags(
     """Return tags and probabilities by sentence, of taggers that did not see it, and the tags there are."""
     classes = sorted({tag for line in tags for tag in line})
     folds = np.random.default_rng(seed).permutation(len(sentences)) % min(_N_FOLDS, len(sentences))
-    answers: dict[int, list[str]] = {}
+    predicted: dict[int, list[str]] = {}
     proba: dict[int, np.ndarray] = {}
     try:
         for number, (train, test) in enumerate(train_and_test(folds), start=1):
-            tagger = _taught(make(), [sentences[i] for i in train], [list(tags[i]) for i in train])
+            tagger = _trained(make(), [sentences[i] for i in train], [list(tags[i]) for i in train])
             held = [sentences[i] for i in test]
             proba.update(zip(test.tolist(), _proba_of(tagger, held, classes), strict=True))
-            answers.update(zip(test.tolist(), tagger.predict(held), strict=True))
+            predicted.update(zip(test.tolist(), tagger.predict(held), strict=True))
             if progress is not None:
                 progress(Step("cross-validate", number, int(folds.max()) + 1))
     except KeyboardInterrupt:
-        if not answers:
+        if not predicted:
             raise
-    return answers, proba, classes
+    return predicted, proba, classes
 
 
 def _proba_of(tagger: Any, sentences: list[Any], classes: list[str]) -> Iterator[np.ndarray]:
@@ -521,22 +492,18 @@ def _proba_of(tagger: Any, sentences: list[Any], classes: list[str]) -> Iterator
         yield proba
 
 
-def _taught(tagger: Any, sentences: list[Any], tags: list[list[str]]) -> Any:
+def _trained(tagger: Any, sentences: list[Any], tags: list[list[str]]) -> Any:
     try:
         return tagger.fit(sentences, tags)
     except DataError as error:
-        raise DataError(f"check: part of the sentences must teach a tagger of the rest. {error}") from error
+        raise DataError(f"check: no tagger can be trained on four fifths of the sentences. {error}") from error
 
 
-def _differing(given: Sequence[str], answer: Sequence[str]) -> list[tuple[int, int]]:
+def _differing(own: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
     """Return the stretches in which tags differ; spans that overlap are one stretch."""
-    differs = [i for i, (a, b) in enumerate(zip(given, answer, strict=True)) if a != b]
-    if not differs:
-        return []
-    joined = _joined(given) | _joined(answer)
-    edges = [i for i in range(1, len(given)) if i not in joined]
-    stretches = list(pairwise([0, *edges, len(given)]))
-    return [(a, b) for a, b in stretches if any(a <= i < b for i in differs)]
+    joined = _joined(own) | _joined(other)
+    edges = [i for i in range(1, len(own)) if i not in joined]
+    return [(a, b) for a, b in pairwise([0, *edges, len(own)]) if list(own[a:b]) != list(other[a:b])]
 
 
 def _joined(tags: Sequence[str]) -> set[int]:

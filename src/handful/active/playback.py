@@ -72,7 +72,7 @@ class RowMap:
     learner : ActiveLearner
         The table.
     n_rows : int, default=600
-        Of a longer table so many rows, chosen at random, and all labeled ones are on the map.
+        Most rows on the map: of a longer table, rows chosen at random and all labeled ones.
 
     Notes
     -----

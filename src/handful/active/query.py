@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from handful.errors import DataError, ParameterError, Progress, Step, counted
 from handful.models.table_model import TableModel
 from handful.preprocessing.table_encoder import EncodedTable
 
-RANDOM_EVERY = 5  # rows: one of so many is chosen at random, to measure accuracy
+RANDOM_EVERY = 5  # every fifth row is chosen at random, to measure accuracy
 NEW_CLUSTER, KNOWN_CLUSTER, OUTLIER, RANDOM = (
     "new cluster, no labels yet",
     "cluster with labels, to confirm them",
@@ -63,6 +63,38 @@ class Predictions:
     classes: list[Any]
     proba: np.ndarray
     codes: np.ndarray
+
+    def best(self, at: int) -> tuple[Any, float]:
+        """Return the predicted label of a place in the pool, and its probability."""
+        code = int(self.codes[at])
+        return self.classes[code], float(self.proba[at, code])
+
+
+def random_places(n: int, n_labels: int, every: int) -> list[bool]:
+    """Return which of the next `n` items are chosen at random: every so often, counted from the first label.
+
+    Examples
+    --------
+    >>> random_places(6, n_labels=3, every=5)
+    [False, True, False, False, False, False]
+    """
+    return [every > 0 and (n_labels + number + 1) % every == 0 for number in range(n)]
+
+
+def interleaved(at_random: Sequence[bool], chosen: Iterable[int], spare: Iterable[int]) -> list[tuple[int, bool]]:
+    """Return chosen items, and random ones from `spare` where wanted or where no chosen one is left, with which is which.
+
+    Examples
+    --------
+    >>> interleaved([False, True, False], [7], [1, 2])
+    [(7, False), (1, True), (2, True)]
+    """
+    chosen, spare = iter(chosen), iter(spare)
+    picked: list[tuple[int, bool]] = []
+    for drawn in at_random:
+        item = None if drawn else next(chosen, None)
+        picked.append((next(spare), True) if item is None else (item, False))
+    return picked
 
 
 def suggest(
@@ -131,11 +163,11 @@ class ActiveLearner:
     columns : mapping of str to kind, optional
         Kinds of columns.
     random_every : int, default=5
-        One of so many rows is chosen at random; 0 for none.
+        Every how many rows one is chosen at random; 0 for none.
     random_state : int, default=0
         Seed.
     max_pool : int, default=10000
-        Of a longer table so many rows, chosen at random, and all labeled ones are considered.
+        Most rows that are considered: of a longer table, rows chosen at random and all labeled ones.
     progress : callable, optional
         Called after each step of the preparation.
 
@@ -252,31 +284,25 @@ class ActiveLearner:
             raise DataError(
                 f"suggest: at least one row must be unlabeled, got {counted(self.n_rows, 'row')} that all have labels."
             )
-        n = min(n, n_free)
-        at_random = [strategy == "random" or self._is_random(len(self.labels) + i) for i in range(n)]
-        self._state.codes, self._state.n_classes = self._codes(self.classes), len(self.classes)
-        n_chosen = n - sum(at_random)
-        chosen = STRATEGIES[strategy](self._state, n_chosen + len(exclude)) if n_chosen else []
-        chosen = [at for at in chosen if int(self.pool[at]) not in exclude][:n_chosen]
-        reasons = dict(zip(self.pool[chosen].tolist(), self._reasons(chosen), strict=True))
+        every = 1 if strategy == "random" else self.random_every
+        at_random = random_places(min(n, n_free), len(self.labels), every)
+        reasons = self._chosen(strategy, at_random.count(False), exclude)
         taken = {*self.labels, *reasons, *exclude}
-        spare = (int(row) for row in self.shuffled if int(row) not in taken)
-        informative = iter([(row, reason, False) for row, reason in reasons.items()])
-        picked = [
-            (next(spare), RANDOM, True) if drawn else next(informative, None) or (next(spare), RANDOM, True)
-            for drawn in at_random
-        ]
-        predicted = self.suggest([row for row, _, drawn in picked if not drawn])
-        by_row = {one.row: one for one in predicted}
+        picked = interleaved(at_random, list(reasons), (row for row in self.shuffled.tolist() if row not in taken))
+        predicted = {one.row: one for one in self.suggest([row for row, drawn in picked if not drawn])}
         return [
-            Suggestion(row, reason, random=True)
-            if drawn
-            else Suggestion(row, reason, by_row[row].suggestion, by_row[row].confidence)
-            for row, reason, drawn in picked
+            Suggestion(row, RANDOM, random=True) if drawn else replace(predicted[row], reason=reasons[row])
+            for row, drawn in picked
         ]
 
-    def _is_random(self, n_labels: int) -> bool:
-        return self.random_every > 0 and (n_labels + 1) % self.random_every == 0
+    def _chosen(self, strategy: str, n: int, exclude: Collection[int]) -> dict[int, str]:
+        """Return the rows that a strategy chooses, with reasons."""
+        if not n:
+            return {}
+        self._state.codes, self._state.n_classes = self._codes(self.classes), len(self.classes)
+        chosen = STRATEGIES[strategy](self._state, n + len(exclude))
+        chosen = [at for at in chosen if int(self.pool[at]) not in exclude][:n]
+        return dict(zip(self.pool[chosen].tolist(), self._reasons(chosen), strict=True))
 
     def _reasons(self, chosen: list[int]) -> list[str]:
         if not chosen:
@@ -322,15 +348,11 @@ class ActiveLearner:
         if not wanted or (not self.labels and not hasattr(self.model, "classes_")):
             return [Suggestion(row, "") for row in wanted]
         predictions = self.predictions()
-        suggestions = []
-        for row in wanted:
-            if row not in self.places:
-                suggestions.append(Suggestion(row, ""))
-                continue
-            at = self.places[row]
-            code = int(predictions.codes[at])
-            suggestions.append(Suggestion(row, "", predictions.classes[code], float(predictions.proba[at, code])))
-        return suggestions
+        places = [self.places.get(row) for row in wanted]
+        return [
+            Suggestion(row, "") if at is None else Suggestion(row, "", *predictions.best(at))
+            for row, at in zip(wanted, places, strict=True)
+        ]
 
     def _margin_proba(self) -> np.ndarray | None:
         return self.predictions().proba if len(self.classes) > 1 else None
@@ -397,9 +419,6 @@ def rows_alike(learner: ActiveLearner, row: int, n: int = 50, predictions: Predi
     label = learner.labels.get(row)
     wanted = predictions.classes.index(label) if label in predictions.classes else int(predictions.codes[at])
     distances = np.linalg.norm(learner.points - learner.points[at], axis=1)
-    near = [place for place in np.argsort(distances, kind="stable")[: n + 1].tolist() if place != at]
-    return [
-        int(learner.pool[place])
-        for place in near
-        if predictions.codes[place] == wanted and int(learner.pool[place]) not in learner.labels
-    ]
+    near = np.argsort(distances, kind="stable")[: n + 1]
+    near = near[(near != at) & (predictions.codes[near] == wanted)]
+    return [other for other in learner.pool[near].tolist() if other not in learner.labels]

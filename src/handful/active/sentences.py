@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from handful.active.query import RANDOM, RANDOM_EVERY
+from handful.active.query import RANDOM, RANDOM_EVERY, interleaved, random_places
 from handful.active.strategies import margins
 from handful.errors import DataError, ParameterError, Progress, Step
 
 _MAX_CONSIDERED = 5_000  # raw sentences that are considered
-_LONGEST = 40  # tokens; a longer sentence costs more than it tells
+_LONGEST = 40  # tokens; a longer sentence costs more than it helps
 _SHORTEST = 3
 _PART = 250  # sentences between two reports of progress
 
@@ -82,12 +82,11 @@ def suggest_sentences(
 
     Notes
     -----
-    A token has one minus its margin to teach, times ``log(1 + f)`` with f the raw sentences that have its word, since what
-    is frequent teaches for many (information density, Settles & Craven 2008), and weighted by ``1 / (1 + c)`` with c the
-    times its word stands in sentences chosen before: a word teaches once. The worth of a sentence is the mean over its
-    tokens times the root of its length: the mean alone would choose fragments, the sum the longest. Sentences of fewer
-    than 3 or more than 40 tokens are taken only where there are no others. Of a longer text 5,000 sentences, chosen at
-    random, are considered.
+    The value of a token is one minus its margin, times ``log(1 + f)`` with f the raw sentences that have its word
+    (information density, Settles & Craven 2008), times ``1 / (1 + c)`` with c the occurrences of its word in sentences
+    chosen before. The value of a sentence is the mean over its tokens times the root of its length: the mean alone would
+    choose fragments, the sum the longest sentences. Sentences of fewer than 3 or more than 40 tokens are taken only where
+    there are no others. Of a longer text 5,000 sentences, chosen at random, are considered.
 
     Examples
     --------
@@ -96,18 +95,22 @@ def suggest_sentences(
     """
     _check(n, strategy, len(raw))
     shuffled = np.random.default_rng(random_state).permutation(len(raw))
-    n = min(n, len(raw))
-    at_random = [strategy == "random" or (n_labeled + i + 1) % RANDOM_EVERY == 0 for i in range(n)]
+    at_random = random_places(min(n, len(raw)), n_labeled, 1 if strategy == "random" else RANDOM_EVERY)
     pool = np.sort(shuffled[:_MAX_CONSIDERED])
     values = _token_values([raw[i] for i in pool], tagger, progress)
+    chosen = [int(pool[at]) for at in _spread([list(raw[i]) for i in pool], values, at_random.count(False))]
+    taken = set(chosen)
+    picked = interleaved(at_random, chosen, (i for i in shuffled.tolist() if i not in taken))
     reason = "uncertain and new words" if tagger is not None else "frequent words that are new"
-    chosen = [int(pool[at]) for at in _spread([list(raw[i]) for i in pool], values, n - sum(at_random))]
-    spare, informative = iter([i for i in shuffled.tolist() if i not in set(chosen)]), iter(chosen)
-    picked: list[tuple[int, str]] = []
-    for drawn in at_random:
-        at = None if drawn else next(informative, None)
-        picked.append((next(spare), RANDOM) if at is None else (at, reason))
-    return _suggestions(raw, tagger, picked)
+    shown = [number for number, drawn in picked if not drawn]
+    predicted: dict[int, tuple[list[str], float | None]] = {}
+    if tagger is not None and shown:
+        for number, tags, proba in zip(shown, *tagger.predict_with_proba([raw[i] for i in shown]), strict=True):
+            predicted[number] = list(tags), float(margins(proba).mean()) if len(proba) else None
+    return [
+        SentenceSuggestion(number, RANDOM if drawn else reason, *predicted.get(number, ([], None)), random=drawn)
+        for number, drawn in picked
+    ]
 
 
 def _check(n: int, strategy: str, n_raw: int) -> None:
@@ -120,7 +123,7 @@ def _check(n: int, strategy: str, n_raw: int) -> None:
 
 
 def _token_values(sentences: list[Any], tagger: Any, progress: Progress | None) -> list[np.ndarray]:
-    """Return how much each token has to teach: how frequent its word is, times one minus its margin."""
+    """Return the value of each token: how frequent its word is, times one minus its margin."""
     counts = Counter(word for sentence in sentences for word in set(sentence))
     frequent = [np.array([np.log1p(counts[word]) for word in sentence]) for sentence in sentences]
     if tagger is None:
@@ -160,19 +163,3 @@ def _spread(sentences: list[list[str]], values: list[np.ndarray], n: int) -> lis
         chosen.append(at)
         seen.update(set(sentences[at]))
     return chosen
-
-
-def _suggestions(raw: Sequence[Any], tagger: Any, picked: list[tuple[int, str]]) -> list[SentenceSuggestion]:
-    shown = [i for i, reason in picked if reason != RANDOM]
-    predicted = {}
-    if tagger is not None and shown:
-        predicted = dict(zip(shown, zip(*tagger.predict_with_proba([raw[i] for i in shown]), strict=True), strict=True))
-    suggestions = []
-    for i, reason in picked:
-        if i not in predicted:
-            suggestions.append(SentenceSuggestion(i, reason, [], None, reason == RANDOM))
-            continue
-        tags, proba = predicted[i]
-        lead = margins(proba)
-        suggestions.append(SentenceSuggestion(i, reason, list(tags), float(lead.mean()) if len(lead) else None))
-    return suggestions

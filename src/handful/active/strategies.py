@@ -13,7 +13,7 @@ from handful.active.points import Neighborhood, typicality_within
 _MIN_CLUSTER = 5  # rows; smaller clusters come last (Hacohen, Dekel & Weinshall 2022)
 _WIDTH = 2.0  # of the kernel, times the median of all squared distances
 NOISE = 0.1  # variance of a label of a Gaussian process
-_POOL = 10  # margin considers so many rows for each one it may choose
+_POOL = 10  # rows that margin considers for each one it may choose
 _SMALL_CLUSTERS = 1_000
 
 
@@ -142,7 +142,7 @@ def regions(points: np.ndarray, weights: np.ndarray, n_regions: int, random_stat
     points : ndarray
         Points, such as centers of small clusters.
     weights : ndarray
-        How many rows each stands for.
+        How many rows each represents.
     n_regions : int
         Number of clusters; at most that of the distinct points.
     random_state : int
@@ -234,18 +234,18 @@ def nearness(points: np.ndarray) -> np.ndarray:
 def choose_informative(
     near: np.ndarray, weights: np.ndarray, n_labels: np.ndarray, free: np.ndarray, n: int
 ) -> list[int]:
-    """Choose points whose labels tell most about all points.
+    """Choose points whose labels are most informative about all points.
 
     Parameters
     ----------
     near : ndarray of shape (n_points, n_points)
         From `nearness`.
     weights : ndarray
-        How many rows each point stands for, or how much of them is still in question.
+        How many rows each point represents, or how uncertain they still are.
     n_labels : ndarray of int
         How many labels each point has.
     free : ndarray of int
-        How many rows without a label each point stands for.
+        How many rows without a label each point represents.
     n : int
         How many to choose.
 
@@ -258,8 +258,8 @@ def choose_informative(
     -----
     Transductive experimental design (Yu, Bi & Tresp 2006), one choice at a time. Labels are taken as noisy values of a
     Gaussian process whose covariance is `near`; each choice takes away most of the weighted sum of variances that the
-    labels before it left. Dense regions come first, for there a label tells about many rows, and a second label of a
-    region tells little. Ties go to the earlier point.
+    labels before it left. Dense regions come first, since a label there informs about many rows; a second label of a
+    region adds little. Ties go to the earlier point.
 
     Examples
     --------
@@ -279,12 +279,12 @@ def choose_informative(
         point = int(np.where(left > 0, gains, -1.0).argmax())
         chosen.append(point)
         left[point] -= 1
-        told = open_[point].copy()
-        open_ -= np.outer(told, told / (max(told[point], 0.0) + NOISE))
+        row = open_[point].copy()
+        open_ -= np.outer(row, row / (max(row[point], 0.0) + NOISE))
     return chosen
 
 
-def margins(shares: np.ndarray) -> np.ndarray:
+def margins(proba: np.ndarray) -> np.ndarray:
     """Return the lead of the best class over the second best, for every row.
 
     Examples
@@ -292,9 +292,9 @@ def margins(shares: np.ndarray) -> np.ndarray:
     >>> margins(np.array([[0.5, 0.3, 0.2]])).round(2).tolist()
     [0.2]
     """
-    if shares.shape[1] < 2:
-        return np.ones(len(shares))
-    top = np.partition(shares, shares.shape[1] - 2, axis=1)[:, -2:]
+    if proba.shape[1] < 2:
+        return np.ones(len(proba))
+    top = np.partition(proba, proba.shape[1] - 2, axis=1)[:, -2:]
     return np.asarray(top[:, 1] - top[:, 0])
 
 
@@ -337,29 +337,29 @@ def choose_margin(points: np.ndarray, lead: np.ndarray, labeled: np.ndarray, n: 
 
 _FLOOR = 1e-3  # least probability of a class
 _MAX_CANDIDATES = 50  # points whose labels are imagined
-_MAX_IMAGINED = 3  # that are imagined for a point
-_MAX_EVALUATED = 300  # points that are asked what would become of them
+_MAX_IMAGINED = 3  # labels that are imagined for a point
+_MAX_EVALUATED = 300  # points for which the effect of a label is evaluated
 
 
 def choose_expected(
     near: np.ndarray, weights: np.ndarray, counts: np.ndarray, free: np.ndarray, n: int, random_state: int
 ) -> list[int]:
-    """Choose points whose labels are expected to leave the fewest mistakes, and to tell most about all points.
+    """Choose points whose labels are expected to leave the fewest errors, and are informative about all points.
 
     Parameters
     ----------
     near : ndarray of shape (n_points, n_points)
         From `nearness`.
     weights : ndarray
-        How many rows each point stands for.
+        How many rows each point represents.
     counts : ndarray of int, shape (n_points, n_classes)
         Labels of each point; of two classes at least.
     free : ndarray of int
-        How many rows without a label each point stands for.
+        How many rows without a label each point represents.
     n : int
         How many to choose.
     random_state : int
-        Seed; of more than 300 points so many are asked what a label would change, chosen at random.
+        Seed of the 300 points, chosen at random, for which the effect of a label is evaluated.
 
     Returns
     -------
@@ -369,11 +369,11 @@ def choose_expected(
     Notes
     -----
     Half of the choice is expected error reduction (Roy & McCallum 2001; with Gaussian fields Zhu, Lafferty & Ghahramani
-    2003). Shares of classes are means of a Gaussian process whose covariance is `near`, so that an imagined label changes all
-    of them at once; what counts is how sure all points would then be of their best class, for each of the three likeliest
-    labels by how likely it is. The other half is the variance that a label takes away (`choose_informative`), of points whose
+    2003). Class probabilities are means of a Gaussian process whose covariance is `near`, so an imagined label changes all
+    of them at once. What counts is the probability that all points would then give their best class, averaged over the
+    three most probable labels. The other half is the variance that a label takes away (`choose_informative`), of points whose
     margin is small. Both are compared, in standard deviations, among the 50 points that take away most variance. Labels
-    of a batch are not known yet: they take away variance, and leave the shares as they are. Ties go to the point that
+    of a batch are not known yet: they take away variance, and leave the probabilities as they are. Ties go to the point that
     takes away more variance.
 
     Examples
@@ -384,22 +384,24 @@ def choose_expected(
     [3]
     """
     means, open_ = _process(near, counts)
-    shares, left = _shares(means), free.copy()
-    unsure = weights * (1.0 - margins(shares) + _FLOOR)
-    asked = np.sort(np.random.default_rng(random_state).permutation(len(weights))[:_MAX_EVALUATED])
-    likely = np.argsort(-shares, axis=1, kind="stable")[:, :_MAX_IMAGINED]
-    chances = np.take_along_axis(shares, likely, axis=1)
+    proba, left = _proba(means), free.copy()
+    unsure = weights * (1.0 - margins(proba) + _FLOOR)
+    evaluated = np.sort(np.random.default_rng(random_state).permutation(len(weights))[:_MAX_EVALUATED])
+    likely = np.argsort(-proba, axis=1, kind="stable")[:, :_MAX_IMAGINED]
+    chances = np.take_along_axis(proba, likely, axis=1)
     chances /= chances.sum(axis=1, keepdims=True)
     chosen: list[int] = []
     while len(chosen) < n and left.any():
         own = np.maximum(open_.diagonal(), 0.0) + NOISE
-        told = np.where(left > 0, (unsure @ open_**2) / own, -1.0)
-        tried = np.argsort(-told, kind="stable")[: min(_MAX_CANDIDATES, int((left > 0).sum()))]
-        pull = open_[np.ix_(tried, asked)] / own[tried, None]
+        gain = np.where(left > 0, (unsure @ open_**2) / own, -1.0)
+        tried = np.argsort(-gain, kind="stable")[: min(_MAX_CANDIDATES, int((left > 0).sum()))]
+        pull = open_[np.ix_(tried, evaluated)] / own[tried, None]
         news = np.eye(counts.shape[1])[likely[tried]] - means[tried][:, None, :]
-        after = _shares(means[asked] + pull[:, None, :, None] * news[:, :, None, :])  # point, label, asked, class
-        sure = ((after.max(axis=-1) @ weights[asked]) * chances[tried]).sum(axis=1)
-        point = int(tried[(_in_deviations(sure) + _in_deviations(told[tried])).argmax()])
+        after = _proba(
+            means[evaluated] + pull[:, None, :, None] * news[:, :, None, :]
+        )  # point, label, evaluated, class
+        sure = ((after.max(axis=-1) @ weights[evaluated]) * chances[tried]).sum(axis=1)
+        point = int(tried[(_in_deviations(sure) + _in_deviations(gain[tried])).argmax()])
         chosen.append(point)
         left[point] -= 1
         row = open_[point].copy()
@@ -408,20 +410,20 @@ def choose_expected(
 
 
 def _process(near: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean share of each class, and what is open about them: the posterior of a Gaussian process."""
+    """Return mean and covariance of the posterior of a Gaussian process for each class."""
     n_labels, n_classes = counts.sum(axis=1), counts.shape[1]
     known = np.flatnonzero(n_labels)
     usual = counts.sum(axis=0) + 1 / n_classes
     usual = usual / usual.sum()
-    given = counts[known] / n_labels[known, None] - usual
+    own = counts[known] / n_labels[known, None] - usual
     inner = near[np.ix_(known, known)] + np.diag(NOISE / n_labels[known])
-    solved = np.linalg.solve(inner, np.hstack([given, near[known]]))
+    solved = np.linalg.solve(inner, np.hstack([own, near[known]]))
     return near[:, known] @ solved[:, :n_classes] + usual, near - near[:, known] @ solved[:, n_classes:]
 
 
-def _shares(means: np.ndarray) -> np.ndarray:
-    shares = np.maximum(means, _FLOOR)
-    return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
+def _proba(means: np.ndarray) -> np.ndarray:
+    proba = np.maximum(means, _FLOOR)
+    return np.asarray(proba / proba.sum(axis=-1, keepdims=True))
 
 
 def _in_deviations(values: np.ndarray) -> np.ndarray:

@@ -345,13 +345,13 @@ def _merge_rows(
     if as_json:
         emit_json(_merge_facts(merged, where, target))
         return
-    for label, like in merged.unheard.items():
+    for label, like in merged.new_labels.items():
         notice(f"New label {label!r}.{f' Did you mean {like!r}?' if like is not None else ''}")
     for conflict in merged.conflicts[: None if verbose() else SHOWN]:
         labels = "; ".join(f"{label} ({source})" for source, label in conflict.labels)
         kept = "stays unlabeled" if conflict.kept is None else f"keeps {conflict.kept}"
         notice(f"Row {conflict.row + 1} {kept}: labels differ: {labels}")
-    for name, number in merged.strangers[: None if verbose() else SHOWN]:
+    for name, number in merged.unmatched[: None if verbose() else SHOWN]:
         notice(f"{name}: row {number + 1} is not in {data}; its label was not merged.")
     if merged.n_changed:
         notice(f"{counted(merged.n_changed, 'row')} with other changed cells; only the labels were merged.")
@@ -393,8 +393,8 @@ def _merge_facts(merged: Merged, where: Path, target: str) -> dict[str, Any]:
             {"row": c.row + 1, "labels": [{"from": a, "label": b} for a, b in c.labels], "kept": c.kept}
             for c in merged.conflicts
         ],
-        "new_labels": merged.unheard,
-        "not_in_data": [{"file": name, "row": number + 1} for name, number in merged.strangers],
+        "new_labels": merged.new_labels,
+        "not_in_data": [{"file": name, "row": number + 1} for name, number in merged.unmatched],
     }
 
 

@@ -99,7 +99,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     from handful.data.word_lists import read_prototypes
     from handful.errors import DataError
     from handful.studio.annotations import AnnotationLog
-    from handful.studio.text_session import TextSession, TextStudio
+    from handful.studio.text_session import TaggingTask, TextSession, TextStudio
 
     if given["prototypes"] is not None and given["tagged"] is not None:
         raise ParameterError("--prototypes: not with --tagged. Leave one of them out.")
@@ -113,7 +113,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     ]
     if not any(sentences):
         raise DataError(f"{data}: no sentence. Add raw text.")
-    lists = None if given["prototypes"] is None else read_prototypes(given["prototypes"])
+    lists = {} if given["prototypes"] is None else read_prototypes(given["prototypes"])
     spans = given["spans"] if train is None else train.has_spans
     tagged = [] if train is None else _pairs(train)
 
@@ -122,10 +122,8 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
 
     earlier = f"{'spans' if spans else 'tokens'} {digest(data)}"
     log = AnnotationLog(log_path(data), key(len(sentences)), len(sentences), key, earlier)
-    session = TextSession(
-        data.name, sentences, log, folder, lists=lists, tagged=tagged, spans=spans, seed=given["seed"]
-    )
-    return TextStudio(session)
+    task = TaggingTask(lists, tagged, spans, given["fields"])
+    return TextStudio(TextSession(data.name, sentences, log, folder, task, given["seed"]))
 
 
 def _refuse_reading(reading: Reading) -> None:

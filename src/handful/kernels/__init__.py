@@ -1,4 +1,4 @@
-"""Compiled functions from arrays to arrays; the only room that imports numba."""
+"""Compiled functions from arrays to arrays; the only package that imports numba."""
 
 from __future__ import annotations
 

@@ -154,47 +154,47 @@ def label_pass(
     return total
 
 
-# Which bit of the attribute that holds marks tells punctuation.
+# The bit of the flags that is set for punctuation.
 _PUNCTUATION = 1
-# Candidates that are not the last of their way: the first, the second, others. The last: below the root, below a word on
-# the other side of the mark, or elsewhere.
+# Candidates below the top of their path: the first, the second, others. The top: a child of the root, of a word on the
+# other side of the punctuation, or of another word.
 _UPPER, _AT_ROOT, _ACROSS, _ELSEWHERE = 2, 3, 4, 5
-# Both ways lead to the words beside the mark: nothing on the left, nothing on the right, left hangs below right, right
-# below left, or neither.
+# How the paths left and right of the punctuation meet: nothing on the left, nothing on the right, left depends on right,
+# right on left, or neither.
 _NO_LEFT, _NO_RIGHT, _LEFT_BELOW, _RIGHT_BELOW, _NEITHER = 0, 1, 2, 3, 4
 
 
 @njit(cache=True, nogil=True)
-def movable_marks(codes: np.ndarray, root: int, mark: int, heads: np.ndarray) -> np.ndarray:
-    """Tell which words are punctuation marks without children that do not hang from the root; shape (n + 2,)."""
+def movable_punctuation(codes: np.ndarray, root: int, flags: int, heads: np.ndarray) -> np.ndarray:
+    """Return which words are punctuation without children and not children of the root; shape (n + 2,)."""
     n = len(heads)
     hangs = np.zeros(n + 2, dtype=np.bool_)
     for p in range(1, n + 1):
-        hangs[p] = (codes[root + p, mark] >> _PUNCTUATION) & 1 and heads[p - 1] != 0
+        hangs[p] = (codes[root + p, flags] >> _PUNCTUATION) & 1 and heads[p - 1] != 0
     for p in range(1, n + 1):
         hangs[heads[p - 1]] = False
     return hangs
 
 
 @njit(cache=True, nogil=True)
-def _climb(heads: np.ndarray, movable: np.ndarray, p: int, step: int, way: np.ndarray) -> int:
-    """Write the nearest word on one side of a mark and its ancestors on that side; return how many."""
+def _climb(heads: np.ndarray, movable: np.ndarray, p: int, step: int, path: np.ndarray) -> int:
+    """Write the nearest word on one side of position p and its ancestors on that side; return how many."""
     n, count = len(heads), 0
     word = p + step
     while 1 <= word <= n and movable[word]:
         word += step
     while 1 <= word <= n and (word > p) == (step > 0):
-        way[count] = word
+        path[count] = word
         count += 1
         word = heads[word - 1]
     return count
 
 
 @njit(cache=True, nogil=True)
-def keys_of_marks(
+def keys_of_punctuation(
     codes: np.ndarray, root: int, templates: Templates, heads: np.ndarray, partners: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """List the candidate heads of all punctuation marks of one tree, with their keys.
+    """List the candidate heads of all punctuation of one tree, with their keys.
 
     Parameters
     ----------
@@ -207,75 +207,77 @@ def keys_of_marks(
     heads : ndarray
         Head of each word.
     partners : ndarray
-        For a bracket or quotation mark the one that belongs to it, counted from 1; 0 for other words.
+        For a bracket or quote the one that belongs to it, counted from 1; 0 for other words.
 
     Returns
     -------
-    marks : ndarray of int64
-        The marks, as rows of `codes`.
-    starts : ndarray of int64, shape (n_marks + 1,)
+    tokens : ndarray of int64
+        The punctuation, as rows of `codes`.
+    starts : ndarray of int64, shape (n_tokens + 1,)
         Where the candidates of each start.
     candidates : ndarray of int64
-        Candidates, as rows: the nearest word on either side that is no such mark, and its ancestors on that side, as far
-        as no arcs cross.
+        Candidates, as rows: the nearest word on either side that is no such token, and its ancestors on that side, as
+        long as no arcs cross.
     keys : ndarray of int64
         Keys of all candidates.
     bounds : ndarray of int64, shape (n_candidates + 1,)
         Where those of each start.
     """
     n = len(heads)
-    movable = movable_marks(codes, root, templates.mark, heads)
-    ways, counts = np.empty((2, n + 1), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    movable = movable_punctuation(codes, root, templates.flags, heads)
+    paths, counts = np.empty((2, n + 1), dtype=np.int64), np.zeros(2, dtype=np.int64)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    n_marks = 0
-    for p in range(1, n + 1):
-        n_marks += movable[p]
-    marks, starts = np.empty(n_marks, dtype=np.int64), np.zeros(n_marks + 1, dtype=np.int64)
+    tokens = np.flatnonzero(movable)
+    n_tokens = len(tokens)
+    starts = np.zeros(n_tokens + 1, dtype=np.int64)
     n_templates = len(templates.each)
-    candidates, bounds = np.empty(n_marks * n, dtype=np.int64), np.zeros(n_marks * n + 1, dtype=np.int64)
-    keys = np.empty(n_marks * n * n_templates, dtype=np.int64)
-    mark, number, count = 0, 0, 0
-    for p in range(1, n + 1):
-        if not movable[p]:
-            continue
+    candidates, bounds = np.empty(n_tokens * n, dtype=np.int64), np.zeros(n_tokens * n + 1, dtype=np.int64)
+    keys = np.empty(n_tokens * n * n_templates, dtype=np.int64)
+    number, count = 0, 0
+    for i in range(n_tokens):
+        p = tokens[i]
         for side in range(2):
-            counts[side] = _climb(heads, movable, p, 2 * side - 1, ways[side])
-        part[TOPS] = _cut_ways(heads, ways, counts)
+            counts[side] = _climb(heads, movable, p, 2 * side - 1, paths[side])
+        part[TOPS] = _cut_paths(heads, paths, counts)
         rows[CHILD], rows[BEFORE_CHILD], rows[AFTER_CHILD] = root + p, root + p - 1, root + p + 1 if p < n else 0
         partner = partners[p - 1]
         for side in range(2):
             for k in range(counts[side]):
-                head = ways[side, k]
+                head = paths[side, k]
                 above = heads[head - 1]
                 rows[HEAD], rows[GRAND] = root + head, root + above
                 part[CLIMB] = min(k, _UPPER)
                 if k == counts[side] - 1:
                     across = part[TOPS] == _LEFT_BELOW + side
                     part[CLIMB] = _ACROSS if across else _AT_ROOT if above == 0 else _ELSEWHERE
-                part[PAIR] = 0
-                if partner > 0:
-                    low, high = min(p, partner), max(p, partner)
-                    part[PAIR] = 1 if not low < head < high else 2 if low < above < high else 3
+                part[PAIR] = _pair_of(p, partner, head, above)
                 candidates[number] = root + head
                 count += write_keys(codes, templates, rows, part, keys[count:])
                 number += 1
                 bounds[number] = count
-        marks[mark] = root + p
-        mark += 1
-        starts[mark] = number
-    return marks, starts, candidates[:number], keys[:count], bounds[: number + 1]
+        starts[i + 1] = number
+    return root + tokens, starts, candidates[:number], keys[:count], bounds[: number + 1]
 
 
 @njit(cache=True, nogil=True)
-def _cut_ways(heads: np.ndarray, ways: np.ndarray, counts: np.ndarray) -> int:
-    """Tell how the two ways meet; where the arc between them passes over the mark, cut off what is above its head."""
+def _pair_of(p: int, partner: int, head: int, above: int) -> int:
+    """Return where a head is: outside its brackets (1), inside with its own head (2), inside alone (3); 0 for no pair."""
+    if partner == 0:
+        return 0
+    low, high = min(p, partner), max(p, partner)
+    return 1 if not low < head < high else 2 if low < above < high else 3
+
+
+@njit(cache=True, nogil=True)
+def _cut_paths(heads: np.ndarray, paths: np.ndarray, counts: np.ndarray) -> int:
+    """Return how the two paths meet; where the arc between them passes over the token, cut off what is above its head."""
     for side in range(2):
         if counts[side] == 0:
             return _NO_LEFT + side
     for side in range(2):
-        above = heads[ways[side, counts[side] - 1] - 1]
+        above = heads[paths[side, counts[side] - 1] - 1]
         for k in range(counts[1 - side]):
-            if ways[1 - side, k] == above:
+            if paths[1 - side, k] == above:
                 counts[1 - side] = k + 1
                 return _LEFT_BELOW + side
     return _NEITHER
@@ -290,63 +292,63 @@ def _score(ids: np.ndarray, begin: int, end: int, weights: np.ndarray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _crosses(before: int, mark: int, head: int) -> bool:
-    """Tell whether the arc of a mark crosses that of the mark just before it, whose head is known."""
-    if before > mark:
-        return head < mark or head > before
-    return before < head < mark
+def _crosses(before: int, token: int, head: int) -> bool:
+    """Return whether the arc of a token crosses that of the token just before it, whose head is `before`."""
+    if before > token:
+        return head < token or head > before
+    return before < head < token
 
 
 @njit(cache=True, nogil=True)
 def choose_heads(
     ids: np.ndarray,
     bounds: np.ndarray,
-    marks: np.ndarray,
+    tokens: np.ndarray,
     starts: np.ndarray,
     candidates: np.ndarray,
     weights: np.ndarray,
     heads: np.ndarray,
     stay: float,
 ) -> np.ndarray:
-    """Return the best head of every mark, as a row; among equals the first.
+    """Return the best head of all punctuation, as rows; among equals the first.
 
-    Marks that stand side by side are taken from left to right, and arcs that would cross the one before are left out.
+    Neighboring punctuation is taken from left to right, and arcs that would cross the one before are left out.
 
     Parameters
     ----------
     ids, bounds : ndarray
         Features of the candidates, and where those of each start.
-    marks, starts, candidates
-        See `keys_of_marks`.
+    tokens, starts, candidates
+        See `keys_of_punctuation`.
     weights : ndarray of float64
         Weights.
-    heads : ndarray of int64, shape (n_marks,)
-        Heads that marks have, as rows.
+    heads : ndarray of int64, shape (n_tokens,)
+        Heads that the tokens have, as rows.
     stay : float
-        What another head must be better by.
+        By how much another head must be better.
 
     Returns
     -------
-    ndarray of int64, shape (n_marks,)
+    ndarray of int64, shape (n_tokens,)
         Heads.
 
     Examples
     --------
     >>> ids, bounds = np.array([0, 1, 1, 0]), np.arange(5)
-    >>> marks, starts, candidates = np.array([4, 5]), np.array([0, 2, 4]), np.array([3, 6, 3, 6])
+    >>> tokens, starts, candidates = np.array([4, 5]), np.array([0, 2, 4]), np.array([3, 6, 3, 6])
     >>> weights, heads = np.array([0.0, 1.0]), np.array([3, 3])
-    >>> choose_heads(ids, bounds, marks, starts, candidates, weights, heads, 0.5).tolist()
+    >>> choose_heads(ids, bounds, tokens, starts, candidates, weights, heads, 0.5).tolist()
     [6, 6]
-    >>> choose_heads(ids, bounds, marks, starts, candidates, weights, heads, 2.0).tolist()
+    >>> choose_heads(ids, bounds, tokens, starts, candidates, weights, heads, 2.0).tolist()
     [3, 3]
     """
-    out = np.zeros(len(marks), dtype=np.int64)
-    for i in range(len(marks)):
-        beside = i > 0 and marks[i] == marks[i - 1] + 1
+    out = np.zeros(len(tokens), dtype=np.int64)
+    for i in range(len(tokens)):
+        adjacent = i > 0 and tokens[i] == tokens[i - 1] + 1
         best = -np.inf
         for c in range(starts[i], starts[i + 1]):
             head = candidates[c]
-            if beside and _crosses(out[i - 1], marks[i], head):
+            if adjacent and _crosses(out[i - 1], tokens[i], head):
                 continue
             score = _score(ids, bounds[c], bounds[c + 1], weights) + (stay if head == heads[i] else 0.0)
             if score > best:
@@ -373,9 +375,9 @@ def choice_pass(
     ids, bounds, starts
         See `choose_heads`.
     gold : ndarray of int64
-        Number of the right candidate of each mark.
+        Number of the right candidate of each token.
     order : ndarray of int64
-        Marks to learn from, in this order.
+        Tokens to learn from, in this order.
     limit : float
         Longest step.
     step : int

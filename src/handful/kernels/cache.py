@@ -5,8 +5,6 @@ private parts that are made for tested versions of numba only; a newer one is le
 
 * Two processes that compile the same file at the same time can leave code that a third one crashes on:
   https://github.com/numba/numba/issues/10128.
-* A kernel from the cache that calls a parallel one crashes if nothing else has started numba's threads:
-  https://github.com/numba/numba/issues/4807.
 * A kernel is not compiled again when a kernel that it calls has changed in another file, as numba's manual says.
 """
 
@@ -25,8 +23,6 @@ from numba.core import caching, event
 
 NEWEST_TESTED = (0, 68)
 TESTED = numba.version_info.short <= NEWEST_TESTED  # else kernels are compiled and cached as numba alone does it
-
-_PARALLEL_CALL = b"numba_parallel_for"
 
 
 def _announce_compiling() -> None:
@@ -58,22 +54,15 @@ class KernelFile(caching.IndexDataCacheFile if TESTED else object):  # type: ign
     another type. Here the name of a file follows from its signature, so that the worst that can happen is that the index
     forgets an entry and the kernel is compiled again.
 
-    numba also forgets to start its threads when it loads a kernel that was compiled against a parallel one out of the
-    cache; the first parallel loop then crashes (numba issue 4807). So they are started here.
-
-    A file that was cut short, as by a loss of power, is compiled again, and where there is no room to keep what was
-    compiled, it is done without.
+    A file that was cut short, as by a loss of power, is compiled again. Where the disk is full, nothing is kept.
     """
 
     def load(self, key: Any) -> Any:
-        """Load machine code, and start numba's threads if it needs them."""
+        """Load machine code."""
         try:
-            overload = super().load(key)
+            return super().load(key)
         except Exception:  # a damaged pickle may end in any exception
             return None
-        if overload is not None and _PARALLEL_CALL in overload[0][2][0]:  # library, its state, its object code
-            numba.get_num_threads()
-        return overload
 
     def save(self, key: Any, data: Any) -> None:
         """Save machine code, then the index that names it."""
@@ -110,7 +99,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     Notes
     -----
     numba gives each kernel two wrappers that take its arguments out of Python's objects. A kernel that another one calls needs
-    neither, nor a file of its own in the cache, since the machine code of the caller holds it. So what kernels call is compiled
+    neither, nor its own file in the cache, since the machine code of the caller holds it. So what kernels call is compiled
     apart, and once for all integers: numba alone would compile it again for each constant and each width that it is called with.
 
     Examples
@@ -147,7 +136,7 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def _warn_without_cache(why: str) -> None:
     """Log, once in a process, that every run compiles anew."""
     logging.getLogger("handful.kernels").warning(
-        "compiled kernels cannot be kept (%s), so that every run compiles them anew; set NUMBA_CACHE_DIR to a folder with room",
+        "compiled kernels cannot be kept (%s), so that every run compiles them anew; set NUMBA_CACHE_DIR to another folder",
         why,
     )
 

@@ -62,7 +62,7 @@ def reach_of(ids: np.ndarray, start: int, stop: int, offsets: np.ndarray, base: 
     base : int
         Added to every feature number.
     out : ndarray of int64
-        Receives the features from position `n` on, as far as there is room.
+        Receives the features from position `n` on, as far as its capacity goes.
     n : int
         Positions taken.
 
@@ -192,78 +192,6 @@ def count_block(
                     else:
                         for f in range(start, stop):
                             counts[f] += here[targets[f]]
-
-
-@njit(cache=True, nogil=True)
-def score_dense(
-    rows: np.ndarray, first_rows: np.ndarray, lengths: np.ndarray, table: np.ndarray, skip: int, scores: np.ndarray
-) -> None:
-    """Add up table rows at each position: `score_block` for rows that have every target.
-
-    Parameters
-    ----------
-    rows : ndarray of int32, shape (n_tokens, n_columns)
-        Table rows of each token.
-    table : ndarray of float64, shape (n_rows, n_targets)
-        Weights.
-    first_rows, lengths, skip, scores
-        See `score_block`.
-
-    Examples
-    --------
-    >>> scores = np.zeros((1, 2, 1))
-    >>> score_dense(np.array([[0, 1]]), np.array([0]), np.array([1]), np.array([[1.0, 2.0], [3.0, 4.0]]), 0, scores)
-    >>> scores[0, :, 0].tolist()
-    [4.0, 6.0]
-    """
-    n_targets = table.shape[1]
-    sums = np.empty(n_targets)
-    for s in range(len(first_rows)):
-        for t in range(skip, lengths[s]):
-            row = first_rows[s] + t
-            for z in range(n_targets):
-                sums[z] = 0.0
-            for k in range(rows.shape[1]):
-                r = rows[row, k]
-                for z in range(n_targets):
-                    sums[z] += table[r, z]
-            for z in range(n_targets):
-                scores[t, z, s] += sums[z]
-
-
-@njit(cache=True, nogil=True)
-def count_dense(
-    rows: np.ndarray, first_rows: np.ndarray, lengths: np.ndarray, marginals: np.ndarray, skip: int, table: np.ndarray
-) -> None:
-    """Add marginals to table rows: `count_block` for rows that have every target.
-
-    Parameters
-    ----------
-    rows, first_rows, lengths, skip
-        See `score_dense`.
-    marginals : ndarray of float64, shape (length, n_targets, sentences)
-        Probability of each target at each position.
-    table : ndarray of float64, shape (n_rows, n_targets)
-        Receives the counts, on top of what it holds.
-
-    Examples
-    --------
-    >>> table = np.zeros((2, 1))
-    >>> count_dense(np.array([[1], [1]]), np.array([0]), np.array([2]), np.full((2, 1, 1), 0.5), 0, table)
-    >>> table.tolist()
-    [[0.0], [1.0]]
-    """
-    n_targets = table.shape[1]
-    here = np.empty(n_targets)
-    for s in range(len(first_rows)):
-        for t in range(skip, lengths[s]):
-            row = first_rows[s] + t
-            for z in range(n_targets):
-                here[z] = marginals[t, z, s]
-            for k in range(rows.shape[1]):
-                r = rows[row, k]
-                for z in range(n_targets):
-                    table[r, z] += here[z]
 
 
 @njit(cache=True, nogil=True)
@@ -444,23 +372,3 @@ def add_rows(
                     features[f] += merged[v]
                 else:
                     merged[v] += features[f]
-
-
-@njit(cache=True, nogil=True)
-def take_sum(shards: np.ndarray, start: int, stop: int, out: np.ndarray) -> None:
-    """Write the sum over shards to `out` and leave zeros behind, for columns from `start` to `stop`.
-
-    Examples
-    --------
-    >>> shards, out = np.array([[1.0, 2.0], [3.0, 4.0]]), np.zeros(2)
-    >>> take_sum(shards, 0, 2, out)
-    >>> out.tolist(), shards.tolist()
-    ([4.0, 6.0], [[0.0, 0.0], [0.0, 0.0]])
-    """
-    # Slices from 0 on, for an index that cannot be negative becomes vector code.
-    sums = out[start:stop]
-    for k in range(len(shards)):
-        shard = shards[k, start:stop]
-        for i in range(len(sums)):
-            sums[i] = shard[i] if k == 0 else sums[i] + shard[i]
-            shard[i] = 0.0

@@ -13,9 +13,111 @@ from typing import NamedTuple
 import numpy as np
 
 from handful.kernels.cache import njit
-from handful.kernels.distances import TIED, TILE, Heap, Metric, Rows, push_tile, update_heaps, vote
+from handful.kernels.distances import (
+    TIED,
+    TILE,
+    Queries,
+    RowArrays,
+    Rule,
+    Store,
+    make_heap,
+    make_queries,
+    n_tiles_of,
+    push_tile,
+    update_heaps,
+    vote,
+)
 
 FIRST, WRONG, UNSURE = range(3)
+
+
+class CondensedSet(NamedTuple):
+    """What condensation stored.
+
+    Parameters
+    ----------
+    visits : ndarray of int64
+        Stored visits, in the order of storing.
+    reasons : ndarray of int8
+        Why each was stored: `FIRST`, `WRONG` or `UNSURE`.
+    passes : ndarray of int32
+        In which pass each was stored, from 1.
+    n_passes : int
+        Passes begun.
+    """
+
+    visits: np.ndarray
+    reasons: np.ndarray
+    passes: np.ndarray
+    n_passes: int
+
+
+class _Visits(NamedTuple):
+    """The distinct row and the code of each visit, and whether it is stored."""
+
+    row_of: np.ndarray
+    codes: np.ndarray
+    is_kept: np.ndarray
+
+
+def condense_distinct(
+    rows: RowArrays,
+    row_of: np.ndarray,
+    codes: np.ndarray,
+    n_neighbors: int,
+    rule: Rule,
+    *,
+    min_confidence: float = 0.0,
+    max_passes: int | None = 1,
+) -> CondensedSet:
+    """Condense a labeled set.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        The distinct rows.
+    row_of : ndarray of int64, shape (n_visits,)
+        Distinct row of each visit, in the order of visiting.
+    codes : ndarray of int32, shape (n_visits,)
+        Label of each visit.
+    n_neighbors : int
+        Number of neighbors, or of distinct distances.
+    rule : Rule
+        Who votes and how.
+    min_confidence : float
+        A visit whose label gets a smaller part of the votes is stored as well; 0 stores only what is predicted wrong.
+    max_passes : int or None
+        Sweeps over the visits; None goes on until a sweep stores nothing.
+
+    Returns
+    -------
+    CondensedSet
+        Stored visits.
+    """
+    n_visits, n_labels = len(row_of), int(codes.max()) + 1
+    block = _block_size(n_visits)
+    near = make_heap(len(rows.dense), min(n_neighbors, n_visits), n_labels, rule.all_ties)
+    queries = make_queries(rows, near, np.zeros(min(block, n_visits), dtype=np.int64))
+    store = Store(rows, np.empty(n_visits, dtype=np.int64), np.empty(n_visits, dtype=np.int32))
+    kept = CondensedSet(
+        np.empty(n_visits, dtype=np.int64), np.empty(n_visits, dtype=np.int8), np.empty(n_visits, dtype=np.int32), 0
+    )
+    visits = _Visits(row_of, codes, np.zeros(n_visits, dtype=bool))
+    n_kept, n_passes = 0, 0
+    while n_kept < n_visits and n_passes != max_passes:
+        n_passes += 1
+        kept_before = n_kept
+        for start in range(0, n_visits, block):
+            stop = min(start + block, n_visits)
+            ids = np.unique(row_of[start:stop][~visits.is_kept[start:stop]])
+            # RowArrays that are equally far behind are in one tile, so that none is shown what it knows.
+            queries = queries._replace(ids=ids[np.argsort(queries.seen[ids], kind="stable")])
+            update_heaps(store, n_kept, queries, rule)
+            kept = kept._replace(n_passes=n_passes)
+            n_kept = _visit_block(start, stop, visits, kept, n_kept, store, queries, rule, min_confidence, n_labels)
+        if n_kept == kept_before:
+            break
+    return CondensedSet(kept.visits[:n_kept], kept.reasons[:n_kept], kept.passes[:n_kept], n_passes)
 
 
 def _block_size(n_visits: int) -> int:
@@ -23,130 +125,32 @@ def _block_size(n_visits: int) -> int:
     return min(max(n_visits // (32 * TILE), 4), 32) * TILE
 
 
-def condense(
-    rows: Rows,
-    row_of: np.ndarray,
-    codes: np.ndarray,
-    near: Heap,
-    metric: Metric,
-    rule: int,
-    all_ties: bool,
-    min_confidence: float,
-    max_passes: int,
-    max_kept: int,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Condense a labeled set.
-
-    Parameters
-    ----------
-    rows : Rows
-        The distinct rows.
-    row_of : ndarray of int64, shape (n_visits,)
-        Distinct row of each visit, in the order of visiting.
-    codes : ndarray of int32, shape (n_visits,)
-        Label of each visit.
-    near : Heap
-        Memory of the distinct rows, empty at first; its width is the number of neighbors.
-    metric, rule, all_ties
-        See `handful.kernels.distances`.
-    min_confidence : float
-        A visit whose label gets a smaller part of the votes is stored as well; 0 stores only what is predicted wrong.
-    max_passes : int
-        Sweeps over the visits; 0 goes on until a sweep stores nothing.
-    max_kept : int
-        Stop at this number of stored rows.
-
-    Returns
-    -------
-    kept : ndarray of int64
-        Stored visits, in the order of storing.
-    reasons : ndarray of int8
-        Why each was stored: FIRST, WRONG or UNSURE.
-    passes : ndarray of int32
-        In which pass, from 1.
-    n_passes : int
-        Passes begun.
-    """
-    n_visits, n_rows = len(row_of), near.distance.shape[0]
-    block = _block_size(n_visits)
-    max_tiles = block // TILE
-    limit = min(n_visits, max_kept)
-    kept = Kept(
-        visits=np.empty(limit, dtype=np.int64),
-        rows=np.empty(limit, dtype=np.int64),
-        codes=np.empty(limit, dtype=np.int32),
-        reasons=np.empty(limit, dtype=np.int8),
-        passes=np.empty(limit, dtype=np.int32),
-    )
-    n_kept, n_passes = 0, 0
-    is_kept = np.zeros(n_visits, dtype=bool)
-    seen = np.zeros(n_rows, dtype=np.int64)
-    dense = np.zeros((max_tiles, rows.dense.shape[1], TILE))
-    nominal = np.zeros((max_tiles, rows.nominal.shape[1], TILE), dtype=np.int32)
-    proba = np.empty(int(codes.max()) + 1)
-    while n_kept < limit and (max_passes == 0 or n_passes < max_passes):
-        n_passes += 1
-        kept_before = n_kept
-        for start in range(0, n_visits, block):
-            stop = min(start + block, n_visits)
-            ids = np.unique(row_of[start:stop][~is_kept[start:stop]])
-            # Rows that are equally far behind are in one tile, so that none is shown what it knows.
-            ids = ids[np.argsort(seen[ids], kind="stable")]
-            update_heaps(rows, kept.rows, kept.codes, n_kept, rows, ids, seen, dense, nominal, near, metric, all_ties)
-            n_kept = _visit_block(
-                start, stop, rows, row_of, codes, ids, seen, dense, nominal, near, metric, rule, all_ties,
-                min_confidence, n_passes, is_kept, kept, n_kept, proba,
-            )  # fmt: skip
-            if n_kept == limit:
-                break
-        if n_kept == kept_before:
-            break
-    return kept.visits[:n_kept], kept.reasons[:n_kept], kept.passes[:n_kept], n_passes
-
-
-class Kept(NamedTuple):
-    """The store: visits, their distinct rows and labels, and why and in which pass each was stored."""
-
-    visits: np.ndarray
-    rows: np.ndarray
-    codes: np.ndarray
-    reasons: np.ndarray
-    passes: np.ndarray
-
-
 @njit(cache=True)
 def _visit_block(
-    start: int, stop: int, rows: Rows, row_of: np.ndarray, codes: np.ndarray, ids: np.ndarray, seen: np.ndarray,
-    dense: np.ndarray, nominal: np.ndarray, near: Heap, metric: Metric, rule: int, all_ties: bool,
-    min_confidence: float, n_passes: int, is_kept: np.ndarray, kept: Kept, n_kept: int, proba: np.ndarray,
+    start: int, stop: int, visits: _Visits, kept: CondensedSet, n_kept: int, store: Store, queries: Queries, rule: Rule,
+    min_confidence: float, n_labels: int,
 ) -> int:  # fmt: skip
-    """Visit a block whose distinct rows, `ids`, have seen the whole store; return how many are stored then."""
+    """Visit a block whose distinct rows have seen the whole store; return how many are stored then."""
+    proba = np.empty(n_labels)
     for v in range(start, stop):
-        if is_kept[v]:
+        if visits.is_kept[v]:
             continue
         # Figs. 1 and 2: stored if C(x) != y, or if P_C(y | x) is below the threshold.
         if n_kept == 0:
             reason = FIRST
         else:
-            label, _ = vote(near, row_of[v], near.distance.shape[1], kept.codes, rule, all_ties, proba)
-            if label != codes[v]:
+            label, _ = vote(queries.near, visits.row_of[v], queries.near.distance.shape[1], store.codes, rule, proba)
+            if label != visits.codes[v]:
                 reason = WRONG
-            elif proba[codes[v]] < min_confidence * (1.0 - TIED):
+            elif proba[visits.codes[v]] < min_confidence * (1.0 - TIED):
                 reason = UNSURE
             else:
                 continue
-        is_kept[v] = True
-        kept.visits[n_kept], kept.rows[n_kept], kept.codes[n_kept] = v, row_of[v], codes[v]
-        kept.reasons[n_kept], kept.passes[n_kept] = reason, n_passes
+        visits.is_kept[v] = True
+        store.ids[n_kept], store.codes[n_kept] = visits.row_of[v], visits.codes[v]
+        kept.visits[n_kept], kept.reasons[n_kept], kept.passes[n_kept] = v, reason, kept.n_passes
         n_kept += 1
-        if n_kept == len(kept.visits):
-            return n_kept
-        for t in range((len(ids) + TILE - 1) // TILE):
-            tile_ids = ids[t * TILE : min(len(ids), (t + 1) * TILE)]
-            push_tile(
-                rows, kept.rows, kept.codes, n_kept - 1, n_kept, rows, tile_ids, seen, dense[t], nominal[t],
-                near, metric, all_ties,
-            )  # fmt: skip
-    for i in range(len(ids)):
-        seen[ids[i]] = n_kept
+        for t in range(n_tiles_of(len(queries.ids))):
+            push_tile(store, n_kept - 1, n_kept, queries, t, rule)
+    queries.seen[queries.ids] = n_kept
     return n_kept

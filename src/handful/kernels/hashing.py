@@ -26,7 +26,7 @@ class KeyTable(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def mix(word: np.uint64) -> np.uint64:
+def mix_bits(word: np.uint64) -> np.uint64:
     """Return a hash of 64 bits; every bit of the word reaches every bit of it, as in MurmurHash3's finalizer."""
     mixed = np.uint64(word)
     mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
@@ -35,7 +35,7 @@ def mix(word: np.uint64) -> np.uint64:
 
 
 def empty_table(n_keys: int) -> KeyTable:
-    """Return an empty table with room for a number of keys, then at most half full.
+    """Return an empty table with the capacity for a number of keys, then at most half full.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def empty_table(n_keys: int) -> KeyTable:
     return KeyTable(np.full((size, 2), -1, dtype=np.int64), np.zeros(size, dtype=np.uint8))
 
 
-def make_table(keys: np.ndarray, values: np.ndarray | None = None) -> KeyTable:
+def make_key_table(keys: np.ndarray, values: np.ndarray | None = None) -> KeyTable:
     """Make a hash table of keys.
 
     Parameters
@@ -65,7 +65,7 @@ def make_table(keys: np.ndarray, values: np.ndarray | None = None) -> KeyTable:
 
     Examples
     --------
-    >>> table = make_table(np.array([7, 9]))
+    >>> table = make_key_table(np.array([7, 9]))
     >>> find(table, 9), find(table, 8)
     (1, -1)
     """
@@ -85,7 +85,7 @@ def _fill(table: KeyTable, keys: np.ndarray, values: np.ndarray) -> None:
 def _insert(table: KeyTable, key: int) -> int:
     """Return the slot of a key, which is given one if it has none; its value is then -1."""
     slots, mask = table.slots, len(table.slots) - 1
-    mixed = np.int64(mix(np.uint64(key)) >> np.uint64(1))
+    mixed = np.int64(mix_bits(np.uint64(key)) >> np.uint64(1))
     slot = mixed & mask
     while slots[slot, 0] != key:
         if slots[slot, 0] < 0:
@@ -97,19 +97,26 @@ def _insert(table: KeyTable, key: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def find(table: KeyTable, key: int) -> int:
-    """Return the value of a key, or -1; see `make_table`."""
+def _slot_of(table: KeyTable, key: int) -> int:
+    """Return the slot of a key, or -1."""
     slots, sieve = table
     mask = len(slots) - 1
-    mixed = np.int64(mix(np.uint64(key)) >> np.uint64(1))
+    mixed = np.int64(mix_bits(np.uint64(key)) >> np.uint64(1))
     if not (sieve[(mixed >> 3) & mask] >> (mixed & 7)) & 1:
         return -1
     slot = mixed & mask
     while slots[slot, 0] >= 0:
         if slots[slot, 0] == key:
-            return int(slots[slot, 1])
+            return int(slot)
         slot = (slot + 1) & mask
     return -1
+
+
+@njit(cache=True, nogil=True)
+def find(table: KeyTable, key: int) -> int:
+    """Return the value of a key, or -1; see `make_key_table`."""
+    slot = _slot_of(table, key)
+    return int(table.slots[slot, 1]) if slot >= 0 else -1
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +128,7 @@ def number_keys(keys: np.ndarray, table: KeyTable, distinct: np.ndarray, counts:
     keys : ndarray of int64
         Keys; negative ones are skipped.
     table : KeyTable
-        See `empty_table`; must have room.
+        See `empty_table`; must have free slots.
     distinct, counts : ndarray of int64
         Receive the key of each number and how often it was seen.
     n_known : int
@@ -169,7 +176,7 @@ def find_keys(keys: np.ndarray, table: KeyTable, base: int, out: np.ndarray) -> 
     Examples
     --------
     >>> out = np.empty(2, dtype=np.int32)
-    >>> find_keys(np.array([9, 5]), make_table(np.array([7, 9])), 10, out)
+    >>> find_keys(np.array([9, 5]), make_key_table(np.array([7, 9])), 10, out)
     >>> out.tolist()
     [11, -1]
     """
@@ -185,7 +192,7 @@ def find_in_rows(table: KeyTable, keys: np.ndarray, bounds: np.ndarray) -> tuple
     Parameters
     ----------
     table : KeyTable
-        See `make_table`.
+        See `make_key_table`.
     keys : ndarray of int64
         Keys of all rows.
     bounds : ndarray of int64, shape (n_rows + 1,)
@@ -200,7 +207,7 @@ def find_in_rows(table: KeyTable, keys: np.ndarray, bounds: np.ndarray) -> tuple
 
     Examples
     --------
-    >>> ids, bounds = find_in_rows(make_table(np.array([7, 9])), np.array([9, 8, 7]), np.array([0, 2, 3]))
+    >>> ids, bounds = find_in_rows(make_key_table(np.array([7, 9])), np.array([9, 8, 7]), np.array([0, 2, 3]))
     >>> ids.tolist(), bounds.tolist()
     ([1, 0], [0, 1, 2])
     """
@@ -223,25 +230,16 @@ def sum_of_weights(table: KeyTable, keys: np.ndarray, n_keys: int) -> float:
 
     Examples
     --------
-    >>> table = make_table(np.array([7, 9]), np.array([0.5, -2.0]).view(np.int64))
+    >>> table = make_key_table(np.array([7, 9]), np.array([0.5, -2.0]).view(np.int64))
     >>> sum_of_weights(table, np.array([7, 8, 9]), 3)
     -1.5
     """
-    slots, sieve = table
-    weights, mask = (
-        slots.view(np.float64),
-        len(slots) - 1,
-    )  # beside their keys: most of the time goes into waiting for memory
+    weights = table.slots.view(np.float64)  # next to their keys: most of the time goes into waiting for memory
     total = 0.0
     for k in range(n_keys):
-        mixed = np.int64(mix(np.uint64(keys[k])) >> np.uint64(1))
-        if (sieve[(mixed >> 3) & mask] >> (mixed & 7)) & 1:
-            slot = mixed & mask
-            while slots[slot, 0] >= 0:
-                if slots[slot, 0] == keys[k]:
-                    total += weights[slot, 1]
-                    break
-                slot = (slot + 1) & mask
+        slot = _slot_of(table, keys[k])
+        if slot >= 0:
+            total += weights[slot, 1]
     return total
 
 

@@ -5,27 +5,28 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import prange
 
 from handful.kernels.cache import njit
 from handful.kernels.distances import (
-    CHEBYSHEV,
     EUCLIDEAN,
-    MANHATTAN,
-    PARALLEL,
     TIED,
     TILE,
     WORTH_THREADS,
     Heap,
-    Metric,
-    Rows,
+    RowArrays,
+    Rule,
+    Store,
     bound_of,
     heap_push,
+    make_heap,
+    n_tiles_of,
+    over_tiles,
     root,
     tile_totals,
     vote,
 )
 
+CLOSE = 1e-9  # distance factors that differ by less are tied
 _NEGLIGIBLE = -45.0  # exp of this adds nothing to a sum of at least 1, nor to a difference that rounding can see
 _LOG2_E = 1.4426950408889634
 _LN_2_HIGH, _LN_2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # the first has zeros at its end
@@ -51,8 +52,8 @@ class Pool(NamedTuple):
         Distance factor; infinite in an empty slot.
     min_factor : ndarray of shape (n_tiles,)
         Smallest factor of each tile.
-    nominal : ndarray of int32, shape (0, TILE)
-        The categorical columns: none.
+    near : Heap
+        The nearest stored rows of each waiting row.
     """
 
     row: np.ndarray
@@ -64,12 +65,12 @@ class Pool(NamedTuple):
     bound: np.ndarray
     factor: np.ndarray
     min_factor: np.ndarray
-    nominal: np.ndarray
+    near: Heap
 
 
-def make_pool(rows: Rows, waiting: np.ndarray, n_classes: int) -> Pool:
-    """Fill the slots with the waiting rows, in their order; they have met nobody yet."""
-    n_tiles, d = (len(waiting) + TILE - 1) // TILE, rows.dense.shape[1]
+def make_pool(rows: RowArrays, waiting: np.ndarray, n_classes: int, n_neighbors: int) -> Pool:
+    """Fill the slots with the waiting rows, in their order; none has seen a stored row."""
+    n_tiles, d = n_tiles_of(len(waiting)), rows.dense.shape[1]
     x = np.zeros((n_tiles * TILE, d))
     x[: len(waiting)] = rows.dense[waiting]
     return Pool(
@@ -82,11 +83,11 @@ def make_pool(rows: Rows, waiting: np.ndarray, n_classes: int) -> Pool:
         bound=np.full((n_tiles, TILE), np.inf),
         factor=np.full((n_tiles, TILE), np.inf),
         min_factor=np.full(n_tiles, np.inf),
-        nominal=np.zeros((0, TILE), dtype=np.int32),
+        near=make_heap(len(waiting), n_neighbors, n_classes, False),
     )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _exp(x: float) -> Any:
     """Return exp(x) for x between -45 and 0, to the last bit or one off, in a form that compiles to vector code."""
     k = np.floor(x * _LOG2_E + 0.5)
@@ -97,21 +98,18 @@ def _exp(x: float) -> Any:
 
 
 # A check for division by zero would break the vectors; fused multiply-adds change no order of rows.
-@njit(cache=True, error_model="numpy", fastmath={"contract"})
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def _update_mean(
-    pool: Pool, t: int, rows: Rows, s: int, j: int, totals: np.ndarray, change: np.ndarray, weight: np.ndarray,
-    metric: Metric, gamma: float,
-) -> None:  # fmt: skip
-    """Add row `s`, at the given distances, to class `j` for every row of a tile, and measure d(x, M_j(x)) anew."""
+    pool: Pool, t: int, features: np.ndarray, j: int, totals: np.ndarray, scratch: np.ndarray, metric: int, gamma: float
+) -> None:
+    """Add a row, at the given distances, to class `j` for every row of a tile, and measure d(x, M_j(x)) anew."""
     max_log_weight, total_weight = pool.max_log_weight[t, j], pool.total_weight[t, j]
     shift, x = pool.shift[t, j], pool.x[t]
+    change, weight = scratch[0], scratch[1]
     n_moved, n_nearer = 0, 0
-    if metric.code == EUCLIDEAN:
-        for b in range(TILE):
-            change[b] = -totals[b] * gamma - max_log_weight[b]  # kappa = exp(-d^2 / (2 sigma^2)), in logs
-    else:
-        for b in range(TILE):
-            change[b] = -(root(totals[b], metric) ** 2) * gamma - max_log_weight[b]
+    for b in range(TILE):
+        square = totals[b] if metric == EUCLIDEAN else totals[b] * totals[b]
+        change[b] = -square * gamma - max_log_weight[b]  # kappa = exp(-d^2 / (2 sigma^2)), in logs
     for b in range(TILE):
         n_moved += change[b] > _NEGLIGIBLE
         n_nearer += change[b] > 0.0
@@ -131,33 +129,25 @@ def _update_mean(
     for b in range(TILE):
         weight[b] = _exp(max(change[b], _NEGLIGIBLE)) if change[b] > _NEGLIGIBLE else 0.0
         total_weight[b] += weight[b]
-    to_mean, code, power = pool.to_mean[t, j], metric.code, metric.power
+    to_mean = pool.to_mean[t, j]
     for b in range(TILE):
         to_mean[b] = 0.0
     for f in range(x.shape[0]):
-        value, column, sums = np.float64(rows.dense[s, f]), x[f], shift[f]
-        if code == EUCLIDEAN:
+        value, column, sums = np.float64(features[f]), x[f], shift[f]
+        if metric == EUCLIDEAN:
             for b in range(TILE):
                 moved = sums[b] + weight[b] * (value - column[b])
                 sums[b] = moved
                 to_mean[b] += moved * moved
-            continue
-        for b in range(TILE):
-            sums[b] += weight[b] * (value - column[b])
-            if code == CHEBYSHEV:
-                to_mean[b] = max(to_mean[b], abs(sums[b]))
-            else:
-                to_mean[b] += abs(sums[b]) if code == MANHATTAN else abs(sums[b]) ** power
-    # M_j(x) - x = shift / total_weight
-    if code == EUCLIDEAN:
-        for b in range(TILE):
-            to_mean[b] = np.sqrt(to_mean[b]) / total_weight[b]
-    else:
-        for b in range(TILE):
-            to_mean[b] = root(to_mean[b], metric) / total_weight[b]
+        else:
+            for b in range(TILE):
+                sums[b] += weight[b] * (value - column[b])
+                to_mean[b] += abs(sums[b])
+    for b in range(TILE):
+        to_mean[b] = root(to_mean[b], metric) / total_weight[b]  # M_j(x) - x = shift / total_weight
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _update_factors(pool: Pool, t: int, n_left: int, total: np.ndarray) -> None:
     """Compute the distance factor DF(x) = min_j d(x, M_j) / sum_j d(x, M_j) for the rows of a tile."""
     factor = pool.factor[t]
@@ -174,33 +164,22 @@ def _update_factors(pool: Pool, t: int, n_left: int, total: np.ndarray) -> None:
         factor[b] = quotient if total[b] > 0.0 else 0.0
     for b in range(max(n_left - t * TILE, 0), TILE):
         factor[b] = np.inf
-    _update_min(pool, t)
+    pool.min_factor[t] = factor.min()
 
 
-@njit(cache=True)
-def _update_min(pool: Pool, t: int) -> None:
-    min_factor = pool.factor[t, 0]
-    for b in range(TILE):
-        min_factor = min(min_factor, pool.factor[t, b])
-    pool.min_factor[t] = min_factor
-
-
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def update_tiles(
     first: int,
     last: int,
     pool: Pool,
     n_left: int,
-    rows: Rows,
-    stored: np.ndarray,
-    codes: np.ndarray,
+    store: Store,
     start: int,
     stop: int,
-    near: Heap,
-    metric: Metric,
+    metric: int,
     gamma: float,
 ) -> None:
-    """Let waiting rows meet the stored rows `start` to `stop`, as neighbors and as members of their class, and rank them anew.
+    """Show stored rows to waiting rows, as neighbors and as members of their class, and rank the waiting rows anew.
 
     Parameters
     ----------
@@ -210,50 +189,33 @@ def update_tiles(
         The waiting rows; changed in place.
     n_left : int
         How many are left; they fill the first slots.
-    rows : Rows
-        All rows, dense.
-    stored : ndarray of int64
-        Stored rows, in the order of storing.
-    codes : ndarray of int32
-        Their classes.
+    store : Store
+        The stored rows, dense.
     start, stop : int
-        Which of them to meet.
-    near : Heap
-        Memory of the waiting rows; changed in place.
-    metric : Metric
+        Which of them to show.
+    metric : int
         How distance is measured.
     gamma : float
         ``1 / (2 sigma^2)``.
     """
-    k = near.distance.shape[1]
-    scratch = np.empty((3, TILE))
-    totals, change, weight = scratch[0], scratch[1], scratch[2]
+    near, k = pool.near, pool.near.distance.shape[1]
+    scratch, no_symbols = np.empty((3, TILE)), np.empty((0, TILE), dtype=np.int32)
+    totals = scratch[2]
     for t in range(first, last):
         n = min(TILE, n_left - t * TILE)
         ids, bound = pool.row[t * TILE : t * TILE + n], pool.bound[t]
         for c in range(start, stop):
-            tile_totals(rows, stored[c], rows, ids, pool.x[t], pool.nominal, metric, totals)
+            tile_totals(store.rows, store.ids[c], store.rows, ids, pool.x[t], no_symbols, metric, totals)
             hits = 0
             for b in range(TILE):
                 hits += totals[b] <= bound[b]
             if hits > 0:
                 for b in range(n):
                     if totals[b] <= bound[b]:
-                        heap_push(near, ids[b], root(totals[b], metric), c, codes[c], False)
+                        heap_push(near, ids[b], root(totals[b], metric), c, store.codes[c], False)
                         bound[b] = bound_of(near.distance[ids[b], k - 1], metric)
-            _update_mean(pool, t, rows, stored[c], codes[c], totals, change, weight, metric, gamma)
+            _update_mean(pool, t, store.rows.dense[store.ids[c]], store.codes[c], totals, scratch, metric, gamma)
         _update_factors(pool, t, n_left, totals)
-
-
-@njit(cache=True, parallel=PARALLEL)
-def update_tiles_parallel(
-    pool: Pool, n_left: int, rows: Rows, stored: np.ndarray, codes: np.ndarray, start: int, stop: int, near: Heap,
-    metric: Metric, gamma: float,
-) -> None:  # fmt: skip
-    """Do what `update_tiles` does, for all tiles and in threads (for many rows)."""
-    for t in prange((n_left + TILE - 1) // TILE):
-        one = np.int64(t)
-        update_tiles(one, one + 1, pool, n_left, rows, stored, codes, start, stop, near, metric, gamma)
 
 
 @njit(cache=True)
@@ -274,21 +236,15 @@ def swap_remove(pool: Pool, slot: int, last: int, slot_of: np.ndarray) -> None:
     pool.bound[t, b] = pool.bound[s, c]
     pool.factor[t, b] = pool.factor[s, c]
     pool.factor[s, c] = np.inf
-    _update_min(pool, t)
-    _update_min(pool, s)
-
-
-CLOSE = 1e-9  # distance factors that differ by less are tied
+    pool.min_factor[t] = pool.factor[t].min()
+    pool.min_factor[s] = pool.factor[s].min()
 
 
 @njit(cache=True)
 def _argmin_factor(pool: Pool, n_left: int) -> int:
     """Return the slot with the smallest factor, of tied ones the slot of the lowest row."""
-    n_tiles = (n_left + TILE - 1) // TILE
-    limit = pool.min_factor[0]
-    for t in range(n_tiles):
-        limit = min(limit, pool.min_factor[t])
-    limit += CLOSE
+    n_tiles = n_tiles_of(n_left)
+    limit = pool.min_factor[:n_tiles].min() + CLOSE
     best = -1
     for t in range(n_tiles):
         if pool.min_factor[t] <= limit:
@@ -315,65 +271,37 @@ def _confidence(near: Heap, u: int, codes: np.ndarray, label: int) -> float:
     return agreeing / total if total > 0.0 else n_agreeing / m
 
 
-class Steps(NamedTuple):
-    """What happened at each step; see `rank_and_label`."""
-
-    taken: np.ndarray
-    codes: np.ndarray
-    confidence: np.ndarray
-    factors: np.ndarray
-    stored_at: np.ndarray
-    parents: np.ndarray
-
-
-def rank_and_label(
-    rows: Rows,
-    labeled: np.ndarray,
-    labeled_codes: np.ndarray,
-    waiting: np.ndarray,
-    order: np.ndarray,
-    near: Heap,
-    n_classes: int,
-    metric: Metric,
-    rule: int,
-    sigma: float,
-    min_confidence: float,
-    batch: int,
-    true_codes: np.ndarray,
-) -> Steps:
-    """Label the waiting rows one after the other.
+class Ordinal(NamedTuple):
+    """Settings of ordinal labeling.
 
     Parameters
     ----------
-    rows : Rows
-        All rows, dense.
-    labeled : ndarray of int64
-        Labeled rows, in the order of storing.
-    labeled_codes : ndarray of int32
-        Their codes.
-    waiting : ndarray of int64
-        Rows without a label, ascending.
-    order : ndarray of int64
-        Positions in `waiting` in the order of processing; empty for the order of the distance factor.
-    near : Heap
-        Memory of the waiting rows, empty; its width is the number of neighbors.
-    n_classes : int
-        Number of classes.
-    metric, rule
-        See `handful.kernels.distances`.
-    sigma : float
-        Width of the kernel.
+    n_neighbors : int
+        Number of neighbors that vote.
+    rule : Rule
+        How they vote.
+    gamma : float
+        ``1 / (2 sigma^2)``.
     min_confidence : float
         A row is stored with its prediction if its confidence reaches this.
     batch : int
-        Rows taken between two updates; 1 is exact.
-    true_codes : ndarray of int32
-        Empty; or a code for every waiting row, stored with it instead of the prediction.
+        RowArrays taken between two updates; 1 is exact.
+    """
 
-    Returns
-    -------
+    n_neighbors: int
+    rule: Rule
+    gamma: float
+    min_confidence: float
+    batch: int
+
+
+class Steps(NamedTuple):
+    """What happened at each step.
+
+    Parameters
+    ----------
     taken : ndarray of int64
-        Positions in `waiting` in the order of processing.
+        Positions among the waiting rows in the order of processing.
     codes : ndarray of int32
         Prediction at each step.
     confidence, factors : ndarray of float64
@@ -383,11 +311,55 @@ def rank_and_label(
     parents : ndarray of int32
         Position in the store of the nearest voter for the prediction.
     """
-    n_labeled, n = len(labeled), len(waiting)
-    gamma = 0.5 / (sigma * sigma)
-    stored = np.empty(n_labeled + n, dtype=np.int64)
-    stored_codes = np.empty(n_labeled + n, dtype=np.int32)
-    stored[:n_labeled], stored_codes[:n_labeled] = labeled, labeled_codes
+
+    taken: np.ndarray
+    codes: np.ndarray
+    confidence: np.ndarray
+    factors: np.ndarray
+    stored_at: np.ndarray
+    parents: np.ndarray
+
+
+_NO_ORDER, _NO_CODES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32)
+
+
+def rank_and_label(
+    rows: RowArrays,
+    labeled: np.ndarray,
+    codes: np.ndarray,
+    waiting: np.ndarray,
+    settings: Ordinal,
+    *,
+    order: np.ndarray = _NO_ORDER,
+    true_codes: np.ndarray = _NO_CODES,
+) -> Steps:
+    """Label the waiting rows one after the other.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        All rows, dense.
+    labeled : ndarray of int64
+        Labeled rows, in the order of storing.
+    codes : ndarray of int32
+        Their codes.
+    waiting : ndarray of int64
+        RowArrays without a label, ascending.
+    settings : Ordinal
+        How they are labeled.
+    order : ndarray of int64
+        Positions in `waiting` in the order of processing; empty for the order of the distance factor.
+    true_codes : ndarray of int32
+        Empty; or a code for every waiting row, stored with it instead of the prediction.
+
+    Returns
+    -------
+    Steps
+        What happened.
+    """
+    n_labeled, n, n_classes = len(labeled), len(waiting), int(max(codes.max(), true_codes.max(initial=0))) + 1
+    store = Store(rows, np.empty(n_labeled + n, dtype=np.int64), np.empty(n_labeled + n, dtype=np.int32))
+    store.ids[:n_labeled], store.codes[:n_labeled] = labeled, codes
     steps = Steps(
         taken=np.empty(n, dtype=np.int64),
         codes=np.empty(n, dtype=np.int32),
@@ -396,55 +368,49 @@ def rank_and_label(
         stored_at=np.full(n, -1, dtype=np.int64),
         parents=np.empty(n, dtype=np.int32),
     )
-    pool = make_pool(rows, waiting, n_classes)
-    slot_of, proba = np.arange(n), np.empty(n_classes)
-    counts = np.array([0, n_labeled, n])  # stored rows that all have met, stored rows, waiting rows
-    while counts[2] > 0:
-        shown, n_stored, n_left = counts.tolist()
-        if _is_much(n_stored - shown, n_left, rows.dense.shape[1]):
-            update_tiles_parallel(pool, n_left, rows, stored, stored_codes, shown, n_stored, near, metric, gamma)
-            counts[0] = n_stored
-        _label_alone(
-            rows, stored, stored_codes, waiting, order, near, metric, rule, gamma, min_confidence, batch, true_codes,
-            pool, slot_of, proba, counts, steps,
-        )  # fmt: skip
+    pool = make_pool(rows, waiting, n_classes, settings.n_neighbors)
+    slot_of = np.arange(n)
+    shown, n_stored, n_left = 0, n_labeled, n
+    while n_left > 0:
+        work = (n_stored - shown) * n_left * rows.dense.shape[1]
+        if work > WORTH_THREADS:
+            rule, gamma = settings.rule, settings.gamma
+            over_tiles(update_tiles, n_tiles_of(n_left), work, pool, n_left, store, shown, n_stored, rule.metric, gamma)
+            shown = n_stored
+        shown, n_stored, n_left = _label_alone(
+            store, waiting, order, true_codes, settings, pool, slot_of, (shown, n_stored, n_left), steps
+        )
     return steps
 
 
 @njit(cache=True)
-def _is_much(n_new: int, n_left: int, n_columns: int) -> bool:
-    return n_new * n_left * n_columns > WORTH_THREADS
-
-
-@njit(cache=True)
 def _label_alone(
-    rows: Rows, stored: np.ndarray, stored_codes: np.ndarray, waiting: np.ndarray, order: np.ndarray, near: Heap,
-    metric: Metric, rule: int, gamma: float, min_confidence: float, batch: int, true_codes: np.ndarray,
-    pool: Pool, slot_of: np.ndarray, proba: np.ndarray, counts: np.ndarray, steps: Steps,
-) -> None:  # fmt: skip
+    store: Store, waiting: np.ndarray, order: np.ndarray, true_codes: np.ndarray, settings: Ordinal, pool: Pool,
+    slot_of: np.ndarray, counts: tuple[int, int, int], steps: Steps,
+) -> tuple[int, int, int]:  # fmt: skip
     """Label waiting rows until none is left, or threads are worth it."""
-    shown, n_stored, n_left = counts[0], counts[1], counts[2]
+    shown, n_stored, n_left = counts  # stored rows that all have seen, stored rows, waiting rows
+    near, rule, proba = pool.near, settings.rule, np.empty(pool.to_mean.shape[1])
     step = len(waiting) - n_left
     while n_left > 0:
         if shown < n_stored:
-            if _is_much(n_stored - shown, n_left, rows.dense.shape[1]):
+            if (n_stored - shown) * n_left * store.rows.dense.shape[1] > WORTH_THREADS:
                 break
-            n_tiles = (n_left + TILE - 1) // TILE
-            update_tiles(0, n_tiles, pool, n_left, rows, stored, stored_codes, shown, n_stored, near, metric, gamma)
+            update_tiles(0, n_tiles_of(n_left), pool, n_left, store, shown, n_stored, rule.metric, settings.gamma)
             shown = n_stored
-        for _ in range(batch if batch < n_left else n_left):
+        for _ in range(min(settings.batch, n_left)):
             slot = _argmin_factor(pool, n_left) if len(order) == 0 else slot_of[order[step]]
             u = pool.row[slot]
-            label, parent = vote(near, u, near.distance.shape[1], stored_codes, rule, False, proba)
+            label, parent = vote(near, u, settings.n_neighbors, store.codes, rule, proba)
             steps.taken[step], steps.codes[step], steps.parents[step] = u, label, parent
             steps.factors[step] = pool.factor[slot // TILE, slot % TILE]
-            confidence = _confidence(near, u, stored_codes, label)
-            steps.confidence[step] = confidence
-            if confidence >= min_confidence * (1.0 - TIED):
-                stored[n_stored], stored_codes[n_stored] = waiting[u], true_codes[u] if len(true_codes) else label
+            steps.confidence[step] = _confidence(near, u, store.codes, label)
+            if steps.confidence[step] >= settings.min_confidence * (1.0 - TIED):
+                store.ids[n_stored] = waiting[u]
+                store.codes[n_stored] = true_codes[u] if len(true_codes) else label
                 steps.stored_at[step] = n_stored
                 n_stored += 1
             n_left -= 1
             swap_remove(pool, slot, n_left, slot_of)
             step += 1
-    counts[0], counts[1], counts[2] = shown, n_stored, n_left
+    return shown, n_stored, n_left

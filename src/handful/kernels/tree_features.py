@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from handful.kernels.cache import njit
-from handful.kernels.chain_features import catch_up
 from handful.kernels.hashing import KeyTable, find, sum_of_weights
 from handful.kernels.trees import best_crossing_tree, best_tree, siblings_of, tree_marginals
 
@@ -19,9 +18,9 @@ GRAND, FIRST_GRANDCHILD, LAST_GRANDCHILD = 11, 12, 13
 # Two words away.
 SECOND_BEFORE_HEAD, SECOND_AFTER_HEAD, SECOND_BEFORE_CHILD, SECOND_AFTER_CHILD = 14, 15, 16, 17
 N_PLACES = 18
-# Attributes of a part: how far head and child, and sibling and child, are apart; marked tokens between head and child.
-GAP, SIBLING_GAP, FIRST_MARK = 0, 1, 2
-N_MARKS = 3
+# Attributes of a part: how far head and child, and sibling and child, are apart; flagged tokens between head and child.
+GAP, SIBLING_GAP, FIRST_FLAG = 0, 1, 2
+N_FLAGS = 3
 # Only where the whole tree is known: see `handful.kernels.arcs`.
 TOPS, CLIMB, PAIR = 5, 6, 7
 N_PART = 8
@@ -44,8 +43,8 @@ class Templates(NamedTuple):
         Number of the feature type with the direction, and of the one with direction and distance; -1 for none.
     bits : ndarray of int64
         Bits of a code, for each attribute.
-    between, mark : int
-        Attribute that distinguishes the tokens between, and attribute that holds marks as bits.
+    between, flags : int
+        Attribute that distinguishes the tokens between, and attribute that holds flags as bits.
     """
 
     places: np.ndarray
@@ -54,7 +53,7 @@ class Templates(NamedTuple):
     types: np.ndarray
     bits: np.ndarray
     between: int
-    mark: int
+    flags: int
 
 
 @njit(cache=True, nogil=True)
@@ -72,12 +71,12 @@ def gap_of(distance: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def mark_sums(codes: np.ndarray, root: int, n: int, mark: int) -> np.ndarray:
-    """Return, for each mark, how many tokens before each position have it; shape (n_marks, n + 2)."""
-    sums = np.zeros((N_MARKS, n + 2), dtype=np.int64)
+def flag_sums(codes: np.ndarray, root: int, n: int, flags: int) -> np.ndarray:
+    """Return, for each flag, how many tokens before each position have it; shape (N_FLAGS, n + 2)."""
+    sums = np.zeros((N_FLAGS, n + 2), dtype=np.int64)
     for p in range(n + 1):
-        for k in range(N_MARKS):
-            sums[k, p + 1] = sums[k, p] + ((codes[root + p, mark] >> k) & 1 if p > 0 else 0)
+        for k in range(N_FLAGS):
+            sums[k, p + 1] = sums[k, p] + ((codes[root + p, flags] >> k) & 1 if p > 0 else 0)
     return sums
 
 
@@ -95,8 +94,8 @@ def set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndarr
     rows[SECOND_AFTER_CHILD] = root + m + 2 if m < n - 1 else 0
     part[GAP] = gap_of(abs(h - m))
     low, high = min(h, m), max(h, m)
-    for k in range(N_MARKS):
-        part[FIRST_MARK + k] = min(_MAX_COUNT, sums[k, high] - sums[k, low + 1])
+    for k in range(N_FLAGS):
+        part[FIRST_FLAG + k] = min(_MAX_COUNT, sums[k, high] - sums[k, low + 1])
 
 
 @njit(cache=True, nogil=True)
@@ -221,7 +220,7 @@ def keys_of_tree(
         Where those of each word start.
     """
     n = len(heads)
-    sums = mark_sums(codes, root, n, arcs.mark)
+    sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(n + 1, dtype=np.int64)
     most = 2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each)
@@ -244,20 +243,15 @@ def keys_of_tree(
         n_tokens = 0
         for b in range(min(h, m) + 1, max(h, m)):
             n_tokens = add_token(codes, arcs.between, root + b, tokens, n_tokens)
-        n_found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+        n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
         if second:
             s = siblings[m - 1]
             set_sibling(root, n, 0 if s == 0 else h + s if m > h else h - s, m, rows, part)
-            n_found += template_keys(codes, pairs, rows, part, tokens, 0, buffer[n_found:])
-            n_found += template_keys(codes, near, rows, part, tokens, 0, buffer[n_found:])
-        if count + n_found > len(keys):
-            larger = np.empty(2 * (count + n_found), dtype=np.int64)
-            for k in range(count):
-                larger[k] = keys[k]
-            keys = larger
-        for k in range(n_found):
-            keys[count] = buffer[k]
-            count += 1
+            n_keys += template_keys(codes, pairs, rows, part, tokens, 0, buffer[n_keys:])
+            n_keys += template_keys(codes, near, rows, part, tokens, 0, buffer[n_keys:])
+        keys = _with_capacity(keys, count + n_keys)
+        keys[count : count + n_keys] = buffer[:n_keys]
+        count += n_keys
         bounds[m] = count
     return keys[:count], bounds
 
@@ -285,7 +279,7 @@ def features_of_sentence(
     n : int
         Words of the sentence.
     table : KeyTable
-        Numbers of features by their keys; see `make_table`. Others are left out.
+        Numbers of features by their keys; see `make_key_table`. Others are left out.
     starts, n_pairs
         Numbers of pairs; see `handful.kernels.trees.pair_starts`.
     single_root : bool
@@ -301,7 +295,7 @@ def features_of_sentence(
     size = n + 1
     n_parts = size * size + (n_pairs if second else 0)
     begins, ends = np.zeros(n_parts, dtype=np.int32), np.zeros(n_parts, dtype=np.int32)
-    sums = mark_sums(codes, root, n, arcs.mark)
+    sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(size, dtype=np.int64)
     buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each), dtype=np.int64)
@@ -321,8 +315,8 @@ def features_of_sentence(
                 set_part(root, n, h, m, sums, rows, part)
                 number = h * size + m
                 begins[number] = count
-                n_found = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
-                ids, count = _append_found(table, buffer, n_found, ids, count)
+                n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+                ids, count = _append_found(table, buffer, n_keys, ids, count)
                 ends[number] = count
                 if second:
                     n_choices = 1 if h == 0 and single_root else abs(h - m)
@@ -330,10 +324,13 @@ def features_of_sentence(
                         number = size * size + starts[h, m] + k
                         begins[number] = count
                         set_sibling(root, n, 0 if k == 0 else h + step * k, m, rows, part)
-                        n_found = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
-                        ids, count = _append_found(table, buffer, n_found, ids, count)
+                        n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
+                        ids, count = _append_found(table, buffer, n_keys, ids, count)
                         s = h + step * k if k > 0 else (0 if side else n + 1)
-                        ids, count = _append(near_ids, near_begins[m, s], near_begins[m, s + 1], ids, count)
+                        near_here = near_ids[near_begins[m, s] : near_begins[m, s + 1]]
+                        ids = _with_capacity(ids, count + len(near_here))
+                        ids[count : count + len(near_here)] = near_here
+                        count += len(near_here)
                         ends[number] = count
                 n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
                 m += step
@@ -345,39 +342,40 @@ def _near_features(
     codes: np.ndarray, root: int, n: int, near: Templates, table: KeyTable
 ) -> tuple[np.ndarray, np.ndarray]:
     """List the features of sibling and child without the head, and where those of each child and sibling start."""
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    tokens = np.empty(1, dtype=np.int64)
     buffer = np.empty(2 * len(near.each) + 1, dtype=np.int64)
     ids = np.empty(8 * (n + 1) * (n + 2), dtype=np.int32)
     begins = np.zeros((n + 1, n + 3), dtype=np.int64)
     count = 0
     for m in range(1, n + 1):
-        rows[CHILD] = root + m
-        rows[BEFORE_CHILD] = root + m - 1
-        rows[AFTER_CHILD] = root + m + 1 if m < n else 0
         for s in range(n + 2):
             begins[m, s] = count
             if s != m:
-                rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
-                set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
-                n_found = template_keys(codes, near, rows, part, tokens, 0, buffer)
-                ids, count = _append_found(table, buffer, n_found, ids, count)
+                n_keys = _headless_keys(codes, root, n, near, m, s, buffer)
+                ids, count = _append_found(table, buffer, n_keys, ids, count)
         begins[m, n + 2] = count
     return ids[:count], begins
 
 
 @njit(cache=True, nogil=True)
-def _append(others: np.ndarray, begin: int, end: int, ids: np.ndarray, count: int) -> tuple[np.ndarray, int]:
-    """Append some features to a list that grows."""
-    if count + end - begin > len(ids):
-        larger = np.empty(2 * (count + end - begin), dtype=np.int32)
-        for k in range(count):
-            larger[k] = ids[k]
-        ids = larger
-    for k in range(begin, end):
-        ids[count] = others[k]
-        count += 1
-    return ids, count
+def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int, s: int, out: np.ndarray) -> int:
+    """Write the keys of a child and a sibling, whatever their head; return how many."""
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
+    rows[CHILD] = root + m
+    rows[BEFORE_CHILD] = root + m - 1
+    rows[AFTER_CHILD] = root + m + 1 if m < n else 0
+    rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
+    set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
+    return int(write_keys(codes, near, rows, part, out))
+
+
+@njit(cache=True, nogil=True)
+def _with_capacity(array: np.ndarray, n: int) -> np.ndarray:
+    """Return the array, or a longer one that begins with it."""
+    if n <= len(array):
+        return array
+    longer = np.empty(2 * n, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 @njit(cache=True, nogil=True)
@@ -385,11 +383,7 @@ def _append_found(
     table: KeyTable, keys: np.ndarray, n_keys: int, ids: np.ndarray, count: int
 ) -> tuple[np.ndarray, int]:
     """Append the features of some keys to a list that grows."""
-    if count + n_keys > len(ids):
-        larger = np.empty(2 * (count + n_keys), dtype=np.int32)
-        for k in range(count):
-            larger[k] = ids[k]
-        ids = larger
+    ids = _with_capacity(ids, count + n_keys)
     for k in range(n_keys):
         number = find(table, keys[k])
         if number >= 0:
@@ -523,147 +517,6 @@ def add_costs(scores: np.ndarray, gold: np.ndarray) -> None:
                 scores[h * size + m] += 1.0
 
 
-def tree_step(
-    ids: np.ndarray,
-    values: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    gold: np.ndarray,
-    starts: np.ndarray,
-    second: bool,
-    projective: bool,
-    single_root: bool,
-    passive: bool,
-    size: float,
-    shrink: float,
-    step: int,
-    weights: np.ndarray,
-    sums: np.ndarray,
-    steps: np.ndarray,
-    scratch: np.ndarray,
-) -> float:
-    """Make one step of online learning: decode with costs, and move the weights towards the right tree.
-
-    Parameters
-    ----------
-    ids, values, begins, ends : ndarray
-        Features of the parts of the sentence.
-    gold : ndarray of int
-        Right heads.
-    starts, second, projective, single_root
-        See `decode`.
-    passive : bool
-        Whether the step is the smallest that makes up for the loss, at most `size`; else it is `size`.
-    size : float
-        Size of the step.
-    shrink : float
-        How far each step pulls every weight towards zero.
-    step : int
-        Steps made before.
-    weights, sums, steps : ndarray
-        Lazy weights; see `handful.kernels.chain_features.catch_up`.
-    scratch : ndarray of float64
-        Zeros, one a feature; left as zeros.
-
-    Returns
-    -------
-    float
-        Hinge loss before the step.
-    """
-    scores = np.zeros(len(begins))
-    right = parts_of_tree(gold, starts, second)
-    gap = _score_with_costs(ids, values, begins, ends, gold, right, shrink, step, weights, steps, scores)
-    heads, _ = decode(scores, len(gold), starts, second, projective, single_root)
-    if np.array_equal(heads, gold):
-        return 0.0
-    wrong = parts_of_tree(heads, starts, second)
-    return float(
-        _move(
-            ids,
-            values,
-            begins,
-            ends,
-            right,
-            wrong,
-            scores,
-            gap,
-            passive,
-            size,
-            shrink,
-            step,
-            weights,
-            sums,
-            steps,
-            scratch,
-        )
-    )
-
-
-@njit(cache=True, nogil=True)
-def _score_with_costs(
-    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, gold: np.ndarray, right: np.ndarray,
-    shrink: float, step: int, weights: np.ndarray, steps: np.ndarray, scores: np.ndarray,
-) -> float:  # fmt: skip
-    """Write the scores of all parts, with the costs of wrong arcs; return minus the score of the right tree."""
-    plain = len(values) == 0
-    for p in range(len(begins)):
-        total = 0.0
-        for k in range(begins[p], ends[p]):
-            weight = weights[ids[k]]
-            if shrink > 0.0 and weight != 0.0:
-                left = max(abs(weight) - shrink * (step - steps[ids[k]]), 0.0)
-                weight = left if weight > 0.0 else -left
-            total += weight if plain else weight * values[k]
-        scores[p] = total
-    gap = 0.0
-    for p in right:
-        gap -= scores[p]
-    add_costs(scores, gold)
-    return gap
-
-
-@njit(cache=True, nogil=True)
-def _move(
-    ids: np.ndarray, values: np.ndarray, begins: np.ndarray, ends: np.ndarray, right: np.ndarray, wrong: np.ndarray,
-    scores: np.ndarray, gap: float, passive: bool, size: float, shrink: float, step: int, weights: np.ndarray,
-    sums: np.ndarray, steps: np.ndarray, scratch: np.ndarray,
-) -> float:  # fmt: skip
-    """Move the weights from a wrong tree towards the right one; return the loss before."""
-    plain = len(values) == 0
-    n_touched = 0
-    for p in range(len(right)):
-        gap += scores[wrong[p]]  # with the costs, which make up `cost`
-        if right[p] != wrong[p]:
-            n_touched += ends[right[p]] - begins[right[p]] + ends[wrong[p]] - begins[wrong[p]]
-    touched = np.empty(n_touched, dtype=np.int64)
-    n_touched = 0
-    for p in range(len(right)):
-        if right[p] != wrong[p]:
-            for side in range(2):
-                chosen = wrong[p] if side else right[p]
-                for k in range(begins[chosen], ends[chosen]):
-                    amount = 1.0 if plain else values[k]
-                    scratch[ids[k]] += -amount if side else amount
-                    touched[n_touched] = ids[k]
-                    n_touched += 1
-    amounts = np.empty(n_touched)
-    n_distinct, length = 0, 0.0
-    for k in range(n_touched):
-        amount = scratch[touched[k]]
-        if amount != 0.0:
-            scratch[touched[k]] = 0.0
-            touched[n_distinct], amounts[n_distinct] = touched[k], amount
-            length += amount * amount
-            n_distinct += 1
-    loss = max(gap, 0.0)
-    if passive:
-        size = min(size, loss / length) if length > 0.0 else 0.0
-    catch_up(touched[:n_distinct], step, shrink, weights, sums, steps)
-    for k in range(n_distinct):
-        weights[touched[k]] += size * amounts[k]
-    return loss
-
-
 _NO_PAIRS = np.empty(0)
 _NO_STARTS = np.empty((0, 0), dtype=np.int64)
 _PRUNED = 1e6  # so much less for an arc that was not kept: a tree has one only if there is no other
@@ -743,7 +596,7 @@ def part_scores(
     arcs, pairs, near = templates
     size = n + 1
     scores = np.zeros(size * size + n_pairs)
-    sums = mark_sums(codes, root, n, arcs.mark)
+    sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(size, dtype=np.int64)
     buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each), dtype=np.int64)
@@ -784,14 +637,3 @@ def part_scores(
                     scores[h * size + m] -= _PRUNED
                 m += step
     return scores
-
-
-@njit(cache=True, nogil=True)
-def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int, s: int, out: np.ndarray) -> int:
-    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    rows[CHILD] = root + m
-    rows[BEFORE_CHILD] = root + m - 1
-    rows[AFTER_CHILD] = root + m + 1 if m < n else 0
-    rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
-    set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
-    return int(write_keys(codes, near, rows, part, out))

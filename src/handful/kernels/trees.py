@@ -255,105 +255,101 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
     """
     size = arcs.shape[0]
     work = arcs.copy()
-    largest = 0.0
-    for h in range(size):
-        for m in range(1, size):
-            if h != m:
-                largest = max(largest, abs(arcs[h, m]))
-    if single_root:
-        for m in range(size):
-            work[0, m] -= 2.0 * size * largest + 1.0
-    # An arc from or to a contracted cycle remembers which original arc it stands for.
-    origin_head = np.empty((size, size), dtype=np.int32)
-    origin_word = np.empty((size, size), dtype=np.int32)
-    for h in range(size):
-        for m in range(size):
-            origin_head[h, m], origin_word[h, m] = h, m
-    alive = np.ones(size, dtype=np.bool_)
-    chosen = np.zeros(size, dtype=np.int32)
-    mark = np.empty(size, dtype=np.int32)
-    members = np.zeros((size, size), dtype=np.bool_)  # original words of each node
     for m in range(size):
-        members[m, m] = True
-    cycle_arcs = np.empty((2 * size, 2), dtype=np.int32)
-    cycle_members = np.zeros((2 * size, size), dtype=np.bool_)
+        work[m, m] = -np.inf
+    if single_root:
+        largest = 0.0
+        for h in range(size):
+            for m in range(1, size):
+                if h != m:
+                    largest = max(largest, abs(arcs[h, m]))
+        work[0] -= 2.0 * size * largest + 1.0
+    # An arc from or to a contracted cycle remembers its original arc.
+    origin = np.empty((size, size, 2), dtype=np.int32)
+    members = np.zeros((size, size), dtype=np.bool_)  # original words of each node
+    for h in range(size):
+        members[h, h] = True
+        for m in range(size):
+            origin[h, m, 0], origin[h, m, 1] = h, m
+    alive, chosen = np.ones(size, dtype=np.bool_), np.zeros(size, dtype=np.int32)
+    kept_arcs, kept_members = np.empty((2 * size, 2), dtype=np.int32), np.zeros((2 * size, size), dtype=np.bool_)
     n_kept = 0
     while True:
         for m in range(1, size):
-            if alive[m]:
-                best, at = -np.inf, 0
-                for h in range(size):
-                    if alive[h] and h != m and work[h, m] > best:
-                        best, at = work[h, m], h
-                chosen[m] = at
-        for m in range(size):
-            mark[m] = 0
-        start = 0
-        for m in range(1, size):
-            if alive[m] and mark[m] == 0:
-                node = m
-                while node != 0 and mark[node] == 0:
-                    mark[node] = m
-                    node = chosen[node]
-                if node != 0 and mark[node] == m:
-                    start = node
-                    break
-        if start == 0:
+            chosen[m] = work[:, m].argmax()
+        cycle = _find_cycle(alive, chosen)
+        if len(cycle) == 0:
             break
-        in_cycle = np.zeros(size, dtype=np.bool_)
-        node = start
-        while not in_cycle[node]:
-            in_cycle[node] = True
-            node = chosen[node]
-        # Keep the arcs of the cycle: all stand unless the arc that enters the cycle later replaces one.
-        node = start
-        while True:
-            h = chosen[node]
-            cycle_arcs[n_kept, 0] = origin_head[h, node]
-            cycle_arcs[n_kept, 1] = origin_word[h, node]
-            for m in range(size):
-                cycle_members[n_kept, m] = members[node, m]
+        for node in cycle:  # its arcs stay, unless the arc that enters the cycle replaces one
+            kept_arcs[n_kept], kept_members[n_kept] = origin[chosen[node], node], members[node]
             n_kept += 1
-            node = h
-            if node == start:
-                break
-        for other in range(size):
-            if not alive[other] or in_cycle[other]:
-                continue
-            best_in, in_at, best_out, out_at = -np.inf, start, -np.inf, start
-            for node in range(1, size):
-                if in_cycle[node]:
-                    gain = work[other, node] - work[chosen[node], node]
-                    if gain > best_in:
-                        best_in, in_at = gain, node
-                    if work[node, other] > best_out:
-                        best_out, out_at = work[node, other], node
-            if other != 0:
-                h, w = origin_head[out_at, other], origin_word[out_at, other]
-                work[start, other], origin_head[start, other], origin_word[start, other] = best_out, h, w
-            h, w = origin_head[other, in_at], origin_word[other, in_at]
-            work[other, start], origin_head[other, start], origin_word[other, start] = best_in, h, w
-        for node in range(1, size):
-            if in_cycle[node] and node != start:
-                alive[node] = False
-                for m in range(size):
-                    members[start, m] |= members[node, m]
+        _contract(work, origin, chosen, cycle)
+        for node in cycle[1:]:
+            alive[node] = False
+            work[node] = -np.inf
+            members[cycle[0]] |= members[node]
     heads = np.full(size - 1, -1, dtype=np.int32)
     for m in range(1, size):
         if alive[m]:
-            heads[origin_word[chosen[m], m] - 1] = origin_head[chosen[m], m]
+            head, word = origin[chosen[m], m]
+            heads[word - 1] = head
     # Cycles open in the reverse order of closing: a part of a cycle that was entered from outside drops its own arc.
     for k in range(n_kept - 1, -1, -1):
-        entered = False
-        for m in range(1, size):
-            if cycle_members[k, m] and heads[m - 1] >= 0 and not cycle_members[k, heads[m - 1]]:
-                entered = True
-        if not entered:
-            heads[cycle_arcs[k, 1] - 1] = cycle_arcs[k, 0]
+        if not _is_entered(heads, kept_members[k]):
+            heads[kept_arcs[k, 1] - 1] = kept_arcs[k, 0]
     value = 0.0
     for m in range(1, size):
         value += arcs[heads[m - 1], m]
     return heads, value
+
+
+@njit(cache=True, nogil=True)
+def _find_cycle(alive: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return the nodes of a cycle of arcs from chosen heads, the node found first in front, or nothing."""
+    size = len(chosen)
+    seen = np.zeros(size, dtype=np.int32)
+    for m in range(1, size):
+        node = m if alive[m] else 0
+        while node != 0 and seen[node] == 0:
+            seen[node] = m
+            node = chosen[node]
+        if node != 0 and seen[node] == m:
+            cycle = np.empty(size, dtype=np.int64)
+            n = 0
+            while seen[node] == m:
+                seen[node] = -1
+                cycle[n] = node
+                n += 1
+                node = chosen[node]
+            return cycle[:n]
+    return np.empty(0, dtype=np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _contract(work: np.ndarray, origin: np.ndarray, chosen: np.ndarray, cycle: np.ndarray) -> None:
+    """Make a cycle one node, the first of it: arcs from it are the best of all its nodes, arcs to it replace one of its own."""
+    start, nodes = cycle[0], np.sort(cycle)
+    outside = np.ones(len(work), dtype=np.bool_)
+    outside[cycle] = False
+    for other in np.flatnonzero(outside):
+        best_in, best_out, gain = start, nodes[0], -np.inf
+        for node in nodes:
+            change = work[other, node] - work[chosen[node], node]
+            if change > gain:
+                best_in, gain = node, change
+            if work[node, other] > work[best_out, other]:
+                best_out = node
+        work[start, other], origin[start, other] = work[best_out, other], origin[best_out, other]
+        work[other, start], origin[other, start] = gain, origin[other, best_in]
+
+
+@njit(cache=True, nogil=True)
+def _is_entered(heads: np.ndarray, members: np.ndarray) -> bool:
+    """Return whether a word of a node has a head outside the node."""
+    entered = False
+    for m in range(1, len(members)):
+        entered |= members[m] and heads[m - 1] >= 0 and not members[heads[m - 1]]
+    return entered
 
 
 @njit(cache=True, nogil=True)

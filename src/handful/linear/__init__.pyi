@@ -1,7 +1,7 @@
 from .batch import Fitted as Fitted
 from .batch import log_loss as log_loss
 from .batch import minimize as minimize
-from .chain import Chain as Chain
+from .chain import ChainStructure as ChainStructure
 from .chain_layout import ChainLayout as ChainLayout
 from .chain_layout import build_layout as build_layout
 from .multiclass import Multiclass as Multiclass
@@ -9,9 +9,7 @@ from .online import Learned as Learned
 from .online import OnlineRule as OnlineRule
 from .online import train_online as train_online
 from .recorder import Recorder as Recorder
-from .structure import Lazy as Lazy
 from .structure import Structure as Structure
-from .structure import Sweeping as Sweeping
 from .structure import feature_counts as feature_counts
 from .tree import PartFeatures as PartFeatures
-from .tree import Tree as Tree
+from .tree import TreeStructure as TreeStructure

@@ -15,16 +15,13 @@ from handful.errors import DataError
 from handful.kernels.chain_features import (
     add_rows,
     count_block,
-    count_dense,
     features_of,
     merge_rows,
     reach_of,
     score_block,
-    score_dense,
-    take_sum,
 )
 from handful.kernels.chains import Marginals, forward_backward, viterbi
-from handful.linear.chain_layout import ChainLayout, LegalParts, labels_before
+from handful.linear.chain_layout import ChainLayout, LegalParts, pairs_and_triples
 from handful.linear.structure import map_ahead
 from handful.preprocessing.extractor import Predicates
 
@@ -70,9 +67,8 @@ class Side:
         there[targets] = True
         self.used = np.flatnonzero(there)
         self._offsets, self._targets = offsets, (np.cumsum(there, dtype=np.int32) - 1)[targets]
-        self._dense = len(self.used) <= _MOST_DENSE
         rows, row_offsets, row_ids, direct = observed.rows, observed.row_offsets, observed.row_ids, observed.direct
-        if self._dense:
+        if len(self.used) <= _MOST_DENSE:
             rows, row_offsets, row_ids = _as_rows(observed, len(offsets) - 1)
             direct = direct[:, :0]
             merged_offsets, merged_targets = np.arange(len(row_offsets)) * len(self.used), self._targets[:0]
@@ -110,9 +106,6 @@ class Side:
     ) -> None:
         """Add up the weights at each position of a block; see `score_block`."""
         block = first_rows, lengths
-        if self._dense:
-            score_dense(self._rows, *block, merged.reshape(-1, len(self.used)), self.skip, scores)
-            return
         score_block(self._rows, *block, self._merged_offsets, self._merged_targets, merged, self.skip, scores)
         score_block(self._direct, *block, self._offsets, self._targets, weights, self.skip, scores)
 
@@ -126,15 +119,12 @@ class Side:
     ) -> None:
         """Add expected counts under the marginals of a block; see `count_block`."""
         block = first_rows, lengths
-        if self._dense:
-            count_dense(self._rows, *block, marginals, self.skip, merged_counts.reshape(-1, len(self.used)))
-            return
         count_block(self._rows, *block, self._merged_offsets, self._merged_targets, marginals, self.skip, merged_counts)
         count_block(self._direct, *block, self._offsets, self._targets, marginals, self.skip, counts)
 
 
 def _as_rows(observed: Predicates, n_predicates: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Give every direct predicate a row of its own, and one empty row to the tokens that have none."""
+    """Give every direct predicate its own row, and one empty row to the tokens that have none."""
     n_rows = len(observed.row_offsets) - 1
     seen = np.zeros(n_predicates + 1, dtype=bool)
     seen[observed.direct] = True
@@ -172,7 +162,7 @@ class _Weights:
     triples: np.ndarray | None
 
 
-class Chain:
+class ChainStructure:
     """Encoded sentences whose parts are labels, label pairs and label triples.
 
     Parameters
@@ -182,7 +172,7 @@ class Chain:
     node, edge : Predicates
         What was observed at each token, to go with labels and with label pairs.
     allowed : ndarray of bool, shape (n_labels, n_labels), optional
-        Label pairs that may stand side by side; all by default.
+        Legal pairs of neighboring labels; all by default.
     allowed_first : ndarray of bool, shape (n_labels,), optional
         Labels that a sentence may start with; all by default.
     order : {1, 2}
@@ -201,7 +191,7 @@ class Chain:
     >>> node = Predicates.of(np.array([[0], [1]]), np.array([0, 2]))
     >>> edge = Predicates.of(np.empty((2, 0)), np.array([0, 2]))
     >>> layout = build_layout(2, 2, node, edge, np.array([0, 1]))
-    >>> chain = Chain(layout, node, edge)
+    >>> chain = ChainStructure(layout, node, edge)
     >>> chain.argmax(np.array([1.0, 1.0, 0.0])).tolist()
     [0, 1]
     >>> chain.joint_features(np.array([0, 1]))[0].tolist()
@@ -255,7 +245,7 @@ class Chain:
         def sum_over(block: _Block) -> Marginals:
             sums = self._sum(block, apart)
             if not np.isfinite(sums.log_partition).all():
-                raise DataError("Chain: every sentence must have a legal labeling with a finite score.")
+                raise DataError("ChainStructure: every sentence must have a legal labeling with a finite score.")
             return sums
 
         return self._count(sum_over)
@@ -280,21 +270,19 @@ class Chain:
         """
         if outputs is None:
             return np.arange(self.n_features), self._count(self._uniform_parts)[1]
+        ids = self._fired(self.offsets, outputs.astype(np.int64), *self._ids)
+        return ids, np.broadcast_to(1.0, ids.shape)
+
+    def _fired(self, offsets: np.ndarray, codes: np.ndarray, node_ids: np.ndarray, edge_ids: np.ndarray) -> np.ndarray:
         lay, starts = self.layout, self.layout.starts
-        codes = outputs.astype(np.int64)
-        before = labels_before(self.offsets, codes)
-        pair = np.where(before >= 0, before * lay.n_labels + codes, -1)
-        node_ids, edge_ids = self._ids
+        pair, triple = pairs_and_triples(offsets, codes, lay.n_labels)
         fired = np.empty(node_ids.size + edge_ids.size, dtype=np.int64)
         n = features_of(node_ids, codes, lay.node_offsets, lay.node_targets, 0, fired)
         n += features_of(edge_ids, pair, lay.edge_offsets, lay.edge_targets, int(starts[1]), fired[n:])
         parts = [fired[:n], positions(pair, lay.pairs) + starts[2]]
         if self.order == 2:
-            two_before = labels_before(self.offsets, before)
-            triple = np.where(two_before >= 0, two_before * lay.n_labels**2 + pair, -1)
             parts.append(positions(triple, lay.triples) + starts[3])
-        ids = np.concatenate(parts)
-        return ids, np.broadcast_to(1.0, ids.shape)
+        return np.concatenate(parts)
 
     def loss_augmented_argmax(self, number: int, weights: np.ndarray, gold: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the labeling of one sentence with the highest score plus number of wrong labels, and that number."""
@@ -318,20 +306,8 @@ class Chain:
 
     def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of one labeled sentence, each as often as it fires."""
-        node_ids, edge_ids = self._ids
-        lay, rows = self.layout, slice(self.offsets[number], self.offsets[number + 1])
-        starts, n = lay.starts, lay.n_labels
-        codes = output.astype(np.int64)
-        pair = np.full(len(codes), -1)
-        pair[1:] = codes[:-1] * n + codes[1:]
-        fired = np.empty((node_ids.shape[1] + edge_ids.shape[1]) * len(codes), dtype=np.int64)
-        count = features_of(node_ids[rows], codes, lay.node_offsets, lay.node_targets, 0, fired)
-        edges = edge_ids[rows], pair, lay.edge_offsets, lay.edge_targets, int(starts[1])
-        count += features_of(*edges, fired[count:])
-        parts = [fired[:count], positions(pair[1:], lay.pairs) + starts[2]]
-        if self.order == 2:
-            parts.append(positions(codes[:-2] * n * n + pair[2:], lay.triples) + starts[3])
-        ids = np.concatenate(parts)
+        tokens = slice(self.offsets[number], self.offsets[number + 1])
+        ids = self._fired(np.array([0, len(output)]), output.astype(np.int64), *(ids[tokens] for ids in self._ids))
         return ids, np.ones(len(ids))
 
     def possible_features(self, number: int) -> np.ndarray:
@@ -349,6 +325,10 @@ class Chain:
     def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
         """Return the labeling of one sentence."""
         return np.asarray(outputs[self.offsets[number] : self.offsets[number + 1]])
+
+    def in_order(self, order: np.ndarray) -> np.ndarray:
+        """Return the sentences in this order."""
+        return order
 
     @cached_property
     def _ids(self) -> tuple[np.ndarray, np.ndarray]:
@@ -400,9 +380,8 @@ class Chain:
                     triple_counts += sums.triple.ravel()[lay.triples]
 
         self._run(work, range(n_shards))
-        summed = np.zeros(buffer.shape[1])
-        if n_shards:
-            self._run(lambda cut: take_sum(buffer, *cut, summed), _ranges(len(summed)))
+        summed = buffer.sum(axis=0)
+        buffer[:] = 0.0
         self._buffer = buffer
         total, merged_node, merged_edge = np.split(summed, cuts)
         node_total, edge_total, _, _ = lay.split(total)
@@ -429,7 +408,7 @@ class Chain:
         return (blocks[shard::n_shards] for shard in range(n_shards))
 
     def _run(self, work: Callable[..., None], tasks: Iterable[object]) -> None:
-        # The matrix products of order 2 run side by side; threads inside each would only get in their way.
+        # The matrix products of order 2 run in parallel; threads inside each would only get in their way.
         limit = self._blas.limit(limits=1, user_api="blas") if self._blas is not None else nullcontext()
         with limit:
             if self.n_jobs == 1:
@@ -474,11 +453,6 @@ class Chain:
         position = np.arange(len(block.active))[:, None]
         inside = position < block.lengths
         out[(block.first_rows + position)[inside]] = values[inside]
-
-
-def _ranges(n: int) -> list[tuple[int, int]]:
-    step = 1 << 14
-    return [(start, min(start + step, n)) for start in range(0, n, step)]
 
 
 def _some(marginals: np.ndarray, used: np.ndarray) -> np.ndarray:

@@ -195,10 +195,7 @@ def build_layout(
     ([0, 1, 1], [1, 3], 5)
     """
     legal = np.ones((n_labels, n_labels), dtype=bool) if allowed is None else allowed
-    before = labels_before(node.offsets, codes)
-    two_before = labels_before(node.offsets, before)
-    pair = np.where(before >= 0, before * n_labels + codes, -1)
-    triple = np.where(two_before >= 0, two_before * n_labels**2 + pair, -1)
+    pair, triple = pairs_and_triples(node.offsets, codes, n_labels)
     if all_labels:
         legal_pairs = np.flatnonzero(legal.ravel())
         node_keys = (_known(node)[:, None] * n_labels + np.arange(n_labels)).ravel()
@@ -236,6 +233,21 @@ def labels_before(offsets: np.ndarray, codes: np.ndarray) -> np.ndarray:
     starts = offsets[:-1]
     before[starts[starts < len(codes)]] = -1
     return before
+
+
+def pairs_and_triples(offsets: np.ndarray, codes: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the label pair and the label triple that end at each token, written as in `ChainLayout`; -1 for none.
+
+    Examples
+    --------
+    >>> pair, triple = pairs_and_triples(np.array([0, 3]), np.array([1, 0, 1]), 2)
+    >>> pair.tolist(), triple.tolist()
+    ([-1, 2, 1], [-1, -1, 5])
+    """
+    before = labels_before(offsets, codes)
+    two_before = labels_before(offsets, before)
+    pair = np.where(before >= 0, before * n_labels + codes, -1)
+    return pair, np.where(two_before >= 0, two_before * n_labels**2 + pair, -1)
 
 
 def _seen(observed: Predicates, targets: np.ndarray, n_targets: int) -> np.ndarray:
@@ -285,7 +297,7 @@ class LegalParts:
     Parameters
     ----------
     allowed : ndarray of bool, shape (n_labels, n_labels)
-        Label pairs that may stand side by side.
+        Legal pairs of neighboring labels.
     allowed_first : ndarray of bool, shape (n_labels,)
         Labels that a sentence may start with.
     order : {1, 2}
@@ -306,7 +318,7 @@ class LegalParts:
 
     Notes
     -----
-    Labels that cannot be reached from the start in so many steps, or from which the end cannot be reached, are in no
+    Labels that cannot be reached from the start in that number of steps, or from which the end cannot be reached, are in no
     part. Rules under which that never settles are followed for 16 positions from either end.
 
     Examples

@@ -73,6 +73,10 @@ class Multiclass:
         """Return the label of one row."""
         return np.asarray(outputs[number])
 
+    def in_order(self, order: np.ndarray) -> np.ndarray:
+        """Return the rows in this order."""
+        return order
+
     def _scores(self, weights: np.ndarray) -> np.ndarray:
         return np.asarray(self.X @ weights.reshape(-1, self.n_labels))
 

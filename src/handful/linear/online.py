@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from handful.errors import ParameterError, Step
 from handful.kernels.chain_features import catch_up
 from handful.linear.recorder import Recorder
-from handful.linear.structure import Lazy, Structure, Sweeping
+from handful.linear.structure import Structure
 
 _SILENT = Recorder()
 
@@ -73,7 +72,7 @@ class OnlineRule:
     rate: float = 0.1
 
     def of_pass(self, n_before: int, n_inputs: int) -> tuple[float, float]:
-        """Return the longest step after so many passes, and by how much a step pulls weights towards zero.
+        """Return the longest step of a pass, and by how much a step pulls weights towards zero.
 
         Parameters
         ----------
@@ -154,23 +153,21 @@ def train_online(
     state = _read_state(recorder, settings)
     if state is not None and state.n_passes > max_passes:
         raise ParameterError(
-            f"train_online: the checkpoint has {state.n_passes} passes already, got {max_passes} to make. Ask for more passes, "
-            "or name a new file."
+            f"train_online: the checkpoint has {state.n_passes} passes already, got {max_passes} to make. Raise the number of "
+            "passes, or name a new file."
         )
     if state is None:
         first = np.zeros(structure.n_features) if start is None else np.array(start, dtype=np.float64)
         state = _State(first, np.zeros(structure.n_features))
     everything = np.arange(structure.n_features)
-    sweep = structure.sweep if isinstance(structure, Sweeping) else partial(_sweep, structure)
     loss = 0.0
     while state.n_passes < max_passes:
-        size, shrink = rule.of_pass(state.n_passes, structure.n_inputs)
         steps = np.full(structure.n_features, state.n_steps)
         order = np.random.default_rng([seed, state.n_passes]).permutation(structure.n_inputs)
-        lazy = Lazy(state.weights, state.sums, steps, state.n_steps, shrink)
         with np.errstate(over="ignore", invalid="ignore"):  # reported below
-            loss = sweep(order, outputs, lazy, size, rule.algorithm == "pa")
+            loss = _sweep(structure, order, outputs, state, steps, rule)
         state.n_steps += structure.n_inputs
+        _, shrink = rule.of_pass(state.n_passes, structure.n_inputs)
         catch_up(everything, state.n_steps, shrink, state.weights, state.sums, steps)
         state.n_passes += 1
         if not np.isfinite(state.sums).all():
@@ -188,23 +185,31 @@ def train_online(
 
 
 def _sweep(
-    structure: Structure, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool
+    structure: Structure,
+    order: np.ndarray,
+    outputs: np.ndarray,
+    state: _State,
+    steps: np.ndarray,
+    rule: OnlineRule,
 ) -> float:
     """Make one pass, input by input; return the summed loss."""
     loss = 0.0
-    weights, sums, steps, n_steps, shrink = lazy
-    for step, number in enumerate(order, start=n_steps):
+    weights, sums, passive = state.weights, state.sums, rule.algorithm == "pa"
+    size, shrink = rule.of_pass(state.n_passes, structure.n_inputs)
+    for step, number in enumerate(structure.in_order(order), start=state.n_steps):
         gold = structure.take(number, outputs)
-        catch_up(structure.possible_features(number), step, shrink, weights, sums, steps)
-        answer, cost = structure.loss_augmented_argmax(number, weights, gold)
+        if shrink:
+            catch_up(structure.possible_features(number), step, shrink, weights, sums, steps)
+        best, cost = structure.loss_augmented_argmax(number, weights, gold)
         if cost > 0.0:
             ids, amounts = _difference(
-                structure.joint_features_at(number, gold), structure.joint_features_at(number, answer)
+                structure.joint_features_at(number, gold), structure.joint_features_at(number, best)
             )
-            lost = max(cost - float(weights[ids] @ amounts), 0.0)
-            loss += lost
+            hinge = max(cost - float(weights[ids] @ amounts), 0.0)
+            loss += hinge
             length = float(amounts @ amounts)
-            weights[ids] += (min(size, lost / length) if length else 0.0) * amounts if passive else size * amounts
+            catch_up(ids, step, shrink, weights, sums, steps)
+            weights[ids] += (min(size, hinge / length) if length else 0.0) * amounts if passive else size * amounts
     return loss
 
 

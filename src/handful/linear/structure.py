@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -67,49 +67,8 @@ class Structure(Protocol):
         """Return the output of one input out of those of all."""
         ...
 
-
-class Lazy(NamedTuple):
-    """Weights of an online learner, each brought up to date when it is read; see `handful.kernels.chain_features`.
-
-    Parameters
-    ----------
-    weights, sums : ndarray of float64
-        Weights, and the sum of each over all steps.
-    steps : ndarray of int64
-        Step to which each weight is up to date.
-    n_steps : int
-        Steps made before.
-    shrink : float
-        How far each step pulls every weight towards zero.
-    """
-
-    weights: np.ndarray
-    sums: np.ndarray
-    steps: np.ndarray
-    n_steps: int
-    shrink: float
-
-
-@runtime_checkable
-class Sweeping(Protocol):
-    """Inputs that make a whole pass of online learning themselves, faster than step by step; `Tree` is one."""
-
-    def sweep(self, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool) -> float:
-        """Make a step for each input in order; return the summed loss.
-
-        Parameters
-        ----------
-        order : ndarray of int64
-            The inputs.
-        outputs : ndarray
-            Right outputs of all inputs.
-        lazy : Lazy
-            The weights; changed in place.
-        size : float
-            Size of a step.
-        passive : bool
-            Whether a step is the smallest that makes up for the loss, at most `size`.
-        """
+    def in_order(self, order: np.ndarray) -> Iterable[int]:
+        """Yield the numbers of inputs that are asked for one at a time next, perhaps prepared ahead in threads."""
         ...
 
 
@@ -275,32 +234,14 @@ class Tied:
         """Return the output of one input out of those of all."""
         return self.structure.take(number, outputs)
 
+    def in_order(self, order: np.ndarray) -> Iterable[int]:
+        """Yield the numbers of inputs; see `Structure`."""
+        return self.structure.in_order(order)
+
     def _reach_of(self, number: int) -> np.ndarray:
         if self._reach is None or self._reach[0] != number:
             self._reach = number, self.structure.possible_features(number).copy()
         return self._reach[1]
-
-
-@runtime_checkable
-class Tieable(Protocol):
-    """Structures that know a faster way through `Ties` than `Tied`; `handful.linear.tree.Tree` is one."""
-
-    def tied(self, ties: Ties) -> Structure:
-        """Return the same inputs with shared weights."""
-        ...
-
-
-def tie(structure: Structure, ties: Ties) -> Structure:
-    """Return a structure seen through ties, in the fastest way for online learners.
-
-    Examples
-    --------
-    >>> from handful.linear.multiclass import Multiclass
-    >>> ties = Ties(2, np.array([0, 0, 0, 0]), np.array([1, 1, 1, 1]), np.array([1.0, -1.0, -1.0, 1.0]))
-    >>> type(tie(Multiclass(np.eye(2), 2), ties)).__name__
-    'Tied'
-    """
-    return structure.tied(ties) if isinstance(structure, Tieable) else Tied(structure, ties)
 
 
 class Subset:
@@ -308,7 +249,7 @@ class Subset:
 
     Parameters
     ----------
-    structure : Structure and Structure
+    structure : Structure
         The inputs.
     ids : ndarray of int64
         The features that exist, rising; they are numbered anew from 0 on.
@@ -321,7 +262,7 @@ class Subset:
     (2, [1, 0], [0, 1])
     """
 
-    def __init__(self, structure: Any, ids: np.ndarray) -> None:
+    def __init__(self, structure: Structure, ids: np.ndarray) -> None:
         self.structure = structure
         self.ids = ids
         self.n_inputs = structure.n_inputs
@@ -332,7 +273,7 @@ class Subset:
 
     def argmax(self, weights: np.ndarray) -> np.ndarray:
         """Return the best output of every input."""
-        return np.asarray(self.structure.argmax(self._all(weights)))
+        return self.structure.argmax(self._all(weights))
 
     def expected_counts(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the summed log partition and the expected count of every feature."""
@@ -348,8 +289,7 @@ class Subset:
         reach = self.structure.possible_features(number)
         places = self._place[reach]
         self._weights[reach] = np.where(places >= 0, weights[places], 0.0)
-        answer: tuple[np.ndarray, float] = self.structure.loss_augmented_argmax(number, self._weights, gold)
-        return answer
+        return self.structure.loss_augmented_argmax(number, self._weights, gold)
 
     def joint_features_at(self, number: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the features of one output and their amounts."""
@@ -362,7 +302,11 @@ class Subset:
 
     def take(self, number: int, outputs: np.ndarray) -> np.ndarray:
         """Return the output of one input out of those of all."""
-        return np.asarray(self.structure.take(number, outputs))
+        return self.structure.take(number, outputs)
+
+    def in_order(self, order: np.ndarray) -> Iterable[int]:
+        """Yield the numbers of inputs; see `Structure`."""
+        return self.structure.in_order(order)
 
     def _all(self, weights: np.ndarray) -> np.ndarray:
         full = np.zeros(self.structure.n_features)
@@ -374,8 +318,8 @@ class Subset:
         return places[places >= 0], values[places >= 0]
 
 
-def rounded(weights: np.ndarray, share: float) -> np.ndarray:
-    """Round weights to multiples of a share of their root mean square (over those that are not 0).
+def rounded(weights: np.ndarray, fraction: float) -> np.ndarray:
+    """Round weights to multiples of a fraction of their root mean square (over those that are not 0).
 
     Examples
     --------
@@ -383,7 +327,7 @@ def rounded(weights: np.ndarray, share: float) -> np.ndarray:
     [2.45, 0.0, 0.0, -2.45]
     """
     active = weights[weights != 0.0]
-    if not share or not len(active):
+    if not fraction or not len(active):
         return weights
-    step = share * float(np.sqrt((active**2).mean()))
+    step = fraction * float(np.sqrt((active**2).mean()))
     return np.asarray(np.round(weights / step) * step + 0.0)  # no zero with a minus

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
 from handful.errors import DataError
-from handful.kernels.tree_features import add_costs, count_parts, decode, parts_of_tree, score_parts, tree_step
+from handful.kernels.tree_features import add_costs, count_parts, decode, parts_of_tree, score_parts
 from handful.kernels.trees import pair_starts, tree_marginals
-from handful.linear.structure import Lazy, Ties, map_ahead
+from handful.linear.structure import map_ahead
 
 
 def crossing_marginals(arcs: np.ndarray, single_root: bool) -> tuple[float, np.ndarray]:
@@ -91,7 +91,7 @@ class PartFeatures(NamedTuple):
     ends: np.ndarray
 
 
-class Tree:
+class TreeStructure:
     """Encoded sentences whose parts are arcs and, with order 2, pairs of neighboring children of one head.
 
     Parameters
@@ -121,7 +121,7 @@ class Tree:
     Examples
     --------
     >>> offsets, begins = np.array([0, 2]), np.arange(9)
-    >>> trees = Tree(offsets, lambda number: PartFeatures(np.arange(9), np.empty(0), begins, begins + 1), 9)
+    >>> trees = TreeStructure(offsets, lambda number: PartFeatures(np.arange(9), np.empty(0), begins, begins + 1), 9)
     >>> trees.argmax(np.array([0.0, 1.0, 2.0, 0.0, 0.0, 5.0, 0.0, 3.0, 0.0])).tolist()
     [0, 1]
     """
@@ -147,18 +147,6 @@ class Tree:
         self.n_inputs = len(offsets) - 1
         self._starts: dict[int, np.ndarray] = {}
         self._last: tuple[int, PartFeatures] | None = None
-
-    def with_features(self, features: Callable[[int], PartFeatures], n_features: int) -> Tree:
-        """Return the same sentences with other features."""
-        return Tree(
-            self.offsets,
-            features,
-            n_features,
-            order=2 if self.second else 1,
-            projective=self.projective,
-            single_root=self.single_root,
-            n_jobs=self.n_jobs,
-        )
 
     def starts(self, n: int) -> np.ndarray:
         """Return the number of the first pair of each arc of n words."""
@@ -207,13 +195,13 @@ class Tree:
             total, arc_marginals = crossing_marginals(arcs, self.single_root)
             pair_marginals = np.empty(0)
         if not np.isfinite(total):
-            raise DataError("Tree: every sentence must have a tree with a finite score.")
+            raise DataError("TreeStructure: every sentence must have a tree with a finite score.")
         return float(total), np.concatenate([arc_marginals.ravel(), pair_marginals])
 
     def joint_features(self, outputs: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return features of parts and how much of each; see `Structure.joint_features`.
 
-        Arcs and pairs are two kinds of parts, each with its own share when `outputs` is None: n of n * n arcs, and n of all
+        Arcs and pairs are two kinds of parts, each with its own weight when `outputs` is None: n of n * n arcs, and n of all
         pairs.
         """
 
@@ -261,33 +249,12 @@ class Tree:
         """Return the heads of one sentence."""
         return np.asarray(outputs[self.offsets[number] : self.offsets[number + 1]])
 
-    def sweep(self, order: np.ndarray, outputs: np.ndarray, lazy: Lazy, size: float, passive: bool) -> float:
-        """Make a step for each sentence in order; return the summed loss. See `handful.linear.structure.Sweeping`."""
-        scratch = np.zeros(self.n_features)
-        rules = self.second, self.projective, self.single_root
-        loss = 0.0
+    def in_order(self, order: np.ndarray) -> Iterator[int]:
+        """Yield the numbers of sentences, with their features made ahead in threads."""
         n_ahead = self.n_jobs if self.n_jobs > 1 else 0
-        prepared = map_ahead(self.features, order, n_ahead)
-        for step, (number, features) in enumerate(zip(order, prepared, strict=True), start=lazy.n_steps):
-            gold = self.take(number, outputs)
-            starts = self.starts(len(gold))
-            weights = lazy.weights, lazy.sums, lazy.steps
-            loss += tree_step(*features, gold, starts, *rules, passive, size, lazy.shrink, step, *weights, scratch)
-        return loss
-
-    def tied(self, ties: Ties) -> Tree:
-        """Return the same sentences with shared weights: in place of each feature stand its group and its extra."""
-        features = self.features
-
-        def shared(number: int) -> PartFeatures:
-            ids, values, begins, ends = features(number)
-            both, amounts = np.empty((len(ids), 2), dtype=np.int32), np.empty((len(ids), 2))
-            both[:, 0], both[:, 1] = ties.group[ids], ties.extra[ids]
-            amounts[:, 0] = values if len(values) else 1.0
-            amounts[:, 1] = ties.value[ids] * amounts[:, 0]
-            return PartFeatures(both.ravel(), amounts.ravel(), 2 * begins, 2 * ends)
-
-        return self.with_features(shared, ties.n_tied)
+        for number, features in zip(order, map_ahead(self.features, order, n_ahead), strict=True):
+            self._last = int(number), features
+            yield int(number)
 
     def _features(self, number: int) -> PartFeatures:
         # A step asks several times for the same sentence.

@@ -60,7 +60,7 @@ class RowClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[m
             raise DataError(f"{type(self).__name__}: {error}") from None
 
     def _labels(self, y: Any, n_rows: int) -> Labels:
-        labels = labels_of(y, n_rows, who=type(self).__name__)
+        labels = labels_of(y, n_rows, model_name=type(self).__name__)
         self.classes_ = labels.classes
         return labels
 

@@ -2,110 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from handful.kernels.condense import condense
-from handful.kernels.distances import TIED, Rows, make_heap
+from handful.kernels.condense import CondensedSet, condense_distinct
+from handful.kernels.distances import TIED, RowArrays, Rule
 from handful.neighbors.rows import (
+    Categorical,
     MetricName,
-    Nominal,
-    Rule,
     StoredRowsClassifier,
     Ties,
     Traceable,
     Vote,
-    ask,
     distinct,
     encode_rows,
-    n_rows,
-    take,
+    take_rows,
+    vote_of_store,
     warn_if_unscaled,
 )
-from handful.params import Count, Positive, Share, check_params
+from handful.params import Count, Share, check_params
 from handful.persistence.schema import Array, Names, stored
 from handful.registry import method
 
 REASONS = np.array(["first", "wrong", "unsure"])
 
 
-@dataclass(frozen=True, eq=False)
-class Condensed:
-    """A condensed set.
-
-    Parameters
-    ----------
-    kept : ndarray of int64
-        Positions among the visits, in the order of storing.
-    reasons : ndarray of str
-        Why each was stored: the store was empty (``first``), it was predicted ``wrong``, or its share of the votes was
-        too small (``unsure``).
-    passes : ndarray of int32
-        In which pass each was stored.
-    n_passes : int
-        Passes over the rows.
-    """
-
-    kept: np.ndarray
-    reasons: np.ndarray
-    passes: np.ndarray
-    n_passes: int
-
-
 def condense_rows(
-    rows: Rows,
+    rows: RowArrays,
     visits: np.ndarray,
     codes: np.ndarray,
-    k: int,
+    n_neighbors: int,
     rule: Rule,
     *,
     min_confidence: float = 0.0,
     max_passes: int | None = 1,
-    max_kept: int | None = None,
-) -> Condensed:
+) -> CondensedSet:
     """Condense labeled rows; identical rows share one memory of their neighbors.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowArrays
         A table.
     visits : ndarray of int64
         Row numbers in the order of visiting.
     codes : ndarray of int32
         Label of each visit.
-    k : int
-        Number of neighbors, or of distinct distances.
-    rule : Rule
-        Who votes and how.
-    min_confidence, max_passes, max_kept
-        See `handful.neighbors.CondensedNN`.
+    n_neighbors, rule, min_confidence, max_passes
+        See `handful.kernels.condense.condense_distinct`.
 
     Returns
     -------
-    Condensed
-        The condensed set.
+    CondensedSet
+        Stored visits.
     """
     first, which = distinct(rows)
-    if len(first) < n_rows(rows):
-        rows = take(rows, first)
-    n_labels = int(codes.max()) + 1
-    near = make_heap(len(first), min(k, len(visits)), n_labels, rule.all_ties)
-    kept, reasons, passes, n_passes = condense(
-        rows,
-        np.ascontiguousarray(which[visits], dtype=np.int64),
-        np.ascontiguousarray(codes, dtype=np.int32),
-        near,
-        rule.metric,
-        rule.vote,
-        rule.all_ties,
-        float(min_confidence),
-        max_passes or 0,
-        max_kept or len(visits),
-    )
-    return Condensed(kept, REASONS[reasons], passes, int(n_passes))
+    if len(first) < len(rows.dense):
+        rows = take_rows(rows, first)
+    row_of, codes = which[visits].astype(np.int64), codes.astype(np.int32)
+    limit = float(min_confidence)
+    return condense_distinct(rows, row_of, codes, n_neighbors, rule, min_confidence=limit, max_passes=max_passes)
 
 
 class CondensedClassifier(StoredRowsClassifier):
@@ -144,25 +101,20 @@ class CondensedNN(CondensedClassifier):
         needs at least two neighbors. 0 is Hart's rule.
     max_passes : int or None, default=1
         Sweeps over the rows; None goes on until a sweep stores nothing.
-    vote : {"uniform", "distance", "gaussian", "rank", "dudani", "literal", "exponential"}, default="uniform"
+    vote : {"uniform", "distance", "gaussian", "rank", "dudani", "literal"}, default="uniform"
         Weight of a voter: 1; 1/d; ``exp(-d^2/s2)`` with ``s2 = d_k^2 / ln 1000``; ``exp(-(r+1)^2/s2)`` of the r-th of m
-        voters with ``s2 = m^2 / ln 1000``; Dudani's ``(d_k - d) / (d_k - d_1)``; d itself, as the paper prints; or
-        ``exp(-d)``.
+        voters with ``s2 = m^2 / ln 1000``; Dudani's ``(d_k - d) / (d_k - d_1)``; or d itself, as the paper prints.
     ties : {"first", "all"}, default="first"
         With "first" the k nearest rows vote, of equally near ones those stored first. With "all" every row at the k
-        nearest distinct distances votes, which is right for nominal data.
-    metric : {"euclidean", "manhattan", "chebyshev", "minkowski"}, default="euclidean"
-        How distance is measured; a nominal column differs by 0 or 1.
+        nearest distinct distances votes, which is right for categorical data.
+    metric : {"euclidean", "manhattan"}, default="euclidean"
+        How distance is measured; a categorical column differs by 0 or 1.
     shuffle : bool, default=False
         Visit the rows in random order instead of their own.
     random_state : int, RandomState or None, default=None
         Seed of the order.
-    p : float, default=2.0
-        Exponent of the Minkowski metric.
-    max_kept : int or None, default=None
-        Largest number of stored rows.
-    nominal : "auto" or list, default="auto"
-        Names or numbers of nominal columns; "auto" takes columns of strings or categories.
+    categorical : "auto" or list, default="auto"
+        Names or numbers of categorical columns; "auto" takes columns of strings or categories.
 
     Attributes
     ----------
@@ -176,7 +128,7 @@ class CondensedNN(CondensedClassifier):
         The pass in which each was stored.
     n_iter_ : int
         Passes over the rows, the last one without a new row included.
-    termination_condition_ : {"max_passes", "no_change", "max_kept"}
+    termination_condition_ : {"max_passes", "no_change"}
         Why the fit ended.
     classes_ : ndarray
         The labels.
@@ -233,9 +185,7 @@ class CondensedNN(CondensedClassifier):
         shuffle: bool = False,
         random_state: Any = None,
         *,
-        p: Positive = 2.0,
-        max_kept: Count | None = None,
-        nominal: Nominal = "auto",
+        categorical: Categorical = "auto",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.min_confidence = min_confidence
@@ -245,9 +195,7 @@ class CondensedNN(CondensedClassifier):
         self.metric = metric
         self.shuffle = shuffle
         self.random_state = random_state
-        self.p = p
-        self.max_kept = max_kept
-        self.nominal = nominal
+        self.categorical = categorical
 
     def fit(self, X: Any, y: Any) -> Self:
         """Condense the labeled rows.
@@ -273,7 +221,7 @@ class CondensedNN(CondensedClassifier):
         codes = labels.codes[visits]
         # With one neighbor its share of the votes is always 1, so the weakened rule needs more of them.
         least = 3 if self.min_confidence > 0 else 1
-        self.n_neighbors_ = self._choose_k(take(rows, labels.labeled), labels.codes[labels.labeled], least)
+        self.n_neighbors_ = self._choose_k(take_rows(rows, labels.labeled), labels.codes[labels.labeled], least)
         condensed = condense_rows(
             rows,
             visits,
@@ -282,22 +230,16 @@ class CondensedNN(CondensedClassifier):
             self._rule(),
             min_confidence=self.min_confidence,
             max_passes=self.max_passes,
-            max_kept=self.max_kept,
         )
-        self.kept_ = visits[condensed.kept]
-        self.kept_labels_ = labels.decode(codes[condensed.kept])
-        self.reasons_ = condensed.reasons
+        self.kept_ = visits[condensed.visits]
+        self.kept_labels_ = labels.decode(codes[condensed.visits])
+        self.reasons_ = REASONS[condensed.reasons]
         self.passes_ = condensed.passes
         self.n_iter_ = condensed.n_passes
-        self.termination_condition_ = self._ending(len(visits))
-        self._keep(take(rows, self.kept_), codes[condensed.kept])
+        no_change = len(self.kept_) == len(visits) or condensed.passes.max() < self.n_iter_
+        self.termination_condition_ = "no_change" if no_change else "max_passes"
+        self._keep(take_rows(rows, self.kept_), codes[condensed.visits])
         return self
-
-    def _ending(self, n_visits: int) -> str:
-        if self.max_kept is not None and len(self.kept_) >= self.max_kept and self.max_kept < n_visits:
-            return "max_kept"
-        stored_all = len(self.kept_) == n_visits
-        return "no_change" if stored_all or np.max(self.passes_) < self.n_iter_ else "max_passes"
 
 
 @method(
@@ -325,7 +267,7 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         An unlabeled row joins if the share of its predicted label is above this.
     final_pass : {"cnn", "wcnn"}, default="cnn"
         Whether the last condensation is plain, as the pseudo code has it, or weakened, as the prose has it.
-    vote, ties, metric, p, nominal
+    vote, ties, metric, categorical
         See `CondensedNN`.
     shuffle : bool, default=False
         Visit labeled and unlabeled rows in random order instead of their own.
@@ -404,8 +346,7 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         metric: MetricName = "euclidean",
         shuffle: bool = False,
         random_state: Any = None,
-        p: Positive = 2.0,
-        nominal: Nominal = "auto",
+        categorical: Categorical = "auto",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.min_confidence = min_confidence
@@ -416,8 +357,7 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         self.metric = metric
         self.shuffle = shuffle
         self.random_state = random_state
-        self.p = p
-        self.nominal = nominal
+        self.categorical = categorical
 
     def fit(self, X: Any, y: Any) -> Self:
         """Condense labeled and unlabeled rows.
@@ -442,7 +382,7 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
             random = check_random_state(self.random_state)
             T, U = random.permutation(T), random.permutation(U)
         codes = labels.codes.copy()
-        full = take(rows, T)
+        full = take_rows(rows, T)
         k = self.n_neighbors_ = self._choose_k(full, codes[T], least=3)
         rule = self._rule()
 
@@ -450,27 +390,27 @@ class SemiSupervisedCondensedNN(Traceable, CondensedClassifier):
         weak = condense_rows(rows, T, codes[T], k, rule, min_confidence=self.min_confidence)
 
         # Lines 8-12: unlabeled rows that T labels with confidence
-        answer = ask(full, codes[T], len(labels.classes), take(rows, U), k, rule)
-        codes[U] = answer.codes
-        confidence = answer.shares[np.arange(len(U)), answer.codes]
+        votes = vote_of_store(full, codes[T], len(labels.classes), take_rows(rows, U), k, rule)
+        codes[U] = votes.codes
+        confidence = votes.proba[np.arange(len(U)), votes.codes]
         joins = confidence > self.pseudo_label_confidence * (1.0 + TIED)
 
         # Lines 13-17: C' = CNN(C)
-        visits = np.concatenate([T[weak.kept], U[joins]])
+        visits = np.concatenate([T[weak.visits], U[joins]])
         again = self.min_confidence if self.final_pass == "wcnn" else 0.0
         final = condense_rows(rows, visits, codes[visits], k, rule, min_confidence=again)
 
-        self.kept_ = visits[final.kept]
+        self.kept_ = visits[final.visits]
         self.kept_labels_ = labels.decode(codes[self.kept_])
-        self.reasons_ = final.reasons
-        self._keep(take(rows, self.kept_), codes[self.kept_])
+        self.reasons_ = REASONS[final.reasons]
+        self._keep(take_rows(rows, self.kept_), codes[self.kept_])
         self.transduction_ = labels.decode(codes)
         self.labeled_iter_ = np.zeros(len(codes), dtype=np.int64)
         self.labeled_iter_[U] = np.where(joins, 1, -1)
         self.confidence_ = np.ones(len(codes))
         self.confidence_[U] = confidence
         self.parent_ = np.full(len(codes), -1, dtype=np.int64)
-        self.parent_[U] = T[answer.positions]
+        self.parent_[U] = T[votes.positions]
         self.n_iter_ = int(len(U) > 0)
         self.termination_condition_ = "all_labeled" if joins.all() else "max_iter"
         self._trace()

@@ -4,104 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from itertools import product
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.preprocessing import KernelCenterer, normalize
+from sklearn.preprocessing import KernelCenterer
 from sklearn.utils import check_random_state, gen_batches
-from sklearn.utils.extmath import row_norms
+from sklearn.utils.extmath import randomized_range_finder, row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from handful.data.labels import Labels
-from handful.errors import DataError, ParameterError
-from handful.kernels import distances as votes
-from handful.kernels.distances import Heap, make_heap, nearest_columns, vote_all
-from handful.neighbors.rows import Vote, favor_winners, labels_of
+from handful.errors import DataError
+from handful.kernels.distances import Heap, Rule, make_heap, nearest_columns, vote_all
+from handful.neighbors.rows import Vote, favor_winners, labels_of, stratified_folds
 from handful.params import Count, Positive, check_params
 from handful.persistence.model_file import Storable
-from handful.persistence.schema import Array, Maybe, Model, Names, Number, Plain, Text, check_member, stored
+from handful.persistence.schema import Array, Model, Names, Number, Plain, Text, check_member, stored
 from handful.registry import method
 
-KernelName = Literal["poly", "linear", "rbf", "cosine", "precomputed"]
-Input = Literal["raw", "unit", "bipolar"]
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A kernel function with its parameters settled.
-
-    Parameters
-    ----------
-    name : str
-        ``"poly"`` is ``(gamma * x.y + coef0) ** degree``, ``"linear"`` its first degree, ``"rbf"``
-        ``exp(-gamma * |x - y|**2)``, ``"cosine"`` the dot product of rows of length 1.
-    degree : int
-        Of the polynomial.
-    gamma, coef0 : float
-        Scale and constant.
-
-    Examples
-    --------
-    >>> Kernel("poly", 2, 1.0, 0.0)(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])).tolist()
-    [[121.0]]
-    """
-
-    name: KernelName
-    degree: int
-    gamma: float
-    coef0: float
-
-    def __call__(self, a: Any, b: Any) -> np.ndarray:
-        """Return the kernel values between the rows of two dense or CSR matrices."""
-        from sklearn.metrics.pairwise import pairwise_kernels  # slow to import
-
-        settings: dict[str, Any] = {}
-        if self.name in ("poly", "rbf"):
-            settings["gamma"] = self.gamma
-        if self.name == "poly":
-            settings.update(degree=self.degree, coef0=self.coef0)
-        with np.errstate(over="ignore"):
-            from sklearn.metrics.pairwise import pairwise_kernels  # imports scipy.stats
-
-            return np.asarray(pairwise_kernels(a, b, metric=self.name, **settings))
-
-
-def prepare_rows(X: Any, how: Input) -> Any:
-    """Scale rows before the kernel sees them.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix
-        The rows.
-    how : {"raw", "unit", "bipolar"}
-        As they are; to length 1; or 0/1 values to -1/+1 over the square root of the number of columns.
-
-    Returns
-    -------
-    ndarray or CSR matrix
-        A new matrix, or `X` itself for ``"raw"``.
-
-    Examples
-    --------
-    >>> prepare_rows(np.array([[3.0, 4.0]]), "unit").tolist()
-    [[0.6, 0.8]]
-    """
-    if how == "raw":
-        return X
-    if how == "unit":
-        return normalize(X)
-    dense = X.toarray() if sparse.issparse(X) else X
-    return (2.0 * dense - 1.0) / np.sqrt(dense.shape[1])
-
-
+KernelName = Literal["poly", "linear", "rbf", "cosine"]
 Solver = Literal["auto", "dense", "randomized", "nystrom"]
 
 # Rows up to which all components are computed, and how many leading ones are beyond that unless a number is asked for.
 DENSE_ROWS = 4_000
 LEADING = 500
-# Components with a smaller share of the first eigenvalue are rounding noise.
+# Components with a smaller part of the first eigenvalue are rounding noise.
 THRESHOLD = 1e-10
 _NOISE = 1e-13
 _BLOCK_CELLS = 1 << 24
@@ -195,7 +124,7 @@ def fit_projection(
 def _check_finite(gram: np.ndarray) -> None:
     if not np.isfinite(gram).all():
         raise DataError(
-            "kernel PCA: kernel values must be finite, got an overflow. Scale the rows (input='unit') or lower the degree."
+            "kernel PCA: kernel values must be finite, got an overflow. Scale the rows or lower the degree."
         )
 
 
@@ -216,11 +145,9 @@ def _leading(
 
 
 def _randomized(gram: np.ndarray, k: int, random: np.random.RandomState) -> tuple[np.ndarray, np.ndarray]:
-    """Find the leading eigenpairs inside a random subspace that four power iterations have turned towards them."""
+    """Find the leading eigenpairs inside a random subspace, turned towards them by power iterations."""
     size = min(len(gram), k + max(10, k // 5))
-    basis, _ = linalg.qr(gram @ random.normal(size=(len(gram), size)), mode="economic", check_finite=False)
-    for _ in range(4):
-        basis, _ = linalg.qr(gram @ basis, mode="economic", overwrite_a=True, check_finite=False)
+    basis = randomized_range_finder(gram, size=size, n_iter=2, power_iteration_normalizer="QR", random_state=random)
     values, inner = linalg.eigh(basis.T @ (gram @ basis), driver="evd", check_finite=False)
     return values[-k:], basis @ inner[:, -k:]
 
@@ -255,27 +182,27 @@ def _blocks(n_rows: int, width: int) -> list[slice]:
     return list(gen_batches(n_rows, max(1, _BLOCK_CELLS // max(width, 1)))) if n_rows else []
 
 
-Metric = Literal["euclidean", "cosine"]
+SpaceMetric = Literal["euclidean", "cosine"]
 
-# Projections carry rounding errors; distances closer than this share of the squared radius are equal.
+# Projections carry rounding errors; distances closer than this part of the squared radius are equal.
 _SNAP = 1e-10
 
 
 def neighbor_votes(
-    asked: np.ndarray,
+    projected: np.ndarray,
     stored: np.ndarray,
     codes: np.ndarray,
     n_classes: int,
     n_neighbors: int,
     vote: Vote,
-    metric: Metric,
+    metric: SpaceMetric,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Let the nearest stored rows vote.
 
     Parameters
     ----------
-    asked, stored : ndarray
-        Projected rows.
+    projected, stored : ndarray
+        Rows in the space of the components.
     codes : ndarray of int32
         Class of each stored row.
     n_classes, n_neighbors : int
@@ -286,25 +213,24 @@ def neighbor_votes(
     Returns
     -------
     winners : ndarray of int32
-        Class of each asked row.
-    shares : ndarray of shape (n_asked, n_classes)
-        Shares of the votes.
+        Class of each row.
+    proba : ndarray of shape (n_rows, n_classes)
+        Parts of the votes.
 
     Examples
     --------
-    >>> winners, shares = neighbor_votes(
-    ...     np.array([[0.9]]), np.array([[0.0], [1.0], [1.1]]), np.array([0, 1, 1], dtype=np.int32), 2, 3, "uniform", "euclidean"
-    ... )
-    >>> winners.tolist(), shares.round(2).tolist()
+    >>> stored, codes = np.array([[0.0], [1.0], [1.1]]), np.array([0, 1, 1], dtype=np.int32)
+    >>> winners, proba = neighbor_votes(np.array([[0.9]]), stored, codes, 2, 3, "uniform", "euclidean")
+    >>> winners.tolist(), proba.round(2).tolist()
     ([1], [[0.33, 0.67]])
     """
     if metric == "cosine":
-        asked, stored = directions(asked, stored), directions(stored, stored)
+        projected, stored = unit_rows(projected, stored), unit_rows(stored, stored)
     squares = row_norms(stored, squared=True)
     step = _SNAP * float(squares.max(initial=0.0))
-    near = make_heap(len(asked), min(n_neighbors, len(stored)), n_classes, False)
-    for rows in _blocks(len(asked), len(stored)):
-        part = asked[rows]
+    near = make_heap(len(projected), min(n_neighbors, len(stored)), n_classes, False)
+    for rows in _blocks(len(projected), len(stored)):
+        part = projected[rows]
         gaps = part @ stored.T
         if metric == "cosine":
             gaps = 1.0 - gaps
@@ -317,19 +243,19 @@ def neighbor_votes(
             gaps *= step
         np.maximum(gaps, 0.0, out=gaps)
         nearest_columns(gaps if metric == "cosine" else np.sqrt(gaps), Heap(*(column[rows] for column in near)))
-    winners, _, shares = vote_all(near, near.distance.shape[1], codes, n_classes, getattr(votes, vote.upper()), False)
-    return winners, favor_winners(shares, winners)
+    winners, _, proba = vote_all(near, near.distance.shape[1], codes, n_classes, Rule.of("euclidean", vote))
+    return winners, favor_winners(proba, winners)
 
 
-def directions(projected: np.ndarray, stored: np.ndarray) -> np.ndarray:
-    """Scale projected rows to length 1; a row that lies at the mean but for rounding has no direction and becomes zero.
+def unit_rows(projected: np.ndarray, stored: np.ndarray) -> np.ndarray:
+    """Scale projected rows to length 1; a row that lies at the mean but for rounding becomes zero.
 
     Parameters
     ----------
     projected : ndarray
         Rows to scale.
     stored : ndarray
-        Rows that tell how large the space is.
+        Rows from which the size of the space is known.
 
     Returns
     -------
@@ -338,41 +264,12 @@ def directions(projected: np.ndarray, stored: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> directions(np.array([[3.0, 4.0], [0.0, 1e-15]]), np.array([[1.0, 0.0]])).tolist()
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 1e-15]]), np.array([[1.0, 0.0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
     norms = row_norms(projected)
-    lost = norms <= _SNAP * row_norms(stored).max(initial=0.0)
-    norms[lost] = np.inf
+    norms[norms <= _SNAP * row_norms(stored).max(initial=0.0)] = np.inf
     return np.asarray(projected / norms[:, None])
-
-
-def stratified_folds(codes: np.ndarray, n_folds: int, random: np.random.RandomState) -> np.ndarray:
-    """Deal rows out to folds so that every class is spread evenly; a rare class needs no minimum.
-
-    Parameters
-    ----------
-    codes : ndarray of int
-        Class of each row.
-    n_folds : int
-        Number of folds.
-    random : RandomState
-        Shuffles the rows first.
-
-    Returns
-    -------
-    ndarray of int64
-        Fold of each row.
-
-    Examples
-    --------
-    >>> np.bincount(stratified_folds(np.array([0, 0, 0, 0, 1, 1]), 2, np.random.RandomState(0))).tolist()
-    [3, 3]
-    """
-    shuffled = random.permutation(len(codes))
-    fold = np.empty(len(codes), dtype=np.int64)
-    fold[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % n_folds
-    return fold
 
 
 _CV_NEIGHBORS = (1, 3, 5, 7, 9, 15, 25)
@@ -390,9 +287,9 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
     ----------
     n_neighbors : int or "cv", default=1
         Labeled rows that vote. ``"cv"`` chooses among 1, 3, 5, 7, 9, 15 and 25.
-    kernel : {"poly", "linear", "rbf", "cosine", "precomputed"}, default="poly"
-        ``"poly"`` is ``(gamma * x.y + coef0) ** degree``. With ``"precomputed"``, `fit` takes the square matrix of
-        kernel values, and `predict` a row of values against all training rows for each new row.
+    kernel : {"poly", "linear", "rbf", "cosine"}, default="poly"
+        ``"poly"`` is ``(gamma * x.y + coef0) ** degree``, ``"linear"`` its first degree, ``"rbf"``
+        ``exp(-gamma * |x - y|**2)``, ``"cosine"`` the dot product of rows of length 1.
     degree : int, default=2
         Degree of the polynomial; 1 is linear PCA.
     n_components : int, "cv" or None, default=None
@@ -404,13 +301,10 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         Scale. None is 1 for ``"poly"`` and ``1 / (n_features * variance)`` for ``"rbf"``.
     coef0 : float, default=0.0
         Additive constant of the polynomial; the paper has none.
-    vote : {"uniform", "distance", "gaussian", "rank", "dudani", "literal", "exponential"}, default="uniform"
+    vote : {"uniform", "distance", "gaussian", "rank", "dudani", "literal"}, default="uniform"
         How neighbors are weighted.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Distance in the projected space; ``"cosine"`` is one minus the cosine.
-    input : {"raw", "unit", "bipolar"}, default="raw"
-        What the kernel sees: the rows as they are, at length 1, or 0/1 recoded to -1/+1 over the square root of the
-        number of features.
     solver : {"auto", "dense", "randomized", "nystrom"}, default="auto"
         ``"auto"`` solves up to 4,000 rows densely and, up to `max_gram_rows`, finds the leading components (500 unless
         a number is asked for) in a random subspace; beyond that `n_landmarks` rows stand for all (Nyström).
@@ -418,8 +312,6 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         Rows of the Nyström approximation.
     max_gram_rows : int, default=20000
         Largest Gram matrix that ``"auto"`` computes.
-    preset : {"paper_toy"} or None, default=None
-        ``"paper_toy"`` recomputes the printed tables of the toy example; see Notes.
     random_state : int, RandomState or None, default=None
         For landmarks, random subspaces and the folds of ``"cv"``.
 
@@ -436,7 +328,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
     basis_rows_ : ndarray
         Rows of the training set that the projection is spanned by.
     basis_ : ndarray or CSR matrix
-        Those rows as the kernel sees them; None for a precomputed kernel.
+        Those rows.
     coefficients_, offset_ : ndarray
         The projection is ``k(x, basis_) @ coefficients_ - offset_``.
     projected_ : ndarray of shape (n_labeled, n_components)
@@ -458,13 +350,10 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
     a new row comes down to subtracting ``offset_``.
 
     Deviations: the paper names neither the metric nor the number of neighbors, so both are parameters. Eigenvalues that
-    are not positive (of a precomputed kernel that is no kernel) are dropped. Distances that differ by rounding only are
+    are not positive are dropped. Distances that differ by rounding only are
     equal: the row that comes first wins, and of tied labels that of the nearest neighbor. ``"cv"`` compares in five
     stratified folds of the labeled rows, with the held-out rows left out of the eigenproblem; of equal scores the
     smaller number of components, then of neighbors, is taken.
-
-    ``preset="paper_toy"`` is what reproduces the printed numbers, not what the paper's text says: input ``"bipolar"``,
-    coefficients ``sqrt(lambda) u`` rounded to four significant digits, and an uncentred kernel in evaluation.
 
     Cost: O(n_rows**3) time and O(n_rows**2) memory for the dense solver; O(n_rows * n_landmarks**2) time and
     O(n_landmarks**2) memory besides the rows for Nyström.
@@ -489,7 +378,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         cv_scores_=Plain(),
         n_neighbors_=Number(int, low=1),
         basis_rows_=Array("i8", "b", low=0),
-        basis_=Maybe(Array("f8", "b", "d", sparse=True)),
+        basis_=Array("f8", "b", "d", sparse=True),
         coefficients_=Array("f8", "b", "c?"),
         offset_=Array("f8", "c?"),
         eigenvalues_=Array("f8", "c?"),
@@ -498,6 +387,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         codes_=Array("i4", "n", below="k"),
         projected_=Array("f8", "n", "c?"),
     )
+    DROPPED: ClassVar[dict[str, Any]] = {"input": "raw", "preset": None}
 
     def __init__(
         self,
@@ -510,12 +400,10 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         gamma: Positive | None = None,
         coef0: float = 0.0,
         vote: Vote = "uniform",
-        metric: Metric = "euclidean",
-        input: Input = "raw",
+        metric: SpaceMetric = "euclidean",
         solver: Solver = "auto",
         n_landmarks: Count = 2_000,
         max_gram_rows: Count = 20_000,
-        preset: Literal["paper_toy"] | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -527,11 +415,9 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         self.coef0 = coef0
         self.vote = vote
         self.metric = metric
-        self.input = input
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.max_gram_rows = max_gram_rows
-        self.preset = preset
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -540,7 +426,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_rows, n_features)
-            Rows; for a precomputed kernel the square matrix of kernel values.
+            Rows.
         y : array-like of shape (n_rows,)
             Labels; ``None``, ``NaN`` or (among integers) -1 mark unlabeled rows.
 
@@ -554,15 +440,11 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         random = check_random_state(self.random_state)
         self.classes_ = labels.classes
         self.gamma_ = self._gamma(X)
-        prepared = X if self.kernel == "precomputed" else prepare_rows(X, self._input())
         self.cv_scores_: dict[tuple[int, int], float] = {}
-        n_components, self.n_neighbors_ = self._choose(prepared, labels.codes, rows, random)
-        projection = self._solve(prepared, rows, n_components, random)
-        if self.preset == "paper_toy":
-            projection = _as_in_the_toy_tables(projection)
-        self._keep(projection, prepared)
+        n_components, self.n_neighbors_ = self._choose(X, labels.codes, rows, random)
+        self._solve(X, rows, n_components, random)
         self.codes_ = labels.codes[labels.labeled]
-        self.projected_ = self._project(prepared[labels.labeled])
+        self.projected_ = self._project(X[labels.labeled])
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -571,7 +453,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         return np.asarray(self.classes_[winners])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the share of the votes of each class, in the order of ``classes_``."""
+        """Return the part of the votes of each class, in the order of ``classes_``."""
         return self._votes(X)[1]
 
     def project(self, X: Any) -> np.ndarray:
@@ -580,7 +462,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_rows, n_features)
-            Rows, or their kernel values against all training rows.
+            Rows.
 
         Returns
         -------
@@ -588,24 +470,19 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
             Projected rows.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
-        return self._project(X if self.kernel == "precomputed" else prepare_rows(X, self._input()))
+        return self._project(validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64))
 
     def similarity(self, X: Any) -> np.ndarray:
         """Return the cosine of each row to its most similar labeled row, clipped to between 0 and 1."""
-        projected = directions(self.project(X), self.projected_)
-        stored = directions(self.projected_, self.projected_).T
+        projected = unit_rows(self.project(X), self.projected_)
+        stored = unit_rows(self.projected_, self.projected_).T
         parts = [(projected[rows] @ stored).max(axis=1) for rows in _blocks(len(projected), stored.shape[1])]
         return np.asarray(np.clip(np.concatenate(parts), 0.0, 1.0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
-
-    def _input(self) -> Input:
-        return "bipolar" if self.preset == "paper_toy" else self.input
 
     def _gamma(self, X: Any) -> float:
         if self.gamma is not None:
@@ -616,36 +493,28 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         variance = float(row_norms(X, squared=True).sum() / (X.shape[0] * X.shape[1]) - mean**2)
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
 
-    def _kernel(self) -> Kernel:
-        return Kernel(self.kernel, int(self.degree), float(self.gamma_), float(self.coef0))
+    def _kernel(self, a: Any, b: Any) -> np.ndarray:
+        """Return the kernel values between the rows of two dense or CSR matrices."""
+        from sklearn.metrics.pairwise import pairwise_kernels  # imports scipy.stats
 
-    def _solve(self, prepared: Any, rows: np.ndarray, n_components: int | None, random: Any) -> Projection:
-        kernel = self._kernel()
+        settings = {"gamma": self.gamma_, "degree": int(self.degree), "coef0": float(self.coef0)}
+        with np.errstate(over="ignore"):
+            return np.asarray(pairwise_kernels(a, b, metric=self.kernel, filter_params=True, **settings))
 
+    def _solve(self, X: Any, rows: np.ndarray, n_components: int | None, random: Any) -> None:
         def block(some: np.ndarray, others: np.ndarray) -> np.ndarray:
-            if self.kernel != "precomputed":
-                return kernel(prepared[some], prepared[others])
-            picked = prepared[some][:, others]
-            return np.asarray(picked.toarray() if sparse.issparse(picked) else picked, dtype=np.float64)
+            return self._kernel(X[some], X[others])
 
-        return fit_projection(block, rows, n_components, self.solver, self.n_landmarks, self.max_gram_rows, random)
+        solution = fit_projection(block, rows, n_components, self.solver, self.n_landmarks, self.max_gram_rows, random)
+        self.basis_rows_, self.basis_ = solution.basis, X[solution.basis]
+        self.coefficients_, self.offset_ = solution.coefficients, solution.offset
+        self.eigenvalues_, self.n_components_ = solution.eigenvalues, len(solution.eigenvalues)
+        self.solver_ = solution.solver
 
-    def _keep(self, projection: Projection, prepared: Any) -> None:
-        self.basis_rows_ = projection.basis
-        self.basis_ = None if self.kernel == "precomputed" else prepared[projection.basis]
-        self.coefficients_ = projection.coefficients
-        self.offset_ = projection.offset
-        self.eigenvalues_ = projection.eigenvalues
-        self.n_components_ = len(projection.eigenvalues)
-        self.solver_ = projection.solver
-
-    def _project(self, prepared: Any) -> np.ndarray:
-        projected = np.empty((prepared.shape[0], self.n_components_))
-        kernel = self._kernel()
-        for rows in _blocks(prepared.shape[0], len(self.basis_rows_)):
-            part = prepared[rows]
-            values = part[:, self.basis_rows_] if self.basis_ is None else kernel(part, self.basis_)
-            projected[rows] = values @ self.coefficients_
+    def _project(self, X: Any) -> np.ndarray:
+        projected = np.empty((X.shape[0], self.n_components_))
+        for rows in _blocks(X.shape[0], len(self.basis_rows_)):
+            projected[rows] = self._kernel(X[rows], self.basis_) @ self.coefficients_
         projected -= self.offset_
         return projected
 
@@ -655,7 +524,7 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         )
 
     def _choose(
-        self, prepared: Any, codes: np.ndarray, rows: np.ndarray, random: np.random.RandomState
+        self, X: Any, codes: np.ndarray, rows: np.ndarray, random: np.random.RandomState
     ) -> tuple[int | None, int]:
         """Settle the numbers of components and neighbors, by cross-validation where that is asked for."""
         if self.n_components != "cv" and self.n_neighbors != "cv":
@@ -664,90 +533,35 @@ class KernelPCAClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ig
         n_folds = min(_CV_FOLDS, len(labeled))
         if n_folds < 2:
             raise DataError("KernelPCAClassifier: 'cv' needs at least 2 labeled rows, got 1. Give numbers instead.")
-        fold = stratified_folds(codes[labeled], n_folds, random)
-        right: dict[tuple[int, int], int] = {}
-        for f in range(n_folds):
-            test, train = labeled[fold == f], labeled[fold != f]
-            self._count_right(prepared, codes, np.setdiff1d(rows, test), train, test, right, random)
-        best = max(right, key=lambda pair: (right[pair], -pair[0], -pair[1]))
-        self.cv_scores_ = {pair: hits / len(labeled) for pair, hits in sorted(right.items())}
-        return best
-
-    def _count_right(
-        self,
-        prepared: Any,
-        codes: np.ndarray,
-        rows: np.ndarray,
-        train: np.ndarray,
-        test: np.ndarray,
-        right: dict[tuple[int, int], int],
-        random: np.random.RandomState,
-    ) -> None:
+        folds = stratified_folds(codes[labeled], n_folds, random)
         most = None if self.n_components == "cv" else self.n_components
-        self._keep(self._solve(prepared, rows, most, random), prepared)
-        stored, asked = self._project(prepared[train]), self._project(prepared[test])
+        sizes = [most if most is not None else len(codes)]
         if self.n_components == "cv":
             # One grid for all folds, up to the largest number that any fold can have.
-            sizes = [2**i for i in range(len(codes).bit_length()) if 2**i < len(codes)] + [len(codes)]
-        else:
-            sizes = [self.n_components if self.n_components is not None else len(codes)]
+            sizes = [2**i for i in range(len(codes).bit_length()) if 2**i < len(codes)] + sizes
         neighbors = _CV_NEIGHBORS if self.n_neighbors == "cv" else (int(self.n_neighbors),)
-        for size in sizes:
-            for k in neighbors:
-                votes, _ = neighbor_votes(
-                    asked[:, :size], stored[:, :size], codes[train], len(self.classes_), k, self.vote, self.metric
+        n_correct = dict.fromkeys(product(sizes, neighbors), 0)
+        for fold in range(n_folds):
+            test, train = labeled[folds == fold], labeled[folds != fold]
+            self._solve(X, np.setdiff1d(rows, test), most, random)
+            stored, held_out = self._project(X[train]), self._project(X[test])
+            for size, k in n_correct:
+                winners, _ = neighbor_votes(
+                    held_out[:, :size], stored[:, :size], codes[train], len(self.classes_), k, self.vote, self.metric
                 )
-                right[size, k] = right.get((size, k), 0) + int(np.count_nonzero(votes == codes[test]))
-
-    def _check_state(self) -> None:
-        if (self.basis_ is None) != (self.kernel == "precomputed"):
-            raise DataError(
-                "KernelPCAClassifier: there must be rows to compare with, unless the kernel is precomputed."
-            )
-        if self.basis_ is None and self.basis_rows_.max() >= self.n_features_in_:
-            raise DataError("KernelPCAClassifier: basis_rows_ must point into the columns of the kernel.")
+                n_correct[size, k] += int(np.count_nonzero(winners == codes[test]))
+        best = max(n_correct, key=lambda pair: (n_correct[pair], -pair[0], -pair[1]))
+        self.cv_scores_ = {pair: hits / len(labeled) for pair, hits in sorted(n_correct.items())}
+        return best
 
 
 def check_rows(model: Any, X: Any, y: Any) -> tuple[Any, Labels]:
-    """Check the rows and labels handed to a kernel PCA model.
-
-    Parameters
-    ----------
-    model : estimator
-        The model, for its tags and name.
-    X, y : array-like
-        What `fit` was given.
-
-    Returns
-    -------
-    X : ndarray or CSR matrix of float64
-        The rows.
-    labels : Labels
-        The encoded labels.
-    """
-    who = type(model).__name__
+    """Return checked rows, dense or CSR, and encoded labels of a kernel PCA model."""
     X = validate_data(model, X, accept_sparse="csr", dtype=np.float64)
-    labels = labels_of(y, X.shape[0], who=who)
-    if model.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-        raise ParameterError(f"{who}: a precomputed kernel must be square, got shape {X.shape}.")
-    return X, labels
+    return X, labels_of(y, X.shape[0], model_name=type(model).__name__)
 
 
-def _as_in_the_toy_tables(projection: Projection) -> Projection:
-    """Turn the map into the one behind the printed toy tables: alpha = sqrt(lambda) u to four digits, no centring."""
-    alphas = projection.coefficients * projection.eigenvalues
-    sizes = np.where(alphas == 0.0, 1.0, np.abs(alphas))
-    unit = 10.0 ** (np.floor(np.log10(sizes)) - 3)
-    return Projection(
-        projection.basis,
-        np.round(alphas / unit) * unit,
-        np.zeros_like(projection.offset),
-        projection.eigenvalues,
-        projection.solver,
-    )
-
-
-# Share of the test instances that the paper says took the second branch.
+# Part of the test instances that the paper says took the second branch.
 PRINTED_FALLBACK = 0.06
 _FOLDS = 5
 _SOURCES = np.array(["supervised", "semi-supervised"])
@@ -762,10 +576,10 @@ _SOURCES = np.array(["supervised", "semi-supervised"])
     cost="slow",
 )
 class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Supervised kernel PCA that asks its semi-supervised form where a frequent prediction is uncertain.
+    """Supervised kernel PCA that leaves rows to its semi-supervised form where a frequent prediction is uncertain.
 
-    Use it when unlabeled rows are plentiful but would blur what the labeled ones already tell. A row is answered by the
-    supervised model if it resembles a labeled row enough or if the answer is not the most frequent class, and by the
+    Use it when unlabeled rows are plentiful but would blur what the labeled ones show. A row is predicted by the
+    supervised model if it resembles a labeled row enough or if the prediction is not the most frequent class, and by the
     semi-supervised model otherwise.
 
     Parameters
@@ -774,8 +588,8 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         As for `KernelPCAClassifier`; with ``use_unlabeled=False`` both branches are the same.
     margin : float or "calibrate", default=0.05
         The small constant of the threshold. ``"calibrate"`` sets the threshold so that 6 % of the labeled rows, the
-        printed share, would reach the second branch if each were new.
-    gamma, coef0, vote, metric, input, solver, n_landmarks, max_gram_rows, random_state
+        printed part, would reach the second branch if each were new.
+    gamma, coef0, vote, metric, solver, n_landmarks, max_gram_rows, random_state
         As for `KernelPCAClassifier`.
 
     Attributes
@@ -830,6 +644,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         most_frequent_=Plain(),
         threshold_=Number(float),
     )
+    DROPPED: ClassVar[dict[str, Any]] = {"input": "raw"}
 
     def __init__(
         self,
@@ -843,8 +658,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         gamma: Positive | None = None,
         coef0: float = 0.0,
         vote: Vote = "uniform",
-        metric: Metric = "euclidean",
-        input: Input = "raw",
+        metric: SpaceMetric = "euclidean",
         solver: Solver = "auto",
         n_landmarks: Count = 2_000,
         max_gram_rows: Count = 20_000,
@@ -860,7 +674,6 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         self.coef0 = coef0
         self.vote = vote
         self.metric = metric
-        self.input = input
         self.solver = solver
         self.n_landmarks = n_landmarks
         self.max_gram_rows = max_gram_rows
@@ -872,7 +685,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_rows, n_features)
-            Rows; for a precomputed kernel the square matrix of kernel values.
+            Rows.
         y : array-like of shape (n_rows,)
             Labels; ``None``, ``NaN`` or (among integers) -1 mark unlabeled rows.
 
@@ -897,8 +710,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
         self.most_frequent_ = self.classes_[top]
         if self.margin == "calibrate":
             known = labels.labeled
-            rows = X[known][:, known] if self.kernel == "precomputed" else X[known]
-            self.threshold_ = self._calibrated(rows, codes[known], {**settings, "use_unlabeled": False}, top)
+            self.threshold_ = self._calibrated(X[known], codes[known], {**settings, "use_unlabeled": False}, top)
         else:
             # t = 1 - P(most frequent sense) + a small constant
             self.threshold_ = float(1.0 - counts[top] / counts.sum() + self.margin)
@@ -907,50 +719,47 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
     def predict(self, X: Any) -> np.ndarray:
         """Return the label of each row."""
         second, first, X = self._sources(X)
-        answers = first.copy()
+        codes = first.copy()
         if second.any():
-            answers[second] = self.semi_supervised_.predict(X[second])
-        return np.asarray(self.classes_[answers])
+            codes[second] = self.semi_supervised_.predict(X[second])
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the share of the votes of each class in the model that answers each row."""
+        """Return the part of the votes of each class in the model that predicts each row."""
         second, _, X = self._sources(X)
-        shares = self.supervised_.predict_proba(X)
+        proba = self.supervised_.predict_proba(X)
         if second.any():
-            shares[second] = self.semi_supervised_.predict_proba(X[second])
-        return shares
+            proba[second] = self.semi_supervised_.predict_proba(X[second])
+        return proba
 
     def predict_source(self, X: Any) -> np.ndarray:
-        """Tell which branch answers each row: ``"supervised"`` or ``"semi-supervised"``."""
+        """Return which model predicts each row: ``"supervised"`` or ``"semi-supervised"``."""
         return np.asarray(_SOURCES[self._sources(X)[0].astype(np.int64)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
     def _sources(self, X: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
         first = self.supervised_.predict(X)
-        doubtful = self.supervised_.similarity(X) < self.threshold_
-        return doubtful & (self.classes_[first] == self.most_frequent_), first, X
+        unlike = self.supervised_.similarity(X) < self.threshold_
+        return unlike & (self.classes_[first] == self.most_frequent_), first, X
 
     def _calibrated(self, X: Any, codes: np.ndarray, settings: dict[str, Any], top: int) -> float:
-        """Return the threshold below which the printed share of labeled rows would fall, each seen as a new row."""
+        """Return the threshold below which the printed part of labeled rows would fall, each seen as a new row."""
         n_folds = min(_FOLDS, len(codes))
         if n_folds < 2:
             return 1.0
-        fold = stratified_folds(codes, n_folds, check_random_state(self.random_state))
-        doubts = []
-        for f in range(n_folds):
-            train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-            pairwise = self.kernel == "precomputed"
-            model = KernelPCAClassifier(**settings).fit(X[train][:, train] if pairwise else X[train], codes[train])
-            asked = X[test][:, train] if pairwise else X[test]
-            doubts.append(model.similarity(asked)[model.predict(asked) == top])
-        similarities = np.sort(np.concatenate(doubts))
+        folds = stratified_folds(codes, n_folds, check_random_state(self.random_state))
+        parts = []
+        for fold in range(n_folds):
+            train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+            model = KernelPCAClassifier(**settings).fit(X[train], codes[train])
+            parts.append(model.similarity(X[test])[model.predict(X[test]) == top])
+        similarities = np.sort(np.concatenate(parts))
         wanted = round(PRINTED_FALLBACK * len(codes))
         return float(similarities[wanted]) if wanted < len(similarities) else 1.0
 

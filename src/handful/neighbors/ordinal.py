@@ -8,18 +8,18 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from handful.errors import DataError
-from handful.kernels.distances import Rows, make_heap
-from handful.kernels.ordinal import rank_and_label
+from handful.kernels.distances import RowArrays
+from handful.kernels.ordinal import Ordinal, rank_and_label
 from handful.neighbors.rows import (
+    Categorical,
     MetricName,
-    Nominal,
     StoredRowsClassifier,
     Traceable,
     Vote,
     as_csr,
-    dense_rows,
     encode_rows,
-    take,
+    from_dense,
+    take_rows,
     warn_if_unscaled,
 )
 from handful.params import Count, Positive, Share, check_params
@@ -51,8 +51,8 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         Seed of the random order.
     vote : str, default="uniform"
         How neighbors are weighed; see `CondensedNN`. The paper uses the majority.
-    metric, p, nominal
-        See `CondensedNN`. A nominal column stands for one indicator of each value, scaled so that two values are at
+    metric, categorical
+        See `CondensedNN`. A categorical column stands for one indicator of each value, scaled so that two values are at
         distance 1.
     batch_size : int, default=1
         Unlabeled rows taken at once before distance factors and neighbors are brought up to date; 1 is exact.
@@ -133,8 +133,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         *,
         vote: Vote = "uniform",
         metric: MetricName = "euclidean",
-        p: Positive = 2.0,
-        nominal: Nominal = "auto",
+        categorical: Categorical = "auto",
         batch_size: Count = 1,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -144,8 +143,7 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         self.random_state = random_state
         self.vote = vote
         self.metric = metric
-        self.p = p
-        self.nominal = nominal
+        self.categorical = categorical
         self.batch_size = batch_size
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -167,25 +165,15 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         labels = self._labels(y, len(rows.dense))
         warn_if_unscaled(self, rows)
         labeled, waiting, codes = labels.labeled, labels.unlabeled, labels.codes.copy()
-        k = self.n_neighbors_ = self._choose_k(take(rows, labeled), codes[labeled])
+        k = self.n_neighbors_ = self._choose_k(take_rows(rows, labeled), codes[labeled])
         order = np.empty(0, dtype=np.int64)
         if self.order == "random":
             order = check_random_state(self.random_state).permutation(len(waiting))
-        rule = self._rule()
+        gamma = 0.5 / float(self.sigma) ** 2
+        settings = Ordinal(k, self._rule(), gamma, float(self.min_confidence), int(self.batch_size))
+        space = self._space(rows, len(waiting))
         taken, predicted, confidence, factors, stored_at, parents = rank_and_label(
-            self._space(rows, len(waiting)),
-            labeled,
-            codes[labeled],
-            waiting,
-            order,
-            make_heap(len(waiting), k, len(labels.classes), False),
-            len(labels.classes),
-            rule.metric,
-            rule.vote,
-            float(self.sigma),
-            float(self.min_confidence),
-            int(self.batch_size),
-            np.empty(0, dtype=np.int32),
+            space, labeled, codes[labeled], waiting, settings, order=order
         )
         self.order_ = waiting[taken]
         self.confidence_ = confidence
@@ -200,14 +188,14 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
         self.parent_[self.order_] = store[parents]
         self.n_iter_ = len(taken)
         self.termination_condition_ = "all_labeled" if inserted.all() else "all_visited"
-        self._keep(take(rows, store), codes[store])
+        self._keep(take_rows(rows, store), codes[store])
         self._trace()
         return self
 
-    def _space(self, rows: Rows, n_waiting: int) -> Rows:
-        """Return the rows as points in which class means make sense: dense, with indicators for nominal columns."""
+    def _space(self, rows: RowArrays, n_waiting: int) -> RowArrays:
+        """Return the rows as points in which class means make sense: dense, with indicators for categorical columns."""
         numbers = rows.dense
-        n_features = self.n_features_in_ + sum(map(len, self.nominal_values_)) - len(self.nominal_columns_)
+        n_features = self.n_features_in_ + sum(map(len, self.categorical_values_)) - len(self.categorical_columns_)
         cells = n_waiting * len(self.classes_) * n_features
         if cells > _MOST_CELLS:
             raise DataError(
@@ -216,12 +204,12 @@ class OrdinalKNN(Traceable, StoredRowsClassifier):
             )
         if len(rows.indptr) > 1:
             numbers = as_csr(rows, self.n_features_in_).toarray()
-        power = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}.get(self.metric, self.p)
+        scale = np.sqrt(0.5) if self.metric == "euclidean" else 0.5
         indicators = [
-            (rows.nominal[:, [q]] == np.arange(len(values))) * 2.0 ** (-1.0 / power)
-            for q, values in enumerate(self.nominal_values_)
+            (rows.categorical[:, [q]] == np.arange(len(values))) * scale
+            for q, values in enumerate(self.categorical_values_)
         ]
-        return dense_rows(np.column_stack([numbers, *indicators]).astype(np.float64))
+        return from_dense(np.column_stack([numbers, *indicators]).astype(np.float64))
 
     def _age(self) -> np.ndarray:
         age = np.zeros(len(self.parent_), dtype=np.int64)

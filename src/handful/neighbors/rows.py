@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -16,13 +16,30 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from handful.data.labels import Labels, encode_labels
 from handful.errors import DataError, ParameterError, counted
-from handful.kernels import distances
-from handful.kernels import distances as votes
-from handful.kernels.distances import TILE, Heap, Metric, Rows, make_heap, row_keys, same_rows, update_heaps, vote_all
+from handful.kernels.distances import (
+    TILE,
+    Heap,
+    RowArrays,
+    Rule,
+    Store,
+    make_heap,
+    make_queries,
+    row_keys,
+    update_heaps,
+    vote_all,
+)
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, Kind, ListOf, Names, Number, Symbol, Text, is_rising, stored
 
-Nominal = Literal["auto"] | list[Any] | tuple[Any, ...]
+Vote = Literal["uniform", "distance", "gaussian", "rank", "dudani", "literal"]
+Ties = Literal["first", "all"]
+MetricName = Literal["euclidean", "manhattan"]
+Categorical = Literal["auto"] | list[Any] | tuple[Any, ...]
+
+K_GRID = (1, 3, 5, 7, 9, 11, 15)
+N_FOLDS = 5
+_CHUNK = 4096
+_CHUNK_CELLS = 1 << 24
 _FLOATS = [np.float64, np.float32]
 _WILD = 100.0  # ratio of column ranges from which a table counts as unscaled
 
@@ -31,14 +48,14 @@ class ScalingWarning(UserWarning):
     """Columns have so different ranges that the widest alone decides what is near."""
 
 
-def encode_rows(model: Any, X: Any, *, reset: bool) -> Rows:
+def encode_rows(model: Any, X: Any, *, reset: bool) -> RowArrays:
     """Check a table and encode it, remembering in the model what a later table must look like.
 
     Parameters
     ----------
     model : estimator
-        Has a parameter ``nominal``; receives ``nominal_columns_``, ``nominal_values_``, ``n_features_in_`` and, for a
-        data frame, ``feature_names_in_``.
+        Has a parameter ``categorical``; receives ``categorical_columns_``, ``categorical_values_``, ``n_features_in_``
+        and, for a data frame, ``feature_names_in_``.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The table.
     reset : bool
@@ -46,18 +63,37 @@ def encode_rows(model: Any, X: Any, *, reset: bool) -> Rows:
 
     Returns
     -------
-    Rows
-        Numbers as float32 if they came so, else float64; nominal columns as codes, -1 for a value not seen in ``fit``.
+    RowArrays
+        Numbers as float32 if they came so, else float64; categorical columns as codes, -1 for a value not seen in ``fit``.
     """
-    rows = _encode(model, type(model).__name__, X, reset)
+    name = type(model).__name__
+    X = X if sp.issparse(X) else _as_table(X)
+    if reset:
+        model.categorical_columns_ = _categorical_columns(model, X)
+    columns = model.categorical_columns_.tolist()
+    if columns and sp.issparse(X):
+        raise DataError(
+            f"{name}: categorical columns must be dense, got a sparse matrix. Pass an array or a data frame."
+        )
+    try:
+        if columns:
+            validate_data(model, X, skip_check_array=True, reset=reset)
+            checked = _numeric_part(model, X, columns)
+        else:
+            checked = validate_data(model, X, accept_sparse="csr", dtype=_FLOATS, order="C", reset=reset)
+    except ValueError as error:
+        raise DataError(f"{name}: {error}") from None
+    symbols = [_symbols(_column(X, j)) for j in columns]
+    if reset:
+        model.categorical_values_ = [list(dict.fromkeys(column)) for column in symbols]
+    rows = from_csr(checked) if sp.issparse(checked) else from_dense(checked, _codes(model, symbols, len(checked)))
     _check_range(model, rows)
     return rows
 
 
-def _check_range(model: Any, rows: Rows) -> None:
+def _check_range(model: Any, rows: RowArrays) -> None:
     """Refuse values whose distances overflow: infinite distances all look alike."""
-    power = max(model.p, 2.0) if model.metric == "minkowski" else 2.0
-    limit = 0.5 * (1e300 / max(model.n_features_in_, 1)) ** (1.0 / power)
+    limit = 0.5 * (1e300 / max(model.n_features_in_, 1)) ** 0.5
     largest = max(float(np.abs(part).max(initial=0.0)) for part in (rows.dense, rows.data))
     if largest > limit:
         raise DataError(
@@ -66,169 +102,21 @@ def _check_range(model: Any, rows: Rows) -> None:
         )
 
 
-def _encode(model: Any, who: str, X: Any, reset: bool) -> Rows:
-    if sp.issparse(X):
-        return _encode_sparse(model, who, X, reset)
-    X = _as_table(X)
-    nominal_columns = _nominal_columns(model, who, X) if reset else model.nominal_columns_
-    if len(nominal_columns) == 0:
-        if reset:
-            _remember(model, who, X, nominal_columns)
-        return dense_rows(_checked(model, who, X, reset))
-    try:
-        validate_data(model, X, skip_check_array=True, reset=reset)
-        dense = _numeric_part(model, X, set(nominal_columns.tolist()))
-    except ValueError as error:
-        raise DataError(f"{who}: {error}") from None
-    if reset:
-        _remember(model, who, X, nominal_columns)
-    return dense_rows(dense, _nominal_part(model, X))
-
-
-def _encode_sparse(model: Any, who: str, X: Any, reset: bool) -> Rows:
-    if reset:
-        _remember(model, who, X, np.empty(0, dtype=np.int64))
-    elif len(model.nominal_columns_):
-        raise DataError(
-            f"{who}: X must be dense, because the model was fitted on nominal columns, got a sparse matrix."
-        )
-    return sparse_rows(_checked(model, who, X, reset))
-
-
-def _numeric_part(model: Any, X: Any, nominal_columns: set[int]) -> np.ndarray:
-    columns = [_column(X, j) for j in range(X.shape[1]) if j not in nominal_columns]
+def _numeric_part(model: Any, X: Any, categorical: list[int]) -> np.ndarray:
+    columns = [np.asarray(_column(X, j)) for j in range(X.shape[1]) if j not in categorical]
     if not columns:
         return np.empty((X.shape[0], 0))
-    kind = np.float32 if all(np.asarray(c).dtype == np.float32 for c in columns) else np.float64
-    dense = np.column_stack([np.asarray(c, dtype=kind) for c in columns])
+    kind = np.float32 if all(column.dtype == np.float32 for column in columns) else np.float64
+    dense = np.column_stack([column.astype(kind) for column in columns])
     return np.asarray(check_array(dense, dtype=_FLOATS, estimator=model, input_name="X"))
 
 
-def _nominal_part(model: Any, X: Any) -> np.ndarray:
-    nominal = np.empty((X.shape[0], len(model.nominal_columns_)), dtype=np.int32)
-    for q, (j, values) in enumerate(zip(model.nominal_columns_, model.nominal_values_, strict=True)):
-        code = {value: c for c, value in enumerate(values)}
-        nominal[:, q] = [code.get(symbol, -1) for symbol in _symbols(_column(X, j))]
-    return nominal
-
-
-def dense_rows(dense: np.ndarray, nominal: np.ndarray | None = None) -> Rows:
-    """Return rows of dense numbers and nominal codes.
-
-    Examples
-    --------
-    >>> dense_rows(np.zeros((2, 3))).nominal.shape
-    (2, 0)
-    """
-    nominal = np.empty((len(dense), 0), dtype=np.int32) if nominal is None else nominal
-    return Rows(
-        np.require(dense, requirements=["C", "W"]),
-        np.require(nominal, requirements=["C", "W"]),
-        np.zeros(1, dtype=np.int64),
-        np.empty(0, dtype=np.int32),
-        np.empty(0, dtype=dense.dtype),
-    )
-
-
-def n_rows(rows: Rows) -> int:
-    """Return the number of rows.
-
-    Examples
-    --------
-    >>> n_rows(dense_rows(np.zeros((2, 3))))
-    2
-    """
-    return len(rows.dense)
-
-
-def take(rows: Rows, ids: np.ndarray) -> Rows:
-    """Return some of the rows, in the order asked for.
-
-    Examples
-    --------
-    >>> take(dense_rows(np.arange(3.0)[:, None]), np.array([2, 0])).dense.ravel().tolist()
-    [2.0, 0.0]
-    """
-    if len(rows.indptr) == 1:
-        return dense_rows(rows.dense[ids], rows.nominal[ids])
-    return sparse_rows(as_csr(rows, 1 + int(rows.indices.max(initial=0)))[ids])
-
-
-def as_csr(rows: Rows, n_features: int) -> sp.csr_array:
-    """Return sparse rows as a matrix."""
-    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(n_rows(rows), n_features))
-
-
-def same_type(a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Return two tables with numbers of one type, float64 if they differ, so that one compiled kernel serves them."""
-    if a.dense.dtype == b.dense.dtype:
-        return a, b
-    return _as_float64(a), _as_float64(b)
-
-
-def distinct(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
-    """Find identical rows.
-
-    Parameters
-    ----------
-    rows : Rows
-        A table.
-
-    Returns
-    -------
-    first : ndarray of int64
-        One row number for each distinct row.
-    which : ndarray of int64, shape (n_rows,)
-        Position in `first` of each row.
-
-    Examples
-    --------
-    >>> first, which = distinct(dense_rows(np.array([[1.0], [2.0], [1.0]])))
-    >>> len(first), bool(which[0] == which[2])
-    (2, True)
-    """
-    n = n_rows(rows)
-    bits = np.uint32 if rows.dense.dtype == np.float32 else np.uint64
-    # Adding 0 turns a negative zero into zero.
-    keys = row_keys(
-        n, (rows.dense + 0).view(bits), rows.nominal, rows.indptr, rows.indices, (rows.data + 0).view(bits)
-    )  # fmt: skip
-    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) == n or not same_rows(rows, first[which]):  # unequal rows with equal keys: leave all rows apart
-        return np.arange(n), np.arange(n)
-    return first, which
-
-
-def warn_if_unscaled(model: Any, rows: Rows) -> None:
-    """Warn where the ranges of numeric columns differ so much that the widest decides alone."""
-    if n_rows(rows) < 2 or rows.dense.shape[1] == 0:
-        return
-    ranges = np.ptp(rows.dense, axis=0).astype(np.float64)
-    ranges = ranges[ranges > 0]
-    if rows.nominal.shape[1]:
-        ranges = np.append(ranges, 1.0)
-    if len(ranges) > 1 and ranges.max() > _WILD * ranges.min():
-        who = type(model).__name__
-        warnings.warn(
-            f"{who}: ranges of columns should be alike, got {ranges.min():.3g} to {ranges.max():.3g}, so that the widest "
-            f"columns alone decide what is near. Scale them: make_pipeline(StandardScaler(), {who}(...)).",
-            ScalingWarning,
-            stacklevel=3,
-        )
-
-
-def _remember(model: Any, who: str, X: Any, nominal: np.ndarray) -> None:
-    if sp.issparse(X) and model.nominal != "auto" and len(model.nominal):
-        raise DataError(f"{who}: nominal columns must be dense, got a sparse matrix. Pass an array or a data frame.")
-    model.nominal_columns_ = nominal
-    model.nominal_values_ = [list(dict.fromkeys(_symbols(_column(X, j)))) for j in nominal]
-
-
-def _checked(model: Any, who: str, X: Any, reset: bool) -> Any:
-    try:
-        return validate_data(model, X, accept_sparse="csr", dtype=_FLOATS, order="C", reset=reset)
-    except ValueError as error:
-        raise DataError(f"{who}: {error}") from None
+def _codes(model: Any, symbols: list[list[Any]], n: int) -> np.ndarray:
+    codes = np.empty((n, len(symbols)), dtype=np.int32)
+    for q, (column, values) in enumerate(zip(symbols, model.categorical_values_, strict=True)):
+        code_of = {value: code for code, value in enumerate(values)}
+        codes[:, q] = [code_of.get(symbol, -1) for symbol in column]
+    return codes
 
 
 def _as_table(X: Any) -> Any:
@@ -243,26 +131,28 @@ def _column(X: Any, j: int) -> Any:
     return X[X.columns[j]] if hasattr(X, "columns") else X[:, j]
 
 
-def _nominal_columns(model: Any, who: str, X: Any) -> np.ndarray:
-    if getattr(X, "ndim", 2) != 2 or len(getattr(X, "shape", ())) != 2:
-        return np.empty(0, dtype=np.int64)  # the check of the numbers will tell
-    if model.nominal != "auto":
-        names = list(X.columns) if hasattr(X, "columns") else list(range(X.shape[1]))
-        return np.array(sorted(_position(who, names, name) for name in model.nominal), dtype=np.int64)
-    if isinstance(X, np.ndarray) and X.dtype.kind not in "USO":
-        return np.empty(0, dtype=np.int64)
-    return np.array([j for j in range(X.shape[1]) if _is_nominal(_column(X, j))], dtype=np.int64)
+def _categorical_columns(model: Any, X: Any) -> np.ndarray:
+    columns: list[int] = []
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2 and model.categorical != "auto":  # the check of the numbers refuses other shapes
+        names = list(X.columns) if hasattr(X, "columns") else list(range(shape[1]))
+        columns = sorted(_position(type(model).__name__, names, name) for name in model.categorical)
+    elif len(shape) == 2 and not sp.issparse(X):
+        columns = [j for j in range(shape[1]) if _is_categorical(_column(X, j))]
+    return np.array(columns, dtype=np.int64)
 
 
-def _position(who: str, names: Sequence[Any], name: Any) -> int:
+def _position(model_name: str, names: list[Any], name: Any) -> int:
     if name in names:
         return names.index(name)
     if isinstance(name, int | np.integer) and 0 <= name < len(names):
         return int(name)
-    raise ParameterError(f"{who}: nominal must name columns of X, got {name!r}. The columns are: {str(names)[:80]}.")
+    raise ParameterError(
+        f"{model_name}: categorical must name columns of X, got {name!r}. The columns are: {str(names)[:80]}."
+    )
 
 
-def _is_nominal(column: Any) -> bool:
+def _is_categorical(column: Any) -> bool:
     if str(getattr(column, "dtype", "")).lower().startswith(("categor", "enum")):
         return True
     values = np.asarray(column)
@@ -272,12 +162,12 @@ def _is_nominal(column: Any) -> bool:
 
 
 def _symbols(column: Any) -> list[Any]:
+    """Return the values of a categorical column as strings and numbers; everything that is missing is None."""
     values = column.to_list() if hasattr(column, "to_list") else np.asarray(column).tolist()
     return [value if type(value) is str else _symbol(value) for value in values]
 
 
 def _symbol(value: Any) -> Any:
-    """Return one value of a nominal column as a string or a number; everything that is missing is None."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(value, np.generic):
@@ -287,12 +177,30 @@ def _symbol(value: Any) -> Any:
     return str(value)
 
 
-def sparse_rows(matrix: Any) -> Rows:
+def from_dense(dense: np.ndarray, categorical: np.ndarray | None = None) -> RowArrays:
+    """Return rows of dense numbers and categorical codes.
+
+    Examples
+    --------
+    >>> from_dense(np.zeros((2, 3))).categorical.shape
+    (2, 0)
+    """
+    categorical = np.empty((len(dense), 0), dtype=np.int32) if categorical is None else categorical
+    return RowArrays(
+        np.require(dense, requirements=["C", "W"]),
+        np.require(categorical, requirements=["C", "W"]),
+        np.zeros(1, dtype=np.int64),
+        np.empty(0, dtype=np.int32),
+        np.empty(0, dtype=dense.dtype),
+    )
+
+
+def from_csr(matrix: Any) -> RowArrays:
     """Return the rows of a CSR matrix.
 
     Examples
     --------
-    >>> sparse_rows(sp.csr_array([[0.0, 2.0]])).indices.tolist()
+    >>> from_csr(sp.csr_array([[0.0, 2.0]])).indices.tolist()
     [1]
     """
     if not matrix.has_canonical_format or (matrix.data == 0).any():
@@ -300,7 +208,7 @@ def sparse_rows(matrix: Any) -> Rows:
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
     n = matrix.shape[0]
-    return Rows(
+    return RowArrays(
         np.empty((n, 0), dtype=matrix.data.dtype),
         np.empty((n, 0), dtype=np.int32),
         np.require(matrix.indptr, dtype=np.int64, requirements=["C", "W"]),
@@ -309,75 +217,105 @@ def sparse_rows(matrix: Any) -> Rows:
     )
 
 
-def _as_float64(rows: Rows) -> Rows:
-    return rows._replace(dense=rows.dense.astype(np.float64), data=rows.data.astype(np.float64))
-
-
-Vote = Literal["uniform", "distance", "gaussian", "rank", "dudani", "literal", "exponential"]
-Ties = Literal["first", "all"]
-MetricName = Literal["euclidean", "manhattan", "chebyshev", "minkowski"]
-
-K_GRID = (1, 3, 5, 7, 9, 11, 15)
-N_FOLDS = 5
-_CHUNK = 4096
-_CHUNK_CELLS = 1 << 24
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Who votes and with what weight, as the kernels take it.
+def take_rows(rows: RowArrays, ids: np.ndarray) -> RowArrays:
+    """Return some of the rows, in the order asked for.
 
     Examples
     --------
-    >>> Rule.of("manhattan", 2.0, "rank", "all").all_ties
-    True
+    >>> take_rows(from_dense(np.arange(3.0)[:, None]), np.array([2, 0])).dense.ravel().tolist()
+    [2.0, 0.0]
     """
-
-    metric: Metric
-    vote: int
-    all_ties: bool
-
-    @classmethod
-    def of(cls, metric: MetricName, p: float, vote: Vote, ties: Ties) -> Rule:
-        """Build from the names of the options."""
-        return cls(Metric(getattr(distances, metric.upper()), float(p)), getattr(votes, vote.upper()), ties == "all")
+    if len(rows.indptr) == 1:
+        return from_dense(rows.dense[ids], rows.categorical[ids])
+    return from_csr(as_csr(rows, 1 + int(rows.indices.max(initial=0)))[ids])
 
 
-class Answer(NamedTuple):
-    """What a store answers: for each row the winning code, its nearest voter's position, and all shares."""
+def as_csr(rows: RowArrays, n_features: int) -> sp.csr_array:
+    """Return sparse rows as a matrix."""
+    return sp.csr_array((rows.data, rows.indices, rows.indptr), shape=(len(rows.dense), n_features))
+
+
+def distinct(rows: RowArrays) -> tuple[np.ndarray, np.ndarray]:
+    """Find identical rows.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        A table.
+
+    Returns
+    -------
+    first : ndarray of int64
+        One row number for each distinct row.
+    which : ndarray of int64, shape (n_rows,)
+        Position in `first` of each row.
+
+    Examples
+    --------
+    >>> first, which = distinct(from_dense(np.array([[1.0], [2.0], [1.0]])))
+    >>> len(first), bool(which[0] == which[2])
+    (2, True)
+    """
+    n = len(rows.dense)
+    bits = np.uint32 if rows.dense.dtype == np.float32 else np.uint64
+    keys = row_keys(rows, (rows.dense + 0).view(bits), (rows.data + 0).view(bits))  # + 0: a negative zero is a zero
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) == n or not _equal(rows, take_rows(rows, first[which])):  # unequal rows with equal keys stay apart
+        return np.arange(n), np.arange(n)
+    return first, which
+
+
+def _equal(a: RowArrays, b: RowArrays) -> bool:
+    return all(np.array_equal(*pair) for pair in zip(a, b, strict=True))
+
+
+def warn_if_unscaled(model: Any, rows: RowArrays) -> None:
+    """Warn where the ranges of numeric columns differ so much that the widest decides alone."""
+    if len(rows.dense) < 2 or rows.dense.shape[1] == 0:
+        return
+    ranges = np.ptp(rows.dense, axis=0).astype(np.float64)
+    ranges = ranges[ranges > 0]
+    if rows.categorical.shape[1]:
+        ranges = np.append(ranges, 1.0)
+    if len(ranges) > 1 and ranges.max() > _WILD * ranges.min():
+        name = type(model).__name__
+        warnings.warn(
+            f"{name}: ranges of columns should be alike, got {ranges.min():.3g} to {ranges.max():.3g}, so that the widest "
+            f"columns alone decide what is near. Scale them: make_pipeline(StandardScaler(), {name}(...)).",
+            ScalingWarning,
+            stacklevel=3,
+        )
+
+
+class Votes(NamedTuple):
+    """For each row the winning code, its nearest voter's position in the store, and the part of the votes of each label."""
 
     codes: np.ndarray
     positions: np.ndarray
-    shares: np.ndarray
+    proba: np.ndarray
 
 
-def look(stored: Rows, codes: np.ndarray, n_labels: int, rows: Rows, k: int, rule: Rule) -> Heap:
+def kneighbors(stored: RowArrays, codes: np.ndarray, n_labels: int, rows: RowArrays, k: int, rule: Rule) -> Heap:
     """Find the `k` nearest stored rows (or distances) of every row."""
-    n, n_stored = n_rows(rows), n_rows(stored)
+    n, n_stored = len(rows.dense), len(stored.dense)
     near = make_heap(n, min(k, n_stored), n_labels, rule.all_ties)
-    n_tiles = (n + TILE - 1) // TILE
-    dense = np.zeros((n_tiles, rows.dense.shape[1], TILE))
-    nominal = np.zeros((n_tiles, rows.nominal.shape[1], TILE), dtype=np.int32)
-    update_heaps(
-        stored, np.arange(n_stored), codes, n_stored, rows, np.arange(n), np.zeros(n, dtype=np.int64), dense, nominal,
-        near, rule.metric, rule.all_ties,
-    )  # fmt: skip
+    update_heaps(Store(stored, np.arange(n_stored), codes), n_stored, make_queries(rows, near, np.arange(n)), rule)
     return near
 
 
-def ask(stored: Rows, codes: np.ndarray, n_labels: int, rows: Rows, k: int, rule: Rule) -> Answer:
+def vote_of_store(stored: RowArrays, codes: np.ndarray, n_labels: int, rows: RowArrays, k: int, rule: Rule) -> Votes:
     """Let the stored rows vote on other rows.
 
     Parameters
     ----------
-    stored : Rows
+    stored : RowArrays
         The store, in the order of storing; not empty.
     codes : ndarray of int32
         Their codes.
     n_labels : int
         Number of labels.
-    rows : Rows
-        The rows in question; identical ones are asked once.
+    rows : RowArrays
+        The rows in question; identical ones are compared once.
     k : int
         Number of neighbors, or of distinct distances.
     rule : Rule
@@ -385,23 +323,22 @@ def ask(stored: Rows, codes: np.ndarray, n_labels: int, rows: Rows, k: int, rule
 
     Returns
     -------
-    Answer
+    Votes
         One entry for each row.
     """
-    stored, rows = same_type(stored, rows)
+    if stored.dense.dtype != rows.dense.dtype:  # float64, so that one compiled kernel serves both
+        stored, rows = (r._replace(dense=r.dense.astype(float), data=r.data.astype(float)) for r in (stored, rows))
     first, which = distinct(rows)
-    if len(first) < n_rows(rows):
-        rows = take(rows, first)
-    cells = min(k, n_rows(stored)) * (n_labels if rule.all_ties else 1)
+    if len(first) < len(rows.dense):
+        rows = take_rows(rows, first)
+    cells = min(k, len(stored.dense)) * (n_labels if rule.all_ties else 1)
     chunk = max(TILE, min(_CHUNK, _CHUNK_CELLS // cells))
-    parts = []
+    parts = [vote_all(make_heap(0, 1, n_labels, rule.all_ties), 1, codes, n_labels, rule)]
     for start in range(0, len(first), chunk):
-        part = take(rows, np.arange(start, min(start + chunk, len(first))))
-        near = look(stored, codes, n_labels, part, k, rule)
-        parts.append(vote_all(near, near.distance.shape[1], codes, n_labels, rule.vote, rule.all_ties))
-    if not parts:
-        return Answer(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32), np.empty((0, n_labels)))
-    return Answer(*(np.concatenate(column)[which] for column in zip(*parts, strict=True)))
+        part = take_rows(rows, np.arange(start, min(start + chunk, len(first))))
+        near = kneighbors(stored, codes, n_labels, part, k, rule)
+        parts.append(vote_all(near, near.distance.shape[1], codes, n_labels, rule))
+    return Votes(*(np.concatenate(column)[which] for column in zip(*parts, strict=True)))
 
 
 def favor_winners(proba: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -417,7 +354,35 @@ def favor_winners(proba: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return proba
 
 
-def choose_k(rows: Rows, codes: np.ndarray, n_labels: int, rule: Rule, least: int = 1) -> int:
+def stratified_folds(codes: np.ndarray, n_folds: int, random: Any = None) -> np.ndarray:
+    """Deal rows out to folds so that every class is spread evenly; a rare class needs no minimum.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Class of each row.
+    n_folds : int
+        Number of folds.
+    random : RandomState or Generator, optional
+        Shuffles the rows first.
+
+    Returns
+    -------
+    ndarray of int64
+        Fold of each row.
+
+    Examples
+    --------
+    >>> stratified_folds(np.array([0, 0, 0, 0, 1, 1]), 2).tolist()
+    [0, 1, 0, 1, 0, 1]
+    """
+    shuffled = np.arange(len(codes)) if random is None else random.permutation(len(codes))
+    folds = np.empty(len(codes), dtype=np.int64)
+    folds[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % n_folds
+    return folds
+
+
+def choose_k(rows: RowArrays, codes: np.ndarray, n_labels: int, rule: Rule, least: int = 1) -> int:
     """Choose the number of neighbors by 5-fold cross-validation of plain nearest neighbors on labeled rows.
 
     Parameters
@@ -435,52 +400,45 @@ def choose_k(rows: Rows, codes: np.ndarray, n_labels: int, rule: Rule, least: in
     -------
     int
         The number with the most correct predictions; of equally good ones the smallest.
-
-    Notes
-    -----
-    Folds need no random numbers: rows sorted by label are dealt out in turn, so every fold has its share of each label.
     """
     grid = [k for k in K_GRID if k >= least]
     n_folds = min(N_FOLDS, len(codes))
     if n_folds < 2:
         return grid[0]
-    fold = np.empty(len(codes), dtype=np.int64)
-    fold[np.argsort(codes, kind="stable")] = np.arange(len(codes)) % n_folds
+    folds = stratified_folds(codes, n_folds)
     correct = np.zeros(len(grid), dtype=np.int64)
-    for f in range(n_folds):
-        inside, outside = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
-        kept_codes = codes[inside]
-        stored = take(rows, inside)
+    for fold in range(n_folds):
+        inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        stored = take_rows(rows, inside)
         for start in range(0, len(outside), _CHUNK):
-            asked = outside[start : start + _CHUNK]
-            near = look(stored, kept_codes, n_labels, take(rows, asked), grid[-1], rule)
+            held_out = outside[start : start + _CHUNK]
+            near = kneighbors(stored, codes[inside], n_labels, take_rows(rows, held_out), grid[-1], rule)
             for g, k in enumerate(grid):
-                width = min(k, near.distance.shape[1])
-                winners, _, _ = vote_all(near, width, kept_codes, n_labels, rule.vote, rule.all_ties)
-                correct[g] += np.count_nonzero(winners == codes[asked])
+                winners, _, _ = vote_all(near, min(k, near.distance.shape[1]), codes[inside], n_labels, rule)
+                correct[g] += np.count_nonzero(winners == codes[held_out])
     return grid[int(correct.argmax())]
 
 
-def labels_of(y: Any, n: int, *, who: str) -> Labels:
+def labels_of(y: Any, n: int, *, model_name: str) -> Labels:
     """Encode the labels of `n` rows; a column of labels is taken with scikit-learn's warning."""
     if y is None:
-        raise DataError(f"{who}: fit requires y to be passed, but the target y is None.")
+        raise DataError(f"{model_name}: fit requires y to be passed, but the target y is None.")
     if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
         warnings.warn(
-            f"A column-vector y was passed when a 1d array was expected by {who}. Pass y.ravel().",
+            f"A column-vector y was passed when a 1d array was expected by {model_name}. Pass y.ravel().",
             DataConversionWarning,
             stacklevel=4,
         )
-    labels = encode_labels(y, who=who)
+    labels = encode_labels(y, who=model_name)
     if len(labels.codes) != n:
-        raise DataError(f"{who}: X and y must have the same number of rows, got {n} and {len(labels.codes)}.")
+        raise DataError(f"{model_name}: X and y must have the same number of rows, got {n} and {len(labels.codes)}.")
     return labels
 
 
 class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the classifiers whose fitted state is a list of stored rows with labels.
 
-    A subclass fits, calls `_keep`, and has the parameters ``n_neighbors``, ``vote``, ``metric``, ``p`` and ``nominal``.
+    A subclass fits, calls `_keep`, and has the parameters ``n_neighbors``, ``vote``, ``metric`` and ``categorical``.
 
     Attributes
     ----------
@@ -491,7 +449,7 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
     stored_numbers_ : ndarray or csr_array
         Numeric columns of the stored rows.
     stored_symbols_ : ndarray of int32
-        Nominal columns of the stored rows, as positions in ``nominal_values_``.
+        Categorical columns of the stored rows, as positions in ``categorical_values_``.
     stored_codes_ : ndarray of int32
         Labels of the stored rows, as positions in ``classes_``.
     """
@@ -500,20 +458,25 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         n_features_in_=Number(int, size="d"),
         classes_=Names("k"),
         n_neighbors_=Number(int, low=1),
-        nominal_columns_=Array("i8", "c?", below="d"),
-        nominal_values_=ListOf(ListOf(Symbol()), "c?"),
+        categorical_columns_=Array("i8", "c?", below="d"),
+        categorical_values_=ListOf(ListOf(Symbol()), "c?"),
         stored_numbers_=Array("f8 f4", "s", "_", sparse=True),
         stored_symbols_=Array("i4", "s", "c?", low=-2),
         stored_codes_=Array("i4", "s", below="k"),
         n_iter_=Number(int, low=0),
         termination_condition_=Text(),
     )
+    RENAMED: ClassVar[dict[str, str]] = {
+        "nominal": "categorical",
+        "nominal_columns_": "categorical_columns_",
+        "nominal_values_": "categorical_values_",
+    }
+    DROPPED: ClassVar[dict[str, Any]] = {"p": 2.0, "max_kept": None}
 
     n_neighbors: Any
     vote: Vote
     metric: MetricName
-    p: float
-    nominal: Nominal
+    categorical: Categorical
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the label of every row.
@@ -528,11 +491,10 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         ndarray of shape (n_samples,)
             Labels.
         """
-        codes = self._ask(X).codes
-        return np.asarray(self.classes_[codes])
+        return np.asarray(self.classes_[self._votes(X).codes])
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the share of the votes that each label gets.
+        """Return the part of the votes that each label gets.
 
         Parameters
         ----------
@@ -542,63 +504,48 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Shares, in the order of ``classes_``; each row sums to 1. In a tied vote the predicted label's share is larger
-            by one unit in the last place, so that the largest share is always that of the predicted label.
+            Probabilities, in the order of ``classes_``. In a tied vote that of the predicted label is larger by one unit in
+            the last place, so that the largest is always that of the predicted label.
         """
-        answer = self._ask(X)
-        return favor_winners(answer.shares, answer.codes)
-
-    def _ties(self) -> Ties:
-        return getattr(self, "ties", "first")
+        votes = self._votes(X)
+        return favor_winners(votes.proba, votes.codes)
 
     def _rule(self) -> Rule:
-        return Rule.of(self.metric, self.p, self.vote, self._ties())
+        return Rule.of(self.metric, self.vote, getattr(self, "ties", "first"))
 
-    def _encode(self, X: Any) -> Rows:
-        """Check new rows and give them the form, dense or sparse, of the stored ones."""
+    def _votes(self, X: Any) -> Votes:
         check_is_fitted(self)
         rows = encode_rows(self, X, reset=False)
-        sparse = len(rows.indptr) > 1
-        if sparse and not sp.issparse(self.stored_numbers_):
-            return dense_rows(as_csr(rows, self.n_features_in_).toarray())
-        if not sparse and sp.issparse(self.stored_numbers_):
-            return sparse_rows(sp.csr_array(rows.dense))
-        return rows
+        sparse, stored_sparse = len(rows.indptr) > 1, sp.issparse(self.stored_numbers_)
+        if sparse and not stored_sparse:
+            rows = from_dense(as_csr(rows, self.n_features_in_).toarray())
+        elif stored_sparse and not sparse:
+            rows = from_csr(sp.csr_array(rows.dense))
+        numbers = self.stored_numbers_
+        stored = from_csr(numbers) if stored_sparse else from_dense(numbers, self.stored_symbols_)
+        return vote_of_store(stored, self.stored_codes_, len(self.classes_), rows, self.n_neighbors_, self._rule())
 
-    def _ask(self, X: Any) -> Answer:
-        rows = self._encode(X)
-        return ask(self._stored(), self.stored_codes_, len(self.classes_), rows, self.n_neighbors_, self._rule())
-
-    def _keep(self, rows: Rows, codes: np.ndarray) -> None:
+    def _keep(self, rows: RowArrays, codes: np.ndarray) -> None:
         sparse = len(rows.indptr) > 1
         self.stored_numbers_ = as_csr(rows, self.n_features_in_) if sparse else rows.dense
-        self.stored_symbols_ = rows.nominal
+        self.stored_symbols_ = rows.categorical
         self.stored_codes_ = np.require(codes, dtype=np.int32, requirements=["C", "W"])
 
-    def _stored(self) -> Rows:
-        if sp.issparse(self.stored_numbers_):
-            return sparse_rows(self.stored_numbers_)
-        return dense_rows(self.stored_numbers_, self.stored_symbols_)
-
     def _labels(self, y: Any, n: int) -> Labels:
-        labels = labels_of(y, n, who=type(self).__name__)
+        labels = labels_of(y, n, model_name=type(self).__name__)
         self.classes_ = labels.classes
         return labels
 
-    def _choose_k(self, rows: Rows, codes: np.ndarray, least: int = 1) -> int:
+    def _choose_k(self, rows: RowArrays, codes: np.ndarray, least: int = 1) -> int:
         if self.n_neighbors != "cv":
             return int(self.n_neighbors)
         return choose_k(rows, codes, len(self.classes_), self._rule(), least)
 
     def _check_state(self) -> None:
         # The kernels trust their arrays, so a file must not bring numbers that point outside.
-        who = type(self).__name__
-        codes, numbers = self.stored_codes_, self.stored_numbers_
-        fine = numbers.shape == (len(codes), self.n_features_in_ - len(self.nominal_columns_)) and is_rising(
-            self.nominal_columns_
-        )
-        if not fine:
-            raise DataError(f"{who}: the stored rows must agree with each other, but those of the file do not.")
+        expected = len(self.stored_codes_), self.n_features_in_ - len(self.categorical_columns_)
+        if self.stored_numbers_.shape != expected or not is_rising(self.categorical_columns_):
+            raise DataError(f"{type(self).__name__}: the stored rows of the file do not agree with each other.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

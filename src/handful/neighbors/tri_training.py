@@ -137,7 +137,7 @@ class TriTraining(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[mis
         if not hasattr(self.estimator, "fit") or not hasattr(self.estimator, "predict"):
             raise ParameterError(f"TriTraining: estimator must be a classifier, got {self.estimator!r}.")
         X = self._table(X, reset=True)
-        labels = labels_of(y, _num_samples(X), who="TriTraining")
+        labels = labels_of(y, _num_samples(X), model_name="TriTraining")
         self.classes_ = labels.classes
         random = check_random_state(self.random_state)
         labeled, U = labels.labeled, labels.unlabeled

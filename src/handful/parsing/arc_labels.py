@@ -10,8 +10,8 @@ from scipy import sparse
 
 from handful.data.records import Sentence
 from handful.errors import DataError
-from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_marks, label_pass
-from handful.kernels.hashing import find_in_rows, make_table
+from handful.kernels.arcs import best_labels, choice_pass, choose_heads, keys_of_punctuation, label_pass
+from handful.kernels.hashing import find_in_rows, make_key_table
 from handful.kernels.tree_features import keys_of_tree
 from handful.kernels.trees import siblings_of
 from handful.linear.structure import rounded
@@ -64,7 +64,7 @@ class ArcLabeler:
         self.root = root
         self._others = weights if root is None else np.delete(weights, root, axis=1)
         self._spec = templates.compile(encoder.n_codes)
-        self._table = make_table(keys)
+        self._table = make_key_table(keys)
 
     @classmethod
     def learn(
@@ -86,7 +86,7 @@ class ArcLabeler:
         keys, bounds = new._keys(sentences, heads)
         distinct, counts = np.unique(keys, return_counts=True)
         new.keys = distinct[counts >= _LEAST_COUNT]
-        new._table = make_table(new.keys)
+        new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, keys, bounds)
         weights, sums = np.zeros((2, len(new.keys), len(names)))
         step = 0
@@ -171,7 +171,7 @@ _PUNCTUATION_PASSES, _LIMIT = 8, 0.05
 
 
 class _Candidates(NamedTuple):
-    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_marks` returns."""
+    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_punctuation` returns."""
 
     words: np.ndarray
     roots: np.ndarray
@@ -215,7 +215,7 @@ class MarkHanger:
         self.weights = weights
         self.stay = stay
         self._spec = templates.compile(encoder.n_codes)[1]
-        self._table = make_table(keys)
+        self._table = make_key_table(keys)
 
     @classmethod
     def learn(cls, encoder: Encoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
@@ -223,7 +223,7 @@ class MarkHanger:
         new = cls(encoder, TemplateSet.for_marks(), np.empty(0, dtype=np.int64), np.empty(0))
         candidates = new._candidates(sentences, heads)
         new.keys = np.unique(candidates.keys)
-        new._table = make_table(new.keys)
+        new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, candidates.keys, candidates.bounds)
         sizes = np.diff(candidates.starts)
         right = candidates.candidates == np.repeat(candidates.roots + heads[candidates.words], sizes)
@@ -274,7 +274,7 @@ class MarkHanger:
         ]
         for sentence in sentences:
             own_heads, partners = heads[word : word + len(sentence)], partners_of(sentence.tokens)
-            marks, starts, candidates, keys, bounds = keys_of_marks(codes, root, self._spec, own_heads, partners)
+            marks, starts, candidates, keys, bounds = keys_of_punctuation(codes, root, self._spec, own_heads, partners)
             words, roots = marks - root - 1 + word, np.full(len(marks), root)
             choices.append(
                 _Candidates(words, roots, marks, starts[1:] + n_candidates, candidates, keys, bounds[1:] + n_keys)

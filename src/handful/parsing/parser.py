@@ -20,7 +20,7 @@ from handful.linear.batch import log_loss, minimize
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.recorder import Recorder
 from handful.linear.structure import rounded
-from handful.linear.tree import Tree as TreeStructure
+from handful.linear.tree import TreeStructure
 from handful.parallel import jobs_of
 from handful.params import AtLeast, Count, Jobs, Positive, check_params
 from handful.parsing.arc_labels import ArcLabeler, MarkHanger

@@ -15,7 +15,7 @@ from handful.data.records import Sentence, Tree
 from handful.data.tagged import broken_word
 from handful.errors import DataError
 from handful.kernels import tree_features as kernel
-from handful.kernels.hashing import KeyTable, make_table
+from handful.kernels.hashing import KeyTable, make_key_table
 from handful.kernels.tree_features import (
     TYPE_SHIFT,
     Templates,
@@ -331,9 +331,9 @@ _PLACES = {
 }
 _WHOLE = {
     "reach": kernel.SIBLING_GAP,
-    "verbs": kernel.FIRST_MARK,
-    "marks": kernel.FIRST_MARK + 1,
-    "joins": kernel.FIRST_MARK + 2,
+    "verbs": kernel.FIRST_FLAG,
+    "marks": kernel.FIRST_FLAG + 1,
+    "joins": kernel.FIRST_FLAG + 2,
     "tops": kernel.TOPS,
     "climb": kernel.CLIMB,
     "pair": kernel.PAIR,
@@ -1011,12 +1011,12 @@ class TreeFeatures:
     @cached_property
     def table(self) -> KeyTable:
         """Hash table of the keys."""
-        return make_table(self.keys)
+        return make_key_table(self.keys)
 
     def weight_table(self, weights: np.ndarray) -> KeyTable:
         """Return the hash table from the keys to these weights; that of the last weights is kept."""
         if self._weighed is None or self._weighed[0] is not weights:
-            self._weighed = weights, make_table(self.keys, weights.view(np.int64))
+            self._weighed = weights, make_key_table(self.keys, weights.view(np.int64))
         return self._weighed[1]
 
     @property

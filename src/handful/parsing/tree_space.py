@@ -10,7 +10,7 @@ import numpy as np
 
 from handful.data.records import Tree
 from handful.kernels.tree_features import count_parts, decode, parts_of_tree, score_parts
-from handful.linear.tree import Tree as TreeStructure
+from handful.linear.tree import TreeStructure
 from handful.parsing.templates import (
     CACHE_BYTES,
     SentenceFeatures,

@@ -337,6 +337,9 @@ class Storable:
         feature_names_in_=IfThere(Names("d")),
         training_=IfThere(Plain()),  # how it was trained, in words
     )
+    # Of files of earlier versions: attributes with another name today, and parameters that are gone, with their default.
+    RENAMED: ClassVar[Mapping[str, str]] = {}
+    DROPPED: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod
     def declared_state(cls) -> dict[str, Kind]:
@@ -351,6 +354,12 @@ class Storable:
 
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        for name, default in cls.DROPPED.items():
+            if state.get(name, default) != default:
+                raise ModelFileError(
+                    f"it was trained with {name}={str(state[name])[:60]}, which is gone. Train it again."
+                )
+        state = {cls.RENAMED.get(name, name): state[name] for name in state if name not in cls.DROPPED}
         if unknown := undeclared(cls, state):
             raise ModelFileError(f"it names an attribute {unknown[0][:60]!r}, which no {cls.__name__} has.")
         fitted = is_fitted(state)  # a model that is a parameter of another one may not be

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from handful.errors import DataError, ParameterError
-from handful.kernels.hashing import KeyTable, empty_table, find_keys, make_table, number_keys, shift_ids
+from handful.kernels.hashing import KeyTable, empty_table, find_keys, make_key_table, number_keys, shift_ids
 from handful.persistence.schema import Array, DictOf, ListOf, Maybe, Number, Record, Text, check_state, stored
 from handful.preprocessing.templates import (
     TOKEN_COLUMN,
@@ -563,7 +563,7 @@ class Extractor:
                 direct[known] = np.arange(len(known))
                 self._tables.append(direct)
             else:
-                self._tables.append(make_table(known))
+                self._tables.append(make_key_table(known))
 
     def _learn(self, batch: Batch, slot: Slot) -> np.ndarray:
         n_most = min(len(batch) * len(self._variants(slot)), self._check_size(slot))

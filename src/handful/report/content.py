@@ -35,6 +35,11 @@ class Difference:
         """Whether the interval lies below zero."""
         return self.high < 0
 
+    @property
+    def effect(self) -> str:
+        """What it says of unlabeled rows: "helps", "harms", or nothing that is significant."""
+        return "harms" if self.is_negative else "helps" if self.is_positive else ""
+
 
 @dataclass(frozen=True)
 class MethodScore:
@@ -321,10 +326,8 @@ def seconds(value: float) -> str:
     >>> seconds(0.0123), seconds(2.5), seconds(150)
     ('12 ms', '2.5 s', '2.5 min')
     """
-    if value < 0.0095:
-        return f"{1000 * value:.1f} ms"
     if value < 0.9995:
-        return f"{1000 * value:.0f} ms"
+        return f"{1000 * value:.{1 if value < 0.0095 else 0}f} ms"
     return f"{value:.1f} s" if value < 100 else f"{value / 60:.1f} min"
 
 
@@ -369,12 +372,32 @@ def gain(score: MethodScore) -> str:
     return "" if score.gain is None else f"{signed(score.gain.mean)} ({bounds(score.gain)})"
 
 
+RANKING = ("score", "95% CI", "P(best)", "vs. baseline", "p", "unlabeled rows add", "splits", "model", "fit")
+"""Headings of the ranking in a terminal and in Markdown."""
+
+
+def ranking_cells(score: MethodScore) -> dict[str, str]:
+    """Return the cells of a method in the ranking, by heading."""
+    cells = (
+        percent(score.mean),
+        interval(score.low, score.high),
+        probability(score.p_best),
+        difference(score),
+        p_value(score.p_value),
+        gain(score),
+        str(score.n_splits),
+        size(score.n_bytes),
+        seconds(score.fit_seconds),
+    )
+    return dict(zip(RANKING, cells, strict=True))
+
+
 def clipped(name: str, n_letters: int) -> str:
-    """Return a name of at most so many characters.
+    """Return a name of at most `n_letters` characters.
 
     Examples
     --------
-    >>> clipped("country house", 9), clipped("flat", 9)
+    >>> clipped("country road", 9), clipped("flat", 9)
     ('country \N{HORIZONTAL ELLIPSIS}', 'flat')
     """
     return name if len(name) <= n_letters else name[: n_letters - 1] + "\N{HORIZONTAL ELLIPSIS}"

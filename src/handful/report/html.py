@@ -3,65 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from html import escape
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 from handful.errors import counted
 from handful.report import content as words
 from handful.report.content import Curve, MethodScore, Report
 
-
-@dataclass(frozen=True)
-class Bar:
-    """One line: a dot, and the span around it, in percent of the width; whether it is the selected model."""
-
-    name: str
-    value: str
-    at: float
-    low: float
-    width: float
-    kind: str
-    tip: str
-    use: bool = False
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A place on the axis."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True)
-class Forest:
-    """A chart of dots with intervals.
-
-    Parameters
-    ----------
-    bars : tuple of Bar
-        The lines.
-    ticks : tuple of Tick
-        The axis.
-    mark : float or None
-        Where a line goes through all.
-    text : str
-        The same in words.
-    """
-
-    bars: tuple[Bar, ...]
-    ticks: tuple[Tick, ...]
-    mark: float | None
-    text: str
-
-
 Span = tuple[str, tuple[float, float, float], str]
+"""A line of a forest plot: name, mean with its interval, and what is remarkable about it."""
 
 
-def scores_forest(scores: Sequence[MethodScore]) -> Forest:
+def scores_forest(scores: Sequence[MethodScore]) -> dict[str, Any]:
     """Return a forest plot of scores; the line through all is the best supervised baseline."""
     low = math.floor(min(score.low for score in scores) * 20) / 20
     high = min(math.ceil(max(score.high for score in scores) * 20) / 20, 1.0)
@@ -71,20 +25,13 @@ def scores_forest(scores: Sequence[MethodScore]) -> Forest:
     return _forest(spans, (low, high), baseline, words.percent, "Scores with 95% intervals, in percent", selected)
 
 
-def gains_forest(scores: Sequence[MethodScore]) -> Forest | None:
+def gains_forest(scores: Sequence[MethodScore]) -> dict[str, Any] | None:
     """Return a forest plot of what unlabeled rows add to each method that uses them, if there is any."""
-    spans = [
-        (
-            score.method,
-            (gain.mean, gain.low, gain.high),
-            "harms" if gain.is_negative else "helps" if gain.is_positive else "",
-        )
-        for score in scores
-        if (gain := score.gain) is not None
-    ]
-    if not spans:
+    gains = [(score.method, score.gain) for score in scores if score.gain is not None]
+    if not gains:
         return None
-    limit = math.ceil(max(0.01, *(max(abs(low), abs(high)) for _, (_, low, high), _ in spans)) * 20) / 20
+    spans = [(name, (gain.mean, gain.low, gain.high), gain.effect) for name, gain in gains]
+    limit = math.ceil(max(0.01, *(max(abs(gain.low), abs(gain.high)) for _, gain in gains)) * 20) / 20
     text = "Difference in points to the same method without unlabeled rows"
     return _forest(spans, (-limit, limit), 0.0, words.signed, text)
 
@@ -108,8 +55,9 @@ def _forest(
     mark: float | None,
     label: Callable[[float], str],
     text: str,
-    use: str = "",
-) -> Forest:
+    selected: str = "",
+) -> dict[str, Any]:
+    """Return bars and axis of a forest plot as the template draws them, in percent of the width."""
     low, high = bounds
     high = high if high > low else low + 0.05
 
@@ -118,21 +66,30 @@ def _forest(
 
     bars = []
     for name, (mean, start, stop), kind in spans:
-        value = label(mean)
-        tip = f"{name}: {value} ({label(start)} to {label(stop)})" + (f", {kind}" if kind else "")
-        tip += ", selected" if name == use else ""
-        bars.append(Bar(name, value, at(mean), at(start), round(at(stop) - at(start), 2), kind, tip, name == use))
-    label_text = "; ".join(bar.tip for bar in bars)
-    axis = tuple(Tick(at(tick), label(tick).removesuffix(".0")) for tick in ticks(low, high))
-    return Forest(tuple(bars), axis, None if mark is None else at(mark), f"{text}: {label_text}.")
+        tip = [f"{name}: {label(mean)} ({label(start)} to {label(stop)})", kind, "selected" if name == selected else ""]
+        bars.append(
+            {
+                "name": name,
+                "value": label(mean),
+                "at": at(mean),
+                "low": at(start),
+                "width": round(at(stop) - at(start), 2),
+                "kind": kind,
+                "tip": ", ".join(filter(None, tip)),
+                "use": name == selected,
+            }
+        )
+    return {
+        "bars": bars,
+        "ticks": [{"at": at(tick), "label": label(tick).removesuffix(".0")} for tick in ticks(low, high)],
+        "mark": None if mark is None else at(mark),
+        "text": f"{text}: {'; '.join(str(bar['tip']) for bar in bars)}.",
+    }
 
 
 # Okabe and Ito's palette, which stays apart for color-blind eyes.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8c6d31")
-_DASHES = ("", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
-_FAR = 0.1  # behind the best, in a map of winners
-_WIDTH = 400  # about a phone; a wider screen enlarges it
-_PLOT, _LEFT, _TOP = 254, 42, 26  # where the curves end below, and what is free beside and above them
+_DASHES = ("none", "7 3", "2 3", "10 3 2 3", "4 2", "1 4", "12 4", "6 2 1 2")
 
 
 def curves_figure(
@@ -165,143 +122,80 @@ def curves_figure(
     curves = curves[: len(PALETTE)]
     if not curves:
         return ""
-    axes = _Axes.around(curves, banded, goal)
-    parts = [*_grid(axes, metric), *_numbers_of_labels(axes, what)]
-    for number, curve in enumerate(curves):
-        parts += _curve(axes, number, curve, is_banded=curve.name in banded)
-    parts += _goal(axes, goal)
-    label_text = "; ".join(
-        f"{c.name} " + ", ".join(f"{words.percent(m)} with {n}" for n, m in zip(c.n_labels, c.mean, strict=True))
-        for c in curves
+    axes = _Axes(curves, banded, goal)
+    text = f"{metric[:1].upper()}{metric[1:]} in percent against the number of {what}: "
+    text += "; ".join(
+        f"{curve.name} "
+        + ", ".join(f"{words.percent(m)} with {n}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
+        for curve in curves
     )
-    height = _PLOT + 55 + 20 * len(curves)
-    aim = "" if goal is None else f"; the goal is {words.percent(goal)}"
-    return _svg(
-        parts, height, f"{metric[:1].upper()}{metric[1:]} in percent against the number of {what}: {label_text}{aim}."
+    text += "." if goal is None else f"; the goal is {words.percent(goal)}."
+    figure: str = (
+        _templates()
+        .get_template("curves.svg")
+        .render(
+            text=text,
+            axes=axes,
+            height=axes.bottom + 55 + 20 * len(curves),
+            series=[axes.series(number, curve, curve.name in banded) for number, curve in enumerate(curves)],
+            goal=None if goal is None else {"y": axes.y(goal), "score": words.percent(goal)},
+            metric=metric,
+            what=what,
+        )
     )
+    return figure
 
 
-class _Axes(NamedTuple):
-    """Where numbers of labels (by their logarithm) and scores stand in a figure of curves."""
+class _Axes:
+    """Where numbers of labels (by their logarithm) and scores are in a figure of curves."""
 
-    sizes: Sequence[int]
-    low: float
-    high: float
+    width = 400  # about a phone; a wider screen enlarges it
+    left, top, bottom = 42, 26, 254
 
-    @classmethod
-    def around(cls, curves: Sequence[Curve], banded: Collection[str], goal: float | None) -> Self:
+    def __init__(self, curves: Sequence[Curve], banded: Collection[str], goal: float | None) -> None:
         sizes = sorted({size for curve in curves for size in curve.n_labels})
-        lowest = min(min(curve.low if curve.name in banded else curve.mean) for curve in curves)
-        highest = max(max(curve.high if curve.name in banded else curve.mean) for curve in curves)
-        if goal is not None:
-            lowest, highest = min(lowest, goal), max(highest, goal)
-        low, high = math.floor(lowest * 20) / 20, min(math.ceil(highest * 20) / 20, 1.0)
-        return cls(sizes, low, high if high > low else low + 0.05)
+        drawn = [
+            score for curve in curves for score in ((*curve.low, *curve.high) if curve.name in banded else curve.mean)
+        ]
+        drawn += [] if goal is None else [goal]
+        self._first, self._last = sizes[0], sizes[-1]
+        self._low, high = math.floor(min(drawn) * 20) / 20, min(math.ceil(max(drawn) * 20) / 20, 1.0)
+        self._high = high if high > self._low else self._low + 0.05
+        self.scores = [(self.y(tick), words.percent(tick)) for tick in ticks(self._low, self._high)]
+        self.sizes: list[tuple[float, str]] = []
+        free = math.inf
+        for size in reversed(sizes):  # a number that would touch the next one is left out
+            if self.x(size) <= free:
+                self.sizes.append((self.x(size), f"{size:,}"))
+                free = self.x(size) - 8 * len(f"{size:,}") - 4
 
     def x(self, size: int) -> float:
-        step = math.log(self.sizes[-1] / self.sizes[0]) or 1.0
-        return _LEFT + 15 + math.log(size / self.sizes[0]) / step * (_WIDTH - _LEFT - 45)
+        width = math.log(self._last / self._first) or 1.0
+        return round(self.left + 15 + math.log(size / self._first) / width * (self.width - self.left - 45), 1)
 
     def y(self, score: float) -> float:
-        return _TOP + (self.high - score) / (self.high - self.low) * (_PLOT - _TOP)
+        score = min(max(score, self._low), self._high)
+        return round(self.top + (self._high - score) / (self._high - self._low) * (self.bottom - self.top), 1)
+
+    def series(self, number: int, curve: Curve, is_banded: bool) -> dict[str, Any]:
+        """Return a curve as the template draws it."""
+        points = self._points(curve.n_labels, curve.mean)
+        around = [*self._points(curve.n_labels, curve.high), *self._points(curve.n_labels, curve.low)[::-1]]
+        return {
+            "name": curve.name,
+            "color": PALETTE[number],
+            "dashes": _DASHES[number],
+            "points": points,
+            "line": _polyline(points),
+            "band": _polyline(around) if is_banded else "",
+        }
+
+    def _points(self, sizes: Sequence[int], scores: Sequence[float]) -> list[tuple[float, float]]:
+        return [(self.x(size), self.y(score)) for size, score in zip(sizes, scores, strict=True)]
 
 
-def _grid(axes: _Axes, metric: str) -> Iterator[str]:
-    yield f'<text x="4" y="12" class="tick">{escape(metric)} in %</text>'
-    for tick in ticks(axes.low, axes.high):
-        y = axes.y(tick)
-        yield f'<line x1="{_LEFT}" x2="{_WIDTH - 15}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
-        yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" class="tick" text-anchor="end">{words.percent(tick)}</text>'
-
-
-def _goal(axes: _Axes, goal: float | None) -> Iterator[str]:
-    if goal is not None:
-        y = axes.y(goal)
-        yield (
-            f'<line x1="{_LEFT}" x2="{_WIDTH - 15}" y1="{y:.1f}" y2="{y:.1f}" class="goal" stroke="#555555" '
-            'stroke-width="1.5" stroke-dasharray="6 4"/>'
-        )
-        yield f'<text x="{_WIDTH - 15}" y="{y - 5:.1f}" class="tick" text-anchor="end">goal {words.percent(goal)}</text>'
-
-
-def _numbers_of_labels(axes: _Axes, what: str) -> Iterator[str]:
-    free = math.inf
-    for size in reversed(axes.sizes):  # a number that would touch the next one is left out
-        x = axes.x(size)
-        if x <= free:
-            yield f'<text x="{x:.1f}" y="{_PLOT + 20}" class="tick" text-anchor="middle">{size:,}</text>'
-            free = x - 8 * len(f"{size:,}") - 4
-    yield f'<text x="{_WIDTH / 2}" y="{_PLOT + 40}" class="tick" text-anchor="middle">{what}</text>'
-
-
-def _curve(axes: _Axes, number: int, curve: Curve, *, is_banded: bool) -> Iterator[str]:
-    color, dashes = PALETTE[number], _DASHES[number]
-    places = [(axes.x(n), axes.y(m)) for n, m in zip(curve.n_labels, curve.mean, strict=True)]
-    line = f'stroke="{color}" stroke-width="2.5"' + (f' stroke-dasharray="{dashes}"' if dashes else "")
-    if is_banded:
-        edge = [*zip(curve.n_labels, curve.high, strict=True), *zip(curve.n_labels, curve.low, strict=True)]
-        around = [*edge[: len(curve.n_labels)], *edge[: len(curve.n_labels) - 1 : -1]]
-        corners = " ".join(f"{axes.x(n):.1f},{axes.y(min(max(s, axes.low), axes.high)):.1f}" for n, s in around)
-        yield f'<polygon points="{corners}" fill="{color}" opacity="0.18"/>'
-    yield f'<polyline points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}" fill="none" {line}/>'
-    yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{color}"/>' for x, y in places)
-    y = _PLOT + 62 + 20 * number
-    yield f'<line x1="{_LEFT}" x2="{_LEFT + 34}" y1="{y - 5}" y2="{y - 5}" {line}/>'
-    yield f'<text x="{_LEFT + 42}" y="{y}" class="name">{escape(curve.name)}</text>'
-
-
-def winners_figure(curves: Sequence[Curve], winners: Sequence[str]) -> str:
-    """Return a map of methods by numbers of labels: the darker, the nearer to the best with as many labels.
-
-    Parameters
-    ----------
-    curves : sequence of Curve
-        Methods, scored with the same numbers of labels.
-    winners : sequence of str
-        The best method with each number of labels.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element; the winner of each number of labels has a frame.
-    """
-    sizes = curves[0].n_labels
-    best = [max(curve.mean[at] for curve in curves) for at in range(len(sizes))]
-    left, top, tall = 130, 30, 30
-    wide = (_WIDTH - left - 10) / len(sizes)
-    parts = [f'<text x="{left - 8}" y="{top - 10}" class="tick" text-anchor="end">labels</text>']
-    won = []
-    for at, size in enumerate(sizes):
-        middle = left + (at + 0.5) * wide
-        parts.append(f'<text x="{middle:.1f}" y="{top - 10}" class="tick" text-anchor="middle">{size:,}</text>')
-        won.append(f"{winners[at]} ({words.percent(best[at])}) with {size:,}")
-        for row, curve in enumerate(curves):
-            near = max(1 - (best[at] - curve.mean[at]) / _FAR, 0.0)
-            frame = ' stroke="#d55e00" stroke-width="3"' if curve.name == winners[at] else ""
-            parts.append(
-                f'<rect x="{left + at * wide + 2:.1f}" y="{top + row * tall + 2}" width="{wide - 4:.1f}" '
-                f'height="{tall - 4}" fill="{PALETTE[0]}" fill-opacity="{0.05 + 0.75 * near:.2f}"{frame}/>'
-            )
-            ink = "#ffffff" if near > 0.6 else "#222222"
-            parts.append(
-                f'<text x="{middle:.1f}" y="{top + (row + 0.5) * tall + 4:.1f}" class="tick" text-anchor="middle" '
-                f'style="fill:{ink}">{words.percent(curve.mean[at])}</text>'
-            )
-    for row, curve in enumerate(curves):
-        name = escape(words.clipped(curve.name, 20))
-        parts.append(
-            f'<text x="{left - 8}" y="{top + (row + 0.5) * tall + 4:.1f}" class="name" text-anchor="end">{name}</text>'
-        )
-    return _svg(parts, top + tall * len(curves) + 10, f"The best method by number of labels: {'; '.join(won)}.")
-
-
-def _svg(parts: Sequence[str], height: float, text: str) -> str:
-    label_text = escape(text)
-    inside = "\n".join(parts)
-    return (
-        f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img" aria-label="{label_text}" xmlns="http://www.w3.org/2000/svg">'
-        f"<title>{label_text}</title>\n{inside}\n</svg>"
-    )
+def _polyline(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)
 
 
 _MAX_CLASSES = 20
@@ -395,13 +289,12 @@ def _cells(score: MethodScore) -> list[dict[str, Any]]:
     kept = f"{counted(score.n_kept, 'row')} kept" if score.n_kept is not None else ""
     against, gain = score.difference, score.gain
     interval = words.bounds(against) if against else ""
-    gain_kind = "" if gain is None else "harms" if gain.is_negative else "helps" if gain.is_positive else ""
     return [
         _cell(score.mean, words.percent(score.mean), words.interval(score.low, score.high)),
         _cell(score.p_best, words.probability(score.p_best)),
         _cell(against.mean if against else 0.0, words.difference(score), interval, words.mark(score)),
         _cell("" if score.p_value is None else score.p_value, words.p_value(score.p_value)),
-        _cell(gain.mean, words.signed(gain.mean), words.bounds(gain), gain_kind) if gain else _cell("", ""),
+        _cell(gain.mean, words.signed(gain.mean), words.bounds(gain), gain.effect) if gain else _cell("", ""),
         _cell(score.n_splits, str(score.n_splits)),
         _cell(score.n_bytes, words.size(score.n_bytes), kept),
         _cell(score.fit_seconds, words.seconds(score.fit_seconds)),

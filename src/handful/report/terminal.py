@@ -49,7 +49,7 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
 
 
 class _Ranking:
-    """The ranked table, with as many columns as the terminal has room for."""
+    """The ranked table, with as many columns as fit into the terminal."""
 
     def __init__(self, report: Report, methods: Collection[MethodScore]) -> None:
         self.report = report
@@ -79,23 +79,16 @@ class _Ranking:
 
 
 def _cells(score: MethodScore) -> dict[str, str | Text]:
-    """Return the cells of a line by the headings of their columns."""
+    """Return the cells of a line by heading, significant differences in color."""
     from rich.text import Text
 
-    style = {"better": "green", "worse": "red"}
-    gain = score.gain
-    gain_style = "" if gain is None else "red" if gain.is_negative else "green" if gain.is_positive else ""
-    return {
-        "score": words.percent(score.mean),
-        "95% CI": words.interval(score.low, score.high),
-        "P(best)": words.probability(score.p_best),
-        "vs. baseline": Text(words.difference(score), style=style.get(words.mark(score), "")),
-        "p": words.p_value(score.p_value),
-        "unlabeled rows add": Text(words.gain(score), style=gain_style),
-        "splits": str(score.n_splits),
-        "model": words.size(score.n_bytes),
-        "fit": words.seconds(score.fit_seconds),
+    style = {"better": "green", "worse": "red"}.get(words.mark(score), "")
+    gain_style = {"helps": "green", "harms": "red"}.get(score.gain.effect if score.gain else "", "")
+    cells = words.ranking_cells(score)
+    colored = {
+        name: Text(cells[name], style=s) for name, s in (("vs. baseline", style), ("unlabeled rows add", gain_style))
     }
+    return {**cells, **colored}
 
 
 def _curves(report: Report) -> RenderableType:

@@ -143,7 +143,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         """
         check_params(self)
         rows = self._table(X, reset=True)
-        labels = labels_of(y, rows.shape[0], who=_WHO)
+        labels = labels_of(y, rows.shape[0], model_name=_WHO)
         self.classes_ = labels.classes
         self.split_ = np.flatnonzero(_lowest(rows) < 0.0)
         rows = self._split(rows)

@@ -23,7 +23,7 @@ from handful.linear.batch import log_loss, minimize
 from handful.linear.multiclass import Multiclass
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.recorder import Recorder
-from handful.linear.structure import Subset, Tied, feature_counts, tie
+from handful.linear.structure import Subset, Tied, feature_counts
 from handful.parallel import Engine
 from handful.params import Count, check_params
 from handful.persistence.model_file import Storable
@@ -955,7 +955,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             scaled = replace(ties, value=ties.value * phi_scale)
             first[self._tying.n_pairs :] /= phi_scale or 1.0
             learned = train_online(
-                tie(space.structure(ids, inputs), scaled),
+                Tied(space.structure(ids, inputs), scaled),
                 codes,
                 OnlineRule(algorithm, 1.0 / strength, l1=strength, rate=rate),
                 max_passes=max_iter or _MAX_PASSES,

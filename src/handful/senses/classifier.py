@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.data.records import Occurrence
 from handful.errors import DataError, Progress, Step
-from handful.neighbors.kernel_pca import CompositeKernelPCA, Metric
+from handful.neighbors.kernel_pca import CompositeKernelPCA, SpaceMetric
 from handful.neighbors.rows import Vote
 from handful.parallel import Watched
 from handful.params import Count, Positive, check_params
@@ -106,7 +106,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         degree: Count = 2,
         n_components: Count | Literal["cv"] | None = 400,
         vote: Vote = "dudani",
-        metric: Metric = "cosine",
+        metric: SpaceMetric = "cosine",
         margin: float | Literal["calibrate"] = 0.05,
         strength: Positive | None = None,
         n_jobs: int | None = None,

@@ -12,11 +12,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from handful.errors import DataError, FileError, HandfulError, require
-from handful.studio.annotations import LabelingSession
 from handful.version import __version__
+
+if TYPE_CHECKING:
+    from handful.studio.session import LabelingSession, Studio
 
 MOST_BYTES = 1 << 20
 POLICY = (
@@ -44,7 +46,7 @@ class Guard:
         Every path begins with it, so no cookie is needed that another site could make use of.
     open_to : str
         Name or address the server listens on. On the loopback only names of this machine are good hosts; else any address
-        in numbers is, too: what resolves to it by name may be a stranger's name (DNS rebinding).
+        in numbers is, too: a name that resolves to it may be foreign (DNS rebinding).
     """
 
     def __init__(self, app: Any, token: str, open_to: str = "127.0.0.1") -> None:
@@ -163,21 +165,13 @@ class EventStream:
         self._listeners: set[tuple[asyncio.AbstractEventLoop, asyncio.Queue[str | None]]] = set()
 
     def send(self, event: str, facts: Any) -> None:
-        """Tell everybody; from any thread.
-
-        Parameters
-        ----------
-        event : str
-            Its name.
-        facts : JSON value
-            What to tell.
-        """
+        """Send an event with its facts (a JSON value); from any thread."""
         text = f"event: {event}\ndata: {json.dumps(facts)}\n\n"
         for loop, queue in list(self._listeners):
             loop.call_soon_threadsafe(queue.put_nowait, text)
 
     def close(self) -> None:
-        """Send everybody home."""
+        """End all connections."""
         for loop, queue in list(self._listeners):
             loop.call_soon_threadsafe(queue.put_nowait, None)
 
@@ -199,16 +193,6 @@ class EventStream:
             self._listeners.discard(own)
 
 
-class Studio(Protocol):
-    """What can be served."""
-
-    def app(self, token: str, host: str = "127.0.0.1") -> Any:
-        """Return the application."""
-
-    def close(self) -> None:
-        """End all work."""
-
-
 def serve(
     studio: Studio,
     *,
@@ -228,7 +212,7 @@ def serve(
     port : int, default=0
         Port; 0 takes a free one.
     announce : callable
-        Told the link as soon as somebody may come.
+        Called with the link as soon as the page can be opened.
     token : str, optional
         Secret of the link; a random one by default.
     """
@@ -257,7 +241,7 @@ def serve(
         shown = f"[{host}]" if ":" in host else host
         listener.listen(64)
         announce(f"http://{shown}:{listener.getsockname()[1]}/{secret}/")
-        # Requests run side by side; threads inside each would only wait for each other. Ctrl-C is how a studio ends.
+        # Requests run in parallel; threads inside each would only wait for each other. Ctrl-C is how a studio ends.
         with threadpool_limits(1), suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])
     finally:
@@ -266,18 +250,14 @@ def serve(
 
 
 _HERE = Path(__file__).parent
-# What a page may ask of a session: query parameters in, JSON out.
-Asked = Callable[[Mapping[str, str]], Any]
-# What a page may have done: a JSON body in, JSON out.
-Done = Callable[[Mapping[str, Any]], Any]
 
 
 def make_app(
     session: LabelingSession,
     token: str,
     *,
-    asked: Mapping[str, Asked],
-    done: Mapping[str, Done],
+    reads: Mapping[str, Callable[[Mapping[str, str]], Any]],
+    writes: Mapping[str, Callable[[Mapping[str, Any]], Any]],
     stream: EventStream,
     host: str = "127.0.0.1",
 ) -> Guard:
@@ -289,10 +269,10 @@ def make_app(
         What is being labeled.
     token : str
         Secret of the link; every path begins with it.
-    asked, done : mapping of str to callable
-        What can be read (GET) and done (POST), by name.
+    reads, writes : mapping of str to callable
+        What can be read (GET, from query parameters) and changed (POST, by a JSON body), by name.
     stream : EventStream
-        Tells open pages of changes.
+        Sends changes to open pages.
     host : str
         Where the server listens.
 
@@ -315,26 +295,22 @@ def make_app(
         return Response(page, media_type="text/html")
 
     async def ask(request: Request) -> Response:
-        work = asked.get(request.path_params["what"])
-        if work is None:
-            return PlainTextResponse("There is no such thing here.", 404)
-        return await answer(work, dict(request.query_params))
+        return await answer(reads.get(request.path_params["what"]), dict(request.query_params))
 
     async def do(request: Request) -> Response:
-        work = done.get(request.path_params["what"])
-        if work is None:
-            return PlainTextResponse("There is no such thing here.", 404)
         try:
             body = json.loads(await request.body())
         except TooLargeError:
             return PlainTextResponse("That is too much.", 413)
         except (ValueError, RecursionError):
-            return JSONResponse({"error": "An action must be JSON."}, 400)
+            body = None
         if not isinstance(body, dict):
             return JSONResponse({"error": "An action must be a JSON object."}, 400)
-        return await answer(work, body)
+        return await answer(writes.get(request.path_params["what"]), body)
 
-    async def answer(work: Callable[[Any], Any], given: Any) -> Response:
+    async def answer(work: Callable[[Any], Any] | None, given: Any) -> Response:
+        if work is None:
+            return PlainTextResponse("There is no such thing here.", 404)
         try:
             return JSONResponse(await run_in_threadpool(work, given))
         except HandfulError as error:

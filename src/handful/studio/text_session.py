@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from handful.active.estimates import MIN_RANDOM
 from handful.active.query import RANDOM
 from handful.active.sentences import suggest_sentences
 from handful.data.records import Sentence
 from handful.errors import DataError, HandfulError, counted
-from handful.studio.annotations import LONGEST_LABEL, AnnotationLog, LabelingSession, checked_label, checked_number
-from handful.studio.server import EventStream, Guard, make_app, number
-from handful.studio.table_session import export_path
+from handful.studio.annotations import AnnotationLog
+from handful.studio.server import number
+from handful.studio.session import LONGEST_LABEL, QUEUE, LabelingSession, Studio, Worker, checked_label, checked_number
 
 OUTSIDE = "O"
 Tag = TypeVar("Tag", str, "str | None")
@@ -66,14 +64,14 @@ def mended(tags: Sequence[Tag], spans: bool) -> list[Tag]:
     if not spans:
         return list(tags)
     out: list[Tag] = []
+    before = ""
     for tag in tags:
-        if tag is None or tag == OUTSIDE or tag.startswith("B-"):
+        label = label_of(tag or OUTSIDE, True)
+        if not label or str(tag).startswith("B-"):
             out.append(tag)
-            continue
-        label = tag[2:] if tag.startswith("I-") else tag
-        before = out[-1] if out else None
-        inside = before is not None and before != OUTSIDE and label_of(before, True) == label
-        out.append(f"{'I' if inside else 'B'}-{label}")
+        else:
+            out.append(f"{'I' if label == before else 'B'}-{label}")
+        before = label
     return out
 
 
@@ -87,17 +85,15 @@ def filled(tags: Sequence[str | None], suggestion: Sequence[str | None] | None, 
     >>> filled(["B-PER", None, None, None], ["B-PER", "I-PER", "O", "B-LOC"], True)
     ['B-PER', 'O', 'O', 'B-LOC']
     """
+    others = [None] * len(tags) if suggestion is None else suggestion
     if not spans:
-        others = suggestion or [None] * len(tags)
-        return [own if own is not None else other for own, other in zip(tags, others, strict=True)]
-    whole = [OUTSIDE if tag is None else tag for tag in tags]
-    if suggestion is None:
-        return list(whole)
-    starts = [i for i, tag in enumerate(suggestion) if tag is not None and not tag.startswith("I-")] + [len(tags)]
+        return [other if own is None else own for own, other in zip(tags, others, strict=True)]
+    whole: list[str | None] = [OUTSIDE if tag is None else tag for tag in tags]
+    starts = [i for i, tag in enumerate(others) if tag is not None and not tag.startswith("I-")] + [len(tags)]
     for start, stop in pairwise(starts):
-        if all(tag is None for tag in tags[start:stop]):
-            whole[start:stop] = suggestion[start:stop]  # type: ignore[assignment]
-    return list(whole)
+        if not any(tags[start:stop]):
+            whole[start:stop] = others[start:stop]
+    return whole
 
 
 _MOST_SHOWN = 400  # tokens of a sentence
@@ -105,8 +101,8 @@ _LONGEST_SHOWN = 200  # letters of a token
 
 
 @dataclass(frozen=True)
-class TextModel:
-    """What a model has learned and what it shows; see `handful.studio.text_session`.
+class LearnedText:
+    """What a model of a text has learned and what it shows.
 
     Parameters
     ----------
@@ -114,22 +110,44 @@ class TextModel:
         Suggests tags; None before there is anything to learn from.
     text : str
         Which model it is and what it learned from, or what is missing.
-    queue : list of (int, str)
-        Sentences worth tagging next, with reasons.
     sample : list of dict
         Some sentences with their tags, and which of these are others than before the last edit.
     board : dict
-        Suggestions, coverage and words in doubt.
+        Suggestions, coverage and uncertain words.
     version : int
         Actions that it has learned from.
+    suggested : dict
+        Tags and confidences by sentence, predicted so far.
     """
 
     tagger: Any = None
     text: str = "Reading the text."
-    queue: list[tuple[int, str]] = field(default_factory=list)
     sample: list[dict[str, Any]] = field(default_factory=list)
     board: dict[str, Any] = field(default_factory=dict)
     version: int = -1
+    suggested: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TaggingTask:
+    """What is tagged in a text, and what there is to begin with.
+
+    Parameters
+    ----------
+    lists : mapping of str to sequence of str
+        Prototypes of each label to begin with.
+    tagged : sequence of (tokens, tags)
+        Tagged sentences to begin with; there is no board of words then.
+    spans : bool, default=False
+        Whether labels mark spans of tokens (tags are B-X, I-X and O), not single tokens.
+    fields : bool, default=False
+        Whether labels are fields of documents, in which words are alike that are near the same words in any order.
+    """
+
+    lists: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    tagged: Sequence[tuple[Any, Sequence[str]]] = ()
+    spans: bool = False
+    fields: bool = False
 
 
 class TextSession(LabelingSession):
@@ -137,31 +155,19 @@ class TextSession(LabelingSession):
 
     Parameters
     ----------
-    name : str
-        Name of the data.
+    name, log, folder, seed
+        As for `handful.studio.session.LabelingSession`.
     sentences : list of tuples of str
         Its tokens.
-    log : AnnotationLog
-        Where actions go.
-    folder : Path
-        Where exports go.
-    lists : mapping of str to sequence of str, optional
-        Typical words for each label to begin with.
-    tagged : sequence of (tokens, tags), optional
-        Tagged sentences to begin with; there is no board of words then.
-    spans : bool, default=False
-        Whether labels mark spans of tokens (tags are B-X, I-X and O), not single tokens.
-    fields : bool, default=False
-        Whether labels are fields of documents, in which words are alike that stand near the same words in any order.
-    seed : int, default=0
-        Seed of all chance.
+    task : TaggingTask, optional
+        Labels to begin with.
 
     Attributes
     ----------
-    learned_model : TextModel
-        What the model says.
+    learned_model : LearnedText
+        What the model has learned.
     busy : str
-        What is being worked out at present; empty if nothing is.
+        What is worked on at present; empty if nothing is.
     """
 
     kind = "text"
@@ -172,42 +178,33 @@ class TextSession(LabelingSession):
         sentences: list[tuple[str, ...]],
         log: AnnotationLog,
         folder: Path,
-        *,
-        lists: Mapping[str, Sequence[str]] | None = None,
-        tagged: Sequence[tuple[Any, Sequence[str]]] = (),
-        spans: bool = False,
-        fields: bool = False,
+        task: TaggingTask | None = None,
         seed: int = 0,
     ) -> None:
-        super().__init__(name, len(sentences), log, folder)
+        super().__init__(name, len(sentences), log, folder, seed)
         self.sentences = sentences
-        self.tagged = list(tagged)
-        self.has_board = not self.tagged
-        self.spans = spans
-        self.fields = fields
-        self.seed = seed
-        self.learned_model = TextModel()
+        self.task = task or TaggingTask()
+        self.spans = self.task.spans
+        self.has_board = not self.task.tagged
+        self.learned_model = LearnedText()
         self.busy = ""
-        self._given_lists = {label: list(words) for label, words in (lists or {}).items()}
-        self._given_labels = list(
-            dict.fromkeys(
-                [*self._given_lists, *sorted({label_of(tag, spans) for _, tags in self.tagged for tag in tags} - {""})]
-            )
-        )
-        self._item: int | None = None
-        self._reason = ""
-        self._random_shown: set[int] = set()
+        usual = [row for row in self.order if len(sentences[row]) in _USUAL]
+        self.n_usual = len(usual)
+        self.order = usual + [row for row in self.order if sentences[row] and len(sentences[row]) not in _USUAL]
+        tagged = {label_of(tag, self.spans) for _, tags in self.task.tagged for tag in tags} - {""}
+        self._given_labels = [*self.task.lists, *sorted(tagged - self.task.lists.keys())]
+        self._actions |= {"span": self._span, "accept": self._accept, "word": self._word}
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each word stands in the text."""
+        """How often each word occurs in the text."""
         return Counter(word for sentence in self.sentences for word in sentence)
 
     @property
     def lists(self) -> dict[str, list[str]]:
         """The board: words of each label, in the order they came."""
-        said = self.state["lists"]
-        return {label: list(said.get(label, self._given_lists.get(label, []))) for label in self.label_names()}
+        edited = self.state["lists"]
+        return {label: list(edited.get(label, self.task.lists.get(label, []))) for label in self.label_names()}
 
     @property
     def done(self) -> dict[int, list[str | None]]:
@@ -220,15 +217,10 @@ class TextSession(LabelingSession):
         made = [*self.state["names"], *self.state["lists"], *used]
         return [label for label in dict.fromkeys([*self._given_labels, *made]) if label]
 
-    def _action(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        what = body.get("do")
-        if what == "span":
-            return self._span(body)
-        if what == "accept":
-            return self._accept(body)
-        if what == "word":
-            return self._word(body)
-        return super()._action(body)
+    def is_labeled(self, item: int) -> bool:
+        """Tell whether a sentence was accepted."""
+        held = self.state["tags"].get(str(item))
+        return held is not None and bool(held["done"])
 
     def _span(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Give the tokens from start up to stop a label, or take theirs away."""
@@ -249,7 +241,7 @@ class TextSession(LabelingSession):
     def _accept(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Take the suggestion for all tokens that have no tag; the sentence is done."""
         row = checked_number(body.get("item"), self.n_items)
-        is_random = row in self._random_shown
+        is_random = self.is_audit(row, body)
         predicted = self.suggestion(row)["suggestion"]
         tags = filled(self._tags(row), None if is_random else predicted, self.spans)
         if all(tag is None for tag in tags):
@@ -270,59 +262,48 @@ class TextSession(LabelingSession):
         word = checked_label(body.get("word"))
         if len(word.split()) != 1:
             raise DataError("studio: a prototype must be one word.")
-        lists, changes = self.lists, {}
-        for key in ("from", "to"):
-            if body.get(key) is None:
-                continue
-            label = checked_label(body[key])
-            held = lists.get(label, [])
-            if (word in held) != (key == "from"):
-                there = "is not" if key == "from" else "is already"
-                raise DataError(f"studio: {word!r} {there} under {label!r}.")
-            changes[label] = [other for other in held if other != word] if key == "from" else [*held, word]
+        changes = {}
+        if body.get("from") is not None:
+            label, held = self._held(body["from"])
+            if word not in held:
+                raise DataError(f"studio: {word!r} is not under {label!r}.")
+            changes[label] = [other for other in held if other != word]
+        if body.get("to") is not None:
+            label, held = self._held(body["to"])
+            if word in held:
+                raise DataError(f"studio: {word!r} is already under {label!r}.")
+            changes[label] = [*held, word]
         if not changes:
-            raise DataError("studio: say from which label or to which one the word goes.")
+            raise DataError("studio: name the label from which or to which the word goes.")
         return {"do": "word", "set": {"lists": changes}}
+
+    def _held(self, label: Any) -> tuple[str, list[str]]:
+        label = checked_label(label)
+        return label, self.lists.get(label, [])
 
     def _tags(self, row: int) -> list[str | None]:
         held = self.state["tags"].get(str(row))
         return [None] * len(self.sentences[row]) if held is None else list(held["tags"])
 
-    def _changed(self, changes: Mapping[str, Mapping[str, Any]], undone: bool) -> None:
-        touched = [int(row) for name in ("tags", "marks") for row in changes.get(name, {})]
-        if undone and len(set(touched)) == 1:  # look at it again
-            self._item, self._reason = touched[0], "taken back"
-        elif self._item in touched and self._is_seen(self._item):
-            self._item = None
-
-    def _is_seen(self, row: int) -> bool:
-        held = self.state["tags"].get(str(row))
-        return str(row) in self.state["marks"] or (held is not None and bool(held["done"]))
-
     def suggestion(self, row: int) -> dict[str, Any]:
-        """Return what the model says of a sentence, token by token, and how sure it is."""
-        tagger = self.learned_model.tagger
-        if tagger is None or not self.sentences[row]:
-            return {"suggestion": None, "sure": None}
-        sentence = list(self.sentences[row])
-        tags = mended(tagger.predict([sentence])[0], self.spans)
-        sure = [round(float(share), 3) for share in tagger.predict_proba([sentence])[0].max(axis=1)]
-        return {"suggestion": tags, "sure": sure}
+        """Return the tags that the model predicts for a sentence, and how confident it is of each."""
+        learned = self.learned_model
+        if learned.tagger is None or not self.sentences[row]:
+            return {"suggestion": None, "confidence": None}
+        if row not in learned.suggested:
+            learned.suggested.update(suggestions(learned.tagger, self, [row]))
+        return learned.suggested[row]
 
     def view(self) -> dict[str, Any]:
-        """Return all that the page shows, the next sentence among it."""
+        """Return all that the page shows, the next sentences among it."""
         done = self.done
         used = Counter(label_of(tag, self.spans) for tags in done.values() for tag in tags if tag is not None)
         audits = [held for row, held in self.state["audits"].items() if int(row) in done]
         return {
-            "version": self.state.n_actions,
-            "can_undo": self.state.can_undo,
-            "n_items": self.n_items,
+            **super().view(),
             "n_done": len(done),
-            "n_marked": Counter(self.state["marks"].values()),
             "spans": self.spans,
             "labels": self._labels(used),
-            "item": self._next(),
             "audit": {
                 "right": sum(held["right"] for held in audits),
                 "tokens": sum(held["tokens"] for held in audits),
@@ -350,159 +331,129 @@ class TextSession(LabelingSession):
             "board": {**learned_model.board, "columns": columns} if self.has_board else None,
         }
 
-    def sentence(self, row: int, reason: str = "") -> dict[str, Any]:
-        """Return a sentence with its tags and what the model says; a very long one is cut for showing."""
-        row = checked_number(row, self.n_items)
-        tokens = [token[:_LONGEST_SHOWN] for token in self.sentences[row][:_MOST_SHOWN]]
-        told = {"suggestion": None, "sure": None} if reason == RANDOM else self.suggestion(row)
-        (self._random_shown.add if reason == RANDOM else self._random_shown.discard)(row)
+    def sentence(self, row: int) -> dict[str, Any]:
+        """Return a sentence that was opened from the sample, with its suggestion."""
+        return {**self.item(row), "reason": "", "random": False}
+
+    def item(self, item: int, reason: str = "") -> dict[str, Any]:
+        """Return a sentence with its tags and what the model predicts; a very long one is cut for showing."""
+        row = checked_number(item, self.n_items)
+        predicted = {} if reason == RANDOM else self.suggestion(row)
         return {
             "row": row,
-            "reason": reason,
-            "random": reason == RANDOM,
-            "tokens": tokens,
-            "more": len(self.sentences[row]) - len(tokens),
+            "tokens": [token[:_LONGEST_SHOWN] for token in self.sentences[row][:_MOST_SHOWN]],
+            "more": max(len(self.sentences[row]) - _MOST_SHOWN, 0),
             "tags": self._tags(row)[:_MOST_SHOWN],
-            "done": self._is_seen(row),
-            **{name: values and values[:_MOST_SHOWN] for name, values in told.items()},
+            "done": self.is_seen(row),
+            **{name: values and values[:_MOST_SHOWN] for name, values in predicted.items()},
         }
 
-    def _next(self) -> dict[str, Any] | None:
-        if self._item is None:
-            self._item, self._reason = self._choose()
-        return None if self._item is None else self.sentence(self._item, self._reason)
 
-    def _choose(self) -> tuple[int | None, str]:
-        for row, reason in self.learned_model.queue:
-            if not self._is_seen(row):
-                return row, reason
-        for row, sentence in enumerate(self.sentences):
-            if sentence and not self._is_seen(row):
-                return row, "the next of the text"
-        skipped = [int(row) for row, mark in self.state["marks"].items() if mark == "skipped"]
-        return (min(skipped), "skipped before") if skipped else (None, "")
+def suggestions(tagger: Any, session: TextSession, rows: Sequence[int]) -> dict[int, dict[str, Any]]:
+    """Return the predicted tags of sentences, with the confidence in each."""
+    sentences = [list(session.sentences[row]) for row in rows]
+    pairs = zip(rows, tagger.predict(sentences), tagger.predict_proba(sentences), strict=True)
+    return {
+        row: {
+            "suggestion": mended(tags, session.spans),
+            "confidence": [round(float(value), 3) for value in proba.max(axis=1)],
+        }
+        for row, tags, proba in pairs
+    }
 
 
-_QUIET = 0.15  # seconds without an action, after which a learned_model begins
+_QUIET = 0.15  # seconds without an action, after which a model is trained
 _ITERATIONS = 40
-_N_TAUGHT = 400  # raw sentences that a learned_model learns from
+_N_RAW = 400  # raw sentences that a model learns from
 _N_TAGGED = 1_000  # tagged sentences of a file that it learns from
 _N_CHOSEN_FROM = 600
 _N_SHOWN = 24
-_N_QUEUE = 10
 _N_WORDS = 12
 _N_NEAR = 8
 _THRESHOLD = 0.45  # of similarity by place-roots
 _N_ALIKE = 20_000  # sentences from which it is learned which words are alike
-_USUAL = range(4, 40)  # tokens of a sentence that teaches
+_USUAL = range(4, 40)  # tokens of a sentence that a model learns from
 _SHORT = range(5, 22)  # tokens of a sentence that is shown
 _N_PLACES = 3
 _N_OUTSIDE = 20
 
 
-class _AnewError(Exception):
-    """Something was edited while a learned_model was under way."""
-
-
-class TextTrainer(threading.Thread):
-    """Keeps the learned_model of a text up to date.
+class TextTrainer:
+    """Trains a tagger on the latest state of a text whenever it changed.
 
     Parameters
     ----------
     session : TextSession
-        The text; its `learned_model` is replaced, and it is told ``"learned_model"``.
+        The text; its `learned_model` is replaced, and it sends the event ``"learned_model"``.
     """
 
     def __init__(self, session: TextSession) -> None:
-        super().__init__(daemon=True, name="studio teacher")
+        self.worker = Worker(self.train, failed=self._failed, quiet=_QUIET)
         self._session = session
-        self._wake = threading.Event()
-        self._over = threading.Event()
         self._similarity: Any = None
-        self._where: dict[str, list[int]] = {}
-        order = np.random.default_rng(session.seed).permutation(session.n_items).tolist()
-        usual = [row for row in order if len(session.sentences[row]) in _USUAL]
-        self._order: list[int] = usual or [row for row in order if session.sentences[row]]
+        self._compares = session.has_board  # words of the board with other words, once
+        self._order = session.order[: session.n_usual] or session.order
         short = [row for row in self._order if len(session.sentences[row]) in _SHORT]
         self._shown = (short or self._order)[:_N_SHOWN]
 
-    def wake(self) -> None:
-        """Say that something changed."""
-        self._wake.set()
+    def _failed(self, error: Exception) -> None:
+        text = str(error).partition(": ")[2] or str(error)
+        self._publish(replace(self._session.learned_model, text=text, version=self._session.state.n_actions))
 
-    def end(self) -> None:
-        """Stop at the next chance."""
-        self._over.set()
-        self._wake.set()
-
-    def run(self) -> None:
-        """Teach whenever something has changed, and anew if it changes again meanwhile."""
-        self._look_up()
-        if self._session.has_board:
-            threading.Thread(target=self._liken, daemon=True, name="studio likeness").start()
-        while not self._over.is_set():
-            self._wake.wait()
-            self._wake.clear()
-            while self._wake.wait(_QUIET) and not self._over.is_set():
-                self._wake.clear()
-            if self._over.is_set():
-                return
-            try:
-                self._teach()
-            except _AnewError:
-                pass
-            except Exception as error:
-                if not isinstance(error, HandfulError):
-                    logging.getLogger(__name__).exception("the tagger could not be trained")
-                self._publish(
-                    replace(self._session.learned_model, text=_told(error), version=self._session.state.n_actions)
-                )
-
-    def _look_up(self) -> None:
+    @cached_property
+    def _where(self) -> dict[str, list[int]]:
+        """Some sentences of each word."""
+        where: dict[str, list[int]] = {}
         for row in self._order:
             for word in set(self._session.sentences[row]):
-                places = self._where.setdefault(word, [])
+                places = where.setdefault(word, [])
                 if len(places) < _N_PLACES:
                     places.append(row)
+        return where
 
-    def _liken(self) -> None:
-        """Learn once which words are alike; until then words are linked to nothing."""
+    def _compare_words(self) -> None:
+        """Learn which words are alike; until then words are linked to nothing."""
         from handful.tagging.prototypes.features import learn_similarity
 
         text = [self._session.sentences[row] for row in self._order[:_N_ALIKE]]
-        try:
+        with suppress(HandfulError):  # too short a text: nothing is like anything
             self._similarity = learn_similarity("place-roots", text, sum(map(len, text)))
-        except HandfulError:
-            return  # too short a text: nothing is like anything
-        self.wake()
+            self.worker.wake()
 
-    def _teach(self) -> None:
+    def train(self) -> None:
+        """Fit a tagger, choose the next sentences, and tag the sample."""
         session = self._session
+        if self._compares:
+            self._compares = False
+            threading.Thread(target=self._compare_words, daemon=True, name="studio similarity").start()
         with session.lock:
             lists = {label: words for label, words in session.lists.items() if words} if session.has_board else {}
             done = session.done
             before, version = session.learned_model, session.state.n_actions
-        self._say("Learning")
+        self._publish(before, busy="Learning")
         if session.has_board:  # the board need not wait for the model
             self._publish(replace(before, board={**before.board, **self._suggestions(lists)}), busy="Learning")
         tagger, text = self._fit(lists, done)
-        self._check()
-        learned_model = TextModel(tagger, text, self._queue(tagger, done), [], session.learned_model.board, version)
+        self.worker.check()
+        queue = self._queue(tagger, done)
+        learned = LearnedText(tagger, text, [], session.learned_model.board, version)
         if tagger is not None:
-            learned_model = replace(learned_model, sample=self._sample(tagger, before))
+            learned.suggested.update(suggestions(tagger, session, [row for row, _ in queue]))
+            learned = replace(learned, sample=self._sample(tagger, before))
             if lists:
-                learned_model = replace(
-                    learned_model, board={**learned_model.board, "unsure": self._unsure(tagger, lists)}
-                )
-        self._check()
-        self._publish(learned_model)
+                learned = replace(learned, board={**learned.board, "unsure": self._unsure(tagger, lists)})
+        self.worker.check()
+        with session.lock:
+            session._queue = queue
+        self._publish(learned)
 
     def _fit(self, lists: Mapping[str, list[str]], done: Mapping[int, list[str | None]]) -> tuple[Any, str]:
+        """Return a tagger and what it learned from; None where there is nothing to learn yet."""
         session = self._session
-        whole = [(list(session.sentences[row]), list(tags)) for row, tags in done.items() if None not in tags]
         if lists:
             return self._fit_prototypes(lists, done)
-        tagged = [(list(tokens), list(tags)) for tokens, tags in session.tagged[:_N_TAGGED]] + whole
+        own = [(list(session.sentences[row]), list(tags)) for row, tags in done.items() if None not in tags]
+        tagged = [(list(tokens), list(tags)) for tokens, tags in session.task.tagged[:_N_TAGGED]] + own
         if len({tag for _, tags in tagged for tag in tags}) < 2:
             hint = "Give words to two labels" if session.has_board else "Tag a sentence"
             return None, f"Nothing to learn from yet. {hint}, and the model begins to tag."
@@ -510,38 +461,34 @@ class TextTrainer(threading.Thread):
 
         setup = TaggerSetup("general", outside_bias=0.0, max_iter=_ITERATIONS, random_state=session.seed)
         sentences, tags = [tokens for tokens, _ in tagged], [own for _, own in tagged]
-        tagger = setup.fit_crf(sentences, tags, progress=lambda step: self._check())  # type: ignore[arg-type]
-        return tagger, f"A CRF from {counted(len(tagged), 'tagged sentence')}, {len(whole):,} of them yours."
+        tagger = setup.fit_crf(sentences, tags, progress=lambda step: self.worker.check())  # type: ignore[arg-type]
+        return tagger, f"A CRF from {counted(len(tagged), 'tagged sentence')}, {len(own):,} of them yours."
 
     def _fit_prototypes(self, lists: Mapping[str, list[str]], done: Mapping[int, list[str | None]]) -> tuple[Any, str]:
         from handful.tagging.prototypes.tagger import PrototypeTagger
 
         session = self._session
         with_words = [row for words in lists.values() for word in words for row in self._where.get(word, ())]
-        rows = list(dict.fromkeys([*done, *self._order[:_N_TAUGHT], *with_words]))
-        tags: list[Any] = [self._labels(done[row]) if row in done else None for row in rows]
+        rows = list(dict.fromkeys([*done, *self._order[:_N_RAW], *with_words]))
+        labels = {row: self._labels(tags) for row, tags in done.items()}
         if session.spans:
             lists = {**lists, OUTSIDE: self._outside_words(lists)}
-        named = {*lists, *(tag for own in tags for tag in own or () if tag)}
-        if len(named) < 2:
-            return None, "One label is nothing to choose from. Give words to a second one, and the model begins to tag."
+        if len(lists.keys() | set().union(*labels.values()) - {None}) < 2:
+            return None, "There is only one label. Give words to a second one, and the model begins to tag."
         tagger = PrototypeTagger(
             lists,
             order=1,
             similarity=self._similarity,
             threshold=_THRESHOLD,
-            sticky=2.0 if session.fields else 0.0,
+            sticky=2.0 if session.task.fields else 0.0,
             max_iter=_ITERATIONS,
             random_state=session.seed,
         )
-        tagger.fit([list(session.sentences[row]) for row in rows], tags, progress=lambda step: self._check())
-        n_words = sum(map(len, lists.values()))
-        yours = f" and {counted(len(done), 'tagged sentence')}" if done else ""
-        return (
-            tagger,
-            f"Prototypes: {counted(n_words, 'word')} of {counted(len(lists), 'label')}{yours}, on "
-            f"{counted(len(rows), 'raw sentence')}.",
-        )
+        tags: list[Any] = [labels.get(row) for row in rows]
+        tagger.fit([list(session.sentences[row]) for row in rows], tags, progress=lambda step: self.worker.check())
+        words = f"{counted(sum(map(len, lists.values())), 'word')} of {counted(len(lists), 'label')}"
+        tagged = f" and {counted(len(done), 'tagged sentence')}" if done else ""
+        return tagger, f"Prototypes: {words}{tagged}, on {counted(len(rows), 'raw sentence')}."
 
     def _outside_words(self, lists: Mapping[str, list[str]]) -> list[str]:
         """Return frequent words of no label: prototypes of what is outside all spans."""
@@ -551,13 +498,13 @@ class TextTrainer(threading.Thread):
         ]
 
     def _labels(self, tags: Sequence[str | None]) -> list[str | None]:
-        """Return the label of each token in place of its tag; spans have no beginning for prototypes."""
+        """Return the label of each token instead of its tag; spans have no beginning for prototypes."""
         return [tag and (label_of(tag, self._session.spans) or OUTSIDE) for tag in tags]
 
     def _suggestions(self, lists: Mapping[str, list[str]]) -> dict[str, Any]:
         from handful.tagging.prototypes.lists import check_prototypes, suggest_prototypes
 
-        sentences = [self._session.sentences[row] for row in self._order[: 10 * _N_TAUGHT]]
+        sentences = [self._session.sentences[row] for row in self._order[: 10 * _N_RAW]]
         reach = check_prototypes(sentences, lists, self._similarity, threshold=_THRESHOLD, n_words=_N_WORDS)
         near: dict[str, Any] = {}
         if self._similarity is not None and lists:
@@ -577,16 +524,16 @@ class TextTrainer(threading.Thread):
     def _unsure(self, tagger: Any, lists: Mapping[str, list[str]]) -> list[dict[str, Any]]:
         from handful.tagging.prototypes.lists import check_prototypes
 
-        sentences = [list(self._session.sentences[row]) for row in self._order[:_N_TAUGHT]]
-        found = check_prototypes(sentences, lists, tagger=tagger, n_words=_N_WORDS).unsure
+        sentences = [list(self._session.sentences[row]) for row in self._order[:_N_RAW]]
+        unsure = check_prototypes(sentences, lists, tagger=tagger, n_words=_N_WORDS).unsure
         return [
             {"word": one.word, "count": self._session.counts[one.word], "labels": [name for name, _ in one.labels[:2]]}
-            for one in found
+            for one in unsure
             if len(one.word) <= LONGEST_LABEL
         ]
 
-    def _sample(self, tagger: Any, before: TextModel) -> list[dict[str, Any]]:
-        """Tag the sentences that are shown, and mark what is new since the learned_model before."""
+    def _sample(self, tagger: Any, before: LearnedText) -> list[dict[str, Any]]:
+        """Tag the sentences that are shown, and mark which tags are other ones than before."""
         sentences = [list(self._session.sentences[row]) for row in self._shown]
         old = {one["row"]: one["tags"] for one in before.sample}
         shown = []
@@ -599,101 +546,30 @@ class TextTrainer(threading.Thread):
         return shown
 
     def _queue(self, tagger: Any, done: Mapping[int, Any]) -> list[tuple[int, str]]:
-        left = [row for row in self._order if row not in done][:_N_CHOSEN_FROM]
+        """Return the sentences to tag next, every fifth chosen at random."""
+        left = [row for row in self._order if not self._session.is_seen(row)][:_N_CHOSEN_FROM]
         if not left:
             return []
         picks = suggest_sentences(
             [self._session.sentences[row] for row in left],
             tagger,
-            n=_N_QUEUE,
+            n=QUEUE,
+            n_labeled=len(done),
             random_state=self._session.seed + len(done),
         )
         return [(left[pick.sentence], pick.reason) for pick in picks]
 
-    def _check(self) -> None:
-        if self._wake.is_set():
-            raise _AnewError
-
-    def _say(self, text: str) -> None:
-        self._session.busy = text
-        self._session.tell("learned_model")
-
-    def _publish(self, learned_model: TextModel, busy: str = "") -> None:
+    def _publish(self, learned: LearnedText, busy: str = "") -> None:
         with self._session.lock:
-            self._session.learned_model = learned_model
+            self._session.learned_model = learned
             self._session.busy = busy
-        self._session.tell("learned_model")
-
-
-def _told(error: Exception) -> str:
-    return str(error).partition(": ")[2] or str(error)
+        self._session.tell("learned_model", {"busy": busy})
 
 
 _COLUMNS = ("token", "tag")
 
 
-def export_text(session: TextSession, what: str) -> list[Path]:
-    """Write a file beside the text; the text itself stays as it is.
-
-    Parameters
-    ----------
-    session : TextSession
-        The text.
-    what : {"tags", "words", "predictions", "model"}
-        Sentences that a person has tagged whole, the board of words, all sentences as the model tags them, or the model.
-
-    Returns
-    -------
-    list of Path
-        The files.
-    """
-    from handful.data.conll import write_conll
-    from handful.data.word_lists import write_prototypes
-    from handful.persistence.model_file import save
-
-    ending = {"tags": "tags.tsv", "words": "prototypes.tsv", "predictions": "predictions.tsv", "model": "handful"}
-    if what not in ending:
-        raise DataError(f"studio: tags, words, predictions or model can be exported, got {what!r}.")
-    target = export_path(session, ending[what])
-    with session.lock:
-        lists, done, tagger = session.lists, session.done, session.learned_model.tagger
-    if what == "tags":
-        write_conll(target, _tagged(session, done), _COLUMNS)
-    elif what == "words":
-        filled = {label: words for label, words in lists.items() if words}
-        if not filled:
-            raise DataError("studio: no label has a word yet. Put some on the board first.")
-        write_prototypes(target, filled)
-    elif tagger is None:
-        raise DataError("studio: there is no model yet. Give words to two labels, or tag some sentences first.")
-    elif what == "model":
-        save(tagger, target)
-    else:
-        write_conll(target, _predicted(session, tagger), _COLUMNS)
-    return [target]
-
-
-def _tagged(session: TextSession, done: Mapping[int, list[Any]]) -> list[Sentence]:
-    rows = [(row, tags) for row, tags in sorted(done.items()) if None not in tags]
-    if not rows:
-        raise DataError("studio: no sentence has a tag on every token yet. Accept some first.")
-    return [Sentence(session.sentences[row], {"tag": _texts(tags)}) for row, tags in rows]
-
-
-def _predicted(session: TextSession, tagger: Any) -> list[Sentence]:
-    sentences = [sentence for sentence in session.sentences if sentence]
-    answers = tagger.predict([list(sentence) for sentence in sentences])
-    return [
-        Sentence(sentence, {"tag": tuple(mended(tags, session.spans))})
-        for sentence, tags in zip(sentences, answers, strict=True)
-    ]
-
-
-def _texts(tags: list[Any]) -> tuple[str, ...]:
-    return tuple(str(tag) for tag in tags)
-
-
-class TextStudio:
+class TextStudio(Studio):
     """A text on a page.
 
     Parameters
@@ -702,53 +578,71 @@ class TextStudio:
         The text.
     """
 
-    def __init__(self, session: TextSession) -> None:
-        self.session = session
-        self.stream = EventStream()
-        self._trainer = TextTrainer(session)
-        session.tell = self._tell
+    session: TextSession
 
-    def app(self, token: str, host: str = "127.0.0.1") -> Guard:
-        """Return the application; the teacher begins.
+    def __init__(self, session: TextSession) -> None:
+        super().__init__(session)
+        self.threads = [TextTrainer(session).worker]
+
+    def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
+        """Return what a page can read, by name."""
+        session = self.session
+        return {
+            **super().reads(),
+            "learned": lambda query: self._locked(session.learned),
+            "sentence": lambda query: self._locked(lambda: session.sentence(number(query, "row"))),
+        }
+
+    def export(self, what: str) -> Path:
+        """Write a file next to the text.
 
         Parameters
         ----------
-        token : str
-            Secret of the link.
-        host : str
-            Where the server listens.
+        what : {"tags", "words", "predictions", "model"}
+            Sentences that a person has tagged whole, the board of words, all sentences as the model tags them, or the model.
         """
-        asked = {
-            "view": lambda query: self._locked(self.session.view),
-            "learned": lambda query: self._locked(self.session.learned),
-            "sentence": lambda query: self._locked(lambda: self.session.sentence(number(query, "row"))),
-        }
-        done = {"act": self._act, "export": self._export}
-        self._trainer.start()
-        self._trainer.wake()
-        return make_app(self.session, token, asked=asked, done=done, stream=self.stream, host=host)
+        from handful.data.conll import write_conll
+        from handful.data.word_lists import write_prototypes
+        from handful.persistence.model_file import save
 
-    def close(self) -> None:
-        """End all work and close the log."""
-        self._trainer.end()
-        self.stream.close()
-        self.session.close()
-
-    def _locked(self, work: Any) -> Any:
-        with self.session.lock:
-            return work()
-
-    def _tell(self, what: str) -> None:
-        if what == "changed":
-            self._trainer.wake()
-            self.stream.send("changed", {"version": self.session.state.n_actions})
+        session = self.session
+        ending = {"tags": "tags.tsv", "words": "prototypes.tsv", "predictions": "predictions.tsv", "model": "handful"}
+        if what not in ending:
+            raise DataError(f"studio: tags, words, predictions or model can be exported, got {what!r}.")
+        target = session.export_path(ending[what])
+        with session.lock:
+            lists, done, tagger = session.lists, session.done, session.learned_model.tagger
+        if what == "tags":
+            write_conll(target, _tagged(session, done), _COLUMNS)
+        elif what == "words":
+            write_prototypes(target, _with_words(lists))
+        elif tagger is None:
+            raise DataError("studio: there is no model yet. Give words to two labels, or tag some sentences first.")
+        elif what == "model":
+            save(tagger, target)
         else:
-            self.stream.send("learned_model", {"busy": self.session.busy})
+            write_conll(target, _predicted(session, tagger), _COLUMNS)
+        return target
 
-    def _act(self, body: Mapping[str, Any]) -> Any:
-        with self.session.lock:
-            self.session.act(body)
-            return self.session.view()
 
-    def _export(self, body: Mapping[str, Any]) -> Any:
-        return {"files": [str(file) for file in export_text(self.session, str(body.get("what")))]}
+def _with_words(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    filled_lists = {label: words for label, words in lists.items() if words}
+    if not filled_lists:
+        raise DataError("studio: no label has a word yet. Put some on the board first.")
+    return filled_lists
+
+
+def _tagged(session: TextSession, done: Mapping[int, list[Any]]) -> list[Sentence]:
+    rows = [(row, tags) for row, tags in sorted(done.items()) if None not in tags]
+    if not rows:
+        raise DataError("studio: no sentence has a tag on every token yet. Accept some first.")
+    return [Sentence(session.sentences[row], {"tag": tuple(map(str, tags))}) for row, tags in rows]
+
+
+def _predicted(session: TextSession, tagger: Any) -> list[Sentence]:
+    sentences = [sentence for sentence in session.sentences if sentence]
+    predicted = tagger.predict([list(sentence) for sentence in sentences])
+    return [
+        Sentence(sentence, {"tag": tuple(mended(tags, session.spans))})
+        for sentence, tags in zip(sentences, predicted, strict=True)
+    ]

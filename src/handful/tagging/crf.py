@@ -18,7 +18,7 @@ from handful.data.labels import codes_among
 from handful.data.records import Explanation
 from handful.errors import DataError, ParameterError, Progress
 from handful.linear.batch import log_loss, minimize
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import ChainLayout, build_layout, labels_before
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.recorder import Recorder
@@ -610,7 +610,7 @@ class CRF(ProbabilisticTagger):
             )
         return legal, legal_first
 
-    def chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> Chain:
+    def chain(self, extractor: Extractor, layout: ChainLayout, observed: Predicates) -> ChainStructure:
         """Return observed sentences as chains under the rules of this tagger.
 
         Parameters
@@ -624,10 +624,10 @@ class CRF(ProbabilisticTagger):
 
         Returns
         -------
-        Chain
+        ChainStructure
             Ready to be decoded or trained on.
         """
-        return Chain(
+        return ChainStructure(
             layout,
             observed.only(extractor.predicates_with(pairs=False)),
             observed.only(extractor.predicates_with(pairs=True)),
@@ -639,7 +639,7 @@ class CRF(ProbabilisticTagger):
 
     def _learn(
         self,
-        chain: Chain,
+        chain: ChainStructure,
         ties: Ties | None,
         codes: np.ndarray,
         progress: Progress | None,
@@ -672,7 +672,7 @@ class CRF(ProbabilisticTagger):
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
         return fitted.weights if ties is None else ties.spread(fitted.weights)
 
-    def chains(self, sentences: Sequence[Tokens]) -> Iterator[Chain]:
+    def chains(self, sentences: Sequence[Tokens]) -> Iterator[ChainStructure]:
         """Yield sentences, some thousands at a time, ready to be decoded with weights of this tagger.
 
         Parameters
@@ -682,7 +682,7 @@ class CRF(ProbabilisticTagger):
 
         Yields
         ------
-        Chain
+        ChainStructure
             The next sentences.
         """
         check_is_fitted(self)
@@ -713,7 +713,7 @@ class _CRFReading:
     """Sentences with their features, for tags and probabilities."""
 
     tagger: CRF
-    chain: Chain
+    chain: ChainStructure
 
     def tags(self) -> list[list[str]]:
         tagger = self.tagger

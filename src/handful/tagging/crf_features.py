@@ -14,7 +14,7 @@ import numpy as np
 
 from handful.errors import DataError
 from handful.kernels.hashing import add_pairs, add_shares, spread_rows
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import ChainLayout, LegalParts, labels_before
 from handful.preprocessing.extractor import Extractor, Predicates, in_order, joined, numbers_in
 from handful.preprocessing.templates import Tokens
@@ -227,7 +227,7 @@ class ChainSpace:
         _, first, _ = self._place(ids)
         return np.asarray(here[first])
 
-    def structure(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> Chain:
+    def structure(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> ChainStructure:
         """Return the sentences with some features alone."""
         inputs, _ = check_sentences(inputs, "CondensedFeatures")
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
@@ -263,7 +263,7 @@ class ChainSpace:
         return self.model.with_features(extractor, layout, weights)
 
     def layout(self, ids: np.ndarray) -> ChainLayout:
-        """Return the numbering of some features, which rise, for `Chain`."""
+        """Return the numbering of some features, which rise, for `ChainStructure`."""
         group, first, second = self._place(ids)
         n_predicates = self.extractor.n_predicates
 

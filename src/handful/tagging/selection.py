@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from handful.data.chunks import detect_scheme, spans
 from handful.errors import DataError, Progress, Step
-from handful.linear.chain import Chain
+from handful.linear.chain import ChainStructure
 from handful.preprocessing.templates import Tokens
 from handful.tagging.base import check_sentences
 from handful.tagging.crf import CRF, OUTSIDE
@@ -170,7 +170,7 @@ def _fold_counts(
     return counts
 
 
-def _tags_with_bias(tagger: CRF, chains: Sequence[Chain], bias: float) -> list[list[str]]:
+def _tags_with_bias(tagger: CRF, chains: Sequence[ChainStructure], bias: float) -> list[list[str]]:
     """Return the tags of sentences with another weight of ``O``."""
     weights = tagger.weights_.copy()
     if bias:

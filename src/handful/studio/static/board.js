@@ -11,8 +11,8 @@ export function spanPart(view, tags, at) {
 }
 export const shown = (view, tag) => (tag && !(view.spans && tag === "O") ? tag : null);
 
-function chip(word, n, told, press, drag, maybe = false) {
-  return h("button", { type: "button", class: maybe ? "chip maybe" : "chip", draggable: "true", "data-word": word, "aria-label": told,
+function chip(word, n, text, press, drag, maybe = false) {
+  return h("button", { type: "button", class: maybe ? "chip maybe" : "chip", draggable: "true", "data-word": word, "aria-label": text,
     onclick: press, ondragstart: (event) => event.dataTransfer.setData("text/plain", JSON.stringify(drag)) }, h("bdi", {}, word), " ", h("small", {}, many(n)));
 }
 
@@ -58,7 +58,7 @@ function drawBoard(view, act, where) {
   fill($("uncovered"), (board.uncovered || []).map(([word, n]) => chip(word, n, `Give ${word} a label, ${n} times in the text`, () => ask(word), { word, from: null }, true)));
   fill($("unsure"), board.unsure?.length ? board.unsure.map((one) => h("span", {},
     chip(one.word, one.count, `Give ${one.word} a label, ${one.count} times in the text`, () => ask(one.word), { word: one.word, from: null }, true),
-    h("small", { class: "soft" }, ` ${one.labels.join(" or ")}`))) : h("p", { class: "soft" }, "Told once the model tags."));
+    h("small", { class: "soft" }, ` ${one.labels.join(" or ")}`))) : h("p", { class: "soft" }, "Listed once the model tags."));
   fill($("coverage"), board.prototype_share === undefined ? h("p", { class: "soft" }, "Counting …") : [
     h("div", { class: "big" }, percent(board.prototype_share + board.linked_share)),
     h("p", { class: "soft" }, `${percent(board.prototype_share)} of all tokens are words of the board, ${percent(board.linked_share)} are like one.`),

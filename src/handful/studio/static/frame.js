@@ -50,19 +50,6 @@ export function askName() {
   }, { once: true }));
 }
 
-// One action at a time: a key that is pressed while the last one is under way would hit an item nobody has seen. What others
-// do meanwhile is looked at afterwards, so that the page never shows an item while it is deaf.
-export function oneAtATime(work, afterwards) {
-  let busy = false;
-  const run = async (...given) => {
-    if (busy) return null;
-    busy = true;
-    try { return await work(...given); } finally { busy = false; afterwards(); }
-  };
-  run.busy = () => busy;
-  return run;
-}
-
 export function exporting(post) {
   $("export").addEventListener("click", async (event) => {
     const what = event.target.closest("button")?.dataset.what;

@@ -11,7 +11,7 @@ const step = () => Number($("step").value);
 const x = (i) => EDGE + played.x[i] * (W - 2 * EDGE), y = (i) => H - EDGE - played.y[i] * (H - 2 * EDGE);
 const now = (i) => (when[i] < step() ? played.after[i] : played.start[i]);
 const name = (i) => (now(i) < 0 ? "no label yet" : played.classes[now(i)]);
-const told = (i) => `row ${many(played.rows[i] + 1)}`;
+const rowName = (i) => `row ${many(played.rows[i] + 1)}`;
 
 export async function showMap(labels, onOpen) {
   open = onOpen;
@@ -57,10 +57,10 @@ function lineage(i) {
   while (played.parents[line.at(-1)] >= 0 && line.length <= played.rows.length) line.push(played.parents[line.at(-1)]);
   fill($("kin"), s("polyline", { class: "kin", points: line.map((one) => `${x(one)},${y(one)}`).join(" ") }));
   dots.forEach((dot, at) => dot.classList.toggle("path", line.includes(at)));
-  const from = line.slice(1).map((one) => `from ${told(one)}${played.labeled[one] >= 0 ? " (given)" : ""}`);
+  const from = line.slice(1).map((one) => `from ${rowName(one)}${played.labeled[one] >= 0 ? " (given)" : ""}`);
   const label = played.after[i] < 0 ? "no label" : played.classes[played.after[i]];
   fill($("lineage"), `Row ${many(played.rows[i] + 1)}: ${label}, `,
-    played.labeled[i] >= 0 ? "given. " : `${from.join(", ") || "from nowhere"}${when[i] < Infinity ? `, at step ${many(when[i] + 1)}` : ""}; ${percent(played.sure[i])} sure. `,
+    played.labeled[i] >= 0 ? "given. " : `${from.join(", ") || "from nowhere"}${when[i] < Infinity ? `, at step ${many(when[i] + 1)}` : ""}; ${percent(played.sure[i])} confident. `,
     h("button", { type: "button", onclick: () => open(played.rows[i]) }, "Open the row"));
 }
 
@@ -69,10 +69,10 @@ function paint() {
   dots.forEach((dot, i) => {
     dot.setAttribute("class", `dot${now(i) >= 0 ? " on" : ""}${played.labeled[i] >= 0 ? " given" : ""}${i === last || (kind() === "changed" && when[i] < at) ? " step" : ""}`);
     dot.style.setProperty("--tag", hues[now(i)]);
-    dot.setAttribute("aria-label", `${told(i)}, ${name(i)}`);
+    dot.setAttribute("aria-label", `${rowName(i)}, ${name(i)}`);
   });
   boundary();
-  const why = last === undefined ? "" : `: ${told(last)}, ${name(last)}${played.reasons[at - 1] ? `, since ${WHY[played.reasons[at - 1]]}` : ""}`;
+  const why = last === undefined ? "" : `: ${rowName(last)}, ${name(last)}${played.reasons[at - 1] ? `, since ${WHY[played.reasons[at - 1]]}` : ""}`;
   $("map-text").textContent = n ? `Step ${many(at)} of ${many(n)}${why}. ${many(n)} of ${many(played.rows.length)} rows ${DONE[kind()]}.`
     : played.classes.length < 2 ? "Labels spread once there are two of them. Label some rows first."
       : "Nothing to play: with these labels no row on the map changes.";

@@ -1,4 +1,4 @@
-// The list of all rows: search, filter, labels given, suggested and doubtful.
+// The list of all rows: search, filter, given and suggested labels, likely errors.
 import { ask } from "./api.js";
 import { $, counted, fill, h, many, percent } from "./dom.js";
 

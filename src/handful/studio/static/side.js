@@ -1,4 +1,4 @@
-// The side of a table: accuracy, learning curve with forecast, labels, doubts, and the full comparison.
+// The side of a table: accuracy, learning curve with forecast, labels, likely errors, and the full comparison.
 import { $, color, counted, fill, h, many, percent, s } from "./dom.js";
 
 export function showSide(view, actions) {

@@ -3,28 +3,24 @@ import { ask, inTurn, listen, post } from "./api.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { askName, exporting, keys, tabs } from "./frame.js";
 import { showMap, startMap, togglePlay } from "./map.js";
+import { itemQueue } from "./queue.js";
 import { refreshRows, startRows } from "./rows.js";
 import { showContest, showSide } from "./side.js";
 
-let view = null, newest = 0, looked = null; // looked: a row opened from the list, in place of the next one
-let queue = [], pending = 0, shownRow = null; // items in advance; actions on their way; the row that is announced
-const acted = new Set(); // rows whose action is on its way
-const item = () => looked || queue[0];
+let view = null, newest = 0, looked = null; // looked: a row opened from the list, shown instead of the next one
+let shownRow = null; // the row that is announced
+const items = itemQueue(post, { show, reload: () => load(), catchUp: () => catchUp() });
+const item = () => looked || items.first();
 
 const load = inTurn(async () => {
   const facts = await ask("view");
   if (facts) { show(facts); catchUp(); } // it may be of before what was done meanwhile
 });
-const catchUp = () => { if (view && !pending && newest > view.version) load(); };
+const catchUp = () => { if (view && !items.pending() && newest > view.version) load(); };
 
-// The item on the page stays; what comes after it is as the server has it now.
 function show(facts, jump = false) {
   view = facts;
-  const current = queue[0], waiting = facts.queue.filter((one) => !acted.has(one.row));
-  const stays = !jump && current && !acted.has(current.row) && waiting[0]?.reason !== "undone"
-    && waiting.length && !(facts.done.includes(current.row) && !waiting.some((one) => one.row === current.row));
-  queue = stays ? [waiting.find((one) => one.row === current.row) || current, ...waiting.filter((one) => one.row !== current.row)] : waiting;
-  if (stays && queue[0].row === current.row) queue[0] = current;
+  items.take(facts, jump);
   $("count").textContent = `${many(view.n_labeled)} of ${many(view.n_items)} labeled`;
   $("undo").disabled = !view.can_undo;
   showItem();
@@ -40,7 +36,7 @@ function showItem() {
     fill($("item"), h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the likely errors."));
     return;
   }
-  const told = row.suggestion === null ? null : h("p", {}, "Model says ", h("strong", {}, row.suggestion), ` (${percent(row.confidence)})`,
+  const suggested = row.suggestion === null ? null : h("p", {}, "Model says ", h("strong", {}, row.suggestion), ` (${percent(row.confidence)})`,
     " ", h("kbd", {}, "Enter"));
   const check = row.random ? h("p", { class: "soft" }, "Chosen at random to measure accuracy, so it comes without a suggestion.") : null;
   if (shownRow !== null && shownRow !== row.row) $("announced").textContent = `Row ${row.row + 1}. ${row.cells.map((one) => one[1]).join(" ").slice(0, 200)}`;
@@ -50,7 +46,7 @@ function showItem() {
   const filled = row.cells.filter(([, text]) => text !== "");
   const long = filled.length === 1 || (filled.length <= 3 && filled.some(([, text]) => text.length > 80));
   const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${counted(more, "more letter")}`) : null];
-  fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, told, check,
+  fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, suggested, check,
     long ? filled.map((one) => h("div", { class: "text", dir: "auto" }, cell(one)))
       : filled.length > 12 ? h("dl", { class: "cells many" }, filled.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
         : h("dl", { class: "cells" }, filled.map((one) => [h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one))])),
@@ -65,24 +61,12 @@ function showButtons() {
   if (at !== undefined) [...$("buttons").children].find((one) => one.dataset.label === at)?.focus();
 }
 
-// Actions are sent one after the other; the page goes on at once, and never waits for one.
-let last = Promise.resolve();
-function act(body, told, rows = []) {
-  pending += 1;
-  for (const row of rows) acted.add(row);
+function act(body, text, rows = []) {
   if (looked && rows.includes(looked.row)) looked = null;
-  queue = queue.filter((one) => !acted.has(one.row));
+  const sent = items.send(body, rows);
   if (rows.length && item()) { showItem(); showButtons(); }
-  say(told);
-  last = last.then(async () => {
-    const facts = await post("act", body);
-    pending -= 1;
-    for (const row of rows) acted.delete(row);
-    if (facts) show(facts, body.do === "undo");
-    else { queue = []; load(); }
-    catchUp();
-  });
-  return last;
+  say(text);
+  return sent;
 }
 const give = (label) => item() && act({ do: "label", items: [item().row], label, random: Boolean(item().random) }, `Row ${item().row + 1}: ${label}`, [item().row]);
 const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`, [item().row]);
@@ -129,7 +113,7 @@ const actions = {
   errors: () => { toTab("rows"); $("show").value = "errors"; refreshRows(view); },
 };
 const onContest = (facts) => { if (view) { view.comparison = facts; showContest(facts, view.panel.leader, actions); } };
-const drawMap = () => last.then(() => showMap(view.labels, open)); // with the keys that are on their way
+const drawMap = () => items.idle().then(() => showMap(view.labels, open)); // with the keys that are on their way
 const toTab = tabs((name) => {
   if (!view) return;
   if (name === "rows") refreshRows(view);
@@ -160,9 +144,9 @@ for (const [id, work] of Object.entries({ skip: () => mark("skip"), unsure: () =
 $("goal").addEventListener("change", async () => { const facts = await post("goal", { goal: $("goal").value / 100 }); if (facts) view.goal = facts.goal; });
 startRows(open, () => view);
 startMap(drawMap);
-exporting((what, body) => last.then(() => post(what, body)));
+exporting((what, body) => items.idle().then(() => post(what, body)));
 listen(load, {
-  queue: () => { if (view && !pending) load(); },
+  queue: () => { if (view && !items.pending()) load(); },
   changed: (facts) => { newest = facts.version; catchUp(); },
   panel: (panel) => { if (view) { view.panel = panel; showSide(view, actions); } },
   comparison: onContest,

@@ -2,28 +2,41 @@
 import { ask, inTurn, listen, post } from "./api.js";
 import { bare, hue, showBoard, showSample, shown, spanPart } from "./board.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
-import { askName, exporting, keys, oneAtATime, tabs } from "./frame.js";
+import { askName, exporting, keys, tabs } from "./frame.js";
+import { itemQueue } from "./queue.js";
 import { showClasses } from "./side.js";
 
 let announced = null;
 let view = null, newest = 0, stale = false, looked = null, anchor = 0, cursor = 0; // looked: a sentence opened from the sample
-const item = () => looked || view?.item;
+const items = itemQueue(post, { show, reload: () => load(), catchUp: () => catchUp() });
+const item = () => looked || items.first();
 const first = () => Math.min(anchor, cursor), last = () => Math.max(anchor, cursor);
 
 const load = inTurn(async () => {
   const facts = await ask("view");
   if (facts) { show(facts); catchUp(); } // it may be of before what was done meanwhile
 });
-const catchUp = () => { if (view && !act.busy() && (stale || newest > view.version)) { stale = false; load(); } };
+const catchUp = () => { if (view && !items.pending() && (stale || newest > view.version)) { stale = false; load(); } };
 
-function show(facts) {
-  if (facts.item?.row !== view?.item?.row && !looked) { anchor = 0; cursor = 0; }
+function show(facts, jump = false) {
+  const before = items.first()?.row;
   view = facts;
-  if (looked) looked = view.item?.row === looked.row ? null : looked;
+  items.take(facts, jump);
+  if (items.first()?.row !== before && !looked) { anchor = 0; cursor = 0; }
+  if (looked && items.first()?.row === looked.row) looked = null;
+  if (!items.pending()) renew();
   $("count").textContent = `${many(view.n_done)} of ${many(view.n_items)} tagged`;
   $("undo").disabled = !view.can_undo;
   showItem();
   showLearned();
+}
+
+// The sentence on the page gets the tags that were given, and what the model suggests by now.
+async function renew() {
+  const own = item(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask("sentence", { row: own.row })));
+  if (!fresh || items.pending() || item()?.row !== fresh.row) return;
+  if (looked) looked = fresh; else items.replace(fresh);
+  showItem();
 }
 
 function showLearned() {
@@ -58,7 +71,7 @@ function showItem() {
   fill($("tokens"), (one?.tokens || []).map((word, at) => {
     const own = one.tags[at], tag = shown(view, tags[at]), chosen = at >= first() && at <= last(), part = spanPart(view, tags, at);
     return [h("span", { class: `token${own === null ? " suggestion" : ""}${part}`, role: "option", id: `token-${at}`, "aria-selected": String(chosen),
-      "data-at": at, "data-tag": tag, tag: tag && hue(view, tag), title: own === null && one.sure ? percent(one.sure[at]) : null },
+      "data-at": at, "data-tag": tag, tag: tag && hue(view, tag), title: own === null && one.confidence ? percent(one.confidence[at]) : null },
     h("bdi", {}, word), tag && !part.includes("inner") ? h("sup", {}, bare(view, tag)) : null, own === null && tag ? h("span", { class: "hidden" }, " (suggested)") : null), " "];
   }));
   if (one) $("tokens").setAttribute("aria-activedescendant", `token-${cursor}`);
@@ -72,16 +85,31 @@ function showItem() {
     label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
 }
 
-const act = oneAtATime(async (body, told) => {
-  const facts = await post("act", body);
-  if (!facts) return;
-  if (looked) looked = body.do === "span" ? await ask("sentence", { row: looked.row }) : null;
-  show(facts);
-  say(told);
-}, () => catchUp());
-const give = (label) => item() && act({ do: "span", item: item().row, start: first(), stop: last() + 1, label }, label === null ? "No label" : `${label}: ${item().tokens.slice(first(), last() + 1).join(" ")}`);
-const accept = () => item() && act({ do: "accept", item: item().row }, `Sentence ${item().row + 1}: accepted`);
-const skip = () => item() && act({ do: "skip", item: item().row }, `Sentence ${item().row + 1}: skipped`);
+function act(body, text, rows = []) {
+  if (looked && rows.includes(looked.row)) looked = null;
+  const sent = items.send(body, rows);
+  if (rows.length) { anchor = 0; cursor = 0; showItem(); }
+  say(text);
+  return sent;
+}
+// A label is shown at once; the server answers with the same tags.
+function give(label) {
+  const one = item();
+  if (!one) return null;
+  const from = first(), stop = last() + 1, name = label === null && view.spans ? "O" : label;
+  for (let at = from; at < stop; at += 1) one.tags[at] = view.spans && label !== null ? `${at === from ? "B" : "I"}-${label}` : name;
+  if (view.spans && one.tags[stop]?.startsWith("I-") && one.tags[stop] !== `I-${label}`) one.tags[stop] = `B-${one.tags[stop].slice(2)}`;
+  const text = label === null ? "No label" : `${label}: ${one.tokens.slice(from, stop).join(" ")}`;
+  showItem();
+  return act({ do: "span", item: one.row, start: from, stop, label }, text);
+}
+function accept() {
+  const one = item();
+  if (!one) return;
+  if (!view.spans && !combined(one).some((tag) => tag !== null)) { say("No token has a tag. Choose some tokens and give them a label first."); return; }
+  act({ do: "accept", item: one.row, random: Boolean(one.random) }, `Sentence ${one.row + 1}: accepted`, [one.row]);
+}
+const skip = () => item() && act({ do: "skip", item: item().row }, `Sentence ${item().row + 1}: skipped`, [item().row]);
 const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
 function acceptToken() {
   const one = item();
