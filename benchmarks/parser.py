@@ -54,9 +54,10 @@ from handful.data.records import Sentence, Tree
 from handful.errors import MissingDataError, Step
 from handful.kernels.trees import best_tree, pair_starts
 from handful.parsing.arc_labels import rounded
+from handful.parsing.inputs import with_columns
 from handful.parsing.parser import DependencyParser
+from handful.parsing.part_features import SentenceFeatures
 from handful.parsing.scoring import score_trees
-from handful.parsing.templates import SentenceFeatures, with_columns
 from handful.persistence.model_file import save
 from handful.representations.condensed_features import CondensedFeatures, widen
 from handful.representations.condensing import Condensing

@@ -26,7 +26,8 @@ from handful.cli import main
 # Added to what begins so: fewer trials, draws and iterations, and no processes.
 QUICK = {
     r"start\.md fit \S+\.csv": "--trials 2 --jobs 1",  # one race; on other pages a method is named, for a team takes seconds
-    r"\S+ fit \S+\.csv(?!.*--method)": "--method k-nn --jobs 1",
+    r"\S+ fit \S+\.csv.*--also": "--jobs 1",
+    r"\S+ fit \S+\.csv(?!.*--method)(?!.*--also)": "--method k-nn --jobs 1",
     r"\S+ fit \S+\.csv.*--method": "--jobs 1",
     r"\S+ compare \S+\.csv(?!.*--with)": "--methods k-nn,logistic-regression --n-splits 2 --jobs 1",
     r"\S+ compare \S+\.csv.*--with": "--methods k-nn --n-splits 2 --jobs 1",
@@ -37,7 +38,8 @@ QUICK = {
     r"\S+ fit parser ": "--max-iter 2 --jobs 1",
     r"\S+ fit prototypes ": "--max-iter 5 --n-starts 1 --similarity none --jobs 1",
     r"\S+ fit senses ": "--jobs 1",
-    r"\S+ condense (?!.*--shard)": "--max-iter 5",
+    r"\S+ condense (?!.*--shard)(?!.*--rows)": "--max-iter 5",
+    r"\S+ condense .*--rows": "--yes",
 }
 
 # Commands that are not run here, each with the reason.

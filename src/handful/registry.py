@@ -265,6 +265,9 @@ METHODS: dict[TaskName, dict[str, str]] = {
         "text-team": "handful.models.legacy",
         "with-shares": "handful.models.adapters",
         "hashed-table": "handful.preprocessing.word_tables",
+        "nearest-rows": "handful.models.condensed_rows",
+        "condensed-rows": "handful.models.condensed_rows",
+        "witness-ensemble": "handful.models.witnesses",
     },
 }
 

@@ -29,8 +29,8 @@ def scheduler():
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("engines")
     sentences = [tree.sentence for tree in make_tagged_sentences(200, random_state=0)]
-    write_conll(place / "train.tsv", sentences[:60], ("token", "pos"), "\t")
-    write_conll(place / "new.tsv", sentences, ("token", "pos"), "\t")
+    write_conll(place / "train.tsv", sentences[:60], ("token", "pos"))
+    write_conll(place / "new.tsv", sentences, ("token", "pos"))
     write_text(place / "new.txt", sentences)
     (place / "new.txt.gz").write_bytes(gzip.compress((place / "new.txt").read_bytes()))
     with pytest.raises(SystemExit):

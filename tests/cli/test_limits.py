@@ -14,7 +14,7 @@ from handful.comparison.trials import TrialLog
 from handful.data.files import read_lines
 from handful.data.tabular import without_formulas
 from handful.errors import DataError, FileError, FormatError
-from handful.parsing.templates import check_lengths
+from handful.parsing.inputs import check_lengths
 from handful.report.markdown import escaped, visible_line
 from handful.studio.annotations import AnnotationLog
 from handful.tagging.crf import CRF
@@ -30,7 +30,7 @@ def test_a_sentence_too_long_for_memory_is_refused_by_an_estimate():
     check_lengths([], 1)
     check_lengths([3, 40, 200], 2)
     with pytest.raises(
-        DataError, match=r"got 1,000,000 words in sentence 2, which take about 100,000.0 GB where .* are free"
+        DataError, match=r"got 1,000,000 words in sentence 2. They need about 100,000.0 GB; .* are free"
     ):
         check_lengths([3, 1_000_000], 1)
     with pytest.raises(DataError, match=r"Cut the text into sentences"):

@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
     sentences = [tree.sentence for tree in make_tagged_sentences(300, random_state=0)]
     write_text(place / "text.txt", sentences)
     (place / "text.txt.gz").write_bytes(gzip.compress((place / "text.txt").read_bytes()))
-    write_conll(place / "tagged.tsv", sentences, ("token", "pos"), "\t")
+    write_conll(place / "tagged.tsv", sentences, ("token", "pos"))
     write_text(place / "ads.txt", make_apartment_ads(12, random_state=0))
     write_prototypes(place / "ads.tsv", APARTMENT_PROTOTYPES)
     return place

@@ -84,7 +84,7 @@ def test_untagged_sentences_come_with_or_without_the_tags(tmp_path):
         next(iter(read_untagged(tmp_path / "c.tsv", ("token", "tag"), "tag")))
     wide = ("token", "pos", "chunk", "tag")
     assert next(iter(read_untagged(tmp_path / "b.tsv", wide, "tag", ["pos"])))[1] == ("token", "pos")
-    with pytest.raises(FormatError, match=r"a.txt: expected a column 'pos' beside the token, got the token alone"):
+    with pytest.raises(FormatError, match=r"a.txt: expected a column 'pos' next to the token, got the token alone"):
         next(iter(read_untagged(tmp_path / "a.txt", wide, "tag", ["pos"])))
 
 

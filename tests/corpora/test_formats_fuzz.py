@@ -19,7 +19,7 @@ import pytest
 from handful.comparison.trials import Trial, TrialLog, TrialResult
 from handful.data.conll import read_conll, read_conllu
 from handful.data.formats import detect, format_named
-from handful.data.senses import read_entities, read_key, read_sense_map, read_senseval
+from handful.data.senses import read_key, read_sense_map, read_senseval
 from handful.data.table import read_table
 from handful.data.text import read_text
 from handful.data.word_lists import read_prototypes
@@ -84,6 +84,17 @@ XML = (
     '<sat id="2">for</sat></context></instance></lexelt></corpus>\n'
 )
 TEXT = "Mr. Low left New York."
+
+
+def read_with_dtd(path):
+    """Read a sample whose declarations are in another file."""
+    sample = path.with_name("sample.xml")
+    sample.write_text(
+        '<corpus><lexelt item="a.n"><instance id="1"><context><head>art</head></context></instance></lexelt></corpus>'
+    )
+    return list(read_senseval(sample, dtd=path))
+
+
 OTHERS = {
     "prodigy": json.dumps({"text": TEXT, "spans": [{"start": 13, "end": 21, "label": "LOC"}], "answer": "accept"}),
     "doccano": json.dumps({"text": TEXT, "label": [[13, 21, "LOC"]]}),
@@ -104,7 +115,7 @@ READERS = {
     "conll": ("-DOCSTART- -X- O O\n\nEU\tNNP\tI-NP\tI-ORG\nrejects\tVBZ\tI-VP\tO\n\n", lambda p: list(read_conll(p))),
     "conllu": (CONLLU, lambda p: list(read_conllu(p))),
     "senseval": (XML, lambda p: list(read_senseval(p))),
-    "dtd": ("<!-- x -->\n<!ENTITY a \"[a]\">\n<!ENTITY b '&#233;%'>\n<!ELEMENT c (d)>", read_entities),
+    "dtd": ("<!-- x -->\n<!ENTITY a \"[a]\">\n<!ENTITY b '&#233;'>\n<!ELEMENT c (d)>", read_with_dtd),
     "key": ("art art.1 P art%1::\nart art.2 U\n", read_key),
     "sense map": ("a 2 b\nc\n", read_sense_map),
     "text": ("Rome fell .\n\nSo what é ?\n", lambda p: list(read_text(p))),

@@ -48,7 +48,7 @@ def test_empty_lines_without_end(put, monkeypatch):
 
 @pytest.mark.parametrize(("tokens", "got"), [(["a b"], "'a b'"), ([""], "''"), (["a\n"], r"'a\n'"), ([], "no tokens")])
 def test_tokens_that_could_not_be_read_back_are_not_written(tmp_path, tokens, got):
-    message = f"sentence 1 must be tokens that are filled and hold no blank or line end, got {got}"
+    message = f"sentence 1 must be tokens that are filled and hold no space or line end, got {got}"
     with pytest.raises(DataError, match=re.escape(message)):
         write_text(tmp_path / "out", [tokens])
     assert not (tmp_path / "out").exists()
@@ -169,8 +169,8 @@ def test_words_with_blanks_need_json_or_toml(tmp_path):
         write_prototypes(tmp_path / name, sample)
         assert read_prototypes(tmp_path / name) == sample
     for bad, message in [
-        ({"NN": ["New York"]}, "a word must hold no white space, got 'New York'. Name the file .json or .toml."),
-        ({" NN": ["a"]}, "a label must have no blanks around it and no tab, got ' NN'."),
+        ({"NN": ["New York"]}, "a word must hold no whitespace, got 'New York'. Name the file .json or .toml."),
+        ({" NN": ["a"]}, "a label must have no whitespace around it and no tab, got ' NN'."),
         ({"NN": "abc"}, "the words of 'NN' must be a list, got 'abc'."),
         ({"NN": 3}, "the words of 'NN' must be a list, got 3."),
         ({1: ["a"]}, "labels and words must be strings, got 1."),

@@ -106,7 +106,7 @@ def test_documents_that_were_never_given_entities_are_left_out(nlp, tmp_path):
     assert found.tags == (("B-LOC", "O", "O"),)
     assert "1 of 2 sentences were never tagged, such as 'Nobody looked here .'" in found.notes[0]
     spacy.tokens.DocBin(docs=[bare]).to_disk(path)
-    with pytest.raises(FormatError, match="expected a column 'tag' beside the token, got the token alone"):
+    with pytest.raises(FormatError, match="expected a column 'tag' next to the token, got the token alone"):
         read_tagged(path)
 
 

@@ -12,7 +12,9 @@ from handful.data.records import Sentence, Tree
 from handful.errors import DataError
 from handful.kernels.tree_features import parts_of_tree
 from handful.kernels.trees import pair_starts
-from handful.parsing.templates import Encoder, SentenceFeatures, TemplateSet, TreeFeatures
+from handful.parsing.encoding import TokenEncoder
+from handful.parsing.part_features import SentenceFeatures, TreeFeatures
+from handful.parsing.templates import TemplateSet
 
 CLUSTERS = {"Rome": "01101", "fell": "110", "burned": "1101110"}
 TAGS = {"Rome": "NNP", "fell": "VBD", "burned": "VBN", ",": ",", "and": "CC", "slowly": "RB"}
@@ -46,8 +48,8 @@ def literal(sentence, templates, h, m, s, with_pair):
     tags = [sentence["xpos"][b - 1] for b in inner]
     whole = {
         "verbs": min(3, sum(t.startswith("VB") for t in tags)),
-        "marks": min(3, tags.count(",")),
-        "joins": min(3, tags.count("CC")),
+        "punctuation": min(3, tags.count(",")),
+        "conjunctions": min(3, tags.count("CC")),
         "reach": 7 if s is None else GAPS.index(GAPS[abs(s - m) - 1]) if abs(s - m) <= 6 else None,
     }
     if whole["reach"] is None:
@@ -85,7 +87,7 @@ def test_features_are_what_the_templates_say(order, single_root, clusters):
     heads = [trees[len(s)][rng.integers(len(trees[len(s)]))] for s in sentences]
     sentences.append(sentence_of(rng, 14))  # a chain with one long arc back
     heads.append((*range(13), 1))
-    encoder = Encoder.learn(sentences, ("xpos",), clusters, templates)
+    encoder = TokenEncoder.learn(sentences, ("xpos",), clusters, templates)
     together = np.concatenate([np.array(h, dtype=np.int32) for h in heads])
     rules = {"order": order, "single_root": single_root}
     features = TreeFeatures.learn(sentences, together, templates, encoder, min_count=1, **rules)
@@ -120,7 +122,7 @@ def test_rare_features_are_left_out_and_types_are_in_order():
     sentences = [sentence_of(rng, 3) for _ in range(6)]
     heads = np.array([0, 1, 2] * 6, dtype=np.int32)
     templates = TemplateSet.ready(order=1, clusters=False)
-    encoder = Encoder.learn(sentences, ("xpos",), None, templates)
+    encoder = TokenEncoder.learn(sentences, ("xpos",), None, templates)
     rules = {"order": 1, "single_root": True}
     all_of_them = TreeFeatures.learn(sentences, heads, templates, encoder, min_count=1, **rules)
     often = TreeFeatures.learn(sentences, heads, templates, encoder, min_count=3, **rules)
@@ -134,7 +136,7 @@ def test_the_cache_gives_the_same():
     rng = np.random.default_rng(2)
     sentences = [sentence_of(rng, n) for n in (3, 6)]
     templates = TemplateSet.ready(order=2, clusters=False)
-    encoder = Encoder.learn(sentences, ("xpos",), None, templates)
+    encoder = TokenEncoder.learn(sentences, ("xpos",), None, templates)
     heads = np.array([0, 1, 2, 0, 1, 2, 3, 4, 5], dtype=np.int32)
     features = TreeFeatures.learn(sentences, heads, templates, encoder, order=2, single_root=True, min_count=1)
     plain, cached = SentenceFeatures(features, sentences), SentenceFeatures(features, sentences, 1 << 20)
@@ -148,12 +150,12 @@ def test_words_that_have_no_room_give_way_to_frequent_ones():
     templates = TemplateSet(("h.word h.pos m.word m.pos h+1.pos m+1.pos",), ())
     many = Sentence(tuple(f"w{k}" for k in range(3000)), {"xpos": tuple(f"T{k % 200}" for k in range(3000))})
     often = Sentence(("often",) * 2, {"xpos": ("T0", "T1")})
-    encoder = Encoder.learn([many, often], ("xpos",), None, templates)
+    encoder = TokenEncoder.learn([many, often], ("xpos",), None, templates)
     assert encoder.values["word"][0] == "often"
     assert len(encoder.values["word"]) + 4 == 2**9
     tags = Sentence(("a",) * 9000, {"xpos": tuple(f"T{k}" for k in range(9000))})
     with pytest.raises(DataError, match="at most some thousand different tags"):
-        Encoder.learn([tags], ("xpos",), None, TemplateSet.ready(order=1, clusters=False))
+        TokenEncoder.learn([tags], ("xpos",), None, TemplateSet.ready(order=1, clusters=False))
 
 
 def test_morphological_features_are_read_where_training_trees_have_them(tmp_path):
@@ -187,7 +189,7 @@ def test_features_of_a_changed_file_are_refused_when_they_are_named(core):
     """A key without a template, or with a word that training had not, ended in a traceback."""
     sentences = [Sentence(("Rome", "fell"), {"xpos": ("NNP", "VBD")})]
     templates = TemplateSet.ready(order=1, clusters=False)
-    encoder = Encoder.learn(sentences, ("xpos",), None, templates)
+    encoder = TokenEncoder.learn(sentences, ("xpos",), None, templates)
     features = TreeFeatures(templates, encoder, np.array([core]), order=1, single_root=True)
     with pytest.raises(DataError, match="Train the parser again"):
         features.names(np.array([0]))

@@ -10,9 +10,10 @@ from oracles.trees import all_trees
 from handful.data.records import Sentence, Tree
 from handful.kernels.arcs import choose_heads, keys_of_punctuation
 from handful.kernels.hashing import find_in_rows
-from handful.parsing.arc_labels import MarkHanger, partners_of
+from handful.parsing.arc_labels import PunctuationAttacher, partners_of
+from handful.parsing.encoding import SPECIAL, TokenEncoder
 from handful.parsing.parser import DependencyParser
-from handful.parsing.templates import SPECIAL, Encoder, TemplateSet, show_key
+from handful.parsing.templates import TemplateSet, show_key
 
 TAGS = {"Rome": "NNP", "fell": "VBD", ",": ",", "(": "-LRB-", ")": "-RRB-"}
 MARKS = {",", "(", ")"}
@@ -27,7 +28,7 @@ def test_candidates_are_those_of_the_literal_telling():
     rng = np.random.default_rng(0)
     templates = TemplateSet((), ("h.word g.pos m.word m+1.coarse tops climb pair", "tops climb"))
     known = [Sentence(tuple(TAGS), {"xpos": tuple(TAGS.values())})]
-    encoder = Encoder.learn(known, ("xpos",), None, templates)
+    encoder = TokenEncoder.learn(known, ("xpos",), None, templates)
     spec = templates.compile(encoder.n_codes)
     values = {name: [*SPECIAL, *strings] for name, strings in encoder.values.items()}
     seen = set()
@@ -65,10 +66,10 @@ def test_marks_alone_move_and_no_arcs_cross_by_that():
     sentences = [sentence_of(rng, n) for n in (2, 5, 5, *[6] * 150)]
     heads = [trees[len(s)][rng.integers(len(trees[len(s)]))] for s in sentences]
     together = np.concatenate([np.array(h, dtype=np.int32) for h in heads])
-    encoder = Encoder.learn(sentences, ("xpos",), None, TemplateSet.for_marks())
-    hanger = MarkHanger.learn(encoder, sentences, together, seed=0)
-    hanger.weights = 3.0 * rng.normal(size=len(hanger.keys))
-    hung, start, n_moved = hanger.hang(sentences, together), 0, 0
+    encoder = TokenEncoder.learn(sentences, ("xpos",), None, TemplateSet.for_punctuation())
+    attacher = PunctuationAttacher.learn(encoder, sentences, together, seed=0)
+    attacher.weights = 3.0 * rng.normal(size=len(attacher.keys))
+    hung, start, n_moved = attacher.attach(sentences, together), 0, 0
     for sentence, old in zip(sentences, heads, strict=True):
         new = hung[start : start + len(sentence)].tolist()
         start += len(sentence)
@@ -82,15 +83,15 @@ def test_marks_alone_move_and_no_arcs_cross_by_that():
     # what is chosen is the heaviest candidate, where marks do not stand side by side
     codes, root = encoder.encode(sentences), 2
     for sentence, old in zip(sentences, heads, strict=True):
-        found = keys_of_punctuation(codes, root, hanger._spec, np.array(old), partners_of(sentence.tokens))
+        found = keys_of_punctuation(codes, root, attacher._spec, np.array(old), partners_of(sentence.tokens))
         marks, starts, choices, keys, bounds = found
-        ids, bounds = find_in_rows(hanger._table, keys, bounds)
+        ids, bounds = find_in_rows(attacher._table, keys, bounds)
         here = np.array(old)[marks - root - 1] + root
-        chosen = choose_heads(ids, bounds, marks, starts, choices, hanger.weights, here, 0.7)
+        chosen = choose_heads(ids, bounds, marks, starts, choices, attacher.weights, here, 0.7)
         for k in range(len(marks)):
             if k == 0 or marks[k] != marks[k - 1] + 1:
                 mine = range(starts[k], starts[k + 1])
-                scores = [hanger.weights[ids[bounds[c] : bounds[c + 1]]].sum() for c in mine]
+                scores = [attacher.weights[ids[bounds[c] : bounds[c + 1]]].sum() for c in mine]
                 scores = [score + 0.7 * (choices[c] == here[k]) for c, score in zip(mine, scores, strict=True)]
                 assert chosen[k] == choices[mine[int(np.argmax(scores))]]
         root += len(sentence) + 1
@@ -112,7 +113,7 @@ def stopped():
 def test_full_stops_go_where_the_root_is(stopped):
     parser = DependencyParser(max_iter=3).fit(stopped)
     moved = stopped[0].heads[:5] + (5,)
-    hung = parser._hanger.hang([stopped[0].sentence], np.array(moved, dtype=np.int32))
+    hung = parser._attacher.attach([stopped[0].sentence], np.array(moved, dtype=np.int32))
     assert tuple(hung) == stopped[0].heads
     assert DependencyParser(rehang=False, max_iter=1).fit(stopped).marks_ is None
 

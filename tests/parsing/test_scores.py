@@ -9,8 +9,9 @@ from handful.data.records import Sentence, Tree
 from handful.kernels.hashing import make_key_table, sum_of_weights
 from handful.kernels.tree_features import likely_arcs, score_parts
 from handful.kernels.trees import pair_starts
+from handful.parsing.inputs import with_columns
 from handful.parsing.parser import DependencyParser
-from handful.parsing.templates import SentenceFeatures, with_columns
+from handful.parsing.part_features import SentenceFeatures
 
 
 def make_tree(rng):

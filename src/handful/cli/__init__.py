@@ -43,7 +43,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Models": {
         "inspect": ("explain", "Show what a model file contains."),
-        "condense": ("condense", "Make a tagger or parser smaller with raw text."),
+        "condense": ("condense", "Make a model smaller: a few rows of a table, or fewer weights."),
         "methods": ("methods", "List the methods."),
         "warmup": ("methods", "Compile all kernels now."),
         "demo": ("demo", "Run four short examples on bundled data."),

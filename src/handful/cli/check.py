@@ -37,6 +37,7 @@ from handful.cli.options import (
     target_option,
 )
 from handful.cli.outputs import check_outputs, check_table_name, write_table
+from handful.cli.witnesses import also_option, check_also
 from handful.errors import counted
 
 if TYPE_CHECKING:
@@ -57,19 +58,33 @@ _DUPLICATES = 2  # pairs that are printed without -v
 @click.argument("data", type=INPUT)
 @target_option(text="Label column of a table. Without it DATA is tagged sentences.")
 @number_option("How many labels to list.")
+@also_option
 @reading_options
 @run_options("seed", "as_json", output={"help": "File in which to correct labels or tags."})
 @click.pass_context
-def check_command(ctx: click.Context, /, data: Path, target: str | None, n: int, reading: Reading, run: Run) -> None:
+def check_command(
+    ctx: click.Context,
+    /,
+    data: Path,
+    target: str | None,
+    n: int,
+    also: tuple[str, ...] | None,
+    reading: Reading,
+    run: Run,
+) -> None:
     """Find likely label errors in DATA: labels that models trained on the other rows contradict.
 
-    DATA is a table with a --target, or tagged sentences. Labels are never changed.
+    DATA is a table with a --target, or tagged sentences. Labels are never changed. With --also, show where columns of cheap
+    labels differ from the labels instead.
 
     \b
     Examples:
       handful check customers.csv --target segment -o errors.csv
       handful check train.tsv
     """
+    if also:
+        check_also(data, target, also, reading, run)
+        return
     check_outputs(run.output, inputs=[data], force=run.force)
     interrupted = _check_tags(data, n, run) if target is None else _check_labels(data, target, n, reading, run)
     if interrupted:

@@ -1,4 +1,4 @@
-"""``handful condense``: a smaller tagger or parser, by its decisions on raw text."""
+"""``handful condense``: a smaller tagger or parser, by its decisions on raw text; see condense_table.py for tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from handful.cli.condense_table import RowCount, condense_table
 from handful.cli.console import (
     echo,
     emit_json,
@@ -139,19 +140,28 @@ class CountPlan:
 @click.option("--counts", type=OUTPUT, help="File of counts; if it exists, new pieces of TEXT are added.")
 @click.option("--shard", metavar="I/N", help="Only count the I-th of N equal shares of TEXT, into --counts.")
 @click.option("--again", is_flag=True, help="Count pieces of TEXT that were counted before again.")
+@click.option("--rows", type=RowCount(), default=40, show_default=True, help="Tables: rows to keep, or auto.")
+@click.option("--yes", is_flag=True, help="Tables: agree that rows of the data go into the files.")
 @run_options(
-    "engine", "resume", "jobs", "as_json", output={"help": "File of the small model. Default: MODEL-condensed.handful."}
+    "engine",
+    "resume",
+    "jobs",
+    "seed",
+    "as_json",
+    output={"help": "File of the small model. Default: MODEL-condensed.handful."},
 )
 @click.pass_context
 def condense_command(
     ctx: click.Context, /, files: tuple[Path, ...], merge: bool, run: Run, settings: dict[str, Any], **given: Any
 ) -> None:
-    """Make MODEL, a tagger or parser, smaller: features that decide alike on raw TEXT share a weight.
+    """Make MODEL smaller.
 
-    LABELED is the file that MODEL was trained on. TEXT has one tokenized sentence per line.
+    A tagger or parser: features that decide alike on raw TEXT share a weight. LABELED is the file that it was trained on; TEXT
+    has one tokenized sentence per line. A model of tables: a few rows of a table that predict what it predicts.
 
     \b
     Examples:
+      handful condense customers.handful customers.csv --rows 40
       handful condense tagger.handful train.tsv raw.txt --dev dev.tsv
       handful condense tagger.handful train.tsv raw.txt --shard 1/8 --counts counts-1
       handful condense --merge counts-1 counts-2 -o counts
@@ -161,17 +171,21 @@ def condense_command(
         return
     if len(files) < 2:
         raise click.UsageError("LABELED: missing. Name the file that MODEL was trained on.")
+    from handful.models.table_model import TableModel
     from handful.persistence.model_file import load, save
     from handful.representations.condensing import Condensing
     from handful.representations.counts import Share
     from handful.tagging.condensing import choose_mode, condense, read_labeled, tag_columns
 
+    base = load(files[0])
+    if isinstance(base, TableModel):
+        condense_table(ctx, base, files, run, rows=given["rows"], yes=given["yes"])
+        return
     (model, labeled), texts = files[:2], files[2:]
     share = None if given["shard"] is None else Share.parse(given["shard"])
     output = run.output or model.parent / f"{model.stem}-condensed.handful"
     read = (model, labeled, given["dev"], *given["taggers"], *texts)
     check_outputs(None if share is not None else output, inputs=(*read, given["counts"]), force=run.force)
-    base = load(model)
     data = read_labeled(base, labeled, given["dev"])
     mode, held_out = choose_mode(given["mode"], settings["held_out"], is_tagger=data.outputs is not None)
     where = {"n_jobs": run.jobs, "engine": run.engine, "checkpoint": run.resume}

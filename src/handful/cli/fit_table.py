@@ -39,6 +39,7 @@ from handful.cli.options import (
     unlabeled_rows_option,
 )
 from handful.cli.outputs import check_outputs, model_path
+from handful.cli.witnesses import also_option, as_witnesses, check_alone, fit_also, witness_facts
 from handful.errors import HandfulError, counted
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ def search_status() -> Iterator[Callable[[Snapshot], None]]:
 @click.option("--method", default="auto", show_default=True, help="Method, sklearn.svm:SVC, or auto to search for one.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Parameter of the method. Repeatable.")
 @click.option("--class-priors", type=Priors(), help="True class frequencies, if known, such as no=0.9,yes=0.1.")
+@also_option
 @search_options
 @reading_options
 @unlabeled_rows_option
@@ -246,8 +248,15 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     _check_options(ctx, method, params)
     where = model_path(run, data)
     check_outputs(where, inputs=[data], force=run.force)
+    also = given["also"] or ()
+    if also:
+        check_alone(ctx)
+        reading = as_witnesses(reading, also)
     problem = read_labeled_table(data, given["target"], reading, max_unlabeled=given["unlabeled_rows"], seed=run.seed)
-    model, interrupted = _fit(problem, method, params, given, run)
+    if also:
+        model, interrupted = fit_also(problem, also, given["text"], run), False
+    else:
+        model, interrupted = _fit(problem, method, params, given, run)
     model.training_ |= {
         "data": data.name,
         "target": given["target"],
@@ -262,7 +271,7 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     _suggest_priors(model, problem)
     facts = _facts(model, where, model.training_.get("estimate"))
     if run.as_json:
-        emit_json(facts)
+        emit_json({**facts, **(witness_facts(model) if also else {})})
     else:
         _show(facts, model, data, given["target"])
     if interrupted:

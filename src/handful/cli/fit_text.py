@@ -321,7 +321,7 @@ def fit_parser_command(
     """
     from handful.data.tagged import read_treebank
     from handful.data.word_lists import read_clusters
-    from handful.parsing.templates import choose_columns
+    from handful.parsing.inputs import choose_columns
 
     where = model_path(run, data)
     check_outputs(where, inputs=[data, dev, clusters, run.resume], force=run.force)

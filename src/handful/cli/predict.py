@@ -498,7 +498,7 @@ def _check_use(run: Run, models: tuple[Path, ...], data: Path, column: str, conf
 def _kind_of(model: Any) -> str:
     """Return what a model takes: tables, sentences, contexts, trees or others."""
     spec = spec_of(type(model))
-    inner = {"table-model": "tables", "senses": "contexts"}
+    inner = {"table-model": "tables", "condensed-rows": "tables", "senses": "contexts"}
     return "others" if spec is None else inner.get(spec.name, spec.task)
 
 

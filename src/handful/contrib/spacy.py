@@ -29,13 +29,13 @@ class HandfulComponent:
     Parameters
     ----------
     model : str or list of str
-        Model files of 'handful fit': taggers, and at the end perhaps a parser.
+        Model files of 'handful fit': taggers, and optionally a parser at the end.
 
     Notes
     -----
-    Sentences are those of the document; where it has none, they are found as `handful.data.text` does. Tags of spans
+    Sentences are those of the document; a document without any is split as `handful.data.text` does. Tags of spans
     (``B-X``, ``I-X``, ``O``) become ``doc.ents``, tags of a tagger for ``upos`` become ``token.pos_``, others ``token.tag_``;
-    a tagger that reads a column ``upos``, ``xpos`` or ``pos`` gets the tags that are there.
+    a tagger that reads a column ``upos``, ``xpos`` or ``pos`` gets the tags of the document.
     """
 
     def __init__(self, model: str | list[str]) -> None:
@@ -84,12 +84,12 @@ class HandfulComponent:
         for words, tree in parts:
             for name in self.pipeline.columns:
                 tags = tree.sentence[name]
-                marked = _entities(doc, words, tags) if name not in ("upos", "xpos", "pos") else None
-                if marked is None:
+                entities_of_name = _entities(doc, words, tags) if name not in ("upos", "xpos", "pos") else None
+                if entities_of_name is None:
                     _set_tags(words, tags, coarse=name == "upos")
                 else:
                     has_spans = True
-                    entities += marked
+                    entities += entities_of_name
         if has_spans:
             doc.set_ents(entities, default="outside")
         if self.pipeline.parser is not None:
@@ -97,16 +97,16 @@ class HandfulComponent:
 
 
 def _entities(doc: Doc, words: list[Any], tags: tuple[str, ...]) -> list[Span] | None:
-    """Return the spans that tags tell of; None if they are no tags of spans."""
+    """Return the entities of tags; None if they are no tags of spans."""
     from spacy.tokens import Span
 
     if not all(tag == "O" or tag[1:2] == "-" for tag in tags):
         return None
     try:
-        told = spans(tags)
+        labeled = spans(tags)
     except DataError:
         return None
-    return [Span(doc, words[span.start].i, words[span.end - 1].i + 1, label=span.type) for span in told]
+    return [Span(doc, words[span.start].i, words[span.end - 1].i + 1, label=span.type) for span in labeled]
 
 
 def _set_tags(words: list[Any], tags: tuple[str, ...], *, coarse: bool) -> None:

@@ -3,77 +3,39 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NoReturn
 
 from handful.data.files import MAX_LINES, FilePath, as_source, read_lines, refuse_mark, shown, write_text_file
 from handful.data.formats import Format, Head
 from handful.data.records import Sentence, Tree
-from handful.errors import DataError, FormatError, ParameterError
-
-_LIMIT = 2**17
-
-
-class Sharing:
-    """Replaces strings by equal ones that were met before; forgets all of them when they become too many.
-
-    Examples
-    --------
-    >>> share = Sharing()
-    >>> first, second = share(["".join("ab"), "".join("ab")])
-    >>> first is second, "ab" in share
-    (True, True)
-    """
-
-    def __init__(self) -> None:
-        self._known: dict[str, str] = {}
-
-    def __call__(self, strings: Iterable[str]) -> tuple[str, ...]:
-        """Return the strings as a tuple, each as the copy that was met first."""
-        known = self._known
-        if len(known) > _LIMIT:
-            known.clear()
-        strings = tuple(strings)
-        return tuple(map(known.setdefault, strings, strings))
-
-    def __contains__(self, string: str) -> bool:
-        return string in self._known
-
+from handful.errors import DataError, FormatError, ParameterError, counted
 
 COLUMNS_HEADER = "# global.columns ="
-"""How a first line starts that names the columns, as in CoNLL-U Plus."""
+"""Start of a first line that names the columns, as in CoNLL-U Plus."""
 
 IN_DOUBT = "# in doubt:"
-"""How a line starts that tells a person what to look at in the sentence below; no reader keeps it."""
+"""Start of a line on what to check in the sentence below; no reader keeps it."""
 
 NOT_TAGS = ("start", "end", "confidence", "given")
-"""Columns that `handful predict` writes beside the tags it found."""
-
-_USUAL = {
-    0: (),
-    1: ("token",),
-    2: ("token", "tag"),
-    3: ("token", "pos", "tag"),
-    4: ("token", "pos", "chunk", "tag"),
-}
+"""Columns that `handful predict` writes next to the predicted tags."""
 
 
 def guess_columns(path: FilePath) -> tuple[str, ...]:
-    r"""Return names for the columns of a file: those that its first line tells, else by their number.
+    r"""Return names for the columns of a file: those of its first line, else names by their number.
 
     Parameters
     ----------
     path : path-like
-        One token a line, columns between tabs or blanks.
+        One token a line, with tabs or spaces between columns.
 
     Returns
     -------
     tuple of str
-        The names: token first, tag last, between them pos and chunk, or ``column2``, ``column3`` and so on where there
-        are more than four. A first line such as ``# global.columns = FORM TAG`` (as in CoNLL-U Plus) names them itself.
-        Empty if the file has no token.
+        The token first, the tag last. Between them are ``pos`` and ``chunk``, or ``column2``, ``column3`` and so on if
+        there are more than four columns. Empty if the file has no token.
 
     Examples
     --------
@@ -90,34 +52,14 @@ def guess_columns(path: FilePath) -> tuple[str, ...]:
     named = named_columns(source)
     if named:
         return named
-    for line in Head.of(source).lines:
-        if line.strip() and not line.startswith(("-DOCSTART-", "# ")):
-            n = len(cells_of(line))
-            return _USUAL.get(n) or ("token", *(f"column{number}" for number in range(2, n)), "tag")
-    return ()
+    lines = (line for line in Head.of(source).lines if line.strip() and not line.startswith(("-DOCSTART-", "# ")))
+    n = len(cells_of(next(lines, "")))
+    usual = {1: ("token",), 2: ("token", "tag"), 3: ("token", "pos", "tag"), 4: ("token", "pos", "chunk", "tag")}
+    return usual.get(n) or (() if n == 0 else ("token", *(f"column{number}" for number in range(2, n)), "tag"))
 
 
 def named_columns(path: FilePath) -> tuple[str, ...]:
-    r"""Return the names that the first line of a file gives to its columns.
-
-    Parameters
-    ----------
-    path : path-like
-        One token a line, columns between tabs or blanks.
-
-    Returns
-    -------
-    tuple of str
-        In lower case, ``form`` as ``token``; empty where the first line names nothing.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.tsv"
-    >>> _ = target.write_text("# global.columns = TOKEN TAG CONFIDENCE\nRome\tNNP\t0.98\n\n")
-    >>> named_columns(target)
-    ('token', 'tag', 'confidence')
-    """
+    """Return the names in the first line of a file, lower-cased and ``form`` as ``token``; see `guess_columns`."""
     first = next(iter(Head.of(as_source(path)).lines), "")
     if not first.startswith(COLUMNS_HEADER):
         return ()
@@ -137,17 +79,7 @@ def columns_header(names: Iterable[str]) -> str:
 
 
 def cells_of(line: str) -> list[str]:
-    r"""Cut a line into cells: at tabs if it has one, else at runs of blanks and nowhere else.
-
-    Parameters
-    ----------
-    line : str
-        A line of a file of columns.
-
-    Returns
-    -------
-    list of str
-        The cells.
+    r"""Split a line into cells: at tabs if it has one, else at runs of spaces and nowhere else.
 
     Examples
     --------
@@ -157,53 +89,51 @@ def cells_of(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else [cell for cell in line.split(" ") if cell]
 
 
+def share(strings: Iterable[str]) -> tuple[str, ...]:
+    """Return strings as a tuple; equal strings are one object, which keeps large corpora small."""
+    return tuple(map(sys.intern, strings))
+
+
 _DOCUMENT = "-DOCSTART-"
-_BLANKS = " \t"
-# A carriage return before the line end would be read as part of it, and NUL marks a binary file.
-_IN_NO_CELL = re.compile("[\t\n\r\0]")
-_IN_NO_WORD = re.compile("[ \t\n\r\0]")
+_SPACES = " \t"
+# A carriage return before the line end would be read as part of it; NUL occurs in binary files only.
+_IN_NO_CELL = re.compile("[\t\n\r\0]|^$")
+_IN_NO_ROW = re.compile("[\t\n\r\0]|^ *$")  # a line of spaces alone would be read as the end of the sentence
+_IN_NO_WORD = re.compile("[ \t\n\r\0]|^$")
 _SUSPECTS = frozenset({"", " ", "\t", "-", "#"})  # a line that starts otherwise is a token
 
 
 def read_conll(
-    path: FilePath,
-    columns: Sequence[str] = ("token", "pos", "chunk", "ner"),
-    *,
-    separator: str | None = None,
-    comments: bool = False,
+    path: FilePath, columns: Sequence[str] = ("token", "pos", "chunk", "ner"), *, comments: bool = False
 ) -> Iterator[Sentence]:
     r"""Read sentences from a file of columns, one at a time.
 
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
     columns : sequence of str
         Name of each column, left to right. One is ``"token"``; ``"_"`` skips a column.
-    separator : {"\t", " "} or None
-        What stands between columns. None: a tab if the first token line has one, else blanks.
     comments : bool, default=False
         Whether lines that start with ``#`` before the first token of a sentence are comments. Off by default, since
-        ``#`` is also a token; a first line that names the columns (``# global.columns = FORM TAG``) is one in any case, and
-        what 'handful doubt' tells of a sentence (``# in doubt: ...``) is left out.
+        ``#`` is also a token. A first line that names the columns (``# global.columns = FORM TAG``) is always one.
 
     Yields
     ------
     Sentence
-        Its `comments` hold the lines before it that are no tokens: comments, document marks (``-DOCSTART-``) and
-        blank lines beyond the one that ends a sentence. `write_conll` writes them back in place.
+        Its `comments` hold the lines before it that are no tokens: comments, document lines (``-DOCSTART-``) and
+        extra blank lines. `write_conll` writes them back in place.
 
     Raises
     ------
     FormatError
-        ``path:line: expected 4 columns (token, pos, chunk, ner), got 3``; if there is no sentence at all; or if
-        document marks or comments are left over at the end of the file, since there is no sentence to keep them.
+        ``path:line: expected 4 columns (token, pos, chunk, ner), got 3``; also if there is no sentence at all, or if
+        document lines or comments are left over at the end of the file.
 
     Notes
     -----
-    With blanks, runs of blanks and tabs count as one separator; with a tab, cells may hold blanks but not be empty.
-    Writing what was read gives the same bytes when the file has single separators, ``\n`` line ends, one blank line
-    after the last sentence and no skipped column. Equal strings are shared, which keeps records small.
+    Tabs separate columns if the first token line has one, else spaces. With spaces, a run of spaces and tabs is one
+    separator. With tabs, cells may hold spaces but not be empty.
 
     Examples
     --------
@@ -213,153 +143,128 @@ def read_conll(
     >>> [(s.tokens, s["pos"]) for s in read_conll(target, ("token", "pos"))]
     [(('Rome', 'fell'), ('NNP', 'VBD'))]
     """
-    names, place = _check_layout("read_conll", columns)
-    if separator not in (None, "\t", " "):
-        raise ParameterError(f"read_conll: separator must be a tab, a blank or None, got {shown(separator)}.")
-    return _sentences(path, _Cutter(path, names, place, separator), comments)
+    return _sentences(path, _checked_names("read_conll", columns), comments)
 
 
-def _sentences(path: FilePath, cut: _Cutter, comments: bool) -> Iterator[Sentence]:
-    has_any = False
+def _sentences(path: FilePath, names: tuple[str, ...], comments: bool) -> Iterator[Sentence]:
+    separator = None
     for last, before, lines in _blocks(path, comments):
         if lines:
-            has_any = True
-            yield cut(last - len(lines) + 1, before, lines)
-        elif not has_any:
+            separator = separator or ("\t" if "\t" in lines[0] else " ")
+            cells = _cells(path, last - len(lines) + 1, lines, names, separator)
+            columns = dict(zip(names, map(share, cells), strict=True))
+            tokens = columns.pop("token")
+            columns.pop("_", None)
+            yield Sentence(tokens, columns, tuple(before))
+        elif separator is None:
             raise FormatError(path, None, "expected sentences, one token a line, got none.")
         elif any(before):
             raise FormatError(
-                path, last, "expected tokens after the document mark or comment, got the end of the file."
+                path, last, "expected tokens after the document or comment line, got the end of the file."
             )
 
 
 def _blocks(path: FilePath, comments: bool) -> Iterator[tuple[int, list[str], list[str]]]:
     """Yield for each sentence the number of its last line, the lines before it and those of its tokens.
 
-    The last block has what stands after the last sentence, and no tokens unless the file ends with one.
+    The last block has what comes after the last sentence, and no tokens unless the file ends with one.
     """
     before: list[str] = []
     lines: list[str] = []
-    number, suspects = 0, _SUSPECTS
+    number = 0
     for number, line in read_lines(path):
         if line.startswith(IN_DOUBT):
             continue
-        if line[:1] not in suspects or _is_token(number, line, comments and not lines):
+        if line[:1] not in _SUSPECTS or _is_token(number, line, comments and not lines):
             lines.append(line)
             if len(lines) > MAX_LINES:
                 raise FormatError(path, number, f"expected a blank line after at most {MAX_LINES:,} tokens, got none.")
             continue
-        is_blank = not line.strip(_BLANKS)
+        text = line.strip(_SPACES)
         if lines:
             yield number - 1, before, lines
             before, lines = [], []
-            if is_blank:
+            if not text:
                 continue
-        before.append("" if is_blank else line)
+        before.append(line if text else "")
         if len(before) > MAX_LINES:
             raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
     yield number, before, lines
 
 
 def _is_token(number: int, line: str, may_be_comment: bool) -> bool:
-    if not line.strip(_BLANKS) or _is_document_mark(line):
+    if not line.strip(_SPACES) or _is_document_line(line):
         return False
     return not (may_be_comment and line[0] == "#") and not (number == 1 and line.startswith(COLUMNS_HEADER))
 
 
-class _Cutter:
-    """Cuts lines of tokens into columns; the first line of all tells the separator, if none is given."""
-
-    def __init__(self, path: FilePath, names: tuple[str, ...], place: int, separator: str | None) -> None:
-        self._path, self._names, self._place, self._separator = path, names, place, separator
-        self._kept = [(name, index) for index, name in enumerate(names) if index != place and name != "_"]
-        self._share = Sharing()
-
-    def __call__(self, first: int, before: list[str], lines: list[str]) -> Sentence:
-        if self._separator is None:
-            self._separator = "\t" if "\t" in lines[0] else " "
-        if self._separator == " ":
-            lines = [line.replace("\t", " ") for line in lines]
-        rows = [line.split(self._separator) for line in lines]
-        try:
-            cells = tuple(zip(*rows, strict=True))
-        except ValueError:
-            cells = ()
-        if len(cells) != len(self._names):
-            cells = _mended(self._path, first, rows, self._names, self._separator)
-        tokens = self._share(cells[self._place])
-        others = {name: self._share(cells[index]) for name, index in self._kept}
-        if "" in self._share:
-            _mended(self._path, first, rows, self._names, self._separator)
-        return Sentence(tokens, others, tuple(before))
-
-
-def _is_document_mark(line: str) -> bool:
+def _is_document_line(line: str) -> bool:
     return line.startswith(_DOCUMENT) and line[len(_DOCUMENT) :][:1] in ("", " ", "\t")
 
 
-def _mended(
-    path: FilePath, first: int, rows: list[list[str]], names: tuple[str, ...], separator: str
-) -> tuple[tuple[str, ...], ...]:
-    """Columns of a sentence whose rows did not fit at once: runs of blanks are joined, the rest is an error."""
-    mended = []
-    for number, cells in enumerate(rows, first):
-        if separator == " ":
-            cells = [cell for cell in cells if cell]
-        if len(cells) != len(names):
-            raise FormatError(path, number, f"expected {_count(names)}, got {len(cells)}.")
-        empty = next((name for name, cell in zip(names, cells, strict=True) if not cell and name != "_"), None)
-        if empty is not None:
-            raise FormatError(path, number, f"expected {_count(names)}, got nothing in column {shown(empty)}.")
-        mended.append(cells)
-    return tuple(zip(*mended, strict=True))
+def _cells(
+    path: FilePath, first: int, lines: list[str], names: tuple[str, ...], separator: str
+) -> list[tuple[str, ...]]:
+    """Return the columns of a sentence."""
+    if separator == " ":
+        rows = [line.replace("\t", " ").split(" ") for line in lines]
+        rows = [list(filter(None, row)) for row in rows]
+    else:
+        rows = [line.split(separator) for line in lines]
+    for number, row in enumerate(rows, first):
+        if len(row) != len(names) or "" in row:
+            _check_row(path, number, row, names)
+    return list(zip(*rows, strict=True))
+
+
+def _check_row(path: FilePath, number: int, row: list[str], names: tuple[str, ...]) -> None:
+    if len(row) != len(names):
+        raise FormatError(path, number, f"expected {_count(names)}, got {len(row)}.")
+    for name, cell in zip(names, row, strict=True):
+        if not cell and name != "_":
+            raise FormatError(path, number, f"expected {_count(names)}, got nothing in column {shown(name)}.")
 
 
 def _count(names: tuple[str, ...]) -> str:
-    return f"{len(names)} column{'s' if len(names) > 1 else ''} ({', '.join(names)})"
+    return f"{counted(len(names), 'column')} ({', '.join(names)})"
 
 
-def _check_layout(who: str, columns: Sequence[str]) -> tuple[tuple[str, ...], int]:
+def _checked_names(caller: str, columns: Sequence[str]) -> tuple[str, ...]:
     names = tuple(columns)
     if isinstance(columns, str) or not all(isinstance(name, str) and name for name in names):
-        raise ParameterError(f"{who}: columns must be a list of names, got {shown(columns)}.")
+        raise ParameterError(f"{caller}: columns must be a list of names, got {shown(columns)}.")
     named = [name for name in names if name != "_"]
     if len(set(named)) != len(named):
-        raise ParameterError(f"{who}: the names of columns must differ, got {', '.join(named)}.")
+        raise ParameterError(f"{caller}: the names of columns must differ, got {', '.join(named)}.")
     if "token" not in names:
-        raise ParameterError(f"{who}: one of the columns must be named 'token', got {', '.join(names) or 'none'}.")
-    return names, names.index("token")
+        raise ParameterError(f"{caller}: one of the columns must be named 'token', got {', '.join(names) or 'none'}.")
+    return names
 
 
 def write_conll(
     path: FilePath,
     sentences: Iterable[Sentence],
     columns: Sequence[str] = ("token", "pos", "chunk", "ner"),
-    separator: str = "\t",
     line_end: str = "\n",
 ) -> None:
-    r"""Write sentences as columns; the file appears only when all of them are written.
+    r"""Write sentences as columns with tabs; the file appears only when all of them are written.
 
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     sentences : iterable of Sentence
-        Each has all the `columns`. Their `comments` are written before them: blank lines, document marks, and lines
+        Each has all the `columns`. Their `comments` are written before them: blank lines, document lines, and lines
         that start with ``#``, which are read back with ``comments=True``.
     columns : sequence of str
-        Name of each column, left to right; ``"token"`` stands for the tokens.
-    separator : {"\t", " "}
-        What to put between columns.
+        Name of each column, left to right; ``"token"`` is that of the tokens.
     line_end : {"\n", "\r\n"}
-        What ends a line.
+        End of each line.
 
     Raises
     ------
     DataError
-        If there is no sentence, or one has no tokens, lacks a column, or would be read back as something else: a cell
-        is no string, is empty or holds the separator (in a single column a blank) or a line end; a line would be
-        a document mark or a comment; a comment is none.
+        If there is no sentence, or one has no tokens, lacks a column, or would be read back as something else.
 
     Examples
     --------
@@ -369,65 +274,60 @@ def write_conll(
     >>> target.read_text()
     'Rome\tNNP\nfell\tVBD\n\n'
     """
-    names, _ = _check_layout("write_conll", columns)
+    names = _checked_names("write_conll", columns)
     if "_" in names:
         raise ParameterError("write_conll: every column must have a name, got '_'.")
-    if separator not in ("\t", " "):
-        raise ParameterError(f"write_conll: separator must be a tab or a blank, got {shown(separator)}.")
-    n_comments = n_hashes = index = 0
+    has_comments = has_hashes = False
+    index = 0
     with write_text_file(path, line_end) as file:
         for index, sentence in enumerate(sentences, start=1):
-            who = f"write_conll: sentence {index}"
-            lines = _checked_lines(who, sentence, names, separator)
-            n_comments += any(line[:1] == "#" and not line.startswith(IN_DOUBT) for line in sentence.comments)
-            n_hashes += lines[0][0] == "#"
-            if n_comments and n_hashes:
+            place = f"write_conll: sentence {index}"
+            lines = _checked_lines(place, sentence, names)
+            has_comments |= any(line[:1] == "#" and not line.startswith(IN_DOUBT) for line in sentence.comments)
+            has_hashes |= lines[0][0] == "#"
+            if has_comments and has_hashes:
                 raise DataError(
-                    f"{who}: where sentences have comments, none may start with the token #, which would be read as one."
+                    f"{place}: where sentences have comments, none may start with the token #, which would be read as one."
                 )
             lines = [*sentence.comments, *lines]
             if index == 1:
                 refuse_mark("write_conll", lines[0])
-            file.write("\n".join(lines))
-            file.write("\n\n")
+            file.write("\n".join(lines) + "\n\n")
         if not index:
             raise DataError("write_conll: there must be a sentence, got none.")
 
 
-def _checked_lines(who: str, sentence: Sentence, names: tuple[str, ...], separator: str) -> list[str]:
+def _checked_lines(place: str, sentence: Sentence, names: tuple[str, ...]) -> list[str]:
     if not isinstance(sentence, Sentence):
-        raise DataError(f"{who} must be a Sentence, got {shown(sentence)}.")
+        raise DataError(f"{place} must be a Sentence, got {shown(sentence)}.")
     if not len(sentence):
-        raise DataError(f"{who} must have tokens, got none.")
+        raise DataError(f"{place} must have tokens, got none.")
     cells = [sentence.tokens if name == "token" else sentence[name] for name in names]
-    forbidden = _IN_NO_CELL if separator == "\t" and len(names) > 1 else _IN_NO_WORD
     for name, column in zip(names, cells, strict=True):
-        _check_column(who, name, column, forbidden)
-    lines = list(map(separator.join, zip(*cells, strict=True)))
-    if any(map(_is_document_mark, lines)):
-        raise DataError(f"{who}: a line must not start with {_DOCUMENT}, which marks a document.")
-    for line in sentence.comments:
-        _check_comment(who, line)
+        _check_cells(f"{place}: a cell of column {shown(name)}", column, _IN_NO_ROW if len(names) > 1 else _IN_NO_WORD)
+    lines = list(map("\t".join, zip(*cells, strict=True)))
+    if any(map(_is_document_line, lines)):
+        raise DataError(f"{place}: a line must not start with {_DOCUMENT}, which begins a document.")
+    _check_comments(place, sentence.comments, documents=True)
     return lines
 
 
-def _check_column(who: str, name: str, column: tuple[str, ...], forbidden: re.Pattern[str]) -> None:
+def _check_cells(what: str, column: tuple[str, ...], forbidden: re.Pattern[str]) -> None:
     for cell in column:
         if not isinstance(cell, str):
-            raise DataError(f"{who}: a cell of column {shown(name)} must be a string, got {shown(cell)}.")
-        # A line of blanks alone would be read as the end of the sentence.
-        if not cell.strip(" ") or forbidden.search(cell):
-            raise DataError(
-                f"{who}: a cell of column {shown(name)} must be filled and hold no "
-                f"{'blank' if ' ' in forbidden.pattern else 'tab'} or line end, got {shown(cell)}."
-            )
+            raise DataError(f"{what} must be a string, got {shown(cell)}.")
+        if forbidden.search(cell):
+            separator = "space" if forbidden is _IN_NO_WORD else "tab"
+            raise DataError(f"{what} must be filled and hold no {separator} or line end, got {shown(cell)}.")
 
 
-def _check_comment(who: str, line: str) -> None:
-    if not isinstance(line, str) or set("\n\r\0") & set(line):
-        raise DataError(f"{who}: a comment must be one line, got {shown(line)}.")
-    if line and line[0] != "#" and not _is_document_mark(line):
-        raise DataError(f"{who}: a comment must start with #, or be blank or a {_DOCUMENT} line, got {shown(line)}.")
+def _check_comments(place: str, comments: Sequence[str], extras: Iterable[str] = (), documents: bool = False) -> None:
+    for line in (*comments, *extras):
+        if not isinstance(line, str) or set("\n\r\0") & set(line):
+            raise DataError(f"{place}: a comment or extra must be one line, got {shown(line)}.")
+    for line in comments:
+        if line and line[0] != "#" and not (documents and _is_document_line(line)):
+            raise DataError(f"{place}: a comment must start with #, got {shown(line)}.")
 
 
 def is_conll(head: Head) -> bool:
@@ -449,16 +349,12 @@ def _read(path: FilePath) -> Iterator[Sentence]:
     return read_conll(source, guess_columns(source))
 
 
-CONLL_FORMAT = Format("conll", "sentences", is_conll, _read, write_conll, (".tsv", ".conll", ".iob", ".bio"))
+CONLL_FORMAT = Format("conll", "sentences", is_conll, _read)
 
 
 _COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 _KEPT = (("lemma", 2), ("upos", 3), ("xpos", 4), ("feats", 5), ("deps", 8), ("misc", 9))
-_NUMBERS = {str(number): number for number in range(1000)}
-_NUMBER = re.compile("0|[1-9][0-9]{0,8}")
 _EXTRA = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})|(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
-_FORBIDDEN = re.compile("[\t\n\r\0]")
-_LINE_END = re.compile("[\n\r\0]")
 _ID = re.compile(r"[0-9]+([-.][0-9]+)?")
 
 
@@ -468,14 +364,14 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
 
     Yields
     ------
     Tree
         Its sentence has the columns ``lemma``, ``upos``, ``xpos``, ``feats``, ``deps``, ``misc`` and, as `comments`,
         the lines before it (with their ``#``; a blank line too many is ``""``). A head ``_`` is -1. Multiword ranges,
-        empty nodes and comments between words are `extras`, as they stand.
+        empty nodes and comments between words are `extras`, unchanged.
 
     Raises
     ------
@@ -486,7 +382,7 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
 
     Notes
     -----
-    Heads need not make a tree: a sentence without a root, with several roots or with a cycle is read as it stands, and
+    Heads need not make a tree: a sentence without a root, with several roots or with a cycle is read unchanged, and
     so are empty nodes whose decimals do not count up. Who needs a tree checks for one.
 
     `write_conllu` gives the same bytes back for every file with ``\n`` line ends and one blank line at its end.
@@ -499,93 +395,73 @@ def read_conllu(path: FilePath) -> Iterator[Tree]:
     >>> [(t.sentence.tokens, t.heads) for t in read_conllu(target)]
     [(('Rome', 'fell'), (2, 0))]
     """
-    share = Sharing()
-    block = _Block()
+    before: list[str] = []
+    lines: list[str] = []
     number = 0
     has_any = False
     for number, line in read_lines(path):
-        if max(len(block.before), len(block.rows), len(block.extras)) == MAX_LINES:
+        if max(len(before), len(lines)) == MAX_LINES:
             raise FormatError(path, number, f"expected a sentence of at most {MAX_LINES:,} lines, got a longer one.")
-        if line[:1].isdigit():
-            block.add_row(path, number, line)
-        elif line.strip(" \t"):
-            block.add_comment(path, number, line)
-        elif block.rows:
-            yield _tree(path, block, share)
-            block, has_any = _Block(), True
-        elif block.extras:
-            raise FormatError(path, number, "expected words in the sentence, got only ranges or empty nodes.")
+        text = line.strip(_SPACES)
+        if lines and not text:
+            yield _tree(path, number - len(lines), before, lines)
+            before, lines, has_any = [], [], True
+        elif lines or line[:1].isdigit():
+            lines.append(line)
+        elif text and line[0] != "#":
+            _refuse_columns(path, number, line)
         else:
-            block.before.append("")
-    if block.rows:
-        yield _tree(path, block, share)
-    elif any([*block.extras, *block.before]):
+            before.append(line if text else "")
+    if lines:
+        yield _tree(path, number - len(lines) + 1, before, lines)
+    elif any(before):
         raise FormatError(path, number, "expected words after the comments, got the end of the file.")
     elif not has_any:
         raise FormatError(path, None, "expected sentences in CoNLL-U, got only blank lines.")
 
 
-@dataclass(slots=True)
-class _Block:
-    """Lines of one sentence, as far as they are read."""
-
-    before: list[str] = field(default_factory=list)
-    rows: list[list[str]] = field(default_factory=list)
-    extras: list[tuple[int, str]] = field(default_factory=list)
-    first: int = 0  # line of the first row or extra
-    last_range: tuple[int, int] = (0, 0)  # last word and line of the multiword range read last
-
-    def add_comment(self, path: FilePath, number: int, line: str) -> None:
-        """Take a line that must be a comment."""
-        if line[0] != "#":
-            _refuse_columns(path, number, line, line.split("\t"))
-        if self.rows or self.extras:
-            self.extras.append((len(self.rows), line))
-        else:
-            self.before.append(line)
-
-    def add_row(self, path: FilePath, number: int, line: str) -> None:
-        """Take a line that starts with an id."""
-        rows = self.rows
-        if not rows and not self.extras:
-            self.first = number
+def _tree(path: FilePath, first: int, before: list[str], lines: list[str]) -> Tree:
+    """Return the tree of some lines; `first` is the number of the first one."""
+    rows: list[list[str]] = []
+    numbers: list[int] = []
+    extras: list[tuple[int, str]] = []
+    last_range = (0, 0)  # last word and line of the multiword range that was read last
+    for number, line in enumerate(lines, first):
         cells = line.split("\t")
-        if len(cells) != 10 or "" in cells:
-            _refuse_columns(path, number, line, cells)
+        if line[0] == "#":
+            extras.append((len(rows), line))
+            continue
+        if len(cells) != 10 or "" in cells or not line[0].isdigit():
+            _refuse_columns(path, number, line)
         if cells[0] == str(len(rows) + 1):
             rows.append(cells)
+            numbers.append(number)
         else:
-            self.last_range = _check_extra(path, number, cells[0], len(rows), self.last_range)
-            self.extras.append((len(rows), line))
+            last_range = _check_extra(path, number, cells[0], len(rows), last_range)
+            extras.append((len(rows), line))
+    if not rows:
+        message = "expected words in the sentence, got only ranges or empty nodes."
+        raise FormatError(path, first + len(lines), message)
+    end, number = last_range
+    if end > len(rows):
+        message = f"expected a range within the sentence (1 to {len(rows)}), got one up to {end}."
+        raise FormatError(path, number, message)
+    columns = list(map(share, zip(*rows, strict=True)))
+    sentence = Sentence(columns[1], {name: columns[index] for name, index in _KEPT}, tuple(before))
+    return Tree(sentence, _heads(path, numbers, columns[6]), columns[7], tuple(extras))
 
 
-def _tree(path: FilePath, block: _Block, share: Sharing) -> Tree:
-    n_words = len(block.rows)
-    end, number = block.last_range
-    if end > n_words:
-        raise FormatError(path, number, f"expected a range within the sentence (1 to {n_words}), got one up to {end}.")
-    columns = tuple(map(share, zip(*block.rows, strict=True)))
-    heads = []
-    for word, text in enumerate(columns[6], start=1):
-        head = _NUMBERS.get(text)
-        if head is None:
-            head = _rare_head(text)
-        if head < -1 or head > n_words or head == word:
+def _heads(path: FilePath, numbers: list[int], texts: tuple[str, ...]) -> tuple[int, ...]:
+    known = {"_": -1} | {str(head): head for head in range(len(texts) + 1)}
+    heads = tuple(known.get(text, -2) for text in texts)
+    for word, (number, head) in enumerate(zip(numbers, heads, strict=True), start=1):
+        if head == -2 or head == word:
             raise FormatError(
                 path,
-                block.first + word - 1 + sum(place < word for place, _ in block.extras),
-                f"expected as head another word of the sentence (1 to {n_words}), 0 or _, got {shown(text)}.",
+                number,
+                f"expected as head another word of the sentence (1 to {len(texts)}), 0 or _, got {shown(texts[word - 1])}.",
             )
-        heads.append(head)
-    sentence = Sentence(columns[1], {name: columns[index] for name, index in _KEPT}, tuple(block.before))
-    return Tree(sentence, tuple(heads), columns[7], tuple(block.extras))
-
-
-def _rare_head(text: str) -> int:
-    """Return a head that is no small number: -1 if it is not known, -2 if it is none."""
-    if text == "_":
-        return -1
-    return int(text) if _NUMBER.fullmatch(text) else -2
+    return heads
 
 
 def _check_extra(path: FilePath, number: int, text: str, n_words: int, last_range: tuple[int, int]) -> tuple[int, int]:
@@ -607,7 +483,8 @@ def _check_extra(path: FilePath, number: int, text: str, n_words: int, last_rang
     )
 
 
-def _refuse_columns(path: FilePath, number: int, line: str, cells: list[str]) -> NoReturn:
+def _refuse_columns(path: FilePath, number: int, line: str) -> NoReturn:
+    cells = line.split("\t")
     if len(cells) == 10 and "" in cells:
         raise FormatError(path, number, f"expected 10 filled columns, got nothing in {_COLUMNS[cells.index('')]!r}.")
     if len(cells) == 10:
@@ -622,7 +499,7 @@ def write_conllu(path: FilePath, trees: Iterable[Tree]) -> None:
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     trees : iterable of Tree
         A column of `read_conllu` that a sentence lacks is written as ``_``; columns of other names are not written.
 
@@ -647,20 +524,15 @@ def write_conllu(path: FilePath, trees: Iterable[Tree]) -> None:
             raise DataError("write_conllu: there must be a tree, got none.")
 
 
-def conllu_text(tree: Tree, who: str = "conllu_text") -> str:
-    r"""Return one tree as it stands in a CoNLL-U file, with the blank line after it.
+def conllu_text(tree: Tree, place: str = "conllu_text") -> str:
+    r"""Return one tree as CoNLL-U, with the blank line after it; see `write_conllu`.
 
     Parameters
     ----------
     tree : Tree
-        See `write_conllu`.
-    who : str
-        What to call it in messages.
-
-    Returns
-    -------
-    str
-        Its lines.
+        The tree.
+    place : str
+        Start of messages.
 
     Examples
     --------
@@ -668,48 +540,25 @@ def conllu_text(tree: Tree, who: str = "conllu_text") -> str:
     '1\tRome\t_\t_\t_\t_\t0\troot\t_\t_\n\n'
     """
     if not isinstance(tree, Tree):
-        raise DataError(f"{who} must be a Tree, got {shown(tree)}.")
+        raise DataError(f"{place} must be a Tree, got {shown(tree)}.")
     if not len(tree):
-        raise DataError(f"{who} must have words, got none.")
-    columns = _columns_of(tree)
-    for name, column in zip(_COLUMNS, columns, strict=True):
-        _check_cells(who, name, column)
-    _check_comments(who, tree)
-    lines = list(map("\t".join, zip(*columns, strict=True)))
-    for place, line in reversed(tree.extras):
-        lines.insert(place, line)
-    return "\n".join([*tree.sentence.comments, *lines]) + "\n\n"
-
-
-def _columns_of(tree: Tree) -> list[tuple[str, ...]]:
-    sentence, n_words = tree.sentence, len(tree)
-    unknown = ("_",) * n_words
+        raise DataError(f"{place} must have words, got none.")
+    sentence = tree.sentence
+    unknown = ("_",) * len(tree)
     columns: list[tuple[str, ...]] = [unknown] * 10
-    columns[0] = tuple(map(str, range(1, n_words + 1)))
+    columns[0] = tuple(map(str, range(1, len(tree) + 1)))
     columns[1] = sentence.tokens
     columns[6] = tuple("_" if head == -1 else str(head) for head in tree.heads)
     columns[7] = tree.labels
-    for name, place in _KEPT:
-        columns[place] = sentence.columns.get(name, unknown)
-    return columns
-
-
-def _check_cells(who: str, name: str, column: tuple[str, ...]) -> None:
-    for cell in column:
-        if not isinstance(cell, str):
-            raise DataError(f"{who}: {name} must be a string, got {shown(cell)}.")
-        if not cell or _FORBIDDEN.search(cell):
-            raise DataError(f"{who}: {name} must be filled and hold no tab or line end, got {shown(cell)}.")
-
-
-def _check_comments(who: str, tree: Tree) -> None:
-    comments = tree.sentence.comments
-    for line in (*comments, *(line for _, line in tree.extras)):
-        if not isinstance(line, str) or _LINE_END.search(line):
-            raise DataError(f"{who}: a comment or extra must be one line, got {shown(line)}.")
-    for line in comments:
-        if line and line[0] != "#":
-            raise DataError(f"{who}: a comment must start with #, got {shown(line)}.")
+    for name, index in _KEPT:
+        columns[index] = sentence.columns.get(name, unknown)
+    for name, column in zip(_COLUMNS, columns, strict=True):
+        _check_cells(f"{place}: {name}", column, _IN_NO_CELL)
+    _check_comments(place, sentence.comments, (line for _, line in tree.extras))
+    lines = list(map("\t".join, zip(*columns, strict=True)))
+    for index, line in reversed(tree.extras):
+        lines.insert(index, line)
+    return "\n".join([*sentence.comments, *lines]) + "\n\n"
 
 
 def is_conllu(head: Head) -> bool:
@@ -718,7 +567,7 @@ def is_conllu(head: Head) -> bool:
     return len(words) == 10 and _ID.fullmatch(words[0]) is not None
 
 
-CONLLU_FORMAT = Format("conllu", "trees", is_conllu, read_conllu, write_conllu, (".conllu",))
+CONLLU_FORMAT = Format("conllu", "trees", is_conllu, read_conllu)
 
 
 def read_conllu_plus(path: FilePath) -> Iterator[Sentence]:
@@ -743,39 +592,12 @@ def read_conllu_plus(path: FilePath) -> Iterator[Sentence]:
     [(('Rome', 'fell'), {'tag': ('B-LOC', 'O')})]
     """
     source = as_source(path)
-    head = Head.of(source)
-    if not is_conllu_plus(head):
+    if not is_conllu_plus(Head.of(source)):
         raise FormatError(path, 1, f"expected '{COLUMNS_HEADER} ... FORM ...', which names the columns.")
-    names = head.lines[0].removeprefix(COLUMNS_HEADER).lower().split()
-    layout = ["token" if name == "form" else "_" if name == "id" else name for name in names]
+    layout = ["_" if name == "id" else name for name in named_columns(source)]
     if any(layout.count(name) > 1 for name in layout if name != "_"):
         raise FormatError(path, 1, "expected columns of different names, got one twice.")
-    return read_conll(source, layout, separator="\t", comments=True)
-
-
-def write_conllu_plus(path: FilePath, sentences: Iterable[Sentence]) -> None:
-    """Write sentences with a first line that names their columns, which are those of the first sentence.
-
-    Parameters
-    ----------
-    path : path-like
-        Where the file goes.
-    sentences : iterable of Sentence
-        What to write; their comments are left out.
-    """
-    layout: list[str] = []
-
-    def headed() -> Iterator[Sentence]:
-        for number, sentence in enumerate(sentences):
-            if number == 0:
-                layout.extend(["token", *sentence.columns])
-            named = " ".join("FORM" if name == "token" else name.upper() for name in layout)
-            comments = (f"{COLUMNS_HEADER} {named}",) if number == 0 else ()
-            yield Sentence(sentence.tokens, sentence.columns, comments)
-
-    rows = headed()
-    first = next(rows, None)
-    write_conll(path, [first, *rows] if first is not None else [], layout or ["token"])
+    return read_conll(source, layout, comments=True)
 
 
 def is_conllu_plus(head: Head) -> bool:
@@ -785,6 +607,4 @@ def is_conllu_plus(head: Head) -> bool:
     return first.startswith(COLUMNS_HEADER) and "form" in names and tuple(names) != _COLUMNS
 
 
-CONLLU_PLUS_FORMAT = Format(
-    "conllu-plus", "sentences", is_conllu_plus, read_conllu_plus, write_conllu_plus, (".conllup",)
-)
+CONLLU_PLUS_FORMAT = Format("conllu-plus", "sentences", is_conllu_plus, read_conllu_plus)

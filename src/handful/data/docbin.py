@@ -32,14 +32,14 @@ def read_docbin(path: FilePath) -> Iterator[Sentence]:
     Parameters
     ----------
     path : path-like
-        What ``DocBin.to_disk`` of spaCy wrote.
+        A file of ``DocBin.to_disk`` of spaCy.
 
     Yields
     ------
     Sentence
-        With the columns ``start`` and ``end`` (places in ``doc.text``), ``upos`` and ``xpos`` where there are such tags, and
-        ``tag``: the entities (IOB2), or the fine tags, or the coarse ones, whichever some document has first; a document
-        that was never given such tags has no column of them. White space that spaCy counts as a token is left out.
+        With the columns ``start`` and ``end`` (places in ``doc.text``), and ``upos`` and ``xpos`` where they are set.
+        ``tag`` has the entities (IOB2), or the fine tags, or the coarse ones, whichever some document has first. A
+        document without such tags has no column of them. Tokens of whitespace are left out.
     """
     spacy = require("spacy", extra="spacy", why=_WHY)
     source = as_source(path)
@@ -48,29 +48,15 @@ def read_docbin(path: FilePath) -> Iterator[Sentence]:
         docs = list(spacy.tokens.DocBin().from_bytes(read_bounded(source)).get_docs(vocab))
     except Exception:  # spaCy raises whatever the part that stumbled raises
         raise FormatError(path, None, "expected documents of spaCy, got a damaged file. Write it again.") from None
-    # What the tags are is one question for the whole file: a document that lacks them is one that nobody has tagged.
-    tags = next(
-        (column for column in _ANNOTATIONS if any(doc.has_annotation(_ANNOTATIONS[column]) for doc in docs)), None
-    )
+    # One choice for the whole file: a document that lacks these annotations was never tagged.
+    annotated = (column for column, name in _ANNOTATIONS.items() if any(doc.has_annotation(name) for doc in docs))
+    tags = next(annotated, None)
     for doc in docs:
         yield from _doc_sentences(doc, tags)
 
 
 def _doc_sentences(doc: Any, tags: str | None) -> Iterator[Sentence]:
-    """Turn a document of spaCy into tagged sentences.
-
-    Parameters
-    ----------
-    doc : spacy.tokens.Doc
-        Any document. Its own sentences are taken, or, if it has none, text is cut as `handful.data.text` does.
-    tags : {"entity", "xpos", "upos"} or None
-        What the column ``tag`` is made from.
-
-    Yields
-    ------
-    Sentence
-        See `read_docbin`.
-    """
+    """Yield the sentences of a document, with a column ``tag`` from the annotation `tags`; see `read_docbin`."""
     cells = {"start": _CELLS["start"], "end": _CELLS["end"]}
     cells |= {column: _CELLS[column] for column in ("upos", "xpos") if doc.has_annotation(_ANNOTATIONS[column])}
     if tags is not None and doc.has_annotation(_ANNOTATIONS[tags]):
@@ -81,18 +67,15 @@ def _doc_sentences(doc: Any, tags: str | None) -> Iterator[Sentence]:
 
 
 def doc_words(doc: Any) -> Iterator[list[Any]]:
-    """Yield the tokens of each sentence of a document, without those that are white space."""
+    """Yield the tokens of each sentence of a document, without whitespace; see `into_sentences` if it has no sentences."""
+    words = [word for word in doc if not word.text.isspace()]
     if doc.has_annotation("SENT_START"):
-        parts = (list(filter(_is_no_space, part)) for part in doc.sents)
+        parts: Iterable[list[Any]] = ([word for word in part if not word.text.isspace()] for part in doc.sents)
     else:
-        at = {word.idx: word for word in filter(_is_no_space, doc)}
-        tokens = [Token(word.text, start, start + len(word)) for start, word in at.items()]
+        at = {word.idx: word for word in words}
+        tokens = [Token(word.text, word.idx, word.idx + len(word)) for word in words]
         parts = ([at[token.start] for token in part] for part in into_sentences(doc.text, tokens))
     yield from filter(None, parts)
-
-
-def _is_no_space(word: Any) -> bool:
-    return not word.text.isspace()
 
 
 def write_docbin(path: FilePath, sentences: Iterable[Sentence | Tree]) -> None:
@@ -101,11 +84,11 @@ def write_docbin(path: FilePath, sentences: Iterable[Sentence | Tree]) -> None:
     Parameters
     ----------
     path : path-like
-        Where the file goes.
+        The file.
     sentences : iterable of Sentence or of Tree
-        A column ``tag`` of spans becomes entities, another one fine tags, and so does ``xpos``; ``upos`` coarse ones. The tag
-        ``_`` is one that is not known. Text is as the columns ``start`` and ``end`` have it, else with blanks between tokens;
-        heads and their labels are kept where all are known.
+        A column ``tag`` of spans becomes entities, another one fine tags, and so does ``xpos``; ``upos`` becomes coarse
+        tags. The tag ``_`` is unknown. Heads and their labels are kept where all are known. The columns ``start`` and
+        ``end`` decide where spaces are.
     """
     spacy = require("spacy", extra="spacy", why=_WHY)
     vocab = spacy.vocab.Vocab()
@@ -117,42 +100,46 @@ def write_docbin(path: FilePath, sentences: Iterable[Sentence | Tree]) -> None:
 
 
 def _doc(vocab: Any, record: Sentence | Tree) -> Any:
-    from spacy.parts_of_speech import IDS
     from spacy.tokens import Doc
 
     sentence = record.sentence if isinstance(record, Tree) else record
+    places = places_of(sentence)
+    spaces = [end < start for (_, end), (start, _) in pairwise(places)] + [False] * bool(places)
+    annotation = _tags(sentence)
+    if isinstance(record, Tree) and -1 not in record.heads:
+        annotation["heads"] = [head - 1 if head else place for place, head in enumerate(record.heads)]
+        labeled = zip(record.heads, record.labels, strict=True)
+        annotation["deps"] = [label if head else "ROOT" for head, label in labeled]
+    return Doc(vocab, words=list(sentence.tokens), spaces=spaces, **annotation)
+
+
+def _tags(sentence: Sentence) -> dict[str, Any]:
+    """Return the annotation of tags for a document."""
+    from spacy.parts_of_speech import IDS
+
     columns = sentence.columns
-    given: dict[str, Any] = {"words": list(sentence.tokens), "spaces": _blanks(sentence)}
+    annotation: dict[str, Any] = {}
     if "xpos" in columns:
-        given["tags"] = _known(columns["xpos"])
+        annotation["tags"] = _known(columns["xpos"])
     if "upos" in columns:  # spaCy knows the tags of Universal Dependencies only
-        given["pos"] = [tag if tag in IDS else "" for tag in columns["upos"]]
+        annotation["pos"] = [tag if tag in IDS else "" for tag in columns["upos"]]
     if "tag" in columns:
         try:
-            told = to_iob2(["O" if tag == "_" else tag for tag in columns["tag"]])
-            given["ents"] = [None if tag == "_" else iob for tag, iob in zip(columns["tag"], told, strict=True)]
+            entities = to_iob2(["O" if tag == "_" else tag for tag in columns["tag"]])
+            annotation["ents"] = [
+                None if tag == "_" else iob for tag, iob in zip(columns["tag"], entities, strict=True)
+            ]
         except DataError:
-            given["tags"] = _known(columns["tag"])
-    if isinstance(record, Tree) and -1 not in record.heads:
-        given["heads"] = [head - 1 if head else place for place, head in enumerate(record.heads)]
-        given["deps"] = [
-            "ROOT" if head == 0 else label for head, label in zip(record.heads, record.labels, strict=True)
-        ]
-    return Doc(vocab, **given)
+            annotation["tags"] = _known(columns["tag"])
+    return annotation
 
 
 def _known(tags: tuple[str, ...]) -> list[str]:
     return ["" if tag == "_" else tag for tag in tags]
 
 
-def _blanks(sentence: Sentence) -> list[bool]:
-    """Tell for each token whether a blank stands behind it."""
-    places = places_of(sentence)
-    return [end < start for (_, end), (start, _) in pairwise(places)] + [False] * bool(places)
-
-
 def is_docbin(head: Head) -> bool:
-    """Tell packed bytes whose file has the name of spaCy."""
+    """Detect compressed bytes in a file with the suffix of spaCy."""
     return head.suffix == ".spacy" and head.data[:1] == b"x"
 
 

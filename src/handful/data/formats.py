@@ -11,26 +11,23 @@ from typing import Any, Literal, TypeAlias
 from handful.data.files import FilePath, Source, as_source, first_chunk, refuse_lone_returns
 from handful.errors import FormatError, ParameterError
 
-# Loaded on first use: a file of one format does not wait for the readers of all. The names stand in __init__.pyi.
-
-
 Yields: TypeAlias = Literal["table", "sentences", "trees", "occurrences", "text", "prototypes", "clusters"]
 
-_BLANKS = " \t"
+_SPACES = " \t"
 
 
 @dataclass(frozen=True)
 class Head:
-    r"""How a file starts, in the forms that tests of formats need.
+    r"""Start of a file, for the detection of formats.
 
     Parameters
     ----------
     data : bytes
-        The first 64 KiB, unpacked.
+        The first 64 KiB, decompressed.
     suffix : str
-        Ending of the name, in lower case; content tells more, so it only decides where content cannot.
+        Ending of the name, in lower case; it only decides where content cannot.
     is_whole : bool
-        Whether that is all.
+        Whether the file is no longer.
 
     Examples
     --------
@@ -49,7 +46,7 @@ class Head:
 
     @cached_property
     def text(self) -> str:
-        r"""The text, with ``\n`` line ends; what is not UTF-8 (or UTF-16 with its mark) shows as U+FFFD."""
+        r"""The text, with ``\n`` line ends; what is not UTF-8 (or UTF-16 with a byte order mark) becomes U+FFFD."""
         if self.data.startswith((b"\xff\xfe", b"\xfe\xff")):
             text = self.data[: len(self.data) // 2 * 2].decode("utf-16", errors="replace")
         else:
@@ -58,7 +55,7 @@ class Head:
 
     @cached_property
     def lines(self) -> tuple[str, ...]:
-        """All lines that are surely whole."""
+        """All complete lines."""
         lines = self.text.split("\n")
         if not lines[-1] or (len(lines) > 1 and not self.is_whole):
             lines.pop()
@@ -66,8 +63,8 @@ class Head:
 
     @cached_property
     def filled(self) -> tuple[str, ...]:
-        """Lines that hold more than blanks."""
-        return tuple(line for line in self.lines if line.strip(_BLANKS))
+        """Lines with more than whitespace."""
+        return tuple(line for line in self.lines if line.strip(_SPACES))
 
     @property
     def has_blank(self) -> bool:
@@ -76,7 +73,7 @@ class Head:
 
     @property
     def has_blank_inside(self) -> bool:
-        """Whether a blank line stands above a filled one."""
+        """Whether a blank line precedes a filled one."""
         return self.lines[: len(self.filled)] != self.filled
 
 
@@ -87,9 +84,9 @@ class Format:
     Parameters
     ----------
     name : str
-        What users call it.
+        Name for users.
     yields : {"table", "sentences", "trees", "occurrences", "text", "prototypes", "clusters"}
-        What `read` gives: ``table``, an iterator of polars frames of raw cells; ``sentences`` and ``text``, an iterator
+        Result of `read`: ``table``, an iterator of polars frames of raw cells; ``sentences`` and ``text``, an iterator
         of `Sentence` (with columns of tags, and without); ``trees``, of `Tree`; ``occurrences``, of `Occurrence`;
         ``clusters``, of `ClusterRow`; ``prototypes``, a mapping of labels to words.
     detect : callable
@@ -123,9 +120,9 @@ class Format:
             raise ParameterError(f"Format {self.name}: suffixes must start with a dot, got {self.suffixes}.")
 
 
-# The module of this package and the name of each format in it. The first that recognizes a file reads it, so what
-# is special stands above what is general. A new format joins by its line here: where it is, and what such files start
-# with (blanks aside) or their names end in, where that is sure; the module is only imported for files that fit.
+# The module of this package and the name of each format in it. The first that recognizes a file reads it, so special
+# formats precede general ones. A new format is added by a line here: its place, and the start of such files (after
+# whitespace) or the ending of their names, where that is sure. The module is only imported for files that fit.
 FORMATS: dict[tuple[str, str], tuple[str, ...]] = {
     ("tabular", "PARQUET_FORMAT"): ("PAR1", ".parquet"),
     ("tabular", "ARROW_FORMAT"): ("ARROW1", ".arrow", ".feather", ".ipc"),
@@ -175,7 +172,7 @@ def _format_in(place: tuple[str, str]) -> Format:
 
 
 def _candidates(head: Head) -> Iterator[Format]:
-    """Yield the formats that a file may be in, judged by its first sign and its name, in the order of trial."""
+    """Yield the formats that a file may have, by its first characters and its name, in the order of detection."""
     start = head.text.lstrip()
     for place, signs in FORMATS.items():
         if not signs or start.startswith(signs) or head.suffix in signs:
@@ -208,14 +205,14 @@ def format_named(name: str) -> Format:
 
 
 def format_for(path: FilePath, yields: Yields) -> Format:
-    """Return the format that the name of a file to be written asks for.
+    """Return the format for a file to be written, by the ending of its name.
 
     Parameters
     ----------
     path : path-like
         The name.
     yields : str
-        What is to be written.
+        Kind of records to write.
 
     Returns
     -------
@@ -244,12 +241,12 @@ def format_of(path: FilePath) -> Format:
     Parameters
     ----------
     path : path-like
-        The file, or a `Source`, which is then not opened again; gzip, bzip2 and xz are unpacked.
+        The file, or a `Source`, which is then not opened again; gzip, bzip2 and xz are decompressed.
 
     Returns
     -------
     Format
-        The first of `all_formats` that recognises it; plain text where no other does.
+        The first of `all_formats` that recognizes it; plain text where no other does.
 
     Raises
     ------
@@ -269,7 +266,7 @@ def format_of(path: FilePath) -> Format:
     head = Head.of(as_source(path))
     is_checked = False
     for format in _candidates(head):
-        # Formats of binary files stand first; what comes after them must be text.
+        # Formats of binary files come first; all others must be text.
         if format.is_text and not is_checked:
             _refuse_binary(path, head)
             is_checked = True

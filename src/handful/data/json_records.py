@@ -114,13 +114,6 @@ def first_object(head: Head) -> dict[str, Any]:
     return row if isinstance(row, dict) else {}
 
 
-def write_objects(path: FilePath, rows: Iterable[dict[str, Any]]) -> None:
-    """Write objects, one a line."""
-    with write_text_file(path) as file:
-        for row in rows:
-            file.write(json.dumps(row, ensure_ascii=False) + "\n")
-
-
 def text_of(path: FilePath, number: int | None, row: dict[str, Any], key: str = "text") -> str:
     """Return the text of an object, or refuse it."""
     text = row.get(key)
@@ -186,7 +179,7 @@ def _check_size(path: FilePath, number: int, n_chars: int, n_cells: int) -> None
 
 
 def add_object(path: FilePath, number: int | None, row: Any, columns: dict[str, list[Any]], n_rows: int) -> None:
-    """Add the values of an object to the columns, which hold so many rows already."""
+    """Add the values of an object to the columns, which hold `n_rows` rows."""
     if not isinstance(row, dict):
         raise FormatError(path, number, f"expected a JSON object on each line, got {shown(str(row))}.")
     for name, value in row.items():
@@ -221,7 +214,7 @@ def write_json_lines(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     frames : iterable of polars.DataFrame
         Rows.
 
@@ -283,7 +276,7 @@ def read_json_array(path: FilePath, *, bounded: bool = True) -> Iterator[pl.Data
 
 
 def _other(rows: Any) -> str:
-    """Say what stands where an object should."""
+    """Return the first value that is not an object, for a message."""
     other = next((row for row in rows if not isinstance(row, dict)), "") if isinstance(rows, list) else rows
     return shown(str(other))
 
@@ -294,7 +287,7 @@ def write_json_array(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     frames : iterable of polars.DataFrame
         Rows.
     """

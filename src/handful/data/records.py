@@ -26,7 +26,7 @@ class Sentence:
     columns : mapping of str to tuple of str
         Further columns, such as ``pos`` or ``ner``; each as long as `tokens`.
     comments : tuple of str
-        Lines that stood before the sentence in its file (comments, document marks), without the line end.
+        Lines before the sentence in its file (comments, starts of documents), without the line end.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Tree:
     labels : tuple of str
         Relation of each word to its head; ``"_"`` where unknown.
     extras : tuple of (int, str)
-        Lines that are no words (multiword ranges, empty nodes), each with the number of words that stand before it.
+        Lines that are no words (multiword ranges, empty nodes), each with the number of words before it.
 
     Examples
     --------
@@ -123,7 +123,7 @@ class Occurrence:
     Parameters
     ----------
     word : str
-        What the word is filed under, such as ``"art.n"``.
+        Base form of the word, with its part of speech: ``"art.n"``.
     id : str
         Name of the instance, unique in its file.
     tokens : tuple of str
@@ -135,7 +135,7 @@ class Occurrence:
     satellites : tuple of int
         Positions of further tokens that belong to the word (the particle of a phrasal verb).
     source : str
-        The document it was taken from, if the file tells.
+        The document that it is from, if the file has it.
 
     Examples
     --------
@@ -222,19 +222,19 @@ class Ragged:
 
 
 WHOLE = " (whole text)"
-"""How evidence ends that tells of a text, not of one of its words."""
+"""End of evidence on a whole text, not on one of its words."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that speaks for an answer, or against it.
+    """One reason for a prediction, or against it.
 
     Parameters
     ----------
     what : str
         A cell, a word, or an observation.
     weight : float
-        How much it speaks for the answer; below 0 against it.
+        Support for the prediction; below 0 against it.
     """
 
     what: str
@@ -243,7 +243,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class NearRow:
-    """A training row that decided, or took part in deciding.
+    """A training row with influence on a prediction.
 
     Parameters
     ----------
@@ -252,11 +252,11 @@ class NearRow:
     label : object
         Its label.
     distance : float
-        How far it is.
+        Distance to the row that is predicted.
     cells : mapping of str to value
-        What it holds, as far as the model kept it.
+        Its cells, as far as the model kept them.
     lineage : tuple of int
-        Rows that its label was passed on from, up to one whose label was given; empty for a given label.
+        Rows that its label was spread from, up to a labeled one; empty for a labeled row.
     """
 
     row: int | None
@@ -268,28 +268,28 @@ class NearRow:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a row, or a token, got its label.
+    """Reasons for the label of a row or a token.
 
     Parameters
     ----------
     label : object
-        The answer.
+        The prediction.
     confidence : float or None
-        How sure the model is.
+        Probability of the prediction.
     runner_up : object
-        The second best answer; None where the model tells none.
+        The second most probable label; None if the model has none.
     evidence : tuple of Evidence
-        What speaks for the answer rather than the runner-up, the strongest first.
+        Reasons for the prediction rather than the runner-up, the strongest first.
     how : str
-        What the weights of the evidence mean.
+        Meaning of the weights of the evidence.
     near : tuple of NearRow
-        Deciding rows, of models that vote by nearness.
+        Nearest training rows, of models that vote among neighbors.
     subject : str
-        What was asked about: a token of a sentence; empty for a row.
+        The token of a sentence that is explained; empty for a row.
     links : tuple of str
         Prototypes that the token is linked to.
     prototype_of : tuple of str
-        Labels that the token is itself a prototype of.
+        Labels that the token is a prototype of.
 
     Examples
     --------
@@ -309,7 +309,7 @@ class Explanation:
 
 
 def is_rising(numbers: np.ndarray, *, strictly: bool = True) -> bool:
-    """Tell whether each number is above the one before; neighbors are compared, since differences may wrap around.
+    """Return whether each number is above the one before; neighbors are compared, since differences may overflow.
 
     Examples
     --------

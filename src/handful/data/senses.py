@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.parsers import expat
 
-from handful.data.conll import Sharing
+from handful.data.conll import share
 from handful.data.csv import is_delimited, read_delimited
 from handful.data.files import MAX_LINE, FilePath, as_source, open_bytes, read_lines, shown
 from handful.data.formats import Format, Head, format_named, format_of
@@ -18,173 +18,36 @@ from handful.errors import FormatError, ParameterError
 if TYPE_CHECKING:
     from handful.data.text import Token
 
-_MAX_BYTES = 2**20
-_MAX_VALUE = 1000
-_DECLARATION = re.compile(r"<!ENTITY\s+(%\s+)?(\S+)\s*([^>\"']*)(\"[^\"]*\"|'[^']*')?", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_REFERENCE = re.compile(r"&#x([0-9A-Fa-f]{1,6});|&#([0-9]{1,7});|&(amp|lt|gt|quot|apos);|([&%][^\s&%;]*;|&)")
-_PREDEFINED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def read_entities(path: FilePath) -> dict[str, str]:
-    r"""Read the ``<!ENTITY name "text">`` declarations of a DTD file.
-
-    Parameters
-    ----------
-    path : path-like
-        The DTD, in UTF-8 or else Latin-1.
-
-    Returns
-    -------
-    dict of str to str
-        Text of each entity; the first declaration of a name counts.
-
-    Raises
-    ------
-    FormatError
-        If an entity is external, a parameter entity, refers to another entity or is longer than 1,000 characters:
-        only plain text is taken, so that nothing is fetched and nothing can grow.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.dtd"
-    >>> _ = target.write_text('<!-- quotes -->\n<!ENTITY bquo "[bquo]">\n<!ENTITY eacute "&#233;">')
-    >>> read_entities(target)
-    {'bquo': '[bquo]', 'eacute': 'é'}
-    """
-    with open_bytes(path) as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise FormatError(path, None, f"expected a DTD of at most {_MAX_BYTES:,} bytes, got more.")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    text = _without_comments(text)
-    entities: dict[str, str] = {}
-    for match in _DECLARATION.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        parameter, name, keyword, quoted = match.groups()
-        if parameter or keyword or not quoted or not _NAME.fullmatch(name):
-            raise FormatError(path, line, f"expected an entity of plain text, got {_short(match[0])}.")
-        value = _plain(path, line, name, quoted[1:-1])
-        if name not in _PREDEFINED:
-            entities.setdefault(name, value)
-    return entities
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments by blank lines, so that line numbers stay right; one without end goes to the end."""
-    kept, *rest = text.split("<!--")
-    for part in rest:
-        comment, end, after = part.partition("-->")
-        kept += "\n" * comment.count("\n") + after
-        if not end:
-            break
-    return kept
-
-
-def _plain(path: FilePath, line: int, name: str, value: str) -> str:
-    def character(match: re.Match[str]) -> str:
-        hexadecimal, decimal, predefined, other = match.groups()
-        if other:
-            raise FormatError(
-                path, line, f"expected plain text for entity {shown(name)}, got a reference to {shown(other)}."
-            )
-        if predefined:
-            return _PREDEFINED[predefined]
-        code = int(hexadecimal, 16) if hexadecimal else int(decimal)
-        return chr(code) if code <= 0x10FFFF else "\0"
-
-    value = _REFERENCE.sub(character, value)
-    if len(value) > _MAX_VALUE:
-        raise FormatError(path, line, f"expected at most {_MAX_VALUE:,} characters for entity {shown(name)}, got more.")
-    if _ILLEGAL.search(value):
-        raise FormatError(path, line, f"expected characters that XML allows in entity {shown(name)}, got others.")
-    return value
-
-
-def _short(text: str) -> str:
-    return repr(" ".join(text.split())[:60])
-
-
-def as_declarations(entities: dict[str, str]) -> bytes:
-    """Write a table of entities as declarations that an XML parser takes as plain text.
-
-    Parameters
-    ----------
-    entities : dict of str to str
-        As `read_entities` gives it.
-
-    Returns
-    -------
-    bytes
-        Declarations in UTF-8.
-
-    Examples
-    --------
-    >>> as_declarations({"bquo": "[<]"})
-    b'<!ENTITY bquo "[&#38;#60;]">'
-    """
-    # A value is read twice, when declared and when used: & and < must still be escaped after the first reading.
-    escapes = str.maketrans({"&": "&#38;#38;", "<": "&#38;#60;", '"': "&#34;", "%": "&#37;"})
-    return "\n".join(f'<!ENTITY {name} "{value.translate(escapes)}">' for name, value in entities.items()).encode()
-
-
+_MAX_DTD = 2**20
+_MAX_ENTITY = 1000
+_PREDEFINED = ("amp", "lt", "gt", "quot", "apos")
 _MAX_DEPTH = 100
 _MAX_NAMES = 200
+_CHUNK = 2**17
+_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|corpus|lexelt)")
 _INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 
 Split = Callable[[str], Iterable[str]]
 
 
-class SensevalParser:
-    """Collects occurrences while it is fed with XML.
+class _SensevalParser:
+    """Collects occurrences from XML that it is fed piece by piece.
 
-    Parameters
-    ----------
-    path : path-like
-        Name of the file, for messages and to find the DTD beside it.
-    answers : mapping of str to tuple of str
-        Senses that replace those of the file.
-    dtd : path-like or None
-        File that declares the entities.
-    split : callable
-        Cuts text into tokens.
-
-    Attributes
-    ----------
-    finished : list of Occurrence
-        Those read so far; whoever takes them clears the list.
-
-    Examples
-    --------
-    >>> parser = SensevalParser("a.xml", {}, None, str.split)
-    >>> parser.feed(b"<corpus><lexelt item='art.n'><instance id='art.1'><context>modern <head>art</head>")
-    >>> parser.feed(b"</context></instance>")
-    >>> [occurrence.id for occurrence in parser.finished]
-    ['art.1']
+    `finished` holds those read so far; the caller takes them and clears the list. See `read_senseval`.
     """
 
     def __init__(
         self, path: FilePath, answers: Mapping[str, tuple[str, ...]], dtd: FilePath | None, split: Split
     ) -> None:
-        self._path = path
-        self._answers = answers
-        self._dtd = dtd
-        self._split = split
-        self._share = Sharing()
+        self._path, self._answers, self._dtd, self._split = path, answers, dtd, split
         self.finished: list[Occurrence] = []
         self._names: set[str] = set()
         self._ids: set[str] = set()
-        self._depth = 0
+        self._depth = self._fed = 0
         self._word: str | None = None
         self._id: str | None = None
         self._source = ""
         self._in_context = False
-        self._fed = 0
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -203,14 +66,14 @@ class SensevalParser:
         self._text: list[str] = []
         self._size = 0
         self._tokens: list[str] = []
-        self._marked: list[int] = []
+        self._satellites: list[int] = []
         self._target: int | None = None
 
     def _fail(self, message: str) -> NoReturn:
         raise FormatError(self._path, self._parser.CurrentLineNumber, message)
 
     def feed(self, data: bytes, final: bool = False) -> None:
-        """Take in the next bytes; `final` says that there are no more."""
+        """Parse the next bytes; `final` if there are no more."""
         self._fed += len(data)
         try:
             self._parser.Parse(data, final)
@@ -239,19 +102,16 @@ class SensevalParser:
         # Nothing can be declared in the file, so the only thing that the parser can ask for is the DTD.
         dtd = self._dtd
         if dtd is None and system and system.lower().endswith(".dtd") and not set(system) & set("/\\:\0"):
-            beside = Path(self._path).parent / system
-            dtd = beside if beside.is_file() else None
+            neighbor = Path(self._path).parent / system
+            dtd = neighbor if neighbor.is_file() else None
         if dtd is not None:
-            declarations = self._parser.ExternalEntityParserCreate(context, "utf-8")
-            declarations.Parse(as_declarations(read_entities(dtd)), True)
+            _read_dtd(dtd, self._parser.ExternalEntityParserCreate(context, "utf-8"))
         return 1
 
     def _check_doctype(self, name: str, system: str | None, public: str | None, has_declarations: int) -> None:
         # Bombs of nested entities, external entities and huge default attributes all need declarations in the file.
         if has_declarations:
-            self._fail(
-                "expected no declarations in the file itself, got some. Declare entities in a DTD file beside it."
-            )
+            self._fail("expected no declarations in the file itself, got some. Declare entities in a DTD file.")
 
     def _refuse_entity(self, name: str, is_parameter: bool) -> None:
         if not is_parameter:
@@ -327,7 +187,7 @@ class SensevalParser:
             if name == "head" and self._target is None and begin < end:
                 self._target = begin
                 begin += 1
-            self._marked.extend(range(begin, end))
+            self._satellites.extend(range(begin, end))
         elif name == "context":
             self._cut()
             self._in_context = False
@@ -342,16 +202,40 @@ class SensevalParser:
         if self._target is None:
             self._fail(f"expected a word in <head> in the context of {self._id[:60]}, got none.")
         senses = self._answers.get(self._id, self._senses)
-        tokens = self._share(self._tokens)
+        tokens = share(self._tokens)
         self.finished.append(
-            Occurrence(self._word, self._id, tokens, self._target, tuple(senses), tuple(self._marked), self._source)
+            Occurrence(self._word, self._id, tokens, self._target, tuple(senses), tuple(self._satellites), self._source)
         )
         self._id = None
         self._clear()
 
 
-_CHUNK = 2**17
-_XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|corpus|lexelt)")
+def _read_dtd(path: FilePath, parser: Any) -> None:
+    """Declare the entities of a DTD, which must be plain text: so nothing is fetched, and nothing can grow."""
+    with open_bytes(path) as file:
+        data = file.read(_MAX_DTD + 1)
+    if len(data) > _MAX_DTD:
+        raise FormatError(path, None, f"expected a DTD of at most {_MAX_DTD:,} bytes, got more.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+
+    def check(name: str, is_parameter: bool, value: str | None, *_: Any) -> None:
+        if is_parameter or value is None or (set("&<%") & set(value) and name not in _PREDEFINED):
+            message = f"expected plain text for entity {shown(name)}, got a reference, markup or an external entity."
+            raise FormatError(path, parser.CurrentLineNumber, message)
+        if len(value) > _MAX_ENTITY:
+            message = f"expected at most {_MAX_ENTITY:,} characters for entity {shown(name)}, got more."
+            raise FormatError(path, parser.CurrentLineNumber, message)
+
+    parser.EntityDeclHandler = check
+    try:
+        # The text is decoded already; a declaration without an encoding would be an error in a DTD.
+        parser.Parse(re.sub(r"^\s*<\?xml[^>]*\?>", "", text).encode(), True)
+    except expat.ExpatError as error:
+        message = f"expected a well-formed DTD, got an error at column {error.offset + 1}: "
+        raise FormatError(path, error.lineno, f"{message}{expat.ErrorString(error.code)}.") from None
 
 
 def read_senseval(
@@ -366,21 +250,21 @@ def read_senseval(
     Parameters
     ----------
     path : path-like
-        The XML file; gzip, bzip2 and xz are unpacked.
+        The XML file; gzip, bzip2 and xz are decompressed.
     key : path-like, mapping or None
         Answer key (or what `read_key` made of it). Where it names an instance, it counts instead of the answers in
         the file.
     dtd : path-like or None
-        File that declares the entities. None: the ``.dtd`` file that the document names, if it lies in the same folder.
+        File that declares the entities. None: the ``.dtd`` file that the document names, if it is in the same folder.
     split : callable
-        Cuts text into tokens. The default cuts at white space. Text of the British National Corpus in Senseval-2 has
-        punctuation attached to words; pass a tokenizer to cut it off.
+        Splits text into tokens. The default splits at whitespace. Text of the British National Corpus in Senseval-2
+        has punctuation attached to words; pass a tokenizer to split it off.
 
     Yields
     ------
     Occurrence
         `target` is the first token of ``<head>``; further tokens of it, further heads and ``<sat>`` elements are the
-        `satellites`. The edges of these elements always part tokens. `senses` are as in the key, with the marks ``P``
+        `satellites`. The edges of these elements always separate tokens. `senses` are as in the key, with ``P``
         (proper name) and ``U`` (unassignable).
 
     Raises
@@ -404,7 +288,7 @@ def read_senseval(
     [('art.n', ('modern', 'art', '.'), 1, ('art%1:06:00::',))]
     """
     answers = key if isinstance(key, Mapping) else {} if key is None else read_key(key)
-    parser = SensevalParser(path, answers, dtd, split)
+    parser = _SensevalParser(path, answers, dtd, split)
     has_any = False
     for chunk in _chunks(path):
         parser.feed(chunk, final=not chunk)
@@ -483,7 +367,7 @@ def read_sense_map(path: FilePath) -> dict[str, str]:
     -------
     dict of str to str
         The coarse sense (the last parent on the line) of every sense that the file names; a sense without parent
-        stands for itself. A sense that is listed both with and without parent has the parent.
+        maps to itself. A sense that is listed both with and without parent has the parent.
 
     Raises
     ------
@@ -515,7 +399,7 @@ def read_sense_map(path: FilePath) -> dict[str, str]:
 
 
 def is_senseval(head: Head) -> bool:
-    """Tell whether a file starts like XML."""
+    """Detect XML by the start of a file."""
     return _XML.match(head.text) is not None
 
 
@@ -535,8 +419,8 @@ def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
     ----------
     path : path-like
         Columns ``text`` (or sentence, context), ``word`` (or target, lemma) or its place or both, and ``sense`` (empty where it
-        is not known). A place is ``target_index`` (position of the token, text cut at blanks) or ``start`` and ``end``
-        (characters). Without a place the word is looked for in the text; without a word it is the token there, in lower case.
+        is not known). A place is ``target_index`` (position of the token, text split at spaces) or ``start`` and ``end``
+        (characters). Without a place the word is searched in the text; without a word it is the token there, in lower case.
 
     Yields
     ------
@@ -571,7 +455,7 @@ def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
 
 
 def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
-    """Return the token that the row counts, of a text with blanks between tokens."""
+    """Return the token at the position in the row, of a text with spaces between tokens."""
     tokens, place = tuple(text.split()), _cell(row, _PLACE)
     if not place.isdigit() or int(place) >= len(tokens):
         raise FormatError(path, line, f"expected the place of a token (0 to {len(tokens) - 1}), got {shown(place)}.")
@@ -579,7 +463,7 @@ def _numbered(path: FilePath, line: int, text: str, row: dict[str, str]) -> tupl
 
 
 def _located(path: FilePath, line: int, text: str, row: dict[str, str]) -> tuple[int, tuple[str, ...]]:
-    """Return the token at the character that the row names, or else the first that is the word."""
+    """Return the token at the character in the row, or else the first that is the word."""
     from handful.data.text import tokenize
 
     cut = tokenize(text)
@@ -605,14 +489,14 @@ def _cell(row: dict[str, str], names: tuple[str, ...]) -> str:
 
 
 def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None:
-    """Write words in context as columns between tabs.
+    """Write words in context as columns with tabs.
 
     Parameters
     ----------
     path : path-like
-        Where the file goes.
+        The file.
     occurrences : iterable of Occurrence
-        What to write; tokens with blanks between them.
+        The words in context; text has spaces between tokens.
     """
     from handful.data.files import write_text_file
 
@@ -624,12 +508,12 @@ def write_sense_table(path: FilePath, occurrences: Iterable[Occurrence]) -> None
 
 
 def is_sense_table(head: Head) -> bool:
-    """Tell a table whose header names a text, a word or its place, and a sense."""
+    """Detect a table whose header names a text, a word or its place, and a sense."""
     return names_text_and_word(head) and bool(_named(head) & set(_SENSE)) and is_delimited(head)
 
 
 def names_text_and_word(head: Head) -> bool:
-    r"""Tell whether the first line of a table names a text, and a word or its place.
+    r"""Return whether the first line of a table names a text, and a word or its place.
 
     Examples
     --------
@@ -651,7 +535,7 @@ SENSE_TABLE_FORMAT = Format(
 
 
 def read_occurrences(path: FilePath, key: FilePath | None = None, dtd: FilePath | None = None) -> Iterator[Occurrence]:
-    r"""Read words in context, told apart by content.
+    r"""Read words in context; the format is detected by content.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ from handful.data.files import FilePath, Source, as_source
 from handful.data.formats import Format, Head, format_named, format_of
 from handful.data.json_records import first_object
 from handful.data.records import Sentence, Tree
-from handful.data.spans import BESIDE, RECORD, is_standoff_folder, places_of, read_prodigy, read_standoff_folder
+from handful.data.spans import METADATA, RECORD, is_standoff_folder, places_of, read_prodigy, read_standoff_folder
 from handful.data.text import Cut, TokenStyle, is_plain, is_raw, pieces_of, read_raw, read_text, refuse_cut
 from handful.errors import DataError, FileError, FormatError, ParameterError, counted
 
@@ -35,107 +35,45 @@ _LONG = 150
 _TYPELESS = frozenset({"B-", "I-", "E-", "S-", "L-", "U-"})
 _FEWEST_WHOLE, _LEAST_WHOLE = 3, 0.001  # contractions that are worth a note: in all, and of all tokens
 
+Tags: TypeAlias = Sequence[Sequence[str]]
 
-def notes_on_tags(tags: Sequence[Sequence[str]]) -> list[str]:
-    """Return what a person should know about the tags of some sentences.
 
-    Parameters
-    ----------
-    tags : sequence of sequences of str
-        One tag a token.
-
-    Returns
-    -------
-    list of str
-        Sentences: on text without blank lines between sentences, on numbers in place of tags, on spans without a type, and on
-        spans that go on without having begun.
-
-    Examples
-    --------
-    >>> print(*notes_on_tags([["B-LOC", "I-PER"], ["B-LOC", "O"], ["B-PER", "I-PER"]]))
-    1 of 4 spans begins with I- (such as I-PER after B-LOC), not with B-; it is read as a span of its own.
-    """
+def _notes_on_tags(tags: Tags) -> list[str]:
+    """Return notes on missing blank lines, on numbers as tags, on spans without a type, and on spans without a start."""
     return [*_on_length(tags), *_on_numbers(tags), *_on_typeless(tags), *_on_spans(tags)]
 
 
-def notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
-    """Return a note if many contractions, and most of them, are one token, while raw text is cut at their apostrophes.
-
-    Parameters
-    ----------
-    sentences : iterable of iterables of str
-        Tokens.
-
-    Returns
-    -------
-    list of str
-        One sentence, or none.
-
-    Examples
-    --------
-    >>> print(*notes_on_tokens([["it", "didn't"], ["we're", "here"], ["don't"]]))
-    3 tokens such as "didn't" are cut in raw text (did n't), ...
-    """
-    tokens = [token for sentence in sentences for token in sentence]
-    whole: Counter[str] = Counter()
-    pieces_of_whole: dict[str, list[str]] = {}
-    n_cut = 0
-    for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
-        if "'" not in token and "\u2019" not in token:
-            continue
-        if len(pieces) > 1 and any(map(str.isalnum, pieces)):
-            whole[token] += 1
-            pieces_of_whole[token] = pieces
-        else:
-            n_cut += len(token) > 1
-    n_whole = whole.total()
-    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * len(tokens)) or n_whole <= n_cut:
-        return []
-    example = max(whole, key=lambda token: whole[token])
-    cut = " ".join(pieces_of_whole[example])
-    return [
-        f'{n_whole:,} tokens such as "{example}" are cut in raw text ({cut}), which the tagger has not '
-        "seen. Give it texts with blanks between tokens, one sentence a line, or cut such tokens here."
-    ]
-
-
-def _on_length(tags: Sequence[Sequence[str]]) -> list[str]:
+def _on_length(tags: Tags) -> Iterator[str]:
     n_tokens = sum(map(len, tags))
-    if n_tokens <= _LONG * len(tags):
-        return []
-    return [
-        f"The {n_tokens:,} tokens are {counted(len(tags), 'sentence')}, {n_tokens // len(tags):,} tokens each. "
-        "Is a blank line missing after each sentence?"
-    ]
+    if n_tokens > _LONG * len(tags):
+        yield (
+            f"The {n_tokens:,} tokens are {counted(len(tags), 'sentence')}, {n_tokens // len(tags):,} tokens each. "
+            "Is a blank line missing after each sentence?"
+        )
 
 
-def _on_numbers(tags: Sequence[Sequence[str]]) -> list[str]:
+def _on_numbers(tags: Tags) -> Iterator[str]:
     kinds = {tag for row in tags for tag in row}
-    if len(kinds) < 2 or not all(map(str.isdecimal, kinds)):
-        return []
-    return [
-        f"All {len(kinds):,} tags are numbers, as data sets of Hugging Face have them, so that nobody knows which are spans. "
-        "Write their names (there: dataset.features[...].feature.names)."
-    ]
+    if len(kinds) > 1 and all(map(str.isdecimal, kinds)):
+        yield (
+            f"All {len(kinds):,} tags are numbers, as in data sets of Hugging Face, so spans are not recognized. "
+            "Write their names (there: dataset.features[...].feature.names)."
+        )
 
 
-def _on_typeless(tags: Sequence[Sequence[str]]) -> list[str]:
-    """Tell of tags such as B- that name no type, which is a type of its own for ``conlleval``, too."""
+def _on_typeless(tags: Tags) -> Iterator[str]:
+    """Yield a note on tags such as B- without a type, which ``conlleval`` also reads as a type."""
     places = [(number, tag) for number, row in enumerate(tags, start=1) for tag in row if tag in _TYPELESS]
-    if not places:
-        return []
-    number, tag = places[0]
-    named, read = (
-        ("tag names", "it is read as a type") if len(places) == 1 else ("tags name", "they are read as a type")
-    )
-    return [
-        f"{len(places):,} {named} no type ({tag} in sentence {number:,}); {read} of {'its' if len(places) == 1 else 'their'} own. "
-        "Write the type behind the hyphen, or O."
-    ]
+    if places:
+        number, tag = places[0]
+        yield (
+            f"{counted(len(places), 'tag', 'has/have')} no type ({tag} in sentence {number:,}), which is read as a separate "
+            "type. Write the type after the hyphen, or O."
+        )
 
 
-def _on_spans(tags: Sequence[Sequence[str]]) -> list[str]:
-    """Tell of spans that begin with I-, unless B- only parts neighbors of one type: then the file is written so (IOB1)."""
+def _on_spans(tags: Tags) -> Iterator[str]:
+    """Yield a note on spans that begin with I-, unless B- only separates neighbors of one type (IOB1)."""
     begun, needless, broken = 0, 0, []
     for row in tags:
         for before, tag in zip(["", *row], row, strict=False):
@@ -144,15 +82,37 @@ def _on_spans(tags: Sequence[Sequence[str]]) -> list[str]:
                 needless += before[2:] != tag[2:]
             elif tag[:2] == "I-" and before[2:] != tag[2:]:
                 broken.append((before, tag))
-    if not broken or not needless:
+    if broken and needless:
+        before, tag = broken[0]
+        where = f"after {before}" if before else "at the start of a sentence"
+        verb = "begins" if len(broken) == 1 else "begin"
+        yield (
+            f"{len(broken):,} of {begun + len(broken):,} spans {verb} with I- (such as {tag} {where}), not with B-. "
+            "They are read as separate spans."
+        )
+
+
+def _notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
+    """Return a note if many contractions, and most of them, are one token, while raw text is split at apostrophes."""
+    tokens = [token for sentence in sentences for token in sentence]
+    whole: Counter[str] = Counter()
+    pieces_of_whole: dict[str, list[str]] = {}
+    n_split = 0
+    for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
+        if "'" not in token and "\u2019" not in token:
+            continue
+        if len(pieces) > 1 and any(map(str.isalnum, pieces)):
+            whole[token] += 1
+            pieces_of_whole[token] = pieces
+        else:
+            n_split += len(token) > 1
+    n_whole = whole.total()
+    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * len(tokens)) or n_whole <= n_split:
         return []
-    before, tag = broken[0]
-    where = f"after {before}" if before else "at the start of a sentence"
-    begin, read = (
-        ("begins", "it is read as a span of its own") if len(broken) == 1 else ("begin", "each is read as one")
-    )
+    example = max(whole, key=lambda token: whole[token])
     return [
-        f"{len(broken):,} of {begun + len(broken):,} spans {begin} with I- (such as {tag} {where}), not with B-; {read}."
+        f'{n_whole:,} tokens such as "{example}" are split in raw text ({" ".join(pieces_of_whole[example])}), unlike in '
+        "training. Give the tagger texts with spaces between tokens, one sentence a line, or split such tokens here."
     ]
 
 
@@ -165,29 +125,16 @@ ENDINGS: dict[str, Form | Literal["docbin"]] = {
     ".ndjson": "jsonl",
     ".spacy": "docbin",
 }
-"""What a file of annotated sentences is by the ending of its name."""
+"""Form of a file of annotated sentences, by the ending of its name."""
 
 GENERATOR = "# generator = handful predict"
-"""First line of CoNLL-U that `handful predict` writes, which tells its answers from trees that a person made."""
+"""First line of CoNLL-U from `handful predict`, to tell predictions from annotated trees."""
 
 _IN_CONLLU = ("token", "lemma", "upos", "xpos", "feats", "deps", "misc")
 
 
 def header_text(form: Form, names: Sequence[str]) -> str:
-    r"""Return what stands before the first sentence.
-
-    Parameters
-    ----------
-    form : {"columns", "conllu", "jsonl"}
-        How sentences are written.
-    names : sequence of str
-        Columns that are written.
-
-    Returns
-    -------
-    str
-        For columns a line that names them, so that whoever reads them knows a tag from a confidence; for CoNLL-U one that
-        tells who wrote it.
+    r"""Return the text before the first sentence: a line with the names of columns, or `GENERATOR` for CoNLL-U.
 
     Examples
     --------
@@ -202,22 +149,21 @@ def header_text(form: Form, names: Sequence[str]) -> str:
 def sentence_text(
     form: Form, tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float] = ()
 ) -> str:
-    r"""Return one sentence as it is written.
+    r"""Return one sentence as text.
 
     Parameters
     ----------
     form : {"columns", "conllu", "jsonl"}
-        How.
+        Kind of the file.
     tree : Tree
         The sentence, with all columns.
     names : sequence of str
-        Columns to write; ``token`` stands for the tokens and ``confidence`` for `confidence`. CoNLL-U writes its own.
+        Columns to write; ``token`` is for the tokens and ``confidence`` for `confidence`. CoNLL-U has fixed columns.
     filled : sequence of str
-        Columns that models filled. Those that CoNLL-U has no place for go to its last column, and so does the place of
-        each token in the text (``TokenRange``). JSON has the spans that they tell of, and what stood beside the text in a
-        file of JSON, such as an ``id``.
+        Columns with predictions. CoNLL-U has those that are not its own in the last column, and also the place of each
+        token in the text (``TokenRange``). JSON has their spans, and the metadata of the text, such as an ``id``.
     confidence : sequence of float
-        How sure a tagger is of each tag, if there is one.
+        Confidence of a tagger in each tag, if there is one.
 
     Returns
     -------
@@ -234,51 +180,51 @@ def sentence_text(
         return json.dumps(_json_row(tree, names, filled, confidence), ensure_ascii=False) + "\n"
     if form == "conllu":
         return conllu_text(_with_misc(tree, filled, confidence), "predict: the sentence")
-    kept = [line for line in tree.sentence.comments if line[:1] not in ("", "#") or line.startswith("#\t")]
-    cells = [_cells(tree.sentence, name, confidence) for name in names]
-    return "\n".join([*kept, *map("\t".join, zip(*cells, strict=True))]) + "\n\n"
+    sentence = tree.sentence
+    kept = [line for line in sentence.comments if line[:1] not in ("", "#") or line.startswith("#\t")]
+    columns = {**sentence.columns, "token": sentence.tokens, "confidence": tuple(map(_shown, confidence))}
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return "\n".join([*kept, *map("\t".join, rows)]) + "\n\n"
 
 
-def _cells(sentence: Sentence, name: str, confidence: Sequence[float]) -> Sequence[str]:
-    if name == "token":
-        return sentence.tokens
-    return [_shown(share) for share in confidence] if name == "confidence" else sentence[name]
-
-
-def _shown(share: float) -> str:
-    return "_" if math.isnan(share) else f"{share:.4f}"
+def _shown(confidence: float) -> str:
+    return "_" if math.isnan(confidence) else f"{confidence:.4f}"
 
 
 def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Any]:
     sentence = tree.sentence
     places = places_of(sentence)
-    told = [int(line.removeprefix(RECORD)) for line in sentence.comments if line.startswith(RECORD)]
-    row: dict[str, Any] = {"record": told[0]} if told else {}
-    for line in sentence.comments:
-        if line.startswith(BESIDE):
-            row |= json.loads(line.removeprefix(BESIDE))
-    row |= {
-        "tokens": list(sentence.tokens),
-        "start": [a for a, _ in places],
-        "end": [b for _, b in places],
-    }
+    row = _metadata(sentence) | {"tokens": list(sentence.tokens)}
+    row |= {"start": [start for start, _ in places], "end": [end for _, end in places]}
     row |= {name: list(sentence[name]) for name in names if name not in ("token", "start", "end", "confidence")}
     if confidence:
-        row["confidence"] = [None if math.isnan(share) else round(share, 4) for share in confidence]
-    row |= _json_spans(sentence, filled, places)
+        row["confidence"] = [None if math.isnan(value) else round(value, 4) for value in confidence]
+    row |= _json_spans(sentence, filled)
     if -1 not in tree.heads:
         row |= {"head": list(tree.heads), "deprel": list(tree.labels)}
     return row
 
 
-def _json_spans(sentence: Sentence, filled: Sequence[str], places: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Return the spans that columns tell of; none at all unless a column could tell of some."""
-    told = [
+def _json_spans(sentence: Sentence, filled: Sequence[str]) -> dict[str, Any]:
+    """Return the spans of columns; nothing if their tags are not those of spans."""
+    places = places_of(sentence)
+    labeled = [
         {"start": places[span.start][0], "end": places[span.end - 1][1], "label": span.type}
         for name in filled
         for span in _spans(sentence, name)
     ]
-    return {"spans": told} if told or any(set(sentence[name]) == {"O"} for name in filled) else {}
+    return {"spans": labeled} if labeled or any(set(sentence[name]) == {"O"} for name in filled) else {}
+
+
+def _metadata(sentence: Sentence) -> dict[str, Any]:
+    """Return the number of the object that a sentence is from, and the other values of that object."""
+    row: dict[str, Any] = {}
+    for line in sentence.comments:
+        if line.startswith(RECORD):
+            row.setdefault("record", int(line.removeprefix(RECORD)))
+        elif line.startswith(METADATA):
+            row |= json.loads(line.removeprefix(METADATA))
+    return row
 
 
 def _spans(sentence: Sentence, name: str) -> list[Span]:
@@ -309,7 +255,7 @@ def _with_misc(tree: Tree, filled: Sequence[str], confidence: Sequence[float]) -
 def _beyond_conllu(sentence: Sentence, filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Sequence[str]]:
     more: dict[str, Sequence[str]] = {name: sentence[name] for name in filled if name not in _IN_CONLLU}
     if confidence:
-        more["Confidence"] = [_shown(share) for share in confidence]
+        more["Confidence"] = list(map(_shown, confidence))
     if "start" in sentence.columns and "end" in sentence.columns:
         more["TokenRange"] = [f"{a}:{b}" for a, b in zip(sentence["start"], sentence["end"], strict=True)]
     return more
@@ -326,20 +272,20 @@ KINDS = {
     "prototypes": "lists of prototypes",
     "clusters": "clusters of words",
 }
-"""What other files hold, in words."""
+"""Contents of other files, for messages."""
 
 
 def read_sentences(path: FilePath, cut: Cut | None = None, abbreviations: Sequence[str] = ()) -> Iterator[Sentence]:
-    r"""Read the sentences of a text, column or CoNLL-U file, told apart by content.
+    r"""Read the sentences of a text, column or CoNLL-U file, detected by content.
 
     Parameters
     ----------
     path : path-like
         The file.
-    cut : {"blanks", "words"}, optional
-        Where text is cut; by default that is told by its marks.
+    cut : Cut, optional
+        Where text is split; by default its punctuation decides.
     abbreviations : sequence of str
-        Tokens of text that keep their point, beside the usual ones.
+        Further tokens of text that keep their period.
 
     Yields
     ------
@@ -389,7 +335,7 @@ class Tagged:
     tag : str
         Name of the column of tags.
     notes : tuple of str
-        What a person should know of them.
+        Notes on them for a person.
     """
 
     sentences: tuple[Sentence, ...]
@@ -406,7 +352,7 @@ class Tagged:
 
     @property
     def style(self) -> TokenStyle:
-        """How the tokens were cut."""
+        """Style of the tokens; see `TokenStyle`."""
         return TokenStyle.of_sentences(sentence.tokens for sentence in self.sentences)
 
 
@@ -443,38 +389,39 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     if is_standoff_folder(path):
         name, records = tag or "tag", read_standoff_folder(path, notes)
     else:
-        _refuse_other_folder(path)
+        if not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir():
+            message = "is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
+            raise FileError(f"{path}: {message}")
         source = as_source(path)
         notes = source.notes
         layout, name, records = _tagged_records(source, columns, tag)
     sentences, tags = [], []
-    bare: list[Sentence] = []
+    untagged: list[Sentence] = []
     for record in records:
         if name not in record.columns:
-            bare.append(record)
+            untagged.append(record)
             continue
         tags.append(record[name])
         others = {key: cells for key, cells in record.columns.items() if key != name}
         sentences.append(Sentence(record.tokens, others))
-    if bare and not sentences:
-        check_columns(path, bare[0], (name,))
+    if untagged and not sentences:
+        check_columns(path, untagged[0], (name,))
     _refuse_words(path, tags)
-    told = (*notes, *_on_bare(bare, len(tags)), *notes_on_tags(tags), *notes_on_tokens(sentences))
-    return Tagged(tuple(sentences), tuple(tags), layout, name, told)
+    all_notes = (*notes, *_on_untagged(untagged, len(tags)), *_notes_on_tags(tags), *_notes_on_tokens(sentences))
+    return Tagged(tuple(sentences), tuple(tags), layout, name, all_notes)
+
+
+def _on_untagged(untagged: Sequence[Sentence], n_tagged: int) -> Iterator[str]:
+    if untagged:
+        yield (
+            f"{len(untagged):,} of {len(untagged) + n_tagged:,} sentences were never tagged, such as "
+            f"{' '.join(untagged[0].tokens[:6])!r}, and are left out. Where there is nothing to tag, say so (with spaCy: "
+            "doc.ents = [])."
+        )
 
 
 def has_one_tag_column(source: Source) -> bool:
-    r"""Tell whether a file of columns has a single one beside the token that may hold tags, which then needs no name.
-
-    Parameters
-    ----------
-    source : Source
-        Any file.
-
-    Returns
-    -------
-    bool
-        False for other formats.
+    r"""Return whether a file of columns has one column next to the token that may hold tags, so it needs no name.
 
     Examples
     --------
@@ -489,23 +436,6 @@ def has_one_tag_column(source: Source) -> bool:
     return len([name for name in guess_columns(source) if name not in ("token", *NOT_TAGS)]) == 1
 
 
-def _refuse_other_folder(path: FilePath) -> None:
-    if not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir():
-        raise FileError(
-            f"{path}: is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
-        )
-
-
-def _on_bare(bare: Sequence[Sentence], n_tagged: int) -> list[str]:
-    """Tell of sentences that nobody has tagged, such as those of a document of spaCy that was never given entities."""
-    if not bare:
-        return []
-    return [
-        f"{len(bare):,} of {len(bare) + n_tagged:,} sentences were never tagged, such as {' '.join(bare[0].tokens[:6])!r}, "
-        "and are left out. Where there is nothing to tag, say so (with spaCy: doc.ents = [])."
-    ]
-
-
 def _tagged_records(
     source: Source, columns: Sequence[str], tag: str | None
 ) -> tuple[tuple[str, ...], str, Iterator[Sentence]]:
@@ -514,20 +444,18 @@ def _tagged_records(
     if format.yields == "trees":
         return (), tag or "upos", map(attrgetter("sentence"), format.read(source))
     if format.yields == "sentences" and format.name != "conll":
-        return (), tag or _told_tags(source), format.read(source)
+        named = [name for name in named_columns(source) if name not in _NO_TAGS]
+        return (), tag or _last_tags(named or ["tag"]), format.read(source)
     layout = tuple(columns) or _tag_columns(source, format)
+    return layout, _checked_tag(source, layout, tag), read_conll(source, layout)
+
+
+def _checked_tag(source: Source, layout: Sequence[str], tag: str | None) -> str:
     name = tag or _last_tags(layout)
-    others = [column for column in layout if column != "token"]
-    if not others:
-        raise ParameterError(f"{source}: a column of tags is needed beside the token, got none. Name it, too.")
-    if name not in others:
-        raise ParameterError(f"{source}: the column of tags must be one of {', '.join(others)}, got {name!r}.")
-    return layout, name, read_conll(source, layout)
-
-
-def _told_tags(source: Source) -> str:
-    """Return the column of tags in a file that names its columns itself, which formats of spans do not."""
-    return _last_tags([name for name in named_columns(source) if name not in _NO_TAGS] or ["tag"])
+    if name == "token" or name not in layout:
+        others = ", ".join(column for column in layout if column != "token")
+        raise ParameterError(f"{source}: the column of tags must be one of {others or '(none)'}, got {name!r}.")
+    return name
 
 
 def _last_tags(layout: Sequence[str]) -> str:
@@ -537,15 +465,19 @@ def _last_tags(layout: Sequence[str]) -> str:
     return next((name for name in reversed(layout) if name not in NOT_TAGS), layout[-1])
 
 
+def _has_columns(source: Source, format: Format) -> bool:
+    """Return whether a file has columns; one sentence without a blank line after it looks like a table with tabs."""
+    return format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
+
+
 def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
-    # One sentence without a blank line after it looks like a table between tabs.
-    is_columns = format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
-    names = guess_columns(source) if is_columns else ()
+    has_columns = _has_columns(source, format)
+    names = guess_columns(source) if has_columns else ()
     if format.yields == "text" and b"\t" in source.head:
         _refuse_ragged(source)
     if len(names) < 2:
         is_text = format.yields == "text" or _is_prose(source, format)
-        got = "" if is_columns else ", got plain text" if is_text else f", got {KINDS[format.yields]}"
+        got = "" if has_columns else ", got plain text" if is_text else f", got {KINDS[format.yields]}"
         raise FormatError(
             source, None, f"expected one token and its tag on each line, with a blank line after each sentence{got}."
         )
@@ -554,68 +486,43 @@ def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
 
 def _refuse_ragged(source: Source) -> None:
     """Raise at the first line that has more or fewer cells than most have."""
-    lines = [(number, line) for number, line in enumerate(Head.of(source).lines, 1) if line.strip()]
-    counts = Counter(line.count("\t") + 1 for _, line in lines)
-    usual = counts.most_common(1)[0][0]
+    widths = [(number, line.count("\t") + 1) for number, line in enumerate(Head.of(source).lines, 1) if line.strip()]
+    usual = Counter(width for _, width in widths).most_common(1)[0][0]
     if usual > 1:
-        number, n = next((number, line.count("\t") + 1) for number, line in lines if line.count("\t") + 1 != usual)
-        raise FormatError(source, number, f"expected {counted(usual, 'column')}, as on most lines, got {n}.")
+        number, width = next((number, width) for number, width in widths if width != usual)
+        raise FormatError(source, number, f"expected {counted(usual, 'column')}, as on most lines, got {width}.")
 
 
-def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
+def _refuse_words(path: FilePath, tags: Tags) -> None:
     """Raise if tags are as many and as different as words are."""
     n_tokens = sum(map(len, tags))
     n_tags = len({tag for sentence in tags for tag in sentence})
     if n_tags > max(50, n_tokens / 2):
-        raise FormatError(
-            path,
-            None,
-            f"expected tags, got {n_tags:,} different ones on {n_tokens:,} tokens, as if they were words. "
-            "Name the column of tags with --tag.",
-        )
+        message = f"expected tags, got {n_tags:,} different ones on {n_tokens:,} tokens, as if they were words. "
+        raise FormatError(path, None, message + "Name the column of tags with --tag.")
 
 
 def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str], hint: str = "") -> None:
     """Refuse a sentence of a file that lacks a column.
-
-    Parameters
-    ----------
-    path : path-like
-        The file, for the message.
-    sentence : Sentence
-        One of its sentences.
-    columns : sequence of str
-        Columns that are needed.
-    hint : str
-        What to do about it, a sentence.
 
     Examples
     --------
     >>> check_columns("a.tsv", Sentence(("Rome",)), ["pos"])
     Traceback (most recent call last):
     ...
-    handful.errors.FormatError: a.tsv: expected a column 'pos' beside the token, got the token alone.
+    handful.errors.FormatError: a.tsv: expected a column 'pos' next to the token, got the token alone.
     """
-    for column in columns:
-        if column not in sentence.columns:
-            got = ", ".join(name for name in sentence.columns if name not in NOT_TAGS) or "the token alone"
-            raise FormatError(
-                path, None, f"expected a column {column!r} beside the token, got {got}.{hint and ' '}{hint}"
-            )
+    missing = next((column for column in columns if column not in sentence.columns), None)
+    if missing is not None:
+        others = ", ".join(name for name in sentence.columns if name not in NOT_TAGS) or "the token alone"
+        message = f"expected a column {missing!r} next to the token, got {others}.{hint and ' '}{hint}"
+        raise FormatError(path, None, message)
 
 
 def read_untagged(
     path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = (), cut: Cut | None = None
 ) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
-    """Read sentences to be tagged; see `read_untagged_trees`.
-
-    Yields
-    ------
-    sentence : Sentence
-        With the columns that the tagger knows.
-    names : tuple of str
-        Names of all columns of the file, in their order.
-    """
+    """Yield sentences to be tagged, and the names of all columns of the file; see `read_untagged_trees`."""
     for tree, names in read_untagged_trees(path, layout, tag, columns, cut):
         yield tree.sentence, names
 
@@ -628,43 +535,45 @@ def read_untagged_trees(
     cut: Cut | None = None,
     abbreviations: Sequence[str] = (),
 ) -> Iterator[tuple[Tree, tuple[str, ...]]]:
-    """Read sentences to be tagged, with whatever heads and comments the file has.
+    """Read sentences to be tagged, with all heads and comments of the file.
 
     Parameters
     ----------
     path : path-like
-        Text (as people write it, or one sentence a line with blanks between tokens; JSON lines with a text each), CoNLL-U,
-        any format of tagged sentences, a folder of BRAT, or columns: those that the first line of the file names, or those of
-        the training file, with or without the column of tags, or the token and `columns`, or the token alone.
+        Running text, or one sentence a line with spaces between tokens; JSON lines with a text each; CoNLL-U, any format
+        of tagged sentences, a folder of BRAT, or columns. Columns are those that the first line names, or those of the
+        training file, with or without the tags, or the token and `columns`, or the token alone.
     layout : sequence of str
         Columns of the training file; empty for CoNLL-U.
     tag : str
         Its column of tags.
     columns : sequence of str
-        Columns that the tagger reads beside the token; a file without them is refused.
-    cut : {"blanks", "words"}, optional
-        Where text is cut; by default that is told by its marks.
+        Further columns that the tagger reads; a file without them is refused.
+    cut : Cut, optional
+        Where text is split; by default its punctuation decides.
     abbreviations : sequence of str
-        Tokens of text that keep their point, beside the usual ones.
+        Further tokens of text that keep their period.
 
     Yields
     ------
     tree : Tree
         Its sentence has the columns that the tagger knows; for text also ``start`` and ``end``, the places of tokens.
     names : tuple of str
-        Names of all columns of the file, in their order; for text in running words those of the places too.
+        Names of all columns of the file, in their order; for running text also those of the places.
     """
     names: tuple[str, ...] = ()
     records: Iterator[Any]
     if is_standoff_folder(path):
         records = read_standoff_folder(path, [])
     else:
-        names, records = _untagged_records(as_source(path), layout, tag, columns, cut, abbreviations)
+        source = as_source(path)
+        if cut is not None:
+            refuse_cut(source)
+        names, records = _untagged_records(source, layout, tag, columns, cut, abbreviations)
+    hint = "Name a tagger that gives it before this model, or train a model without it."
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)
-        check_columns(
-            path, tree.sentence, columns, "Name a tagger that gives it before this model, or train a model without it."
-        )
+        check_columns(path, tree.sentence, columns, hint)
         yield tree, names or ("token", *tree.sentence.columns)
 
 
@@ -678,11 +587,11 @@ def _untagged_records(
 ) -> tuple[tuple[str, ...], Iterator[Any]]:
     """Return the names of the columns, if they are the same in all sentences, and the sentences or trees."""
     format = format_of(source)
-    if cut is not None:
-        refuse_cut(source)
-    if _is_text(source, format):
-        into_words = is_raw(Head.of(source)) if cut is None else cut == "words"
-        return ((), read_raw(source, abbreviations)) if into_words else (("token",), read_text(source, places=True))
+    # Lines of text may happen to have as many words or commas each.
+    if is_plain(source) or _is_prose(source, format):
+        if cut == "words" or (cut is None and is_raw(Head.of(source))):
+            return (), read_raw(source, abbreviations)
+        return ("token",), read_text(source, places=True)
     if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
         return (), map(_without_tags, read_prodigy(source))
     if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
@@ -694,48 +603,39 @@ def _untagged_records(
 
 
 def _without_tags(sentence: Sentence) -> Sentence:
-    """Leave out the tags of a text that nobody has annotated."""
+    """Leave out the tags of a text that was never annotated."""
     columns = {name: cells for name, cells in sentence.columns.items() if name != "tag"}
     return Sentence(sentence.tokens, columns, sentence.comments)
 
 
-def _is_text(source: Source, format: Format) -> bool:
-    # Lines of text may happen to have as many words or commas each; the name of the file then tells.
-    return is_plain(source) or (source.suffix == ".txt" and format.name == "delimited" and b"\t" not in source.head)
-
-
 def _is_prose(source: Source, format: Format) -> bool:
-    """Tell lines of text with as many commas each from a table."""
+    """Detect lines of text with as many commas each, which look like a table."""
     return source.suffix == ".txt" and format.name == "delimited" and b"\t" not in source.head
 
 
 def _has_commas(source: Source) -> bool:
-    """Tell a table from tokens of one sentence, one a line, by what every line has."""
+    """Detect a table, as opposed to the tokens of one sentence, one a line, by a separator on every line."""
     filled = Head.of(source).filled
     return b"\t" not in source.head and any(all(mark in line for line in filled) for mark in ",;|")
 
 
 def _untagged_columns(source: Source, layout: Sequence[str], tag: str, columns: Sequence[str]) -> tuple[str, ...]:
-    """Tell by their number which columns a file has."""
+    """Return the columns of a file, by their number."""
     guessed = guess_columns(source)
-    n = len(guessed)
     if not layout and not columns:
-        return guessed  # trained on CoNLL-U, where nothing but the words is read
+        return guessed  # trained on CoNLL-U, where only the words are read
     without = tuple(name for name in layout if name != tag)
-    if n == 1:
-        return ("token",)
-    if n == len(layout):
-        return tuple(layout)
-    if n == len(without):
-        return without
-    if n == 1 + len(columns):
-        return ("token", *columns)
-    if n == 2 + len(columns) and tag not in columns:
-        return ("token", *columns, tag)
-    expected = f"{counted(len(layout), 'column')} ({', '.join(layout)})" if layout else "CoNLL-U"
-    raise FormatError(
-        source, None, f"expected {expected}, as in training, with or without {tag!r}, got {counted(n, 'column')}."
-    )
+    possible = [("token",), tuple(layout), without, ("token", *columns)]
+    if tag not in columns:
+        possible.append(("token", *columns, tag))
+    fitting = next((names for names in possible if len(names) == len(guessed)), None)
+    if fitting is None:
+        expected = f"{counted(len(layout), 'column')} ({', '.join(layout)})" if layout else "CoNLL-U"
+        message = (
+            f"expected {expected}, as in training, with or without {tag!r}, got {counted(len(guessed), 'column')}."
+        )
+        raise FormatError(source, None, message)
+    return fitting
 
 
 def untied(sentence: Sentence) -> Tree:
@@ -818,7 +718,7 @@ def broken_word(heads: Sequence[int]) -> tuple[int, str] | None:
 
 
 def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
-    """Read sentences to be parsed: CoNLL-U as it stands, or columns: word and tag, or word, upos and xpos.
+    """Read sentences to be parsed: CoNLL-U, or columns: word and tag, or word, upos and xpos.
 
     Parameters
     ----------
@@ -837,10 +737,7 @@ def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
     if format.yields == "trees":
         yield from format.read(source)
         return
-    # A single sentence without a blank line after it looks like a table between tabs.
-    tabbed = format.yields in ("table", "prototypes") and b"\t" in source.head
-    is_columns = format.name == "conll" or tabbed
-    names = _tag_names(named_columns(source), guess_columns(source)) if is_columns else ()
+    names = _parser_columns(named_columns(source), guess_columns(source)) if _has_columns(source, format) else ()
     if not names:
         raise ParameterError(
             f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
@@ -849,20 +746,20 @@ def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
     for sentence in read_conll(source, names):
         record = sentence
         if "pos" in names and len(columns) == 1:
-            # Into the column of CoNLL-U that the parser knows them from, so that they are written as well.
+            # Into the column of CoNLL-U that the parser reads, so that the tags are written as well.
             tags = sentence["pos"]
             name = "xpos" if columns[0] == "pos" else columns[0]
             record = Sentence(sentence.tokens, {"pos": tags, name: tags})
         yield untied(record)
 
 
-def _tag_names(named: Sequence[str], guessed: Sequence[str]) -> tuple[str, ...]:
-    """Return what columns are to a parser, which wants to know about tags and not about what is tagged."""
+def _parser_columns(named: Sequence[str], guessed: Sequence[str]) -> tuple[str, ...]:
+    """Return names of columns for a parser: it reads tags, not other annotation; empty if there are no tags."""
     if not named:
         usual = {("token", "tag"): ("token", "pos"), ("token", "pos", "tag"): ("token", "upos", "xpos")}
         return usual.get(tuple(guessed), ())
     wanted = {"token", "upos", "xpos"} if {"upos", "xpos"} & set(named) else {"token", "pos"}
-    if "pos" not in named and wanted == {"token", "pos"}:
+    if "pos" not in named and "pos" in wanted:
         named = ["pos" if name == "tag" else name for name in named]
     names = tuple(name if name in wanted else "_" for name in named)
     return names if len(set(names) - {"_"}) > 1 else ()

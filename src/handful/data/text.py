@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise, zip_longest
+from itertools import chain, islice, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
-from handful.data.conll import Sharing
+from handful.data.conll import share
 from handful.data.files import MAX_LINES, FilePath, Source, as_source, read_lines, refuse_mark, shown, write_text_file
 from handful.data.formats import Format, Head, format_of
 from handful.data.records import Sentence
@@ -23,19 +23,19 @@ _BEHIND_A_WORD = frozenset(",;:!?)]")
 _ABBREVIATIONS = (
     "mr|mrs|ms|dr|prof|st|jr|sr|inc|corp|co|ltd|vs|etc|gen|sen|rep|gov|fig|approx|bzw|ca|usw|nr|str|mme|mlle"
 )
-# Accents that stand for themselves, vowel signs, and the hyphen and joiners that are not seen belong to their word.
-_MARKS = "\u00ad\u200c\u200d" + "".join(
+# Combining accents, vowel signs, soft hyphens and joiners belong to their word.
+_COMBINING = "\u00ad\u200c\u200d" + "".join(
     filter(lambda c: unicodedata.category(c)[0] == "M", map(chr, range(0x300, 0xFFFF)))
 )
-_WORD = rf"\w+(?:[{_MARKS}]+\w*)*"
+_WORD = rf"\w+(?:[{_COMBINING}]+\w*)*"
 # A bracket that is opened inside an address is closed there, in brackets of its own kind at most two deep.
 _BRACKETS = "|".join(
     rf'{low}(?:[^\s<>"{low}{high}]|{low}[^\s<>"{low}{high}]*{high})*{high}'
     for low, high in ((r"\(", r"\)"), (r"\[", r"\]"))
 )
 _ADDRESS = rf"""(?:https?://|www\.)(?:{_BRACKETS}|(?!{_BRACKETS})[^\s<>"])*(?:{_BRACKETS}|[^\s<>".,;:!?)\]'])"""
-# To a sign belong its marks (a look, a color of skin, the tags of a flag) and what a joiner that is not seen ties to it.
-_SIGN = rf"[^\w\s][{_MARKS}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+# A symbol includes its modifiers (variant, skin color, tags of a flag) and what a zero-width joiner ties to it.
+_SYMBOL = rf"[^\w\s][{_COMBINING}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 _TOKEN = re.compile(
     rf"{_ADDRESS}"
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -50,7 +50,7 @@ _TOKEN = re.compile(
     rf"|\b(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu){_APOSTROPHE}(?=\w)"  # l' homme
     rf"|{_WORD}(?:[-&_]{_WORD})*"
     r"|\.{2,}|-{2,}|!{2,}|\?{2,}|\${2,}|<{2,}|>{2,}|`{2}|'{2}|\u2026"
-    rf"|{_SIGN}(?:(?<=\u200d){_SIGN})*|\S",
+    rf"|{_SYMBOL}(?:(?<=\u200d){_SYMBOL})*|\S",
     re.IGNORECASE,
 )
 _ABBREVIATION = re.compile(rf"(?:{_ABBREVIATIONS}|no|al|m|e\.g|i\.e|[a-z])", re.IGNORECASE)
@@ -82,23 +82,23 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] = ()) -> list[Token]:
-    """Cut text into tokens.
+    """Split text into tokens.
 
     Parameters
     ----------
     text : str
-        Any text. Words are cut at Unicode word boundaries, keep their hyphens, lose English and German (``n't``, ``'s``) and
-        French (``l'``) contractions, and common abbreviations keep their point; every other sign is a token of its own, with the
-        signs that are joined to it.
+        Any text. Words are split at Unicode word boundaries and keep their hyphens. English and German (``n't``, ``'s``)
+        and French (``l'``) contractions are split off, and common abbreviations keep their period. Every other symbol is
+        one token.
     cuts : iterable of int
         Places at which a token must end, such as the borders of labeled spans.
     abbreviations : sequence of str
-        Tokens that keep their point, beside the usual ones, in small or capital letters.
+        Further tokens that keep their period, in small or capital letters.
 
     Returns
     -------
     list of Token
-        From left to right; ``text[start:end]`` is the token, and all between tokens is white space.
+        From left to right; ``text[start:end]`` is the token, and everything between tokens is whitespace.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def tokenize(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] =
 
 @lru_cache(maxsize=8)
 def _pattern(abbreviations: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what tokens look like; as with the usual ones, the point at the end of all is not that of an abbreviation."""
+    """Return the pattern of tokens; a period at the end of the text is not that of an abbreviation."""
     if not abbreviations:
         return _TOKEN
     known = "|".join(map(re.escape, sorted(abbreviations, key=len, reverse=True)))
@@ -125,20 +125,19 @@ def _pattern(abbreviations: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def pieces_of(tokens: Sequence[str], abbreviations: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Tell how raw text is cut where it has some tokens, each as it stands beside the next one.
+    """Yield how each token would be split in raw text, next to the token that follows it.
 
     Parameters
     ----------
     tokens : sequence of str
-        The tokens of a sentence, which raw text has with blanks between them, but for those that an apostrophe joins to the
-        next word and for marks behind a word.
+        The tokens of a sentence. Raw text has spaces between them, except after an apostrophe and before punctuation.
     abbreviations : sequence of str
         As for `tokenize`.
 
     Yields
     ------
     list of str
-        The pieces of each token, which are the token alone if it is not cut.
+        The pieces of each token; the token alone if it is not split.
 
     Examples
     --------
@@ -158,7 +157,7 @@ def pieces_of(tokens: Sequence[str], abbreviations: Sequence[str] = ()) -> Itera
 
 
 def sentences(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] = ()) -> Iterator[list[Token]]:
-    """Cut text into sentences of tokens.
+    """Split text into sentences of tokens.
 
     Parameters
     ----------
@@ -170,8 +169,8 @@ def sentences(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] 
     Yields
     ------
     list of Token
-        A sentence ends after ``.``, ``!`` or ``?`` and what closes quotes or brackets, unless an abbreviation stands before
-        the point, a small letter follows, or it stands between a day and a German month.
+        A sentence ends after ``.``, ``!`` or ``?`` and closing quotes or brackets, unless an abbreviation precedes the
+        period, a small letter follows, or it is between a day and a German month.
 
     Examples
     --------
@@ -184,7 +183,7 @@ def sentences(text: str, cuts: Iterable[int] = (), abbreviations: Sequence[str] 
 
 
 def into_sentences(text: str, tokens: list[Token]) -> Iterator[list[Token]]:
-    """Cut the tokens of a text into sentences; see `sentences`."""
+    """Split the tokens of a text into sentences; see `sentences`."""
     breaks = [match.end() for match in _PARAGRAPH.finditer(text)]
     part: list[Token] = []
     for place, token in enumerate(tokens):
@@ -196,7 +195,7 @@ def into_sentences(text: str, tokens: list[Token]) -> Iterator[list[Token]]:
 
 
 def _closes(tokens: list[Token], place: int) -> bool:
-    """Tell whether a token closes a quote or bracket; a straight quote after a blank and before a word opens one."""
+    """Return whether a token closes a quote or bracket; a straight quote after a space and before a word opens one."""
     token = tokens[place]
     if token.text not in _STRAIGHT or place == 0 or place + 1 == len(tokens):
         return token.text in _CLOSING
@@ -204,36 +203,34 @@ def _closes(tokens: list[Token], place: int) -> bool:
 
 
 def _ends(tokens: list[Token], place: int, after: Token) -> bool:
+    """Return whether a sentence ends after a token."""
     if _closes(tokens, place + 1) or after.text in _ENDS or after.text[:1].islower():
         return False
     last = place
     while last > 0 and _closes(tokens, last):
         last -= 1
-    token = tokens[last]
-    if token.text not in _ENDS:
-        return False
-    if token.text != "." or last == 0:
-        return True
+    if tokens[last].text != "." or last == 0:
+        return tokens[last].text in _ENDS
     before = tokens[last - 1]
     if before.text.isdigit() and _MONTH.fullmatch(after.text):
         return False
-    return before.end != token.start or _ABBREVIATION.fullmatch(before.text) is None
+    return before.end != tokens[last].start or _ABBREVIATION.fullmatch(before.text) is None
 
 
-def refuse_unspaced(who: str, text: str) -> None:
-    """Raise if text is mostly of a script without blanks between words, and nobody has put them there.
+def refuse_unspaced(place: str, text: str) -> None:
+    """Raise if text is mostly in a script without spaces between words, and is not tokenized.
 
     Parameters
     ----------
-    who : str
-        Where the text came from, for the message.
+    place : str
+        Source of the text, for the message.
     text : str
         The text.
 
     Raises
     ------
     DataError
-        That names the script.
+        With the name of the script.
 
     Examples
     --------
@@ -241,12 +238,12 @@ def refuse_unspaced(who: str, text: str) -> None:
     """
     n_letters = sum(map(str.isalpha, text)) or 1
     if n_letters <= _LONGEST_MEAN * len(text.split()):
-        return  # somebody has cut it into words
+        return  # it is tokenized
     for script, pattern in _UNSPACED:
         if len(pattern.findall(text)) > n_letters / 2:
             raise DataError(
-                f"{who}: text must have blanks between words, got {script}, which has none. "
-                "Cut it into words first, with a tool for that language."
+                f"{place}: text must have spaces between words, got {script}, which has none. "
+                "Tokenize it first, with a tool for that language."
             )
 
 
@@ -260,7 +257,7 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
     places : bool, default=False
         Whether sentences get the columns ``start`` and ``end``: places of each token in the whole text (a line end counts
         as one character).
@@ -268,7 +265,7 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     Yields
     ------
     Sentence
-        Its tokens stood between blanks or tabs (a no-break space is part of a token). Empty lines before it are
+        Its tokens are separated by spaces or tabs (a no-break space is part of a token). Empty lines before it are
         kept in its `comments`, each as ``""``.
 
     Raises
@@ -276,11 +273,11 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     FormatError
         If there is no sentence at all.
     DataError
-        If the text is of a script without blanks between words, and nobody has put them there.
+        If the text is in a script without spaces between words, and is not tokenized.
 
     Notes
     -----
-    Writing what was read gives the same bytes where tokens have single blanks between them and lines end in ``\n``.
+    Writing what was read gives the same bytes if single spaces separate tokens and lines end in ``\n``.
 
     Examples
     --------
@@ -292,7 +289,6 @@ def read_text(path: FilePath, *, places: bool = False) -> Iterator[Sentence]:
     """
     source = as_source(path)
     refuse_unspaced(str(source), Head.of(source).text)
-    share = Sharing()
     empty: list[str] = []
     has_any = False
     start = 0
@@ -318,19 +314,19 @@ def _places(line: str, start: int) -> dict[str, tuple[str, ...]]:
 
 
 def write_text(path: FilePath, sentences: Iterable[Sentence | Sequence[str]]) -> None:
-    r"""Write sentences, one a line, with a blank between tokens.
+    r"""Write sentences, one a line, with a space between tokens.
 
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     sentences : iterable of Sentence or of sequences of str
-        What to write; of a sentence's comments only empty lines are written.
+        The sentences; of their comments only empty lines are written.
 
     Raises
     ------
     DataError
-        If there is no sentence, or one has no tokens, or a token is no string, is empty or holds a blank or a line end.
+        If there is no sentence, or one has no tokens, or a token is no string, is empty or holds whitespace.
 
     Examples
     --------
@@ -363,27 +359,27 @@ def _check_tokens(index: int, tokens: Sequence[str]) -> None:
     if bad is not None or not tokens:
         got = "no tokens" if bad is None else repr(bad)
         raise DataError(
-            f"write_text: sentence {index} must be tokens that are filled and hold no blank or line end, got {got}."
+            f"write_text: sentence {index} must be tokens that are filled and hold no space or line end, got {got}."
         )
 
 
 def is_text(head: Head) -> bool:
-    """Tell that any file of text is text."""
+    """Return True: any file of text is text."""
     return True
 
 
-PLAIN_FORMAT = Format("text", "text", is_text, read_text, write_text, (".txt",))
+PLAIN_FORMAT = Format("text", "text", is_text, read_text)
 
 
-# Other marks stand apart in French as it is written, so they tell only where there are no commas and points.
-_TELLING = ("[,.]", "[;:!?]")
+# In French other punctuation is set apart, so it decides only where there are no commas and periods.
+_DECISIVE = ("[,.]", "[;:!?]")
 _ENDED = re.compile(r"[.!?:]['\")\u201d\u2019\u00bb]*\s*$")
 _ENDED_WITHIN = re.compile(r"\w[.!?\u061f\u0964]['\")\u201d\u2019\u00bb]*\s")
 _WIDEST_PAGE = 120
 
 
 def read_raw(path: FilePath, abbreviations: Sequence[str] = ()) -> Iterator[Sentence]:
-    r"""Read text that is not cut into tokens; a blank line ends a paragraph, and so does a line end in unbroken text.
+    r"""Read running text; a blank line ends a paragraph, and so does a line end unless lines are wrapped.
 
     Parameters
     ----------
@@ -434,7 +430,7 @@ def _sentences(text: str, start: int, abbreviations: Sequence[str]) -> Iterator[
 
 
 def is_wrapped(head: Head) -> bool:
-    r"""Tell text whose lines are broken to fit a page, so that a line end does not end a sentence.
+    r"""Detect text whose lines are wrapped to fit a page, so that a line end does not end a sentence.
 
     Examples
     --------
@@ -446,28 +442,31 @@ def is_wrapped(head: Head) -> bool:
     widest = max(map(len, head.lines), default=0)
     if not pairs or widest > _WIDEST_PAGE:
         return False
-    # A line is broken where the first word of the next one did not fit.
-    full = sum(len(line) + 1 + len(after.split()[0]) > 0.9 * widest for line, after in pairs)
-    if full < 0.8 * len(pairs) or not any(not _ENDED.search(line) for line, _ in pairs):
+    # A line is wrapped where the first word of the next one did not fit.
+    n_full = sum(len(line) + 1 + len(after.split()[0]) > 0.9 * widest for line, after in pairs)
+    if n_full < 0.8 * len(pairs) or all(_ENDED.search(line) for line, _ in pairs):
         return False
-    # Titles, one a line, may be as long as each other: their lines begin with capitals or digits, or nothing ever ends.
-    first = [after.lstrip()[0] for _, after in pairs]
-    cased = [sign for sign in first if sign.isupper() or sign.islower() or sign.isdecimal()]
-    goes_on = not cased or sum(map(str.islower, cased)) >= 0.2 * len(cased)
-    return goes_on and _ENDED_WITHIN.search(head.text) is not None
+    return _continues(after.lstrip()[0] for _, after in pairs) and _ENDED_WITHIN.search(head.text) is not None
+
+
+def _continues(first: Iterable[str]) -> bool:
+    """Return whether lines with these first characters continue sentences; those of titles are capitals or digits."""
+    cased = [character for character in first if character.isupper() or character.islower() or character.isdecimal()]
+    return not cased or sum(map(str.islower, cased)) >= 0.2 * len(cased)
 
 
 def is_raw(head: Head) -> bool:
-    """Tell text in which punctuation mostly stands at the words, from text with blanks between all tokens.
+    """Detect text with punctuation attached to words, as opposed to text with spaces between all tokens.
 
     Examples
     --------
     >>> is_raw(Head("Rome fell.".encode())), is_raw(Head(b"Rome fell .")), is_raw(Head(b"Rome tomba. Pourquoi ? Qui sait !"))
     (True, False, True)
     """
-    for marks in _TELLING:
-        attached = len(re.findall(rf"(?<=\w\w\w){marks}(?=\s|$)", head.text))  # after fewer letters: an abbreviation
-        apart = len(re.findall(rf"(?<=\s){marks}(?=\s|$)", head.text))
+    for punctuation in _DECISIVE:
+        # After fewer than three letters it may be an abbreviation.
+        attached = len(re.findall(rf"(?<=\w\w\w){punctuation}(?=\s|$)", head.text))
+        apart = len(re.findall(rf"(?<=\s){punctuation}(?=\s|$)", head.text))
         if attached or apart:
             return attached > 9 * apart
     return False
@@ -477,78 +476,69 @@ RAW_FORMAT = Format("raw", "text", is_raw, read_raw)
 
 
 Cut: TypeAlias = Literal["blanks", "words"]
-"""Where raw text is cut: at blanks alone, or into words and marks."""
+"""Where raw text is split: at whitespace only, or into words and punctuation."""
 
-_AT_WORD = re.compile(r"\w{3}[,.;:!?]$")
-_MARK = re.compile(r"[,.;:!?]")
-_POINTED = re.compile(r"(?=.*[^\W\d_])\w\S*\.")  # env., av.-J.
+_PUNCTUATED = re.compile(r"\w{3}[,.;:!?]$")
+_PUNCTUATION = re.compile(r"[,.;:!?]")
+_ABBREVIATED = re.compile(r"(?=.*[^\W\d_])\w\S*\.")  # env., av.-J.
 _MANY = 0.1
 _MOST_WHOLE = 20  # shapes of tokens that are remembered
 _MOST_ABBREVIATIONS = 200
-_AROUND = "\"'()[]{},.;:!?\u201c\u201d\u201e"  # marks that may stand around a token of raw text
+_AROUND = "\"'()[]{},.;:!?\u201c\u201d\u201e"  # around a token of raw text
 
 
 @dataclass(frozen=True)
 class TokenStyle:
-    """What marks and cuts tell of tokens, as shares of all tokens.
+    """How the tokens of training data are split, in fractions of all tokens.
 
     Parameters
     ----------
-    marked : float
-        Tokens that are a word with a mark behind it, such as ``nginx:``.
-    marks : float
-        Tokens that are a mark alone.
+    punctuated : float
+        Tokens that are a word with punctuation attached, such as ``nginx:``.
+    punctuation : float
+        Tokens that are one punctuation character.
     cut_again : float
-        Tokens that are cut in raw text, where they stand beside their neighbors.
+        Tokens that raw text would be split at.
     whole : tuple of str
-        The most frequent of these that have marks inside, such as ``2024-07-15``, with 0 for every digit.
+        The most frequent of these with punctuation inside, such as ``2024-07-15``, with 0 for every digit.
     abbreviations : tuple of str
-        Tokens in small letters that keep their point inside a sentence, such as ``env.``; see `of_sentences`.
+        Tokens in small letters that keep their period inside a sentence, such as ``env.``; see `of_sentences`.
 
     Examples
     --------
     >>> TokenStyle.of(["nginx:", "up", "2-3", "."])
-    TokenStyle(marked=0.25, marks=0.25, cut_again=0.5, whole=('0-0',), abbreviations=())
+    TokenStyle(punctuated=0.25, punctuation=0.25, cut_again=0.5, whole=('0-0',), abbreviations=())
     """
 
-    marked: float
-    marks: float
+    punctuated: float
+    punctuation: float
     cut_again: float
     whole: tuple[str, ...] = ()
     abbreviations: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, tokens: Iterable[str], abbreviations: Sequence[str] = ()) -> Self:
-        """Look at tokens, in their order; abbreviations are not cut."""
+        """Return the style of tokens, in their order; abbreviations are not split."""
         tokens = list(tokens)
-        counts = Counter(tokens)
-        total = max(counts.total(), 1)
-        marked = sum(n for token, n in counts.items() if _AT_WORD.search(token))
-        marks = sum(n for token, n in counts.items() if _MARK.fullmatch(token))
-        cut_again = 0
+        total = max(len(tokens), 1)
+        n_punctuated = sum(_PUNCTUATED.search(token) is not None for token in tokens)
+        n_punctuation = sum(_PUNCTUATION.fullmatch(token) is not None for token in tokens)
+        n_split = 0
         shapes: Counter[str] = Counter()
         for token, pieces in zip(tokens, pieces_of(tokens, abbreviations), strict=True):
-            cut_again += len(pieces) > 1
+            n_split += len(pieces) > 1
             if len(pieces) > 2 and token[0].isalnum() and token[-1].isalnum():
                 shapes[_shape(token)] += 1
         whole = tuple(shape for shape, _ in shapes.most_common(_MOST_WHOLE))
-        shares = [round(n / total, 4) for n in (marked, marks, cut_again)]
-        return cls(shares[0], shares[1], shares[2], whole, tuple(abbreviations))
+        punctuated, punctuation, split = (round(n / total, 4) for n in (n_punctuated, n_punctuation, n_split))
+        return cls(punctuated, punctuation, split, whole, tuple(abbreviations))
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sequence[str]]) -> Self:
-        """Look at the tokens of sentences, whose ends tell abbreviations from last words.
+        """Return the style of the tokens of sentences, whose ends separate abbreviations from last words.
 
-        Parameters
-        ----------
-        sentences : iterable of sequences of str
-            Tokens.
-
-        Returns
-        -------
-        TokenStyle
-            An abbreviation is a token with a letter and a last point that stands before the end of a sentence, more often than
-            the word stands anywhere without the point. There are none where sentences end in words with a point.
+        An abbreviation is a token with a letter and a final period that occurs before the end of a sentence, more often
+        than the word occurs without the period. There are none if sentences end in words with a period.
 
         Examples
         --------
@@ -556,45 +546,38 @@ class TokenStyle:
         ('env.',)
         """
         sentences = list(sentences)
+        tokens = list(chain.from_iterable(sentences))
         ends = [sentence[-1] for sentence in sentences if sentence and sentence[-1].endswith(".")]
         if 2 * ends.count(".") < len(ends):
-            return cls.of(token for sentence in sentences for token in sentence)
-        words = Counter(token.lower() for sentence in sentences for token in sentence)
-        inside = Counter(
-            token.lower() for sentence in sentences for token in sentence[:-1] if _POINTED.fullmatch(token)
-        )
+            return cls.of(tokens)
+        words = Counter(map(str.lower, tokens))
+        before_end = chain.from_iterable(sentence[:-1] for sentence in sentences)
+        inside = Counter(map(str.lower, filter(_ABBREVIATED.fullmatch, before_end)))
         kept = (token for token, n in inside.most_common() if n > words[token[:-1]])
-        return cls.of((token for sentence in sentences for token in sentence), list(islice(kept, _MOST_ABBREVIATIONS)))
+        return cls.of(tokens, list(islice(kept, _MOST_ABBREVIATIONS)))
 
     @classmethod
     def remembered(cls, model: Any) -> Self | None:
-        """Return the style of the tokens that a tagger was trained on; None where its file does not tell."""
+        """Return the style of the training tokens of a tagger; None if its file does not have it."""
         training = getattr(model, "training_", None)
-        shares = training.get("tokens") if isinstance(training, Mapping) else None
-        names = ("marked", "marks", "cut_again")
-        if not isinstance(shares, Mapping) or not all(isinstance(shares.get(name), float) for name in names):
+        kept = training.get("tokens") if isinstance(training, Mapping) else None
+        names = ("marked", "marks", "cut_again")  # as in files
+        if not isinstance(kept, Mapping) or not all(isinstance(kept.get(name), float) for name in names):
             return None
         # Files of earlier versions have none of these.
-        whole, abbreviations = (tuple(map(str, shares.get(name, ()))) for name in ("whole", "abbreviations"))
-        return cls(**{name: shares[name] for name in names}, whole=whole, abbreviations=abbreviations)
+        whole, abbreviations = (tuple(map(str, kept.get(name, ()))) for name in ("whole", "abbreviations"))
+        return cls(kept["marked"], kept["marks"], kept["cut_again"], whole, abbreviations)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what a model file keeps."""
-        return {**asdict(self), "whole": list(self.whole), "abbreviations": list(self.abbreviations)}
+        """Return the values for a model file."""
+        fractions = {"marked": self.punctuated, "marks": self.punctuation, "cut_again": self.cut_again}
+        return {**fractions, "whole": list(self.whole), "abbreviations": list(self.abbreviations)}
 
     def is_like(self, text: Self) -> bool:
-        """Tell whether the tokens are more like those of a text between its blanks than like its words and marks.
+        """Return whether the tokens are more like those between the whitespace of a text than like its words.
 
-        Parameters
-        ----------
-        text : TokenStyle
-            What stands between the blanks of the text.
-
-        Returns
-        -------
-        bool
-            Marks must be at words mostly, at least half as often as in the text; where the tokens have no marks at all, they
-            must be cut again half as often as those of the text.
+        Punctuation must be mostly attached, at least half as often as in the text. If the tokens have no punctuation, they
+        must be split in raw text half as often as those of the text.
 
         Examples
         --------
@@ -602,70 +585,33 @@ class TokenStyle:
         >>> TokenStyle.of(["nginx:", "down", "4-5"]).is_like(text), TokenStyle.of(["It", "is", "up", "."]).is_like(text)
         (True, False)
         """
-        if self.marked or self.marks:
-            return self.marked > self.marks and self.marked >= text.marked / 2
+        if self.punctuated or self.punctuation:
+            return self.punctuated > self.punctuation and self.punctuated >= text.punctuated / 2
         return self.cut_again > 0 and self.cut_again >= text.cut_again / 2
 
 
 def cut_as_trained(source: Source, trained: TokenStyle | None) -> Cut | None:
-    """Tell where text must be cut to agree with the training tokens, if that is not what its own look says.
-
-    Parameters
-    ----------
-    source : Source
-        Text in which punctuation stands at the words would be cut into words and marks.
-    trained : TokenStyle or None
-        Of the training tokens, if they are known.
-
-    Returns
-    -------
-    {"blanks"} or None
-        None where its look is enough.
-    """
-    head = Head.of(source)
-    if trained is None or not is_raw(head) or not is_plain(source):
+    """Return the cut at whitespace if running text must be split so to agree with the training tokens."""
+    if trained is None or not _is_running(source):
         return None
-    return "blanks" if trained.is_like(TokenStyle.of(head.text.split())) else None
+    return "blanks" if trained.is_like(TokenStyle.of(Head.of(source).text.split())) else None
 
 
 def cuts_more(source: Source, trained: TokenStyle | None) -> bool:
-    """Tell whether text that is cut into words and marks loses tokens that the training data have whole, such as 2-3.
-
-    Parameters
-    ----------
-    source : Source
-        The text.
-    trained : TokenStyle or None
-        Of the training tokens, if they are known.
-
-    Returns
-    -------
-    bool
-        Whether one of ten training tokens, or more, would be cut again.
-    """
-    return trained is not None and trained.cut_again >= _MANY and is_raw(Head.of(source)) and is_plain(source)
+    """Return whether one of ten training tokens, or more, would be split in running text."""
+    return trained is not None and trained.cut_again >= _MANY and _is_running(source)
 
 
 def first_cut_apart(source: Source, trained: TokenStyle | None) -> str | None:
-    """Return a token of raw text that is cut at marks inside it, though the training data have such tokens whole.
-
-    Parameters
-    ----------
-    source : Source
-        The text, of which the beginning is looked at.
-    trained : TokenStyle or None
-        Of the training tokens, if they are known.
-
-    Returns
-    -------
-    str or None
-        The first such token, as ``2024-07-15``, if there is one.
-    """
-    head = Head.of(source)
-    if trained is None or not trained.whole or not is_raw(head) or not is_plain(source):
+    """Return a token such as ``2024-07-15`` at the start of running text that is split, unlike in the training data."""
+    if trained is None or not trained.whole or not _is_running(source):
         return None
-    tokens = (token.strip(_AROUND) for token in head.text.split())
+    tokens = (token.strip(_AROUND) for token in Head.of(source).text.split())
     return next((token for token in tokens if _shape(token) in trained.whole), None)
+
+
+def _is_running(source: Source) -> bool:
+    return is_raw(Head.of(source)) and is_plain(source)
 
 
 def _shape(token: str) -> str:
@@ -673,7 +619,7 @@ def _shape(token: str) -> str:
 
 
 def is_plain(source: Source) -> bool:
-    """Tell plain text, whose lines may happen to have as many words or commas each, from columns and other files."""
+    """Detect plain text, whose lines may happen to have as many words or commas each, as opposed to columns."""
     format, head = format_of(source), Head.of(source)
     # A sentence in columns has a line for each token; blank lines between single lines separate paragraphs.
     in_blocks = head.has_blank_inside and any(a.strip() and b.strip() for a, b in pairwise(head.lines))
@@ -682,6 +628,6 @@ def is_plain(source: Source) -> bool:
 
 
 def refuse_cut(source: Source) -> None:
-    """Raise if a file that is no plain text is to be cut."""
+    """Raise if a file that is not plain text is to be split."""
     if not is_plain(source):
         raise ParameterError(f"{source}: --tokens is for plain text, got another kind of file. Leave it out.")

@@ -25,7 +25,7 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
     Returns
     -------
     dict of str to list of str
-        Words of each label, in file order and each once; a word may stand under several labels.
+        Words of each label, in file order and each once; a word may have several labels.
 
     Raises
     ------
@@ -59,20 +59,20 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
             raise FormatError(path, number, "expected a label before the tab, got none.")
         if not words.strip():
             raise FormatError(path, number, f"expected words after the label {shown(label)}, got none.")
-        typical = words.split()
-        if _has_commas_between(typical):
+        listed = words.split()
+        if _has_commas_between(listed):
             raise FormatError(
                 path,
                 number,
-                f"expected words with blanks between them, got commas: {shown(words.strip())}. "
+                f"expected words with spaces between them, got commas: {shown(words.strip())}. "
                 "If they belong to the words, write the list as JSON.",
             )
-        prototypes.setdefault(label, []).extend(typical)
+        prototypes.setdefault(label, []).extend(listed)
     return _checked(path, prototypes)
 
 
 def _has_commas_between(words: list[str]) -> bool:
-    """Tell a list whose words are divided by commas from one of tokens that happen to hold some.
+    """Detect a list with commas between its words, as opposed to tokens that contain commas.
 
     Examples
     --------
@@ -131,15 +131,15 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     Parameters
     ----------
     path : path-like
-        Where the file goes; ``.gz``, ``.bz2`` and ``.xz`` are packed.
+        The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     prototypes : mapping of str to iterable of str
         Words of each label.
 
     Raises
     ------
     DataError
-        If a label or a word is no string, is empty, or holds white space that the form cannot keep, or a plain string
-        stands where a list of words should.
+        If a label or a word is no string, is empty, or holds whitespace that the form cannot keep, or if the words are
+        no list.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def _check_filled(label: str, words: Sequence[str]) -> None:
 def _check_plain(label: str, words: list[str]) -> None:
     """Refuse what a file of lines cannot keep."""
     if label != label.strip() or len(label.splitlines()) > 1 or "\t" in label:
-        raise DataError(f"write_prototypes: a label must have no blanks around it and no tab, got {shown(label)}.")
+        raise DataError(f"write_prototypes: a label must have no whitespace around it and no tab, got {shown(label)}.")
     if _has_commas_between(words):
         raise DataError(
             f"write_prototypes: words must not look like one list with commas, got {shown(' '.join(words))}. "
@@ -198,7 +198,7 @@ def _check_plain(label: str, words: list[str]) -> None:
     bad = next((word for word in words if word.split() != [word]), None)
     if bad is not None:
         raise DataError(
-            f"write_prototypes: a word must hold no white space, got {shown(bad)}. Name the file .json or .toml."
+            f"write_prototypes: a word must hold no whitespace, got {shown(bad)}. Name the file .json or .toml."
         )
 
 
@@ -208,7 +208,7 @@ def _quoted(text: str) -> str:
 
 
 def is_prototypes(head: Head) -> bool:
-    """Tell a list of words for labels: TOML by its name, tabs by a second cell with several words on every line."""
+    """Detect a list of words for labels: TOML by its name, tabs by a second cell with several words on every line."""
     if head.suffix == ".toml":
         return True
     cells = [line.split("\t") for line in head.filled]
@@ -221,7 +221,7 @@ PROTOTYPES_FORMAT = Format(
 
 
 class ClusterRow(NamedTuple):
-    """A word with its place in the tree of clusters.
+    """A word with its path in the tree of clusters.
 
     Examples
     --------
@@ -240,12 +240,12 @@ def read_clusters(path: FilePath) -> Iterator[ClusterRow]:
     Parameters
     ----------
     path : path-like
-        The file; gzip, bzip2 and xz are unpacked.
+        The file; gzip, bzip2 and xz are decompressed.
 
     Yields
     ------
     ClusterRow
-        Path, word and how often the word was seen.
+        Path, word and frequency.
 
     Raises
     ------
@@ -275,7 +275,7 @@ def read_clusters(path: FilePath) -> Iterator[ClusterRow]:
 
 
 def is_clusters(head: Head) -> bool:
-    """Tell whether every line has a path of bits, a word and a count."""
+    """Detect lines with a path of bits, a word and a count."""
     rows = [line.split("\t") for line in head.lines]
     return bool(rows) and all(len(r) == 3 and r[0] and not r[0].strip("01") and r[2].isdigit() for r in rows)
 

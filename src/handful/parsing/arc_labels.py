@@ -15,7 +15,8 @@ from handful.kernels.hashing import find_in_rows, make_key_table
 from handful.kernels.tree_features import keys_of_tree
 from handful.kernels.trees import siblings_of
 from handful.linear.structure import rounded
-from handful.parsing.templates import Encoder, TemplateSet
+from handful.parsing.encoding import TokenEncoder
+from handful.parsing.templates import TemplateSet
 from handful.persistence.schema import Array, IfThere, Names, Number, Record, stored
 
 _PASSES = 5
@@ -28,8 +29,8 @@ class ArcLabeler:
 
     Parameters
     ----------
-    encoder : Encoder
-        Numbers of words and tags.
+    encoder : TokenEncoder
+        Codes of words and tags.
     templates : TemplateSet
         The templates.
     labels : sequence of str
@@ -43,13 +44,13 @@ class ArcLabeler:
 
     Notes
     -----
-    Trained by averaged passive-aggressive steps (PA-I) on right trees. Features that occur once are left out. Where one
-    label is that of all words below the root and of no others, it is given to these alone.
+    Trained by averaged passive-aggressive steps (PA-I) on correct trees. Features that occur once are left out. If one
+    label is that of all words below the root and of no others, only these get it.
     """
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: TokenEncoder,
         templates: TemplateSet,
         labels: Sequence[str],
         keys: np.ndarray,
@@ -69,7 +70,7 @@ class ArcLabeler:
     @classmethod
     def learn(
         cls,
-        encoder: Encoder,
+        encoder: TokenEncoder,
         templates: TemplateSet,
         sentences: Sequence[Sentence],
         heads: np.ndarray,
@@ -103,7 +104,7 @@ class ArcLabeler:
         return cls(encoder, templates, names, new.keys[used], weights[used], root)
 
     def predict(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> list[str]:
-        """Return the label of every word; codes are what `encoder` makes of the sentences."""
+        """Return the label of every word; `codes` are those of `encoder` for the sentences."""
         ids, bounds = find_in_rows(self._table, *self._keys(sentences, heads, codes))
         codes = best_labels(ids, bounds, self._others)
         if self.root is not None:
@@ -132,14 +133,16 @@ class ArcLabeler:
         }
 
     @classmethod
-    def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
+    def from_state(cls, encoder: TokenEncoder, state: dict[str, Any]) -> Self:
         """Rebuild from a state."""
         weights = np.asarray(state["weights"].toarray(), dtype=np.float64)
-        first = TemplateSet.for_labels(clusters=encoder.clusters is not None, wide=False)  # where a file names none
-        templates = TemplateSet.from_state(state["templates"]) if "templates" in state else first
+        if "templates" in state:
+            templates = TemplateSet.from_state(state["templates"])
+        else:  # a file of an earlier version
+            templates = TemplateSet.for_labels(clusters=encoder.clusters is not None, wide=False)
         keys, labels, root = state["keys"], state["labels"].tolist(), state.get("root")
         if root is not None and len(labels) < 2:
-            raise DataError("ArcLabeler: a label of its own for the root needs another one.")
+            raise DataError("ArcLabeler: a separate label for the root needs another one.")
         return cls(encoder, templates, labels, keys, weights, root)
 
     def _keys(
@@ -157,21 +160,16 @@ class ArcLabeler:
         return np.concatenate(keys), np.concatenate(bounds)
 
 
-_CLOSERS = {"(": ")", "[": "]", "{": "}", "<": ">", "``": "''", "-LRB-": "-RRB-", "-LSB-": "-RSB-", "-LCB-": "-RCB-"}
-_CLOSERS |= {
-    "\u201c": "\u201d",
-    "\u2018": "\u2019",
-    "\u00ab": "\u00bb",
-    "\uff08": "\uff09",
-    '"': '"',
-}  # quotes, wide brackets
-_CLOSERS |= {"\u300c": "\u300d", "\u300e": "\u300f", "\u300a": "\u300b"}  # corner and angle brackets
+_CLOSERS = {"``": "''", "-LRB-": "-RRB-", "-LSB-": "-RSB-", "-LCB-": "-RCB-"}
+_CLOSERS |= {pair[0]: pair[1] for pair in ("()", "[]", "{}", "<>", '""')}
+_CLOSERS |= {pair[0]: pair[1] for pair in ("\u201c\u201d", "\u2018\u2019", "\u00ab\u00bb", "\uff08\uff09")}
+_CLOSERS |= {pair[0]: pair[1] for pair in ("\u300c\u300d", "\u300e\u300f", "\u300a\u300b")}  # corner and angle brackets
 _OPENERS = {closer: opener for opener, closer in _CLOSERS.items()}
 _PUNCTUATION_PASSES, _LIMIT = 8, 0.05
 
 
 class _Candidates(NamedTuple):
-    """Candidate heads of marks: number of each mark's word, root of its sentence, and what `keys_of_punctuation` returns."""
+    """Candidate heads of punctuation: number of each word, root of its sentence, and the results of `keys_of_punctuation`."""
 
     words: np.ndarray
     roots: np.ndarray
@@ -182,13 +180,13 @@ class _Candidates(NamedTuple):
     bounds: np.ndarray
 
 
-class MarkHanger:
-    """Chooses the head of each punctuation mark, given the heads of all other words.
+class PunctuationAttacher:
+    """Chooses the head of each punctuation token, given the heads of all other words.
 
     Parameters
     ----------
-    encoder : Encoder
-        Numbers of words and tags.
+    encoder : TokenEncoder
+        Codes of words and tags.
     templates : TemplateSet
         The templates.
     keys : ndarray of int64
@@ -196,18 +194,18 @@ class MarkHanger:
     weights : ndarray of float64
         Weights.
     stay : float
-        What another head must be better by than the one that a mark has; the margin of training is 1.
+        Least gain in score for another head than the present one; the margin of training is 1.
 
     Notes
     -----
-    Which phrase a mark belongs to can be seen from the tree, hardly from the words alone: the full stop hangs where the root
-    is, a comma with the phrase that it sets off, a bracket within what is bracketed. Candidates are the nearest word on
-    either side and those of its ancestors that are on the same side, so that no arcs cross. Trained by averaged
-    passive-aggressive steps (PA-I) on right trees. Marks with children, or below the root, stay where they are.
+    The tree decides which phrase punctuation belongs to: the full stop has the head of the sentence, a comma that of its
+    phrase, a bracket that of its content. Candidates are the nearest word on either side and those of its ancestors on
+    the same side, so that no arcs cross. Trained by averaged passive-aggressive steps (PA-I) on correct trees.
+    Punctuation with children, or below the root, keeps its head.
     """
 
     def __init__(
-        self, encoder: Encoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray, stay: float = 0.75
+        self, encoder: TokenEncoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray, stay: float = 0.75
     ) -> None:
         self.encoder = encoder
         self.templates = templates
@@ -218,9 +216,9 @@ class MarkHanger:
         self._table = make_key_table(keys)
 
     @classmethod
-    def learn(cls, encoder: Encoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
+    def learn(cls, encoder: TokenEncoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
         """Learn from the heads of all words."""
-        new = cls(encoder, TemplateSet.for_marks(), np.empty(0, dtype=np.int64), np.empty(0))
+        new = cls(encoder, TemplateSet.for_punctuation(), np.empty(0, dtype=np.int64), np.empty(0))
         candidates = new._candidates(sentences, heads)
         new.keys = np.unique(candidates.keys)
         new._table = make_key_table(new.keys)
@@ -229,7 +227,7 @@ class MarkHanger:
         right = candidates.candidates == np.repeat(candidates.roots + heads[candidates.words], sizes)
         gold = np.full(len(sizes), -1)
         gold[np.repeat(np.arange(len(sizes)), sizes)[right]] = np.flatnonzero(right)
-        some = np.flatnonzero((gold >= 0) & (sizes > 1))  # others have no choice, or hang elsewhere
+        some = np.flatnonzero((gold >= 0) & (sizes > 1))  # others have no choice, or another head
         weights, sums = np.zeros((2, len(new.keys)))
         step = 0
         for number in range(_PUNCTUATION_PASSES):
@@ -240,8 +238,8 @@ class MarkHanger:
         used = weights != 0.0
         return cls(encoder, new.templates, new.keys[used], weights[used])
 
-    def hang(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
-        """Return the heads of all words, those of marks chosen anew; codes are what `encoder` makes of the sentences."""
+    def attach(self, sentences: Sequence[Sentence], heads: np.ndarray, codes: np.ndarray | None = None) -> np.ndarray:
+        """Return the heads of all words, those of punctuation replaced; `codes` are those of `encoder` for the sentences."""
         candidates = self._candidates(sentences, heads, codes)
         ids, bounds = find_in_rows(self._table, candidates.keys, candidates.bounds)
         here = candidates.roots + heads[candidates.words]
@@ -259,7 +257,7 @@ class MarkHanger:
         return {"templates": self.templates.state(), "keys": self.keys, "weights": self.weights}
 
     @classmethod
-    def from_state(cls, encoder: Encoder, state: dict[str, Any]) -> Self:
+    def from_state(cls, encoder: TokenEncoder, state: dict[str, Any]) -> Self:
         """Rebuild from a state."""
         return cls(encoder, TemplateSet.from_state(state["templates"]), state["keys"], state["weights"])
 
@@ -285,7 +283,7 @@ class MarkHanger:
 
 
 def partners_of(tokens: Sequence[str]) -> np.ndarray:
-    """Return, for each bracket or quotation mark, the one that belongs to it, counted from 1; 0 for other words.
+    """Return for each bracket or quotation mark the position of its partner, counted from 1; 0 for other words.
 
     Examples
     --------

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from handful.data.records import Tree
+from handful.data.records import Sentence, Tree
 from handful.errors import DataError, ParameterError, Progress, Step
 from handful.linear.batch import log_loss, minimize
 from handful.linear.online import OnlineRule, train_online
@@ -23,22 +23,20 @@ from handful.linear.structure import rounded
 from handful.linear.tree import TreeStructure
 from handful.parallel import jobs_of
 from handful.params import AtLeast, Count, Jobs, Positive, check_params
-from handful.parsing.arc_labels import ArcLabeler, MarkHanger
-from handful.parsing.scoring import ParseScores, score_trees
-from handful.parsing.templates import (
-    CACHE_BYTES,
-    Encoder,
-    SentenceFeatures,
-    TemplateSet,
-    TreeFeatures,
+from handful.parsing.arc_labels import ArcLabeler, PunctuationAttacher
+from handful.parsing.encoding import TokenEncoder
+from handful.parsing.inputs import (
+    as_sentences,
     check_lengths,
     choose_columns,
     has_feats,
-    read_sentences,
     read_trees,
     with_columns,
     without_some_feats,
 )
+from handful.parsing.part_features import CACHE_BYTES, SentenceFeatures, TreeFeatures
+from handful.parsing.scoring import ParseScores, score_trees
+from handful.parsing.templates import TemplateSet
 from handful.parsing.tree_space import TreeSpace
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, DictOf, IfThere, ListOf, Maybe, Names, Number, Text, stored
@@ -48,26 +46,25 @@ from handful.registry import method
 _MAX_ITERATIONS, _MAX_PASSES = 100, 10
 _LONGEST_STEP = 0.01
 _CHUNK_WORDS = 50_000
-# Arcs that order 2 does not look at: those that arcs alone make a three hundred times less likely than another one to the
-# same word. Scores that were learned by margins are too small for logarithms of odds, hence the scale. On the development
-# trees of EWT no head changes by it.
+# Order 2 skips an arc whose probability, by arcs alone, is below this fraction of that of another arc to the same word.
+# Scores learned by margins are too small for log-odds, hence the scale. No head of the development trees of EWT changes.
 _LEAST_LIKELY = 0.003
 _MARGIN_SCALE = 0.3
 
 
 @method("dependency-parser", paper="suzuki2011", task="trees")
 class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
-    """Find the head of every word of tagged sentences, and the label of each arc.
+    """Dependency parser: predicts the head of every word of tagged sentences, and the label of each arc.
 
-    Use it when trees are at hand to learn from, and words have part-of-speech tags.
+    Use it if you have trees to learn from, and words have part-of-speech tags.
 
     Parameters
     ----------
     order : {1, 2}, default=2
-        1 scores single arcs, 2 also pairs of neighboring children of one head, on the same side.
+        1 scores single arcs, 2 also pairs of neighboring children of one head on the same side.
     algorithm : {"pa", "fobos", "lbfgs"}, default="pa"
-        ``pa`` is the averaged passive-aggressive learner, ``fobos`` averaged forward-backward splitting with an L1 penalty,
-        which leaves fewer features; ``lbfgs`` maximizes the likelihood with an L2 penalty.
+        ``pa`` is the averaged passive-aggressive learner. ``fobos`` is averaged forward-backward splitting with an L1
+        penalty, which keeps fewer features. ``lbfgs`` maximizes the likelihood with an L2 penalty.
     strength : float, default=1.0
         Strength of the penalty: ``strength * sum(abs(w))`` on the summed loss for ``fobos``, ``strength * sum(w ** 2)`` for
         ``lbfgs``. For ``pa``, the longest step is ``0.01 / strength``.
@@ -80,23 +77,23 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     projective : bool, default=True
         Whether arcs may not cross; False needs ``order=1``.
     single_root : bool, default=True
-        Whether exactly one word hangs from the root.
+        Whether the root has exactly one child.
     clusters : mapping of str to str, BrownClusters or None, default=None
-        Bit string of each word; adds templates that see the first 4 and 6 bits, and all.
+        Bit string of each word; adds templates with its first 4 bits, its first 6 bits, and all bits.
     labeled : bool, default=True
         Whether the labels of arcs are learned too, if the trees have more than one.
     templates : {"wide", "plain"}, default="wide"
-        ``plain`` features are those of McDonald et al. 2005; ``wide`` ones also see coarse tags and words around the arc.
+        ``plain`` are the features of McDonald et al. 2005; ``wide`` adds coarse tags and words around the arc.
     rehang : bool, default=True
-        Choose heads of punctuation anew once the tree of the other words is known.
+        Whether the heads of punctuation are chosen again, given the tree of the other words.
     rounding : float, default=0.5
-        When training ends, weights are rounded to multiples of this share of their root mean square, so that those below
-        half of it fall away and a model file takes about three bytes per feature; 0 leaves all as they are.
+        After training, weights are rounded to multiples of this fraction of their root mean square. Those below half of
+        it become 0, and a model file needs about three bytes per feature. 0 keeps all weights.
     tags : {"xpos", "upos", "pos"} or None, default=None
         The only column that tags are read from; None reads ``xpos`` and ``upos`` where both are filled.
     feats : bool, default=True
-        Whether morphological features (the column ``feats``) are read, if a fifth of the training words have them. Every
-        fourth training sentence is read without them, so that text without them can be parsed, too.
+        Whether morphological features (the column ``feats``) are used, if a fifth of the training words have them. Every
+        fourth training sentence is used without them, so that text without them can be parsed, too.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. Results do not depend on it.
     random_state : int, default=0
@@ -115,7 +112,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     n_iter_ : int
         Passes or iterations made.
     n_lifted_ : int
-        Words of training trees that were hung elsewhere, see Notes.
+        Words of training trees that got another head, see Notes.
     objective_ : float
         Penalized objective at the end (``lbfgs`` only).
 
@@ -125,18 +122,17 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
     children (McDonald & Pereira 2006). Features are those that the training trees have; see
     `handful.parsing.templates`. Training adds the number of wrong heads to the score of a tree (margin rescaling).
 
-    A projective parser cannot learn crossing arcs: training trees are made projective by hanging words to the head of their
-    head, shortest arc first (Nivre & Nilsson 2005). With ``single_root``, further words at the root are hung to the first.
-    Scores are always against the trees as they were given.
+    A projective parser cannot learn crossing arcs: training trees are made projective by attaching words to the head of
+    their head, shortest arc first (Nivre & Nilsson 2005). With ``single_root``, further words at the root are attached to
+    the first. Scores always use the original trees.
 
-    A single arc cannot tell which phrase a comma sets off. With ``rehang``, each mark without children chooses among the
-    words beside it and their ancestors, by a linear classifier that sees the tree. No arcs cross by that.
+    A single arc does not show which phrase a comma belongs to. With ``rehang``, punctuation without children chooses among
+    its neighbors and their ancestors, by a linear classifier with features of the tree. This adds no crossing arcs.
 
-    Labels are chosen after the tree, by a linear classifier that sees the tree.
+    Labels are chosen after the tree, by a linear classifier with features of the tree.
 
-    Cost of a pass: O(n^3) a sentence to decode, and n^2 arcs (n^3 / 3 pairs) times the templates for features. These are
-    kept for the next pass up to 1 GiB, and made anew for sentences beyond that. Parsing with order 2 looks at pairs of
-    likely arcs only, by the marginals of arcs alone.
+    Cost of a pass: O(n^3) a sentence to decode, and n^2 arcs (n^3 / 3 pairs) times the templates for features. Features are
+    kept for the next pass up to 1 GiB. Prediction with order 2 uses pairs of likely arcs only, by the marginals of arcs.
 
     Examples
     --------
@@ -160,7 +156,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         objective_=IfThere(Number(float)),
         templates_=TemplateSet.STATE,
         values_=DictOf(Names("_", only_text=True)),
-        marks_=Maybe(MarkHanger.STATE),
+        marks_=Maybe(PunctuationAttacher.STATE),
         labels_=Maybe(ArcLabeler.STATE),
         n_active_condensed_=IfThere(Number(int, low=0)),
         condensed_weights_=IfThere(Array("f8", "_")),
@@ -223,10 +219,10 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         y : None
             Not used.
         progress : callable, optional
-            Told the loss and the number of active features after every pass.
+            Receives the loss and the number of active features after every pass.
         checkpoint : path-like, optional
-            File to save the state of training to after every pass; if it is there already, training goes on from it, with
-            the same result as without the interruption.
+            File for the state of training after every pass. If it exists, training resumes from it, with the same result
+            as without the interruption.
 
         Returns
         -------
@@ -246,49 +242,40 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         if feats:
             sentences = without_some_feats(sentences)
         kinds = {"clusters": clusters is not None, "wide": self.templates == "wide", "feats": feats}
-        templates, for_labels = TemplateSet.ready(order=self.order, **kinds), TemplateSet.for_labels(**kinds)
-        later = (*for_labels.pairs, *TemplateSet.for_marks().pairs)
-        encoder = Encoder.learn(
-            sentences, self.columns_, clusters, replace(templates, pairs=(*templates.pairs, *later))
-        )
-        if progress is not None:
-            progress(Step("features", 0, 1))
+        templates, label_templates = TemplateSet.ready(order=self.order, **kinds), TemplateSet.for_labels(**kinds)
+        later = (*label_templates.pairs, *TemplateSet.for_punctuation().pairs)
+        all_templates = replace(templates, pairs=(*templates.pairs, *later))
+        encoder = TokenEncoder.learn(sentences, self.columns_, clusters, all_templates)
+        report: Progress = progress or (lambda step: None)
+        report(Step("features", 0, 1))
         rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
         features = TreeFeatures.learn(sentences, heads, templates, encoder, min_count=self.min_count, **rules)
-        if progress is not None:
-            progress(Step("features", 1, 1))
-        weights = self._learn(
-            self.structure(features, SentenceFeatures(features, sentences, CACHE_BYTES)),
-            features,
-            heads,
-            progress,
-            checkpoint,
-        )
-        weights = rounded(weights, self.rounding)
+        report(Step("features", 1, 1))
+        structure = self.structure(features, SentenceFeatures(features, sentences, CACHE_BYTES))
+        weights = rounded(self._learn(structure, features, heads, progress, checkpoint), self.rounding)
         active = weights != 0.0
         self._features = features.keep(active)
         self.keys_, self.weights_ = self._features.keys, weights[active]
         self.n_active_ = len(self.weights_)
         self.templates_ = templates.state()
         self.values_ = {name: np.array(strings, dtype=str) for name, strings in encoder.values.items()}
-        self._hanger = MarkHanger.learn(encoder, sentences, heads, seed=self.random_state) if self.rehang else None
-        self.marks_ = None if self._hanger is None else self._hanger.state()
-        self._labeler = None
-        self.labels_: dict[str, Any] | None = None
-        labels = list(chain.from_iterable(tree.labels for tree in known))
-        if self.labeled and set(labels) != {"_"}:
-            given = np.concatenate([np.array(tree.heads, dtype=np.int32) for tree in known])
-            self._labeler = ArcLabeler.learn(
-                encoder,
-                for_labels,
-                sentences,
-                given,
-                labels,
-                seed=self.random_state,
-                rounding=self.rounding,
-            )
-            self.labels_ = self._labeler.state()
+        self._attacher = (
+            PunctuationAttacher.learn(encoder, sentences, heads, seed=self.random_state) if self.rehang else None
+        )
+        self.marks_ = None if self._attacher is None else self._attacher.state()
+        self._labeler = self._learn_labels(encoder, label_templates, sentences, known) if self.labeled else None
+        self.labels_ = None if self._labeler is None else self._labeler.state()
         return self
+
+    def _learn_labels(
+        self, encoder: TokenEncoder, templates: TemplateSet, sentences: list[Sentence], trees: list[Tree]
+    ) -> ArcLabeler | None:
+        labels = list(chain.from_iterable(tree.labels for tree in trees))
+        if set(labels) == {"_"}:
+            return None
+        heads = np.concatenate([np.array(tree.heads, dtype=np.int32) for tree in trees])
+        rules: dict[str, Any] = {"seed": self.random_state, "rounding": self.rounding}
+        return ArcLabeler.learn(encoder, templates, sentences, heads, labels, **rules)
 
     def predict(self, sentences: Iterable[Any]) -> tuple[list[list[int]], list[list[str]]]:
         """Parse sentences.
@@ -296,8 +283,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         sentences : iterable of Tree, of Sentence, or of lists of (word, tag) or (word, upos, xpos)
-            With the columns of tags that training had; heads that are there already are not looked at. A parser of two
-            columns (`columns_`) needs both; (word, tag) serves a parser of one.
+            With the columns of tags of training (`columns_`); heads are ignored. A parser of two columns needs both, one
+            of a single column accepts (word, tag).
 
         Returns
         -------
@@ -307,7 +294,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             Label of each arc; ``"_"`` if labels were not learned.
         """
         check_is_fitted(self)
-        known = with_columns(read_sentences(sentences), self.columns_)
+        known = with_columns(as_sentences(sentences), self.columns_)
         check_lengths([len(sentence) for sentence in known], self.order)
         heads: list[list[int]] = []
         labels: list[list[str]] = []
@@ -319,8 +306,8 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             best = structure.argmax_by(
                 partial(features.scores, weights=self.weights_, scale=scale, least=_LEAST_LIKELY)
             )
-            if self._hanger is not None:
-                best = self._hanger.hang(some, best, features.codes)
+            if self._attacher is not None:
+                best = self._attacher.attach(some, best, features.codes)
             named = ["_"] * len(best)
             if self._labeler is not None:
                 named = self._labeler.predict(some, best, features.codes)
@@ -330,7 +317,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         return heads, labels
 
     def parse(self, sentences: Iterable[Any]) -> list[Tree]:
-        """Parse sentences and return them as trees, with everything else that they came with.
+        """Parse sentences and return them as trees, with their other columns and comments.
 
         Parameters
         ----------
@@ -342,15 +329,11 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         list of Tree
             One tree a sentence.
         """
-        given = (
-            list(sentences) if isinstance(sentences, Iterable) and not isinstance(sentences, str | Tree) else sentences
-        )
-        heads, labels = self.predict(given)
-        out = []
-        for item, sentence, own_heads, named in zip(given, read_sentences(given), heads, labels, strict=True):
-            extras = item.extras if isinstance(item, Tree) else ()
-            out.append(Tree(sentence, tuple(own_heads), tuple(named), extras))
-        return out
+        if isinstance(sentences, Iterable) and not isinstance(sentences, str | Tree):
+            sentences = list(sentences)
+        heads, labels = self.predict(sentences)
+        extras = [item.extras if isinstance(item, Tree) else () for item in sentences]
+        return list(map(Tree, as_sentences(sentences), map(tuple, heads), map(tuple, labels), extras))
 
     def score(self, trees: Iterable[Tree], y: None = None) -> ParseScores:
         """Parse the sentences of trees and compare.
@@ -358,14 +341,15 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         trees : iterable of Tree
-            Right trees.
+            Correct trees.
         y : None
             Not used.
 
         Returns
         -------
         ParseScores
-            Unpacks as ``uas, las``; has both also without punctuation, and the share of whole trees that are right.
+            Unpacks as ``uas, las``; also has both without punctuation, LAS without subtypes, and the fraction of correct
+            trees.
         """
         gold = list(trees) if isinstance(trees, Iterable) else [trees]
         if not all(isinstance(tree, Tree) for tree in gold) or isinstance(trees, Tree):
@@ -373,7 +357,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         return score_trees(gold, *self.predict(gold))
 
     def top_features(self, n: int = 10) -> list[tuple[str, float]]:
-        """Return the features that speak most for an arc.
+        """Return the features with the largest weights.
 
         Parameters
         ----------
@@ -383,7 +367,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         list of (str, float)
-            Feature and weight, heaviest first.
+            Feature and weight, largest first.
         """
         check_is_fitted(self)
         heaviest = np.argsort(-self.weights_, kind="stable")[:n]
@@ -399,15 +383,14 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         return paths
 
     def feature_space(self, labeled: Iterable[Tree] | None = None, *, marginals: bool = False) -> TreeSpace:
-        """Give numbers to all features that may gain potency; see `handful.representations.potency`.
+        """Return a numbering of all features that may have potency; see `handful.representations.potency`.
 
         Parameters
         ----------
         labeled : iterable of Tree or None
-            The training trees: also features to which training gave weight 0 get numbers. None takes the features that
-            the parser still knows.
+            The training trees: their features with weight 0 get numbers, too. None uses those with a weight.
         marginals : bool
-            Count what the model expects, in place of its best outputs.
+            Whether expected counts of the model are used instead of its best trees.
 
         Returns
         -------
@@ -418,12 +401,12 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         return TreeSpace.of(self, labeled, marginals=marginals)
 
     def stored_space(self, state: Mapping[str, Any]) -> TreeSpace:
-        """Return the space that wrote this state.
+        """Return the space of a stored state.
 
         Parameters
         ----------
         state : dict
-            What `TreeSpace.state` returned.
+            Result of `TreeSpace.state`.
 
         Returns
         -------
@@ -437,7 +420,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         return TreeSpace(self, self._features.with_keys(keys), marginals=bool(state.get("marginals")))
 
     def with_features(self, features: TreeFeatures, weights: np.ndarray) -> DependencyParser:
-        """Return a parser that differs in features and weights alone.
+        """Return a copy of the parser with other features and weights.
 
         Parameters
         ----------
@@ -452,7 +435,17 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
             Fitted.
         """
         other = DependencyParser(**self.get_params(deep=False))
-        kept = ("columns_", "templates_", "values_", "marks_", "labels_", "n_lifted_", "n_iter_", "_hanger", "_labeler")
+        kept = (
+            "columns_",
+            "templates_",
+            "values_",
+            "marks_",
+            "labels_",
+            "n_lifted_",
+            "n_iter_",
+            "_attacher",
+            "_labeler",
+        )
         for name in kept:
             setattr(other, name, getattr(self, name))
         other._features, other.keys_, other.weights_ = features, features.keys, weights
@@ -523,7 +516,7 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
-        # a file from before these were stored has the templates that were then the only ones
+        # files of earlier versions have the plain templates
         first = TemplateSet.ready(order=state["order"], clusters=state["clusters"] is not None, wide=False)
         before = {"templates": "plain", "templates_": first.state(), "rehang": False, "marks_": None, "feats": False}
         return super()._from_state({**before, **state})
@@ -534,11 +527,11 @@ class DependencyParser(Storable, BaseEstimator):  # type: ignore[misc]
         known |= {"feats", "form"} & self.values_.keys()
         if self.values_.keys() != known:
             raise DataError(f"DependencyParser: there must be values of {', '.join(sorted(known))}.")
-        encoder = Encoder({name: strings.tolist() for name, strings in self.values_.items()}, self.columns_, clusters)
+        values = {name: strings.tolist() for name, strings in self.values_.items()}
+        encoder = TokenEncoder(values, self.columns_, clusters)
         templates = TemplateSet.from_state(self.templates_)
-        rules: dict[str, Any] = {"order": self.order, "single_root": self.single_root}
-        self._features = TreeFeatures(templates, encoder, self.keys_, **rules)
-        self._hanger = None if self.marks_ is None else MarkHanger.from_state(encoder, self.marks_)
+        self._features = TreeFeatures(templates, encoder, self.keys_, order=self.order, single_root=self.single_root)
+        self._attacher = None if self.marks_ is None else PunctuationAttacher.from_state(encoder, self.marks_)
         self._labeler = None if self.labels_ is None else ArcLabeler.from_state(encoder, self.labels_)
         if self.columns_ not in (["xpos"], ["upos"], ["pos"], ["xpos", "upos"]):
             raise DataError("DependencyParser: the stored columns of tags are none that it reads.")

@@ -1,4 +1,4 @@
-"""How many heads and labels are right."""
+"""Attachment scores of dependency trees."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from handful.data.records import Sentence, Tree
 from handful.errors import DataError
 
-PENN_PUNCTUATION = frozenset({"``", "''", ":", ",", "."})
+_PENN_PUNCTUATION = frozenset({"``", "''", ":", ",", "."})
 
 
 class ParseScores(tuple[float, float]):
@@ -19,23 +19,26 @@ class ParseScores(tuple[float, float]):
     Attributes
     ----------
     uas, las : float
-        Share of words with the right head, and with the right head and label.
+        Fraction of words with the correct head, and with the correct head and label.
+    las_without_subtypes : float
+        The same as `las` with labels up to their colon: ``nmod:poss`` counts as ``nmod``.
     exact : float
-        Share of sentences with all heads right.
+        Fraction of sentences with all heads correct.
     n_words, n_sentences : int
-        How many were counted.
+        Numbers of scored words and sentences.
     without_punctuation : ParseScores or None
-        The same without punctuation marks: words with the universal tag PUNCT or, without universal tags, one of the
-        Penn tags for quotes, colon, comma and full stop.
+        The same without punctuation: words with the universal tag PUNCT or, without universal tags, one of the Penn
+        tags for quotes, colon, comma and full stop.
 
     Examples
     --------
-    >>> gold = [Tree(Sentence(("Rome", "fell")), (2, 0), ("nsubj", "root"))]
-    >>> uas, las = score_trees(gold, [(2, 0)], [("obj", "root")])
-    >>> uas, las
-    (1.0, 0.5)
+    >>> gold = [Tree(Sentence(("Rome", "fell")), (2, 0), ("nsubj:pass", "root"))]
+    >>> scores = score_trees(gold, [(2, 0)], [("nsubj", "root")])
+    >>> tuple(scores), scores.las_without_subtypes
+    ((1.0, 0.5), 1.0)
     """
 
+    las_without_subtypes: float
     exact: float
     n_words: int
     n_sentences: int
@@ -43,82 +46,96 @@ class ParseScores(tuple[float, float]):
 
     @property
     def uas(self) -> float:
-        """Share of words with the right head."""
+        """Fraction of words with the correct head."""
         return self[0]
 
     @property
     def las(self) -> float:
-        """Share of words with the right head and label."""
+        """Fraction of words with the correct head and label."""
         return self[1]
 
     def as_dict(self) -> dict[str, float]:
-        """Return all scores by name."""
-        scores = {"uas": self.uas, "las": self.las, "exact": self.exact}
-        bare = self.without_punctuation
-        if bare is not None:
-            names = ("uas", "las", "exact")
-            scores |= {f"{n} without punctuation": float(getattr(bare, n)) for n in names}
+        """Return all scores by name; LAS without subtypes only where it differs from LAS."""
+        names = ["uas", "las", "exact"]
+        scores = {name: float(getattr(self, name)) for name in names}
+        if self.las_without_subtypes != self.las:
+            scores["las without subtypes"] = self.las_without_subtypes
+        if self.without_punctuation is not None:
+            bare = self.without_punctuation
+            scores |= {f"{name} without punctuation": float(getattr(bare, name)) for name in names}
         return scores
 
 
 def score_trees(
     gold: Sequence[Tree], heads: Sequence[Sequence[int]], labels: Sequence[Sequence[str]] | None = None
 ) -> ParseScores:
-    """Compare heads and labels with right ones.
+    """Compare predicted heads and labels with correct ones.
 
     Parameters
     ----------
     gold : sequence of Tree
-        Right trees.
+        Correct trees.
     heads : sequence of sequences of int
-        Heads that were found.
+        Predicted heads.
     labels : sequence of sequences of str, or None
-        Labels that were found; with None, `ParseScores.las` is 0.
+        Predicted labels; with None, `ParseScores.las` is 0.
 
     Returns
     -------
     ParseScores
         With and without punctuation.
+
+    Examples
+    --------
+    >>> uas, las = score_trees([Tree(Sentence(("Rome", "fell")), (2, 0), ("nsubj", "root"))], [(2, 0)])
+    >>> uas, las
+    (1.0, 0.0)
     """
     _check_scored(gold, heads)
-    right = [np.array(t.heads) == np.asarray(h) for t, h in zip(gold, heads, strict=True)]
-    named = [np.zeros(len(r), dtype=bool) for r in right]
-    if labels is not None:
-        named = [r & _same(t.labels, given) for r, t, given in zip(right, gold, labels, strict=True)]
-    words = [~punctuation(t.sentence) for t in gold]
-    scores = _scores(right, named, [np.ones(len(r), dtype=bool) for r in right])
-    scores.without_punctuation = _scores(right, named, words)
+    right = [np.array(tree.heads) == np.asarray(row) for tree, row in zip(gold, heads, strict=True)]
+    predicted = [[""] * len(tree) for tree in gold] if labels is None else labels
+    named = [r & _same(tree.labels, row) for r, tree, row in zip(right, gold, predicted, strict=True)]
+    coarse = [r & _same(*map(_coarse, (t.labels, row))) for r, t, row in zip(right, gold, predicted, strict=True)]
+    scores = _scores(right, named, coarse, [np.ones(len(r), dtype=bool) for r in right])
+    scores.without_punctuation = _scores(right, named, coarse, [~punctuation(tree.sentence) for tree in gold])
     return scores
 
 
 def _check_scored(gold: Sequence[Tree], heads: Sequence[Sequence[int]]) -> None:
-    who = "score_trees"
-    if not any(len(t) for t in gold):
-        raise DataError(f"{who}: at least one tree is needed to score, got none.")
-    if [len(t) for t in gold] != [len(h) for h in heads]:
-        raise DataError(f"{who}: there must be one head for each word.")
+    if not any(len(tree) for tree in gold):
+        raise DataError("score_trees: at least one tree is needed to score, got none.")
+    if [len(tree) for tree in gold] != [len(row) for row in heads]:
+        raise DataError("score_trees: there must be one head for each word.")
     number = next((i for i, tree in enumerate(gold) if -1 in tree.heads), None)
     if number is not None:
-        raise DataError(f"{who}: the right trees must have all heads, but tree {number} lacks some.")
+        raise DataError(f"score_trees: the correct trees must have all heads, but tree {number} lacks some.")
 
 
 def _same(labels: Sequence[str], others: Sequence[str]) -> np.ndarray:
     return np.array([a == b for a, b in zip(labels, others, strict=True)], dtype=bool)
 
 
-def _scores(right: list[Any], named: list[Any], counted: list[Any]) -> ParseScores:
-    chosen = [(r[c], n[c]) for r, n, c in zip(right, named, counted, strict=True) if c.any()]
-    n_words = sum(len(r) for r, _ in chosen)
-    heads, labels = (sum(int(pair[k].sum()) for pair in chosen) for k in range(2))
-    scores = ParseScores((heads / max(n_words, 1), labels / max(n_words, 1)))
-    scores.exact = sum(bool(r.all()) for r, _ in chosen) / max(len(chosen), 1)
-    scores.n_words, scores.n_sentences = n_words, len(chosen)
+def _coarse(labels: Sequence[str]) -> list[str]:
+    return [label.partition(":")[0] for label in labels]
+
+
+def _scores(right: list[Any], named: list[Any], coarse: list[Any], counted: list[Any]) -> ParseScores:
+    n_words = max(sum(int(mask.sum()) for mask in counted), 1)
+    heads, labels, without_subtypes = (
+        sum(int(row[mask].sum()) for row, mask in zip(rows, counted, strict=True)) / n_words
+        for rows in (right, named, coarse)
+    )
+    scores = ParseScores((heads, labels))
+    scores.las_without_subtypes = without_subtypes
+    whole = [bool(row[mask].all()) for row, mask in zip(right, counted, strict=True) if mask.any()]
+    scores.exact = sum(whole) / max(len(whole), 1)
+    scores.n_words, scores.n_sentences = sum(int(mask.sum()) for mask in counted), len(whole)
     scores.without_punctuation = None
     return scores
 
 
 def punctuation(sentence: Sentence) -> np.ndarray:
-    """Tell which words are punctuation marks, by their tags.
+    """Return which words are punctuation, by their tags.
 
     Examples
     --------
@@ -129,4 +146,4 @@ def punctuation(sentence: Sentence) -> np.ndarray:
     if any(tag != "_" for tag in universal):
         return np.array([tag == "PUNCT" for tag in universal], dtype=bool)
     tags = sentence.columns.get("xpos", sentence.columns.get("pos", ("_",) * len(sentence)))
-    return np.array([tag in PENN_PUNCTUATION for tag in tags], dtype=bool)
+    return np.array([tag in _PENN_PUNCTUATION for tag in tags], dtype=bool)

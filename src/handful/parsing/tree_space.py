@@ -11,21 +11,14 @@ import numpy as np
 from handful.data.records import Tree
 from handful.kernels.tree_features import count_parts, decode, parts_of_tree, score_parts
 from handful.linear.tree import TreeStructure
-from handful.parsing.templates import (
-    CACHE_BYTES,
-    SentenceFeatures,
-    TreeFeatures,
-    read_heads,
-    read_sentences,
-    read_trees,
-    with_columns,
-)
+from handful.parsing.inputs import as_sentences, read_heads, read_trees, with_columns
+from handful.parsing.part_features import CACHE_BYTES, SentenceFeatures, TreeFeatures
 
 _BATCH_WORDS = 20_000
 
 
 class TreeSpace:
-    """The features of a parser and of the right trees of its labeled data; see `handful.representations.potency`.
+    """Features of a parser and of the correct trees of its labeled data; see `handful.representations.potency`.
 
     Parameters
     ----------
@@ -34,12 +27,12 @@ class TreeSpace:
     features : TreeFeatures
         Every feature that may gain potency, those of the model included.
     marginals : bool
-        Count what the model expects, in place of its best trees.
+        Whether expected counts of the model are used instead of its best trees.
 
     Notes
     -----
-    Parts are arcs and, with order 2, pairs; each kind has a share of its own, see `handful.linear.Tree.parts`. Words and tags
-    are those of the labeled data, also with ``vocabulary="all"``; a template with another word does not fire.
+    Parts are arcs and, with order 2, pairs, which are normalized separately. Words and tags are those of the labeled
+    data, also with ``vocabulary="all"``; a template with another word does not fire.
     """
 
     def __init__(self, model: Any, features: TreeFeatures, *, marginals: bool = False) -> None:
@@ -60,7 +53,7 @@ class TreeSpace:
 
     @classmethod
     def of(cls, model: Any, trees: Iterable[Tree] | None, *, marginals: bool = False) -> TreeSpace:
-        """Return the space of a model's own features and those of some right trees."""
+        """Return the space of the features of a model and of some correct trees."""
         features: TreeFeatures = model.features
         if trees is None:
             return cls(model, features, marginals=marginals)
@@ -76,7 +69,7 @@ class TreeSpace:
         """Parse sentences with the base model and return the keys of all features of its trees, known or not."""
         features: TreeFeatures = self.model.features
         heads = self._structure(features, inputs, 0).argmax(self.model.weights_)
-        sentences = with_columns(read_sentences(inputs), self.model.columns_)
+        sentences = with_columns(as_sentences(inputs), self.model.columns_)
         return np.concatenate([np.empty(0, dtype=np.int64), *features.tree_keys(sentences, heads)])
 
     def with_keys(self, keys: np.ndarray) -> TreeSpace:
@@ -85,11 +78,11 @@ class TreeSpace:
         return TreeSpace(self.model, known, marginals=self.marginals)
 
     def state(self) -> dict[str, Any]:
-        """Return what a model file needs beside the base model."""
+        """Return the values for a model file, without the base model."""
         return {"keys": self.features.keys} | ({"marginals": True} if self.marginals else {})
 
     def batches(self, part: Iterable[Any]) -> Iterator[list[Any]]:
-        """Cut sentences."""
+        """Yield batches of sentences."""
         batch: list[Any] = []
         n_words = 0
         for sentence in part:
@@ -114,7 +107,7 @@ class TreeSpace:
         return int(trees.offsets[-1])
 
     def even(self, basis: np.ndarray, start: int, stop: int) -> np.ndarray:
-        """Return A, which is counted as it is."""
+        """Return A, which is counted exactly."""
         return basis[start:stop]
 
     def types(self, ids: np.ndarray) -> np.ndarray:
@@ -122,11 +115,11 @@ class TreeSpace:
         return np.asarray(self.features.types[ids])
 
     def describe(self, ids: np.ndarray) -> list[tuple[str, tuple[str, ...]]]:
-        """Return features in words; the direction of the arc stands in the observation."""
+        """Return features as text; the direction of the arc is part of it."""
         return [(name, ()) for name in self.features.names(ids)]
 
     def seen(self, ids: np.ndarray, inputs: Any) -> np.ndarray:
-        """Tell which features any part of the sentences has."""
+        """Return which features any part of the sentences has."""
         here = np.zeros(self.n_features, dtype=bool)
         trees = self._structure(self.features, inputs, 0)
         for number in range(trees.n_inputs):
@@ -142,7 +135,7 @@ class TreeSpace:
         rules = {"projective": self.model.projective, "single_root": self.model.single_root}
         if outputs is None:
             return read_trees(inputs, **rules)[1]
-        return read_heads(read_sentences(inputs), outputs[0] if isinstance(outputs, tuple) else outputs, **rules)
+        return read_heads(as_sentences(inputs), outputs[0] if isinstance(outputs, tuple) else outputs, **rules)
 
     def base_weights(self, ids: np.ndarray) -> np.ndarray:
         """Return weights of the base model."""
@@ -153,7 +146,7 @@ class TreeSpace:
         return self.model.with_features(self.features.keep(ids), weights)
 
     def _structure(self, features: TreeFeatures, inputs: Any, cache_bytes: int) -> TreeStructure:
-        sentences = with_columns(read_sentences(inputs), self.model.columns_)
+        sentences = with_columns(as_sentences(inputs), self.model.columns_)
         structure: TreeStructure = self.model.structure(features, SentenceFeatures(features, sentences, cache_bytes))
         return structure
 

@@ -1,0 +1,135 @@
+"""``handful condense`` for models of tables: a few rows that predict what the model predicts."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from handful.cli.console import (
+    cell,
+    echo,
+    emit_json,
+    file_size,
+    interval,
+    make_table,
+    notice,
+    percent,
+    progress_bar,
+    shell_name,
+    suggest_command,
+    verbose,
+)
+from handful.cli.options import Run, command_line
+from handful.cli.outputs import check_outputs, write_table
+from handful.errors import ParameterError, counted
+
+if TYPE_CHECKING:
+    from handful.models.condensed_rows import CondensedModel
+    from handful.models.table_model import TableModel
+
+_SHOWN_ROWS, _SHOWN_COLUMNS = 10, 6  # without -v
+
+
+class RowCount(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+    """A number of rows, or "auto"."""
+
+    name = "N|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | Literal["auto"]:
+        """Return the number."""
+        if value == "auto" or isinstance(value, int):
+            return value  # type: ignore[no-any-return]
+        if not str(value).isdecimal() or int(value) < 1:
+            self.fail(f"{value!r} is neither a number of rows nor 'auto'.", param, ctx)
+        return int(value)
+
+
+def condense_table(
+    ctx: click.Context,
+    model: TableModel,
+    files: tuple[Path, ...],
+    run: Run,
+    *,
+    rows: int | Literal["auto"],
+    yes: bool,
+) -> None:
+    """Choose rows of a table, and write them as a model and as a table."""
+    from handful.cli.inputs import read_cells
+    from handful.comparison.condense import condense_model
+    from handful.data.files import bare_suffix
+    from handful.data.labels import read_labels
+    from handful.persistence.model_file import save
+
+    if len(files) != 2:
+        raise click.UsageError("condense of a table model takes two files: MODEL DATA.")
+    source, data = files
+    is_table = run.output is not None and bare_suffix(run.output) in (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
+    where = source.parent / f"{source.stem}-condensed.handful"
+    where = where if is_table or run.output is None else run.output
+    outputs = [where, *([run.output] if is_table and run.output is not None else [])]
+    check_outputs(*outputs, inputs=files, force=run.force)
+    _ask(data, outputs, yes)
+    frame = read_cells(data)
+    target = getattr(model, "training_", {}).get("target")
+    labels = read_labels(frame[target])[0] if target in frame.columns else None
+    with progress_bar() as progress:
+        small = condense_model(model, frame, labels, n_rows=rows, random_state=run.seed, progress=progress)
+    small.training_ |= {"data": data.name, "target": target, "command": command_line(ctx)}
+    save(small, where)
+    if is_table and run.output is not None:
+        write_table(run.output, [small.rows()], like=data)
+    facts = {
+        "model": str(where),
+        "outputs": [str(path) for path in outputs],
+        "n_rows": len(small.kept_),
+        "rows": small.rows().to_dicts() if run.as_json else [],
+        "fidelity": small.training_["fidelity"],
+        "estimate": small.training_.get("estimate"),
+        "model_estimate": small.training_.get("model_estimate"),
+        "curve": small.training_["curve"],
+    }
+    if run.as_json:
+        emit_json(facts)
+    else:
+        _show(small, facts, where)
+
+
+def _ask(data: Path, outputs: list[Path], yes: bool) -> None:
+    """Ask before rows of the data go into files."""
+    names = ", ".join(map(str, outputs))
+    text = f"Rows of {data} will be readable in {names}."
+    if yes:
+        notice(text)
+        return
+    if not sys.stdin.isatty():
+        raise ParameterError(f"--yes: missing. {text} Add --yes to agree.")
+    click.confirm(f"{text} Continue?", abort=True, err=True)
+
+
+def _show(small: CondensedModel, facts: dict[str, Any], where: Path) -> None:
+    rows = small.rows()
+    n_rows, n_columns = (len(rows), rows.width) if verbose() else (_SHOWN_ROWS, _SHOWN_COLUMNS + 3)
+    columns = rows.columns[:n_columns]
+    table = make_table(*columns, right=("row", "covers"))
+    for line in rows.select(columns).head(n_rows).iter_rows():
+        table.add_row(*(cell("" if value is None else value) for value in line))
+    echo(table)
+    if len(rows) > n_rows or rows.width > n_columns:
+        echo(f"… {counted(len(rows), 'row')} and {rows.width - 3} columns in all: -v", style="dim")
+    echo()
+    echo(f"  Rows       {len(rows)}; a new row gets the prediction of the nearest one")
+    echo(f"  Fidelity   {_estimate(facts['fidelity'])} of held-out rows get the prediction of the model")
+    if facts["estimate"] is not None:
+        model = percent(facts["model_estimate"]["value"], facts["model_estimate"]["n"])
+        echo(f"  Accuracy   {_estimate(facts['estimate'])} on held-out labels; the model {model}")
+    echo(f"  Saved      {where} ({file_size(where)})\n")
+    suggest_command(f"handful predict {shell_name(where)} NEW.csv -o predictions.csv")
+
+
+def _estimate(part: dict[str, Any]) -> str:
+    return (
+        f"{percent(part['value'], part['n'])} (95% interval {interval(part['low'], part['high'])}, n = {part['n']:,})"
+    )

@@ -1,0 +1,194 @@
+"""Condense a fitted table model to a few rows, and measure what is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+
+from handful.comparison.statistics import binomial_interval
+from handful.data.labels import UNLABELED, Labels, encode_labels
+from handful.data.table import Table, as_frame
+from handful.errors import DataError, HandfulError, ParameterError, Progress, Step
+from handful.models.condensed_rows import CondensedModel, NearestRows
+from handful.models.ensemble import fit_temperature
+from handful.preprocessing.table_encoder import TableEncoder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from handful.models.table_model import TableModel
+
+_MOST_ROWS = 2_000
+_MOST_AUTO = 60
+_N_FOLDS = 5
+
+
+def condense_model(
+    model: TableModel,
+    X: Any,
+    y: Any = None,
+    *,
+    n_rows: int | Literal["auto"] = 40,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> CondensedModel:
+    """Condense a fitted table model to a few rows.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    X : Table, data frame, or array of shape (n_rows, n_columns)
+        Rows to choose from, labeled or not; of more than 2,000 a random sample is used, labeled rows first.
+    y : array-like of shape (n_rows,), optional
+        Labels, for an estimate of the accuracy; missing ones mark unlabeled rows. Those of a Table by default.
+    n_rows : int or "auto", default=40
+        Rows to keep; "auto" takes the fewest, up to 60, whose fidelity is within a standard error of the best (Breiman et
+        al. 1984).
+    random_state : int, default=0
+        Seed.
+    progress : callable, optional
+        Receives a `Step` after each fold.
+
+    Returns
+    -------
+    CondensedModel
+        Its ``training_`` has ``fidelity``: the part of held-out rows for which it predicts what the model predicts, with a 95%
+        interval; ``curve``: fidelity by number of rows; and, with labels, ``estimate`` and ``model_estimate``: accuracy on
+        held-out labels of the rows and of the model.
+
+    Notes
+    -----
+    All is estimated by 5-fold cross-validation. With labels, the model is refitted without those of each fold, so neither it nor
+    the rows have seen the labels that score them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from handful.models.table_model import TableModel
+    >>> X, y = load_iris(return_X_y=True)
+    >>> few = np.where(np.arange(len(y)) % 5 == 0, y, -1)
+    >>> small = condense_model(TableModel("logistic-regression").fit(X, few), X, few, n_rows=6)
+    >>> len(small.kept_), small.training_["fidelity"]["value"] > 0.9
+    (6, True)
+    """
+    if isinstance(model, CondensedModel):
+        raise ParameterError(
+            "condense_model: the model is condensed already. Condense the model that it was made from."
+        )
+    frame = model._frame(X.cells if isinstance(X, Table) else as_frame(X)).select(list(model.columns_))
+    if y is None and isinstance(X, Table):
+        y = X.labels
+    codes = _codes_of(y, model, frame.height)
+    rng = np.random.default_rng(random_state)
+    order = rng.permutation(frame.height)
+    order = order[np.argsort(codes[order] < 0, kind="stable")]  # labeled rows first
+    used = np.sort(order[:_MOST_ROWS])
+    frame, codes = frame[used], codes[used]
+    predictions = encode_labels(model.predict(frame))
+    least = len(predictions.classes)
+    most = min(_MOST_AUTO if n_rows == "auto" else int(n_rows), int(0.8 * frame.height))
+    if most < least:
+        raise ParameterError(
+            f"condense_model: {least} classes need as many rows at least, got {n_rows}. Keep more rows."
+        )
+    encoder = TableEncoder.learn(frame, TableEncoder(model.columns_).specs, text="words")
+    encoded, folds = encoder.transform(frame), []
+    fold = rng.permutation(frame.height) % _N_FOLDS
+    for k in range(_N_FOLDS):
+        folds.append(_held_out(model, frame, encoded, codes, fold == k, most, random_state))
+        if progress is not None:
+            progress(Step("condense", k + 1, _N_FOLDS, {}))
+    agrees = np.concatenate([part.agrees for part in folds], axis=1)
+    curve, n_held = agrees.mean(axis=1), agrees.shape[1]
+    size = most
+    if n_rows == "auto":
+        best = float(curve.max())
+        size = max(least, int(np.argmax(curve >= best - np.sqrt(best * (1 - best) / n_held))) + 1)
+    small = CondensedModel(size, random_state=random_state).fit_rows(frame, encoder, predictions)
+    small.kept_ = used[small.kept_]
+    small.estimator_.temperature_ = fit_temperature(
+        np.concatenate([part.scores for part in folds]), np.concatenate([part.targets for part in folds])
+    )
+    small.training_ = {
+        "condensed from": model.method_name,
+        "fidelity": _estimate(agrees[size - 1]),
+        "curve": {str(n): float(curve[n - 1]) for n in range(least, most + 1)},
+    }
+    correct = np.concatenate([part.correct for part in folds], axis=1)
+    if correct.shape[1]:
+        small.training_["estimate"] = _estimate(correct[size - 1])
+        small.training_["model_estimate"] = _estimate(np.concatenate([part.model_correct for part in folds]))
+    return small
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """What small models of 1, 2, 3, … rows predict for rows that were held out.
+
+    `agrees` and `correct` have a line for each number of rows: whether they predict what the model does, and the label.
+    """
+
+    agrees: np.ndarray
+    correct: np.ndarray
+    model_correct: np.ndarray
+    scores: np.ndarray
+    targets: np.ndarray
+
+
+def _held_out(
+    model: TableModel,
+    frame: pl.DataFrame,
+    encoded: Any,
+    codes: np.ndarray,
+    held: np.ndarray,
+    most: int,
+    seed: int,
+) -> _Fold:
+    refitted = _without_labels(model, frame, np.where(held, UNLABELED, codes))
+    expected = np.searchsorted(model.classes_, (refitted or model).predict(frame))
+    rows = NearestRows(max(most, len(np.unique(expected))), seed).fit(encoded[~held], expected[~held])
+    distances = rows.distances(encoded[held])
+    predicted = np.array([rows.classes_[rows.scores(distances[:, :n]).argmax(axis=1)] for n in range(1, most + 1)])
+    scores = np.full((int(held.sum()), len(model.classes_)), -1e6)
+    scores[:, rows.classes_] = rows.scores(distances)
+    labeled = codes[held] >= 0 if refitted is not None else np.zeros(int(held.sum()), dtype=bool)
+    return _Fold(
+        predicted == expected[held],
+        predicted[:, labeled] == codes[held][labeled],
+        expected[held][labeled] == codes[held][labeled],
+        scores,
+        expected[held],
+    )
+
+
+def _without_labels(model: TableModel, frame: pl.DataFrame, codes: np.ndarray) -> TableModel | None:
+    """Return the same method fitted to some of the labels; None where these do not do."""
+    if len(np.unique(codes[codes >= 0])) < len(model.classes_) or len(model.classes_) < 2:
+        return None
+    try:
+        fitted: TableModel = clone(model).fit(frame, Labels(codes.astype(np.int32), model.classes_))
+    except HandfulError:  # such as a method that is not known by name
+        return None
+    return fitted
+
+
+def _codes_of(y: Any, model: TableModel, n_rows: int) -> np.ndarray:
+    """Return labels as positions in the classes of the model; labels that it does not know count as unlabeled."""
+    if y is None:
+        return np.full(n_rows, UNLABELED)
+    labels = encode_labels(y, who="condense_model", min_classes=0)
+    if len(labels.codes) != n_rows:
+        raise DataError(f"condense_model: {n_rows} rows but {len(labels.codes)} labels. Give one for each row.")
+    place = {str(name): code for code, name in enumerate(model.classes_.tolist())}
+    known = np.array([place.get(str(name), UNLABELED) for name in labels.classes.tolist()] + [UNLABELED])
+    return np.asarray(known[labels.codes])
+
+
+def _estimate(correct: np.ndarray) -> dict[str, Any]:
+    value, n = float(correct.mean()), len(correct)
+    low, high = binomial_interval(value, n)
+    return {"metric": "accuracy", "value": value, "low": low, "high": high, "n": n}
