@@ -312,7 +312,7 @@ def _similar_words(
         value = values[:, column]
         chosen = np.flatnonzero((values.argmax(axis=1) == column) & (value > threshold))
         chosen = chosen[np.argsort(second[chosen] - value[chosen], kind="stable")]
-        similar[label] = [(words[i], float(value[i])) for i in chosen]
+        similar[label] = [(words[i], float(value[i])) for i in chosen.tolist()]
     return similar
 
 
