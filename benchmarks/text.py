@@ -47,9 +47,9 @@ from handful.representations.brown import BrownClusters
 from handful.representations.condensing import Condensing
 from handful.representations.potency import CondensingSettings
 from handful.tagging.condensing import condense_tagger
-from handful.tagging.crf import has_spans
 from handful.tagging.evaluation import score_tags, sentence_values
 from handful.tagging.recipes import TaggerSetup
+from handful.tagging.selection import has_spans
 from papers.corpora import load
 
 DROPS = (0.15, 0.2, 0.25, 0.28, 0.3, 0.35)  # weights below are left out, until the score is that of an L1 tagger

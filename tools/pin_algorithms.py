@@ -45,8 +45,7 @@ from handful.representations.similarity import ContextSimilarity
 from handful.senses.classifier import SenseClassifier
 from handful.tagging.crf import CRF
 from handful.tagging.evaluation import chunk_f1
-from handful.tagging.prototypes.chains import TokenArrays
-from handful.tagging.prototypes.features import PrototypeField
+from handful.tagging.prototypes.field import PrototypeField, TokenArrays
 from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.stacked import StackedTagger
 from handful.tagging.two_pass import TwoPassTagger
@@ -529,10 +528,8 @@ def prototype_field() -> dict[str, Any]:
     for order in (1, 2):
         field = PrototypeField(table, legal, order)
         weights = rng_of(f"field {order}").normal(size=field.size)
-        for norm in ("histogram", "mean"):
-            value, gradient, marginals = field.objective(weights, tokens, norm)
-            out[f"order {order} {norm}"] = {"value": value, "gradient": gradient, "marginals": marginals}
-        out[f"order {order} best"] = {"best": field.best(weights, tokens)}
+        value, gradient, marginals = field.objective(weights, tokens)
+        out[f"order {order} histogram"] = {"value": value, "gradient": gradient, "marginals": marginals}
     return out
 
 
@@ -545,7 +542,7 @@ def prototypes() -> dict[str, Any]:
     for name, each in {
         "order 1": {"order": 1, "similarity": links},
         "order 2": {"order": 2},
-        "sticky": {"order": 1, "sticky": 2.0, "length_norm": "mean", "decode": "viterbi"},
+        "sticky": {"order": 1, "sticky": 2.0},
     }.items():
         model = PrototypeTagger(lists, max_iter=4, **each).fit(RAW_WORDS)
         out[name] = {"weights": np.sort(model.weights_), "links": model.links_, "objective": model.objective_}

@@ -49,7 +49,7 @@ TABLE_METHODS = {
     "skewed": "--method extra-trees",
 }
 CRF_OPTIONS = "--iterations 15 --jobs 1 --seed 0 --json"
-LISTS_OPTIONS = "--threshold 0.35 --sticky 0 --iterations 15 --n-starts 1 --jobs 1 --seed 0 --json"
+LISTS_OPTIONS = "--sticky 0 --iterations 15 --jobs 1 --seed 0 --json"
 SENSE_OPTIONS = "--jobs 1 --seed 0 --json"
 CORPUS_COMMANDS = {
     "sentences": {

@@ -90,7 +90,7 @@ def test_probabilities_fit_the_tags(trained):
     for rows in shares:
         assert rows.shape[1] == len(tagger.classes_)
         np.testing.assert_allclose(rows.sum(axis=1), 1.0, rtol=1e-6)
-    tags, at_once = tagger.predict_with_shares(SENTENCES[60:63])
+    tags, at_once = tagger.predict_with_proba(SENTENCES[60:63])
     assert tags == tagger.predict(SENTENCES[60:63])
     for one, other in zip(at_once, shares, strict=True):
         np.testing.assert_array_equal(one, other)

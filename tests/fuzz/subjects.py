@@ -146,7 +146,7 @@ def others() -> dict[str, tuple[Any, Ask]]:
     found["with-shares"] = (WithShares(LinearSVC()).fit(X, codes), lambda model: model.predict_proba(X))
     words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]]
     lists = {"D": ["a", "the"], "N": ["dog", "cat"]}
-    team = PrototypeEnsemble(lists, similarity="none", n_starts=1, max_iter=3).fit(words * 5)
+    team = PrototypeEnsemble(lists, similarity="none", max_iter=3).fit(words * 5)
     paths = {"path": {"dog": "01", "DOG": "01", "cat": "01", "CAT": "01", "barks": "10", "BARKS": "10", "a": "11"}}
     tagger = CRF(["word[0]", "path[0]"], lookups=paths, max_iter=3).fit(words, [["D", "N", "V"]] * 2)
     found["hashed-table"] = (tagger.with_small_lookups(), lambda model: model.predict(words))

@@ -20,7 +20,7 @@ class Unsure:
     def predict_proba(self, sentences):
         return [np.array([[0.5, 0.5] if word.isupper() else [1.0, 0.0] for word in sentence]) for sentence in sentences]
 
-    def predict_with_shares(self, sentences):
+    def predict_with_proba(self, sentences):
         return self.predict(sentences), self.predict_proba(sentences)
 
 

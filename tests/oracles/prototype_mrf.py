@@ -38,7 +38,7 @@ def partition(length, vocabulary, classes, legal, order, predicates, theta):
     )
 
 
-def log_likelihood(sentences, given, vocabulary, classes, legal, order, predicates, theta, length_norm):
+def log_likelihood(sentences, given, vocabulary, classes, legal, order, predicates, theta):
     """Return the log-likelihood; `given` holds for each token its label, or None."""
     total = 0.0
     for words, known in zip(sentences, given, strict=True):
@@ -49,24 +49,18 @@ def log_likelihood(sentences, given, vocabulary, classes, legal, order, predicat
         )
         total += np.log(numerator)
     lengths = [len(s) for s in sentences]
-    longest = int(np.mean(lengths)) if length_norm == "mean" else max(lengths)
-    sums = {
-        n: partition(n, vocabulary, classes, legal, order, predicates, theta)
-        for n in (range(1, longest + 1) if length_norm == "mean" else set(lengths))
-    }
-    if length_norm == "mean":
-        return total - len(sentences) * np.log(sum(sums.values()))
+    sums = {n: partition(n, vocabulary, classes, legal, order, predicates, theta) for n in set(lengths)}
     return total - sum(np.log(sums[n]) for n in lengths)
 
 
 def marginals(words, classes, legal, order, predicates, theta):
     """Return the posterior of each label at each position, and the best labeling."""
-    shares = np.zeros((len(words), len(classes)))
+    sums = np.zeros((len(words), len(classes)))
     best, top = None, -np.inf
     for labels in all_labelings(words, classes, legal):
         value = score(words, labels, order, predicates, theta)
         for position, label in enumerate(labels):
-            shares[position, classes.index(label)] += value
+            sums[position, classes.index(label)] += value
         if value > top:
             best, top = labels, value
-    return shares / shares.sum(axis=1, keepdims=True), list(best)
+    return sums / sums.sum(axis=1, keepdims=True), list(best)

@@ -289,7 +289,7 @@ def test_kept_weights_are_learned_again_unless_that_is_likely_worse(counted, aga
     trial = counted.rest[0] + taught
     wanted = [trial, counted.labeled[0]] if again else [trial]
     assert learned_from == [(0.05, sentences, len(sentences)) for sentences in wanted]
-    assert (found.way, found.dropped.again, found.dropped.below) == ("kept", again, 0.05)
+    assert (found.mode, found.dropped.again, found.dropped.below) == ("kept", again, 0.05)
     full, second = counted.features
     carried = full.carry(second.retrain(*counted.held, **counted.settings.training(None)), second)
     small = slimmed(carried, 0.05)

@@ -1,4 +1,4 @@
-"""Prototype taggers that choose their own settings."""
+"""Ensembles of prototype taggers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ import pytest
 
 from handful.errors import DataError, ParameterError
 from handful.persistence.model_file import load, save
-from handful.tagging.prototypes.ensemble import PrototypeEnsemble, Setting, Trial, choose_setting, recovered_shares
-from handful.tagging.prototypes.features import learn_mixture, mix
-from handful.tagging.prototypes.tagger import PrototypeTagger
+from handful.tagging.prototypes.ensemble import PrototypeEnsemble, learn_mixture, mix
 from papers.generated import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
 
 WORDS = {
@@ -30,95 +28,66 @@ def make_text(n, seed=0):
     return [[str(rng.choice(WORDS[tag])) for tag in tags] for _ in range(n)], [tags] * n
 
 
-def test_a_team_chooses_answers_and_is_stored(tmp_path):
+def test_an_ensemble_votes_and_is_stored(tmp_path):
     text, tags = make_text(150)
-    team = PrototypeEnsemble(LISTS, order=1, n_starts=2).fit(text)
-    assert team.score(text, tags) == 1.0
-    assert len(team.members_) == 2
-    shares = [trial["recovered"] for trial in team.trials_]
-    assert shares == sorted(shares, reverse=True)
-    assert {trial["similarity"] for trial in team.trials_} == {"place-roots", "nearby-roots", "none"}, "little text"
-    for rows in team.predict_proba(text[:5]):
+    ensemble = PrototypeEnsemble(LISTS, order=1).fit(text)
+    assert ensemble.score(text, tags) == 1.0
+    assert [s["similarity"] for s in ensemble.settings_] == ["place-roots", "nearby-roots", "none"], "little text"
+    for rows in ensemble.predict_proba(text[:5]):
         np.testing.assert_allclose(rows.sum(axis=1), 1.0)
-    save(team, tmp_path / "team.handful")
-    again = load(tmp_path / "team.handful")
-    assert again.predict(text) == team.predict(text)
-    assert again.trials_ == team.trials_
+    save(ensemble, tmp_path / "ensemble.handful")
+    again = load(tmp_path / "ensemble.handful")
+    assert again.predict(text) == ensemble.predict(text)
+    assert again.settings_ == ensemble.settings_
 
 
 def test_in_much_text_counts_are_decomposed(monkeypatch):
     monkeypatch.setattr("handful.tagging.prototypes.ensemble._MUCH_TEXT", 60)
     text, _ = make_text(30)
-    team = PrototypeEnsemble(LISTS, order=1, n_starts=1, spelling=False).fit(text)
-    assert {trial["similarity"] for trial in team.trials_} == {"places", "nearby", "none"}
+    ensemble = PrototypeEnsemble(LISTS, order=1, max_iter=5).fit(text)
+    assert [setting["similarity"] for setting in ensemble.settings_] == ["places", "nearby", "none"]
 
 
-def test_settings_that_are_given_are_kept_and_nothing_is_tried():
+def test_settings_that_the_user_names_are_kept():
     text, _ = make_text(30)
-    given = {"similarity": "places", "spelling": False, "max_iter": 3, "order": 1, "variance": 0.2, "threshold": 0.6}
-    team = PrototypeEnsemble(LISTS, n_starts=1, **given).fit(text)
-    assert len(team.trials_) == 1
-    assert team.trials_[0]["recovered"] is None
-    member = team.members_[0]
-    assert (member.spelling, member.variance, member.threshold, member.order) == (False, 0.2, 0.6, 1)
-    assert member.n_iter_ <= 3
+    ensemble = PrototypeEnsemble(
+        LISTS, similarity="places", spelling=False, max_iter=3, order=1, variance=0.2, sticky=1.0, n_starts=2
+    ).fit(text)
+    assert ensemble.settings_ == [{"similarity": "places", "sticky": 1.0}] * 2
+    first, second = ensemble.members_
+    assert (first.spelling, first.variance, first.threshold, first.order) == (False, 0.2, 0.35, 1)
+    assert (first.weights_ != second.weights_).any(), "the second starts from other weights"
+    assert first.n_iter_ <= 3
 
 
-@pytest.mark.parametrize(("fields", "expected"), [(True, [True, False, True]), (False, [True, True, True])])
-def test_taggers_of_fields_take_turns_with_settings_as_good_as_the_best(monkeypatch, fields, expected):
-    tried = [(True, 20, 0.9), (False, 40, 0.86), (False, 60, 0.84)]
-    trials = [Trial(Setting("none", None, spelling, 0.0), n_iter, share) for spelling, n_iter, share in tried]
-    monkeypatch.setattr("handful.tagging.prototypes.ensemble.choose_setting", lambda *given, **options: trials)
-    text, _ = make_text(30)
-    team = PrototypeEnsemble(LISTS, fields, order=1).fit(text)
-    assert [member.spelling for member in team.members_] == expected
-    assert [member.max_iter for member in team.members_] == [40 + 20 * (not spelling) for spelling in expected]
-    assert [trial["taggers"] for trial in team.trials_] == ([2, 1, 0] if fields else [3, 0, 0])
+def test_the_seed_does_not_matter_in_a_text_that_is_read_whole():
+    text, _ = make_text(40)
+    one, other = (PrototypeEnsemble(LISTS, order=1, max_iter=5, random_state=seed).fit(text) for seed in (0, 1))
+    for a, b in zip(one.predict_proba(text), other.predict_proba(text), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
-class Links:
-    """A stand-in for context similarity: words of a group are alike."""
-
-    def __init__(self, groups):
-        words = [word for group in groups for word in group]
-        self.vocabulary_ = {word: row for row, word in enumerate(words)}
-        self.vectors_ = np.eye(len(groups))[[number for number, group in enumerate(groups) for _ in group]]
-
-
-def test_hidden_prototypes_tell_links_that_help_from_links_that_mislead():
-    # words in any order, so that links alone can tell their labels
-    rng = np.random.default_rng(0)
-    words = [word for mine in WORDS.values() for word in mine]
-    text = [rng.choice(words, 4).tolist() for _ in range(80)]
-    right = Links(list(WORDS.values()))
-    misled = Links([["the", "cat"], ["a", "barks"], ["dog", "sleeps"]])
-    shares = [
-        recovered_shares(PrototypeTagger(LISTS, similarity=links, spelling=False), text, steps=(20,))[20]
-        for links in (right, misled)
+@pytest.mark.parametrize(("length", "expected"), [(1, {0.0}), (4, {2.0, 4.0})])
+def test_fields_are_sticky_where_labels_go_on(length, expected):
+    text = [
+        [str(w) for tag in ("D", "N", "V") for w in np.random.default_rng(i).choice(WORDS[tag], length)]
+        for i in range(60)
     ]
-    assert shares[0] > shares[1] + 0.1, shares
+    lists = {tag: words[:2] for tag, words in WORDS.items()}
+    ensemble = PrototypeEnsemble(lists, fields=True, max_iter=5).fit(text)
+    assert {setting["sticky"] for setting in ensemble.settings_} == expected
 
 
-def test_a_label_with_one_word_is_never_hidden_and_nothing_to_hide_is_told():
-    text, _ = make_text(20)
-    single = {"D": ["the"], "N": ["dog"], "V": ["barks"]}
-    assert np.isnan(recovered_shares(PrototypeTagger(single), text, steps=(5,))[5])
-    first = Setting("none", None, True, 0.0)
-    trials = choose_setting(first, {"spelling": (True, False)}, lambda _: PrototypeTagger(single), text, steps=(5,))
-    assert [trial.setting for trial in trials] == [first]
-    assert PrototypeEnsemble(single, order=1, n_starts=1).fit(text).predict(text[:1])
-
-
-def test_marks_take_the_field_before_them_and_sticky_labels_go_on():
+def test_separators_take_the_field_before_them_and_sticky_labels_go_on():
     ads = make_apartment_ads(40, random_state=0)
     text = [ad.tokens for ad in ads]
-    settings = {"similarity": "nearby-roots", "spelling": False, "max_iter": 15, "n_starts": 1}
+    settings = {"similarity": "nearby-roots", "spelling": False, "max_iter": 15}
     runs = []
     for sticky in (0.0, 8.0):
-        team = PrototypeEnsemble(
+        ensemble = PrototypeEnsemble(
             APARTMENT_PROTOTYPES, True, labels=APARTMENT_FIELDS, boundary="BOUNDARY", sticky=sticky, **settings
         ).fit(text)
-        tags = team.predict(text)
+        tags = ensemble.predict(text)
         assert not any("BOUNDARY" in mine for mine in tags)
         runs.append(sum(a != b for mine in tags for a, b in pairwise(mine)))
     assert runs[1] < runs[0]
@@ -133,58 +102,58 @@ REFERENCES = [
 REFERENCE_LISTS = {"AUTHOR": ["Weber", "Klein"], "TITLE": ["deep", "models"], "DATE": ["1999", "2001"]}
 
 
-def test_marks_that_nobody_named_are_found_and_no_answer_has_their_label(tmp_path):
-    team = PrototypeEnsemble(REFERENCE_LISTS, fields=True, n_starts=2, max_iter=20).fit(REFERENCES)
-    assert sorted(team.marks_) == ["(", ")", ",", "."]
-    assert team.classes_.tolist() == ["AUTHOR", "DATE", "TITLE"]
-    answers = team.predict(REFERENCES)
+def test_separators_that_nobody_named_have_no_label_of_their_own(tmp_path):
+    ensemble = PrototypeEnsemble(REFERENCE_LISTS, fields=True, similarity="place-roots", max_iter=20).fit(REFERENCES)
+    assert sorted(ensemble.separators_) == ["(", ")", ",", "."]
+    assert ensemble.classes_.tolist() == ["AUTHOR", "DATE", "TITLE"]
+    answers = ensemble.predict(REFERENCES)
     for words, labels in zip(REFERENCES, answers, strict=True):
         for place in range(1, len(words)):
-            assert words[place] not in team.marks_ or labels[place] == labels[place - 1]
-    for rows in team.predict_proba([*REFERENCES[:3], [",", "."]]):
+            assert words[place] not in ensemble.separators_ or labels[place] == labels[place - 1]
+    for rows in ensemble.predict_proba([*REFERENCES[:3], [",", "."]]):
         assert rows.shape[1] == 3
         np.testing.assert_allclose(rows.sum(axis=1), 1.0)
-    save(team, tmp_path / "team.handful")
-    again = load(tmp_path / "team.handful")
+    save(ensemble, tmp_path / "ensemble.handful")
+    again = load(tmp_path / "ensemble.handful")
     assert again.predict(REFERENCES) == answers
-    assert again.marks_ == team.marks_
+    assert again.separators_ == ensemble.separators_
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        {"marks": False},
+        {"separators": False},
         {"fields": False, "order": 1},
         {"labels": ["OTHER"]},
         {"prototypes": {**REFERENCE_LISTS, "SIGN": [",", ".", "(", ")"]}},
     ],
     ids=["not wanted", "no fields", "a label without prototypes", "listed"],
 )
-def test_marks_are_words_where_the_user_says_so(settings):
-    team = PrototypeEnsemble(
-        **{"prototypes": REFERENCE_LISTS, "fields": True, "n_starts": 1, "max_iter": 5, **settings}
+def test_punctuation_is_words_where_the_user_wants_it(settings):
+    ensemble = PrototypeEnsemble(
+        **{"prototypes": REFERENCE_LISTS, "fields": True, "similarity": "none", "max_iter": 5, **settings}
     )
-    assert team.fit(REFERENCES).marks_ == []
+    assert ensemble.fit(REFERENCES).separators_ == []
 
 
-def test_one_label_is_refused_marks_or_not():
+def test_one_label_is_refused_with_separators():
     with pytest.raises(DataError, match="at least two labels"):
         PrototypeEnsemble({"AUTHOR": ["Weber", "Klein"]}, fields=True).fit(REFERENCES)
 
 
-def test_marks_are_words_where_tagged_sentences_give_them_a_label_of_their_own():
+def test_punctuation_is_words_where_tagged_sentences_label_it_apart():
     apart = [["AUTHOR", "AUTHOR", "DATE", "TITLE", "TITLE", "DATE", "DATE", "DATE", "DATE"]] * 4
     within = [["AUTHOR", "AUTHOR", "AUTHOR", "TITLE", "TITLE", "TITLE", "DATE", "DATE", "DATE"]] * 4
     rest = [None] * (len(REFERENCES) - 4)
-    team = PrototypeEnsemble(REFERENCE_LISTS, fields=True, n_starts=1, max_iter=5)
-    assert team.fit(REFERENCES, [*apart, *rest]).marks_ == []
-    assert team.fit(REFERENCES, [*within, *rest]).marks_ != []
+    ensemble = PrototypeEnsemble(REFERENCE_LISTS, fields=True, similarity="none", max_iter=5)
+    assert ensemble.fit(REFERENCES, [*apart, *rest]).separators_ == []
+    assert ensemble.fit(REFERENCES, [*within, *rest]).separators_ != []
 
 
 def test_a_word_under_two_labels_that_leaves_nothing_to_learn_is_no_error():
     text = [words.split() for words in ("the dog sat", "a cat ran", "the cat ran", "a dog sat")] * 20
-    team = PrototypeEnsemble({"D": ["the", "a"], "N": ["the", "cat"]}, n_starts=1).fit(text)
-    assert 0.0 <= team.trials_[0]["recovered"] <= 1.0
+    ensemble = PrototypeEnsemble({"D": ["the", "a"], "N": ["the", "cat"]}, max_iter=5).fit(text)
+    assert {tag for row in ensemble.predict(text) for tag in row} == {"D", "N"}
 
 
 def test_a_boundary_that_is_no_label_is_refused():
@@ -215,13 +184,13 @@ def test_prototypes_that_know_more_than_the_tagged_sentences_keep_the_word():
     assert [classes[rows.argmax(axis=1)].tolist() for rows in found] == tags
 
 
-def test_tagged_sentences_join_a_team():
+def test_tagged_sentences_join_an_ensemble():
     text, tags = make_text(60)
-    team = PrototypeEnsemble(LISTS, order=1, similarity="none", spelling=False, max_iter=10, n_starts=1)
-    team.fit(text, [*tags[:6], *[None] * 54])
-    assert team.crf_ is not None
-    assert team.score(text, tags) == 1.0
-    few = team.fit(text, [*tags[:2], *[None] * 58])
+    ensemble = PrototypeEnsemble(LISTS, order=1, similarity="none", spelling=False, max_iter=10)
+    ensemble.fit(text, [*tags[:6], *[None] * 54])
+    assert ensemble.crf_ is not None
+    assert ensemble.score(text, tags) == 1.0
+    few = ensemble.fit(text, [*tags[:2], *[None] * 58])
     assert few.crf_ is None
 
 
@@ -236,10 +205,10 @@ def test_tagged_sentences_may_have_tags_of_spans_and_hardly_any():
     text = [*[["in", "no", "time"]] * 5, *[["in", "Rome", "now"], ["to", "Oslo", "then"]] * 4]
     tags: list[list[str] | None] = [["O", "O", "O"]] * 5 + [["O", "B-LOC", "O"]]
     lists = {"O": ["in", "to"], "B-LOC": ["Rome", "Oslo"]}
-    team = PrototypeEnsemble(lists, similarity="none", spelling=False, max_iter=10, n_starts=1)
-    team.fit(text, [*tags, *[None] * 7])
-    assert set(team.crf_.classes_) == {"O", "B-LOC"}
-    assert team.predict([["to", "Rome", "then"]])[0][1] == "B-LOC"
+    ensemble = PrototypeEnsemble(lists, similarity="none", spelling=False, max_iter=10)
+    ensemble.fit(text, [*tags, *[None] * 7])
+    assert set(ensemble.crf_.classes_) == {"O", "B-LOC"}
+    assert ensemble.predict([["to", "Rome", "then"]])[0][1] == "B-LOC"
 
 
 def test_taggers_learn_from_a_sample_of_a_long_text():
@@ -251,7 +220,7 @@ def test_taggers_learn_from_a_sample_of_a_long_text():
     tags = [None] * len(text)
     tags[1900] = ["D", None, None]
     lists = {"D": ["the"], "N": ["noun1", "noun2"], "V": ["verb1", "rarely"]}
-    settings = {"similarity": "none", "spelling": True, "max_iter": 3, "order": 1, "n_starts": 2}
+    settings = {"similarity": "none", "spelling": True, "max_iter": 3, "order": 1}
     learner = PrototypeEnsemble(lists, max_tokens=300, **settings)
     samples = [learner._sample(text, tags, seed) for seed in (0, 1)]
     assert samples[0] != samples[1]

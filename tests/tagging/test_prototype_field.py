@@ -8,8 +8,7 @@ from oracles import prototype_mrf as oracle
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
-from handful.tagging.prototypes.chains import TokenArrays
-from handful.tagging.prototypes.features import PrototypeField
+from handful.tagging.prototypes.field import PrototypeField, TokenArrays
 from handful.tagging.prototypes.tagger import PrototypeTagger
 
 CLASSES = ["A", "B", "C"]
@@ -69,56 +68,37 @@ def as_theta(field, weights, order):
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("length_norm", ["histogram", "mean"])
-def test_likelihood_equals_enumeration(order, length_norm):
+def test_likelihood_equals_enumeration(order):
     field = make_field(order)
     for seed in range(3):
         weights = np.random.default_rng(seed).normal(size=field.size)
-        value, _, _ = field.objective(weights, make_tokens(), length_norm)
-        expected = oracle.log_likelihood(
-            SENTENCES,
-            GIVEN,
-            VOCABULARY,
-            CLASSES,
-            LEGAL,
-            order,
-            PREDICATES,
-            as_theta(field, weights, order),
-            length_norm,
-        )
+        value, _, _ = field.objective(weights, make_tokens())
+        theta = as_theta(field, weights, order)
+        expected = oracle.log_likelihood(SENTENCES, GIVEN, VOCABULARY, CLASSES, LEGAL, order, PREDICATES, theta)
         assert value == pytest.approx(-expected, rel=1e-11)
 
 
 @pytest.mark.parametrize("order", [1, 2])
-@pytest.mark.parametrize("length_norm", ["histogram", "mean"])
-def test_gradient_equals_finite_differences(order, length_norm):
+def test_gradient_equals_finite_differences(order):
     field, tokens = make_field(order), make_tokens()
     weights = np.random.default_rng(5).normal(size=field.size)
-    _, gradient, _ = field.objective(weights, tokens, length_norm)
+    _, gradient, _ = field.objective(weights, tokens)
     step = 1e-5
     for j in range(field.size):
         moved = weights.copy()
         moved[j] += step
-        up = field.objective(moved, tokens, length_norm)[0]
+        up = field.objective(moved, tokens)[0]
         moved[j] -= 2 * step
-        down = field.objective(moved, tokens, length_norm)[0]
+        down = field.objective(moved, tokens)[0]
         assert gradient[j] == pytest.approx((up - down) / (2 * step), abs=2e-7)
 
 
 @pytest.mark.parametrize("order", [1, 2])
-def test_partition_at_zero_weights_counts_labeled_sentences(order):
+def test_at_zero_weights_every_text_of_a_length_is_equally_likely(order):
     field = PrototypeField(sparse.csr_array(np.eye(7)), np.ones((7, 5), dtype=bool), order)
-    found = field.log_partitions(np.zeros(field.size), 300)
-    np.testing.assert_allclose(found, np.arange(1, 301) * np.log(35.0), rtol=1e-12)
-
-
-@pytest.mark.parametrize("order", [1, 2])
-def test_partition_equals_enumeration(order):
-    field = make_field(order)
-    weights = np.random.default_rng(1).normal(size=field.size)
-    theta = as_theta(field, weights, order)
-    expected = [oracle.partition(n, VOCABULARY, CLASSES, LEGAL, order, PREDICATES, theta) for n in range(1, 5)]
-    np.testing.assert_allclose(np.exp(field.log_partitions(weights, 4)), expected, rtol=1e-11)
+    words = np.random.default_rng(0).integers(0, 7, 301).astype(np.int32)
+    tokens = TokenArrays(words, np.array([0, 300, 301]), np.full(301, -1, dtype=np.int32))
+    assert field.objective(np.zeros(field.size), tokens)[0] == pytest.approx(301 * np.log(7.0), rel=1e-12)
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -128,16 +108,16 @@ def test_posteriors_and_best_labeling_equal_enumeration(order):
     theta = as_theta(field, weights, order)
     nothing = [[None] * len(s) for s in SENTENCES]
     tokens = make_tokens(given=nothing)
-    shares, best = field.marginals(weights, tokens), field.best(weights, tokens)
+    marginals, best = field.marginals(weights, tokens), field.best(weights, tokens)
     for s, words in enumerate(SENTENCES):
         here = slice(tokens.offsets[s], tokens.offsets[s + 1])
         expected, labeling = oracle.marginals(words, CLASSES, LEGAL, order, PREDICATES, theta)
-        np.testing.assert_allclose(shares[here], expected, atol=1e-12)
+        np.testing.assert_allclose(marginals[here], expected, atol=1e-12)
         assert [CLASSES[y] for y in best[here]] == labeling
 
 
 def test_blocks_and_threads_do_not_change_the_sums(monkeypatch):
-    from handful.tagging.prototypes import chains
+    from handful.tagging.prototypes import field as module
 
     rng = np.random.default_rng(0)
     sentences = [
@@ -149,13 +129,13 @@ def test_blocks_and_threads_do_not_change_the_sums(monkeypatch):
     for order in (1, 2):
         field = make_field(order)
         weights = rng.normal(size=field.size)
-        value, gradient, _ = field.objective(weights, tokens, "histogram")
-        other = field.objective(weights, tokens, "histogram", n_jobs=3)
+        value, gradient, _ = field.objective(weights, tokens)
+        other = field.objective(weights, tokens, n_jobs=3)
         assert value == other[0]
         assert (gradient == other[1]).all()
         with monkeypatch.context() as patch:
-            patch.setattr(chains, "_WIDTH", 7)
-            narrow = field.objective(weights, tokens, "histogram")
+            patch.setattr(module, "_WIDTH", 7)
+            narrow = field.objective(weights, tokens)
         assert narrow[0] == pytest.approx(value, rel=1e-12)
         np.testing.assert_allclose(narrow[1], gradient, atol=1e-9)
 
@@ -167,14 +147,12 @@ def test_a_sentence_of_a_thousand_tokens_and_large_weights(order):
     tokens = make_tokens(sentences, [[None] * 1000, [None]])
     field = make_field(order)
     weights = np.clip(rng.normal(size=field.size) * 20, -25, 25)
-    value, gradient, shares = field.objective(weights, tokens, "histogram")
+    value, gradient, shares = field.objective(weights, tokens)
     assert np.isfinite(value)
     assert np.isfinite(gradient).all()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     direction = rng.normal(size=field.size)
-    slope = approx_fprime(
-        np.zeros(1), lambda s: field.objective(weights + s[0] * direction, tokens, "histogram")[0], 1e-6
-    )[0]
+    slope = approx_fprime(np.zeros(1), lambda s: field.objective(weights + s[0] * direction, tokens)[0], 1e-6)[0]
     assert gradient @ direction == pytest.approx(slope, rel=1e-3)
 
 
@@ -196,7 +174,7 @@ def test_a_fitted_tagger_minimizes_the_likelihood_with_a_gaussian_prior(variance
 
     def objective(weights):
         theta = dict(zip(names, weights, strict=True))
-        likelihood = oracle.log_likelihood(text, given, vocabulary, classes, legal, 1, predicates, theta, "histogram")
+        likelihood = oracle.log_likelihood(text, given, vocabulary, classes, legal, 1, predicates, theta)
         return -likelihood + float(weights @ weights) / (2 * variance)
 
     assert objective(tagger.weights_) == pytest.approx(tagger.objective_, rel=1e-9)

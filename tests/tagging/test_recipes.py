@@ -5,8 +5,9 @@ import pytest
 
 from handful.data.chunks import spans
 from handful.errors import ParameterError
-from handful.tagging.crf import CRF, choose_tagger, has_spans
+from handful.tagging.crf import CRF
 from handful.tagging.recipes import TaggerSetup
+from handful.tagging.selection import choose_tagger, has_spans
 
 NAMES = ["Rome", "Bonn", "Oslo", "Lima", "Cairo", "Quito", "Paris", "Delhi", "Tunis", "Sofia", "Kyiv", "Doha"]
 
@@ -61,7 +62,7 @@ def test_the_bias_with_the_best_f1_of_held_out_sentences_is_chosen(news):
     assert scores[chosen.outside_bias] > scores[0.0]
 
 
-def test_a_bias_that_was_given_is_left_alone(news):
+def test_a_bias_of_the_user_is_kept(news):
     sentences, tags = news
     taggers = [CRF("general", encoding="iob2"), CRF("wide", encoding="iob2")]
     assert choose_tagger(taggers, sentences, tags, biases=[-2.0]).tagger.outside_bias == -2.0
@@ -70,9 +71,9 @@ def test_a_bias_that_was_given_is_left_alone(news):
 
 def test_some_folds_alone_may_be_held_out(news):
     sentences, tags = news
-    told = []
-    choose_tagger([CRF("general")], sentences, tags, n_folds=4, n_turns=2, progress=told.append)
-    assert [(step.done, step.total) for step in told] == [(1, 2), (2, 2)]
+    steps = []
+    choose_tagger([CRF("general")], sentences, tags, folds=(4, 2), progress=steps.append)
+    assert [(step.done, step.total) for step in steps] == [(1, 2), (2, 2)]
 
 
 def test_folds_without_spans_are_no_obstacle():
@@ -132,14 +133,14 @@ def test_fields_that_go_on_look_at_two_tags_where_clusters_are_read(row, order):
 
 @pytest.mark.parametrize("better", [0.4, 2.0])
 def test_many_sentences_choose_the_strength_of_the_penalty(monkeypatch, better):
-    def scored(tagger, sentences, tags, biases, held, with_spans, max_iter):
+    def scored(tagger, sentences, tags, biases, held, max_iter):
         assert (len(sentences), len(held), list(biases), max_iter) == (1_200, 240, [0.0], 150)
         each = [[tagger.strength == better or n % 5 > 0, 1, 1] for n in range(240)]
         return np.array([each], dtype=float)
 
     monkeypatch.setattr("handful.tagging.recipes._MOST_TUNED", 1_000)
     monkeypatch.setattr("handful.tagging.recipes._MOST_TRIED", 1_300)
-    monkeypatch.setattr("handful.tagging.crf._fold_counts", scored)
+    monkeypatch.setattr("handful.tagging.selection._fold_counts", scored)
     sentences, tags = [["in", "Rome"], ["a", "dog"]] * 600, [["O", "B-LOC"], ["O", "O"]] * 600
     assert TaggerSetup().tuned_crf(sentences, tags).strength == better
     assert TaggerSetup(strength=0.7).tuned_crf(sentences, tags).strength == 0.7
@@ -157,11 +158,11 @@ def test_a_later_candidate_must_be_better_by_standard_errors(monkeypatch):
         right = [n % 2 if tagger.strength == 1.0 else n % 2 == 0 or n == 1 for n in range(len(held))]
         return np.array([[[r, 1, 1] for r in right]], dtype=float)
 
-    monkeypatch.setattr("handful.tagging.crf._fold_counts", scored)
+    monkeypatch.setattr("handful.tagging.selection._fold_counts", scored)
     taggers = [CRF(strength=1.0), CRF(strength=3.0)]  # 50 and 51 of 100 right, hardly any by both
     sentences, tags = [["a"]] * 100, [["O"], ["B-X"]] * 50
     for n_errors, strength in [(0.0, 3.0), (0.05, 3.0), (1.0, 1.0)]:
-        chosen = choose_tagger(taggers, sentences, tags, biases=[0.0], n_folds=1, n_errors=n_errors).tagger
+        chosen = choose_tagger(taggers, sentences, tags, biases=[0.0], folds=(1, 1), n_errors=n_errors).tagger
         assert chosen.strength == strength
 
 

@@ -53,7 +53,6 @@ def stacked(**options):
 def test_rows_are_tag_and_cluster_with_a_mark_for_unseen_words():
     rows = token_rows([["dog", "Dog"], ["xyz"]], [["N", "NP"], ["NP"]], CLUSTERS)
     assert rows.tolist() == [["N", "10"], ["NP", "10*"], ["NP", "*"]]
-    assert token_rows([["dog"]], [["N"]], CLUSTERS, 3).tolist() == [["N", "N", "N", "10"]]
     assert token_rows([], [], CLUSTERS).shape == (0, 2)
 
 
@@ -89,18 +88,6 @@ def test_unlabeled_text_reaches_the_semi_supervised_classifier():
     assert model.classifier_.transduction_.tolist() == ["D", "N", "V", "D", "N", "V"]
 
 
-def test_the_taggers_own_tag_stays_where_the_classifier_is_unsure():
-    class Torn(Remember):
-        classes_ = np.array(["D", "V"])
-
-        def predict_proba(self, X):
-            return np.array([[0.4, 0.6] if cluster == "11" else [0.5, 0.5] for cluster in X[:, -1]])
-
-    for least, expected in ((0.55, [["N", "V"]]), (0.7, [["N", "N"]])):
-        model = StackedTagger(AllNouns(), Torn(), clusters=CLUSTERS, held_out=None, min_share=least)
-        assert model.fit(SENTENCES, TAGS).predict([["dog", "barks"]]) == expected
-
-
 def test_a_saved_model_predicts_the_same(tmp_path):
     clusters = BrownClusters(4).fit(SENTENCES)
     model = stacked(clusters=clusters).fit(SENTENCES, TAGS)
@@ -111,10 +98,10 @@ def test_a_saved_model_predicts_the_same(tmp_path):
 
 
 def test_it_is_cloned_and_refitted_alike():
-    model = stacked(tag_weight=2).fit(SENTENCES, TAGS)
+    model = stacked().fit(SENTENCES, TAGS)
     again = clone(model).fit(SENTENCES, TAGS)
     assert again.classifier_.kept_.tolist() == model.classifier_.kept_.tolist()
-    assert model.classifier_.n_features_in_ == 3
+    assert model.classifier_.n_features_in_ == 2
     assert model.predict([]) == []
 
 
@@ -123,8 +110,6 @@ def test_it_is_cloned_and_refitted_alike():
     [
         ({"clusters": 3}, "clusters must be fitted BrownClusters or a dictionary"),
         ({"held_out": 1.0}, "held_out must be"),
-        ({"tag_weight": 0}, "tag_weight must be"),
-        ({"min_share": 2.0}, "min_share must be"),
     ],
 )
 def test_a_wrong_parameter_is_named(options, message):
@@ -137,8 +122,6 @@ def test_what_cannot_be_learned_from_is_refused():
         stacked().fit(SENTENCES[:1], TAGS[:1])
     with pytest.raises(DataError, match="must have one tag, but sentence 0"):
         stacked().fit(SENTENCES[:2], [["D"], TAGS[1]])
-    with pytest.raises(ParameterError, match="min_share needs a classifier with predict_proba"):
-        StackedTagger(AllNouns(), Remember(), clusters=CLUSTERS, held_out=None, min_share=0.5).fit(SENTENCES, TAGS)
     with pytest.raises(NotFittedError):
         stacked().predict(SENTENCES)
     with pytest.raises(DataError, match="one tag to be scored against"):

@@ -61,7 +61,7 @@ def suggest_sentences(
     raw : list of lists of str, or of Sentence
         Sentences without tags.
     tagger : fitted tagger, optional
-        With ``predict_proba`` and ``predict_with_shares``, such as a `CRF`. Without it sentences are chosen that cover frequent
+        With ``predict_proba`` and ``predict_with_proba``, such as a `CRF`. Without it sentences are chosen that cover frequent
         words.
     n : int, default=20
         How many.
@@ -105,7 +105,7 @@ def suggest_sentences(
     shown = [number for number, drawn in picked if not drawn]
     predicted: dict[int, tuple[list[str], float | None]] = {}
     if tagger is not None and shown:
-        for number, tags, proba in zip(shown, *tagger.predict_with_shares([raw[i] for i in shown]), strict=True):
+        for number, tags, proba in zip(shown, *tagger.predict_with_proba([raw[i] for i in shown]), strict=True):
             predicted[number] = list(tags), float(margins(proba).mean()) if len(proba) else None
     return [
         SentenceSuggestion(number, RANDOM if drawn else reason, *predicted.get(number, ([], None)), random=drawn)

@@ -175,7 +175,7 @@ def condense_command(
     from handful.persistence.model_file import load, save
     from handful.representations.condensing import Condensing
     from handful.representations.counts import Share
-    from handful.tagging.condensing import choose_way, condense, read_labeled, tag_columns
+    from handful.tagging.condensing import choose_mode, condense, read_labeled, tag_columns
 
     base = load(files[0])
     if isinstance(base, TableModel):
@@ -187,17 +187,17 @@ def condense_command(
     read = (model, labeled, given["dev"], *given["taggers"], *texts)
     check_outputs(None if share is not None else output, inputs=(*read, given["counts"]), force=run.force)
     data = read_labeled(base, labeled, given["dev"])
-    way, held_out = choose_way(given["mode"], settings["held_out"], is_tagger=data.outputs is not None)
+    mode, held_out = choose_mode(given["mode"], settings["held_out"], is_tagger=data.outputs is not None)
     where = {"n_jobs": run.jobs, "engine": run.engine, "checkpoint": run.resume}
     plan = CountPlan(texts, count_files(given["counts"], held_out is not None), share, given["again"], where)
-    plan.check((*read, None if share is not None else output), needs_text=way != "rounded")
+    plan.check((*read, None if share is not None else output), needs_text=mode != "rounded")
     prepare = tag_columns(base, [load_tagger(path) for path in given["taggers"]]) if texts else []
     _warn_of_other_data(base, labeled, data)
     chosen = CondensingSettings(**{**settings, "held_out": held_out})
     with progress_bar() as progress:
         condensing = Condensing(base, data.inputs, data.outputs, chosen, progress=progress)
         plan.carry_out(condensing, prepare=prepare, progress=progress)
-        result = condense(condensing, way, progress=progress) if share is None else None
+        result = condense(condensing, mode, progress=progress) if share is None else None
     plan.show(condensing, as_json=run.as_json)
     if result is not None:
         scores = {} if given["dev"] is None else {"before": data.score(base), "after": data.score(result.model)}
@@ -233,7 +233,7 @@ def _training(ctx: click.Context, base: Any, result: Any, n_tokens: int, scores:
     return {
         **getattr(base, "training_", {}),
         "condensed by": command_line(ctx),
-        "condensed": result.way,
+        "condensed": result.mode,
         "condensed features": result.model.n_active_condensed_,
         "raw text": n_tokens,
         "handful": __version__,
@@ -274,7 +274,7 @@ def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scor
     small = result.model
     return {
         "model": str(where),
-        "mode": result.way,
+        "mode": result.mode,
         "held_out_errors": result.errors,
         "bins": result.bins,
         "dropped": None if result.dropped is None else asdict(result.dropped),

@@ -360,8 +360,7 @@ _SHORT_FIELD = 1.5  # words: fields that are shorter in the mean are hardly fiel
 @click.argument("text", type=INPUT)
 @click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
 @click.option("--tagged", type=INPUT, help="Tagged sentences to learn from as well.")
-@click.option("--spelling/--no-spelling", default=None, help="Whether spelling features are used. Default: chosen.")
-@parameters_of(PrototypeEnsemble, leave_out=("spelling",))
+@parameters_of(PrototypeEnsemble)
 @run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful beside TEXT."})
 @click.pass_context
 def fit_prototypes_command(
@@ -371,13 +370,12 @@ def fit_prototypes_command(
     text: Path,
     similarity_text: Path | None,
     tagged: Path | None,
-    spelling: bool | None,
     settings: dict[str, Any],
     run: Run,
 ) -> None:
     """Train a tagger on PROTOTYPES, a list of example words for each label, and TEXT, raw sentences.
 
-    Settings that are not named are chosen by hiding some prototypes.
+    Several taggers vote, one for each kind of word similarity.
 
     \b
     Examples:
@@ -400,15 +398,13 @@ def fit_prototypes_command(
         _check_shared_labels(tagged, known.tags, [*lists, *(settings.get("labels") or ()), settings.get("boundary")])
         inputs = [*(sentence.tokens for sentence in known.sentences), *inputs]
         tags = [*map(list, known.tags), *[None] * len(sentences)]
-    team = PrototypeEnsemble(
-        lists, spelling="auto" if spelling is None else spelling, n_jobs=run.jobs, random_state=run.seed, **settings
-    )
+    ensemble = PrototypeEnsemble(lists, n_jobs=run.jobs, random_state=run.seed, **settings)
     more = () if similarity_text is None else _tokens(similarity_text)
     with progress_bar() as progress:
-        team.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
+        ensemble.fit(inputs, tags, more_text=more, progress=progress, checkpoint=state)
     trained = {"data": text.name, "prototypes": prototypes.name, "sentences": len(sentences)}
-    _save(ctx, team, where, trained, {})
-    facts = {"model": str(where), **_prototype_facts(team, lists, sentences), "bytes": where.stat().st_size}
+    _save(ctx, ensemble, where, trained, {})
+    facts = {"model": str(where), **_prototype_facts(ensemble, lists, sentences), "bytes": where.stat().st_size}
     _prototype_notices(facts)
     if run.as_json:
         emit_json(facts)
@@ -418,7 +414,7 @@ def fit_prototypes_command(
         f"handful predict {shell_name(where)} {shell_name(text)} -o tagged.tsv",
         f"handful prototypes check {shell_name(prototypes)} {shell_name(text)} --tagger {shell_name(where)}",
     )
-    _show(where, summary, _settings_lines(facts, team), *following)
+    _show(where, summary, _settings_lines(facts, ensemble), *following)
 
 
 def _check_own_words(path: Path, lists: Mapping[str, Sequence[str]]) -> None:
@@ -445,20 +441,20 @@ def _tokens(text: Path) -> Iterator[tuple[str, ...]]:
 
 
 def _prototype_facts(
-    team: PrototypeEnsemble, lists: Mapping[str, Sequence[str]], sentences: list[tuple[str, ...]]
+    ensemble: PrototypeEnsemble, lists: Mapping[str, Sequence[str]], sentences: list[tuple[str, ...]]
 ) -> dict[str, Any]:
     words = {word for sentence in sentences for word in sentence}
     return {
-        "labels": team.classes_.tolist(),
+        "labels": ensemble.classes_.tolist(),
         "sentences": len(sentences),
-        "iterations": max(member.n_iter_ for member in team.members_),
-        "settings": team.trials_,
-        "linked_words": len(words & (team.links_.keys() - team.lexicon_.keys())),
+        "iterations": max(member.n_iter_ for member in ensemble.members_),
+        "settings": ensemble.settings_,
+        "linked_words": len(words & (ensemble.links_.keys() - ensemble.lexicon_.keys())),
         "several_labels": under_several_labels(lists),
         "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
-        "weight_of_tagged": team.crf_weight_,
-        "marks": team.marks_,
-        "words_a_field": round(_field_length(team.predict(sentences[:_ASKED])), 2) if team.fields else None,
+        "weight_of_tagged": ensemble.crf_weight_,
+        "separators": ensemble.separators_,
+        "words_a_field": round(_field_length(ensemble.predict(sentences[:_ASKED])), 2) if ensemble.fields else None,
     }
 
 
@@ -479,24 +475,19 @@ def _prototype_notices(facts: Mapping[str, Any]) -> None:
         notice(f"Fields have {length:.1f} words in the mean. If yours are longer, add --sticky 4.")
 
 
-def _settings_lines(facts: Mapping[str, Any], team: PrototypeEnsemble) -> list[str]:
-    """Return the settings that were chosen."""
-    best = team.trials_[0]
-    links = best["similarity"] != "none"
-    threshold = f", threshold {best['threshold']:g}" if links else ""
-    chosen = [f"similarity {best['similarity']}{threshold}"]
-    chosen += ["spelling"] if best["spelling"] else ["no spelling"]
-    chosen += [f"sticky {best['sticky']:g}"] if best["sticky"] else []
-    lines = [f"Settings   {', '.join(chosen)}"]
-    if best["recovered"] is not None:
-        lines.append(f"Recovered  {percent(best['recovered'])} mean probability of the label of hidden prototypes")
-    if links:
+def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> list[str]:
+    """Return the settings of the taggers."""
+    kinds = list(dict.fromkeys(setting["similarity"] for setting in facts["settings"]))
+    sticky = list(dict.fromkeys(f"{setting['sticky']:g}" for setting in facts["settings"]))
+    chosen = [f"similarity {', '.join(kinds)}", *([f"sticky {', '.join(sticky)}"] if sticky != ["0"] else [])]
+    lines = [f"Taggers    {len(ensemble.members_)}: {'; '.join(chosen)}"]
+    if facts["linked_words"]:
         lines.append(f"Linked     {counted(facts['linked_words'], 'word')} similar to prototypes")
-    if facts["marks"]:
-        lines.append(f"Boundaries {' '.join(facts['marks'])} (--no-marks treats them as words)")
-    if team.crf_ is not None:
+    if facts["separators"]:
+        lines.append(f"Boundaries {' '.join(facts['separators'])} (--no-separators treats them as words)")
+    if ensemble.crf_ is not None:
         lines.append(
-            f"Weights    {percent(team.crf_weight_)} tagged sentences, {percent(1 - team.crf_weight_)} prototypes"
+            f"Weights    {percent(ensemble.crf_weight_)} tagged sentences, {percent(1 - ensemble.crf_weight_)} prototypes"
         )
     return lines
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import wraps
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import cell, echo, emit_json, make_table, notice, open_output, percent, verbose
+from handful.cli.console import cell, echo, emit_json, make_table, notice, open_output, percent
 from handful.cli.options import INPUT, Run, number_option, run_option, run_options
 from handful.cli.outputs import check_outputs
 from handful.errors import ModelFileError, ParameterError, counted
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from handful.tagging.prototypes.features import Kind
     from handful.tagging.prototypes.lists import Coverage
 
-_NOTHING_SIMILAR = "No word is similar to a prototype. Try --similarity place-roots, or more text: --similarity-text."
+_NOTHING_SIMILAR = "No word is similar to a prototype. Try --similarity nearby-roots, or more text: --similarity-text."
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,7 @@ class _Likeness:
     """How similarity of words is learned."""
 
     similarity_text: Path | None
-    fields: bool
-    similarity: Any
+    kind: Kind
 
     def learn(self, sentences: list[Sentence]) -> tuple[Any, float]:
         """Learn similarity from sentences and a further file; return it and the least that counts as similar."""
@@ -39,26 +38,20 @@ class _Likeness:
         text = [*sentences, *([] if self.similarity_text is None else _read(self.similarity_text))]
         return learn_similarity(self.kind, text, sum(map(len, text))), usual_threshold(self.kind)
 
-    @property
-    def kind(self) -> Kind:
-        """The kind of similarity."""
-        return self.similarity or ("nearby" if self.fields else "places")
-
 
 def _likeness_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options of `_Likeness`; it gets them together as ``likeness``."""
 
     @wraps(command)
-    def collected(*args: Any, similarity_text: Any, fields: bool, similarity: Any, **values: Any) -> Any:
-        return command(*args, likeness=_Likeness(similarity_text, fields, similarity), **values)
+    def collected(*args: Any, similarity_text: Any, similarity: Any, **values: Any) -> Any:
+        return command(*args, likeness=_Likeness(similarity_text, similarity), **values)
 
     text = click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
-    fields = click.option("--fields", is_flag=True, help="Labels are fields of documents, not parts of speech.")
-    kinds = click.Choice(["places", "nearby", "place-roots", "nearby-roots"])
+    kinds = click.Choice(["place-roots", "nearby-roots", "places", "nearby"])
     similarity = click.option(
-        "--similarity", type=kinds, help="Word similarity. Default: places; nearby with --fields."
+        "--similarity", type=kinds, default="place-roots", show_default=True, help="Word similarity."
     )
-    return text(fields(similarity(collected)))
+    return text(similarity(collected))
 
 
 def _read(text: Path) -> list[Sentence]:
@@ -179,7 +172,7 @@ def check_command(
         raise ModelFileError(f"{tagger_file}: {method_name_of(tagger)}, not a model of 'handful fit prototypes'.")
     learned, threshold = likeness.learn(sentences)
     coverage = check_prototypes(sentences, lists, learned, tagger=tagger, gold=correct, n_words=n, threshold=threshold)
-    facts = {**asdict(coverage), "settings": getattr(tagger, "trials_", [])}
+    facts = {**asdict(coverage), "settings": getattr(tagger, "settings_", [])}
     if tagger is not None and correct is not None:
         # A boundary takes the label of the field before it, so its own label cannot be predicted.
         fields = [[None if label == tagger.boundary else label for label in labels] for labels in correct]
@@ -192,8 +185,6 @@ def check_command(
         emit_json(facts)
         return
     _show_coverage(coverage, likeness.kind)
-    if verbose():
-        _show_settings(facts["settings"])
     if "accuracy" in facts:
         _show_mistakes(facts)
 
@@ -228,23 +219,6 @@ def _show_coverage(coverage: Coverage, kind: str) -> None:
             labels = "  ".join(f"{label} {share:.0%}" for label, share in word.labels)
             table.add_row(cell(word.word), f"{word.count:,}", f"{word.bits:.1f}", cell(labels))
         echo()
-        echo(table)
-
-
-def _show_settings(trials: Sequence[Mapping[str, Any]]) -> None:
-    """Print the settings that were tried, by the mean probability of the label of hidden prototypes."""
-    heads = ("probability", "similarity", "threshold", "spelling", "sticky")
-    table = make_table(*heads, right=("probability", "threshold", "sticky"), title="\nSettings tried")
-    for trial in trials:
-        spelling = "yes" if trial["spelling"] else "no"
-        table.add_row(
-            percent(trial["recovered"]),
-            trial["similarity"],
-            f"{trial['threshold']:g}",
-            spelling,
-            f"{trial['sticky']:g}",
-        )
-    if len(trials) > 1:
         echo(table)
 
 

@@ -128,10 +128,10 @@ def with_confidence(tagger: Any, sentences: Sequence[Sentence]) -> tuple[list[li
     sure : list of tuples of float
         One number per token; not a number where the tagger cannot tell.
     """
-    if not hasattr(tagger, "predict_with_shares"):
+    if not hasattr(tagger, "predict_with_proba"):
         answers = tagger.predict(sentences)
         return answers, [(float("nan"),) * len(tags) for tags in answers]
-    answers, shares = tagger.predict_with_shares(sentences)
+    answers, shares = tagger.predict_with_proba(sentences)
     labels = tagger.classes_.tolist()
     scheme = getattr(tagger, "scheme_", None)
     spoken = {tag: labels_written_as(tag, labels, scheme) for tag in {tag for tags in answers for tag in tags}}

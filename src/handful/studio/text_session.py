@@ -370,6 +370,7 @@ _N_CHOSEN_FROM = 600
 _N_SHOWN = 24
 _N_WORDS = 12
 _N_NEAR = 8
+_THRESHOLD = 0.45  # of similarity by place-roots
 _N_ALIKE = 20_000  # sentences from which it is learned which words are alike
 _USUAL = range(4, 40)  # tokens of a sentence that a model learns from
 _SHORT = range(5, 22)  # tokens of a sentence that is shown
@@ -415,9 +416,8 @@ class TextTrainer:
         from handful.tagging.prototypes.features import learn_similarity
 
         text = [self._session.sentences[row] for row in self._order[:_N_ALIKE]]
-        kind: Any = "nearby" if self._session.task.fields else "places"
         with suppress(HandfulError):  # too short a text: nothing is like anything
-            self._similarity = learn_similarity(kind, text, sum(map(len, text)))
+            self._similarity = learn_similarity("place-roots", text, sum(map(len, text)))
             self.worker.wake()
 
     def train(self) -> None:
@@ -476,7 +476,13 @@ class TextTrainer:
         if len(lists.keys() | set().union(*labels.values()) - {None}) < 2:
             return None, "There is only one label. Give words to a second one, and the model begins to tag."
         tagger = PrototypeTagger(
-            lists, order=1, similarity=self._similarity, max_iter=_ITERATIONS, random_state=session.seed
+            lists,
+            order=1,
+            similarity=self._similarity,
+            threshold=_THRESHOLD,
+            sticky=2.0 if session.task.fields else 0.0,
+            max_iter=_ITERATIONS,
+            random_state=session.seed,
         )
         tags: list[Any] = [labels.get(row) for row in rows]
         tagger.fit([list(session.sentences[row]) for row in rows], tags, progress=lambda step: self.worker.check())
@@ -499,10 +505,10 @@ class TextTrainer:
         from handful.tagging.prototypes.lists import check_prototypes, suggest_prototypes
 
         sentences = [self._session.sentences[row] for row in self._order[: 10 * _N_RAW]]
-        reach = check_prototypes(sentences, lists, self._similarity, n_words=_N_WORDS)
+        reach = check_prototypes(sentences, lists, self._similarity, threshold=_THRESHOLD, n_words=_N_WORDS)
         near: dict[str, Any] = {}
         if self._similarity is not None and lists:
-            near = suggest_prototypes(sentences, lists, self._similarity, n_words=_N_NEAR).near
+            near = suggest_prototypes(sentences, lists, self._similarity, n_words=_N_NEAR, threshold=_THRESHOLD).near
         counts = self._session.counts
         return {
             "near": {

@@ -1,4 +1,4 @@
-"""What taggers share."""
+"""Base classes, checks and explanations of taggers."""
 
 from __future__ import annotations
 
@@ -52,35 +52,34 @@ class Tagger(Storable, BaseEstimator):  # type: ignore[misc]
         float
             Accuracy.
         """
-        who = type(self).__name__
-        predicted = self.predict(sentences)
+        name = type(self).__name__
+        equal: list[bool] = []
         try:
-            untagged = [[None] * len(row) for row in predicted]
-            gold = [none if right is None else list(right) for none, right in zip(untagged, tags, strict=True)]
-            rows = list(zip(predicted, gold, strict=True))
-            pairs = [pair for row, right in rows for pair in zip(row, right, strict=True) if pair[1] is not None]
+            for row, gold in zip(self.predict(sentences), tags, strict=True):
+                if gold is not None:
+                    equal += [a == b for a, b in zip(row, gold, strict=True) if b is not None]
         except (TypeError, ValueError):
-            raise DataError(f"{who}: every token must have one tag to be scored against.") from None
-        if not pairs:
-            raise DataError(f"{who}: at least one tagged token is needed to score, got none.")
-        return sum(a == b for a, b in pairs) / len(pairs)
+            raise DataError(f"{name}: every token must have one tag to be scored against.") from None
+        if not equal:
+            raise DataError(f"{name}: at least one tagged token is needed to score, got none.")
+        return sum(equal) / len(equal)
 
 
-class Reading(Protocol):
-    """Sentences whose features a tagger has read, so that what it says of them costs no second reading."""
+class TaggerReading(Protocol):
+    """Sentences whose features a tagger has read, so that tags and probabilities cost one reading."""
 
     def tags(self) -> list[list[str]]:
         """Return one tag per token."""
 
-    def shares(self) -> list[np.ndarray]:
+    def proba(self) -> list[np.ndarray]:
         """Return the probability of every label at every token; columns are the classes of the tagger."""
 
 
 class ProbabilisticTagger(Tagger):
-    """A tagger that knows how probable each tag of a token is; one adds ``fit`` and `read`."""
+    """A tagger with probabilities of the tags of each token; a subclass adds ``fit`` and `read`."""
 
     @abstractmethod
-    def read(self, sentences: Sequence[Tokens]) -> Iterable[Reading]:
+    def read(self, sentences: Sequence[Tokens]) -> Iterable[TaggerReading]:
         """Read the features of sentences, some thousands of sentences at a time.
 
         Parameters
@@ -90,23 +89,12 @@ class ProbabilisticTagger(Tagger):
 
         Returns
         -------
-        iterable of Reading
+        iterable of TaggerReading
             The sentences in their order.
         """
 
     def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
-        """Tag sentences.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens, with the columns that training had; words that training did not see are welcome.
-
-        Returns
-        -------
-        list of lists of str
-            One tag per token.
-        """
+        """Tag sentences; see `Tagger.predict`."""
         return [row for reading in self.read(sentences) for row in reading.tags()]
 
     def predict_proba(self, sentences: Sequence[Tokens]) -> list[np.ndarray]:
@@ -122,10 +110,10 @@ class ProbabilisticTagger(Tagger):
         list of ndarray of shape (n_tokens, n_labels)
             One array per sentence; columns are `classes_`.
         """
-        return [rows for reading in self.read(sentences) for rows in reading.shares()]
+        return [rows for reading in self.read(sentences) for rows in reading.proba()]
 
-    def predict_with_shares(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
-        """Tag sentences and tell how probable each label is, reading their features once.
+    def predict_with_proba(self, sentences: Sequence[Tokens]) -> tuple[list[list[str]], list[np.ndarray]]:
+        """Tag sentences and return the probability of each label, reading their features once.
 
         Parameters
         ----------
@@ -136,15 +124,15 @@ class ProbabilisticTagger(Tagger):
         -------
         tags : list of lists of str
             One tag per token.
-        shares : list of ndarray of shape (n_tokens, n_labels)
+        proba : list of ndarray of shape (n_tokens, n_labels)
             The probability of every label at every token.
         """
         tags: list[list[str]] = []
-        shares: list[np.ndarray] = []
+        proba: list[np.ndarray] = []
         for reading in self.read(sentences):
             tags += reading.tags()
-            shares += reading.shares()
-        return tags, shares
+            proba += reading.proba()
+        return tags, proba
 
     def predict_marginals(self, sentences: Sequence[Tokens]) -> list[list[dict[str, float]]]:
         """Return the probability of every label at every token as dictionaries; see `predict_proba` for arrays.
@@ -159,9 +147,9 @@ class ProbabilisticTagger(Tagger):
         list of lists of dict
             For each token the probability of each tag.
         """
-        shares = self.predict_proba(sentences)
+        proba = self.predict_proba(sentences)
         labels = self.classes_.tolist()
-        return [[dict(zip(labels, row, strict=True)) for row in array.tolist()] for array in shares]
+        return [[dict(zip(labels, row, strict=True)) for row in rows.tolist()] for rows in proba]
 
 
 def add_columns(sentence: Tokens, columns: Mapping[str, Sequence[str]]) -> Sentence:
@@ -396,43 +384,43 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
     Returns
     -------
     list of Explanation
-        One for each token, with tags as they were written in training. The tag before, which counts too, stands as
-        ``after TAG``.
+        One for each token, with tags as they were written in training. The tag before has a weight too, as ``after TAG``.
     """
-    (tags,), (shares,) = model.predict_with_shares([sentence])
-    observed = model.extractor.transform([sentence]).ids
+    (tags,), (proba,) = model.predict_with_proba([sentence])
     layout = model.layout
-    nodes = layout.split(model.weights_)[0]
-    pairs = layout.pair_matrix(model.weights_)
+    nodes, pairs = layout.split(model.weights_)[0], layout.pair_matrix(model.weights_)
     scheme = getattr(model, "scheme_", None)
-    written = np.array([written_tag(label, scheme) for label in model.classes_])
-    told = []
+    labels = model.classes_.tolist()
+    written = np.array([written_tag(label, scheme) for label in labels])
+    explanations = []
     before = -1
-    for token, tag, line, ids in zip(list(sentence), tags, shares, observed, strict=True):
-        own = labels_written_as(tag, model.classes_.tolist(), scheme)
+    for token, tag, line, ids in zip(
+        list(sentence), tags, proba, model.extractor.transform([sentence]).ids, strict=True
+    ):
+        own = labels_written_as(tag, labels, scheme)
         runner_up = _runner_up(line, written, own)
         best = own[int(line[own].argmax())]
         rivals = np.flatnonzero(written == runner_up)
-        second = rivals[line[rivals].argmax()] if len(rivals) else best
-        evidence = []
+        second = int(rivals[line[rivals].argmax()]) if len(rivals) else best
         known = ids[ids >= 0]
+        evidence = []
         for name, predicate in zip(model.extractor.in_words(known, sentence), known.tolist(), strict=True):
             span = slice(layout.node_offsets[predicate], layout.node_offsets[predicate + 1])
             weights = dict(zip(layout.node_targets[span].tolist(), nodes[span].tolist(), strict=True))
-            evidence.append(Evidence(name, weights.get(int(best), 0.0) - weights.get(int(second), 0.0)))
+            evidence.append(Evidence(name, weights.get(best, 0.0) - weights.get(second, 0.0)))
         if before >= 0:
             evidence.append(Evidence(f"after {written[before]}", float(pairs[before, best] - pairs[before, second])))
-        sure = min(float(line[own].sum()), 1.0)
-        told.append(Explanation(tag, sure, runner_up, _strongest(evidence), _HOW, subject=token))
-        before = int(best)
-    return told
+        confidence = min(float(line[own].sum()), 1.0)
+        explanations.append(Explanation(tag, confidence, runner_up, _strongest(evidence), _HOW, subject=token))
+        before = best
+    return explanations
 
 
 def _runner_up(line: np.ndarray, written: np.ndarray, own: list[int]) -> str | None:
-    """Return the most probable tag, as people write it, that is not the answer."""
+    """Return the most probable tag, as it is written in files, other than the prediction."""
     others = np.setdiff1d(np.arange(len(line)), own)
-    shares = {tag: line[others][written[others] == tag].sum() for tag in written[others].tolist()}
-    return max(shares, key=lambda tag: float(shares[tag]), default=None)
+    proba = {tag: float(line[others][written[others] == tag].sum()) for tag in written[others].tolist()}
+    return max(proba, key=lambda tag: proba[tag], default=None)
 
 
 def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
@@ -450,24 +438,23 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
     list of Explanation
         One for each token, with the prototypes that its word is linked to and the label of each.
     """
-    (tags,), (shares,) = model.predict_with_shares([sentence])
-    place = {predicate: at for at, predicate in enumerate(model.predicates_)}
+    (tags,), (proba,) = model.predict_with_proba([sentence])
+    row_of = {predicate: row for row, predicate in enumerate(model.predicates_)}
     n_labels = len(model.classes_)
-    weights = model.weights_[: len(place) * n_labels].reshape(len(place), n_labels)
-    told = []
-    for token, tag, line in zip(list(sentence), tags, shares, strict=True):
+    weights = model.weights_[: len(row_of) * n_labels].reshape(len(row_of), n_labels)
+    explanations = []
+    for token, tag, line in zip(list(sentence), tags, proba, strict=True):
         second, best = np.argsort(line, kind="stable")[-2:]
+        known = [predicate for predicate in model.observe(token) if predicate in row_of]
         evidence = [
             Evidence(
                 _in_words(predicate, token),
-                float(weights[place[predicate], best] - weights[place[predicate], second]),
+                float(weights[row_of[predicate], best] - weights[row_of[predicate], second]),
             )
-            for predicate in model.observe(token)
-            if predicate in place
+            for predicate in known
         ]
         near = [word for word in model.links_.get(token, ()) if word != token]
-        links = [f"{word} ({', '.join(model.lexicon_.get(word, ()))})" for word in near]
-        told.append(
+        explanations.append(
             Explanation(
                 tag,
                 float(line.max()),
@@ -475,15 +462,15 @@ def explain_prototypes(model: Any, sentence: Any) -> list[Explanation]:
                 _strongest(evidence),
                 _HOW,
                 subject=token,
-                links=tuple(links),
+                links=tuple(f"{word} ({', '.join(model.lexicon_.get(word, ()))})" for word in near),
                 prototype_of=tuple(model.lexicon_.get(token, ())),
             )
         )
-    return told
+    return explanations
 
 
 def _in_words(predicate: str, word: str) -> str:
-    """Say of a word what `handful.tagging.prototypes.features.word_predicates` observed."""
+    """Write in words what `handful.tagging.prototypes.features.word_predicates` observed."""
     kind, _, value = predicate.partition("=")
     if not value:
         return "the word starts with a capital" if kind == "capital" else f"the word has a {kind}"
@@ -494,9 +481,9 @@ def _in_words(predicate: str, word: str) -> str:
 
 
 def _strongest(evidence: list[Evidence]) -> tuple[Evidence, ...]:
-    """Return what speaks most; what is one thing in words, though observed in several ways, counts together."""
+    """Return the evidence with the largest weights; equal words, though observed in several ways, count together."""
     weights: dict[str, float] = {}
     for item in evidence:
         weights[item.what] = weights.get(item.what, 0.0) + item.weight
-    told = [Evidence(what, weight) for what, weight in weights.items() if weight]
-    return tuple(sorted(told, key=lambda e: (-abs(e.weight), e.what))[:_MOST])
+    summed = [Evidence(what, weight) for what, weight in weights.items() if weight]
+    return tuple(sorted(summed, key=lambda e: (-abs(e.weight), e.what))[:_MOST])

@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from handful.data.chunks import spans
 from handful.data.files import FilePath
 from handful.data.tagged import check_columns, read_tagged, read_treebank
 from handful.errors import DataError, ParameterError, Progress
@@ -20,8 +19,9 @@ from handful.registry import method_name_of
 from handful.representations.condensing import Condensing, take
 from handful.representations.potency import DISCOUNTS, FINE
 from handful.tagging.base import TagColumn
-from handful.tagging.crf import CRF, has_spans
+from handful.tagging.crf import CRF
 from handful.tagging.evaluation import score_tags
+from handful.tagging.selection import has_spans, units
 
 _COARSEST, _USUAL_STEP = 0.1, 0.02
 _WORTH_A_NAME = 2.0  # times the least weight
@@ -37,7 +37,7 @@ def slimmed(model: Any, drop: float) -> Any:
         Fitted.
     drop : float
         Least weight that is kept. An observation whose weights, together (root of the sum of squares), are less than twice
-        that is dropped with all of them, since its name takes more room than they do. Weights are rounded to multiples of
+        that is dropped with all of them, since its name takes more bytes than they do. Weights are rounded to multiples of
         it, of 0.1 at most, and of 0.02 where it is 0.
 
     Returns
@@ -68,7 +68,7 @@ def refitted(
     tags: Sequence[Sequence[str]],
     progress: Progress | None = None,
 ) -> Any:
-    """Return a slimmed tagger whose weights are learned once more, near to what they were.
+    """Return a slimmed tagger whose weights are trained once more, near to what they were.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def refitted(
     tags : list of lists of str
         Their tags.
     progress : callable, optional
-        Told of the training.
+        Called after each iteration.
 
     Returns
     -------
@@ -90,8 +90,8 @@ def refitted(
 
     Notes
     -----
-    The weights that are left take over from those that are gone: the likelihood of the tags, less the squared distance from
-    the weights that `small` has, is maximized. So weights of which the sentences say nothing new stay.
+    The remaining weights replace those that are gone: the likelihood of the tags, less the squared distance from the weights
+    of `small`, is maximized.
 
     Examples
     --------
@@ -124,8 +124,8 @@ def refitted(
     return _built(space, ids[here], moved[here], step)
 
 
-def is_there(model: Any, drop: float) -> bool:
-    """Tell whether a tagger has weights that are surely left by `slimmed`."""
+def survives(model: Any, drop: float) -> bool:
+    """Return whether `slimmed` certainly leaves some weights of a tagger."""
     return bool((np.abs(model.weights_) >= _WORTH_A_NAME * drop).any())
 
 
@@ -142,43 +142,43 @@ def _built(space: Any, ids: np.ndarray, weights: np.ndarray, step: float) -> Any
 
 
 def _worth_a_name(observations: np.ndarray, weights: np.ndarray, drop: float) -> np.ndarray:
-    """Tell which weights are of observations that weigh enough; pairs of labels (-1) have no name to save."""
-    of, place = np.unique(observations, return_inverse=True)
-    together = np.sqrt(np.bincount(place, weights**2, minlength=len(of)))
+    """Return which weights belong to heavy observations; pairs of labels (-1) have no name to save."""
+    names, place = np.unique(observations, return_inverse=True)
+    together = np.sqrt(np.bincount(place, weights**2, minlength=len(names)))
     return np.asarray((together[place] >= _WORTH_A_NAME * drop) | (observations < 0))
 
 
-Way = Literal["bins", "kept", "rounded"]
+Mode = Literal["bins", "kept", "rounded"]
 
-_FINER = 4.0  # bins in place of one, where base weights are kept
-_DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # more costs more than held-out sentences can tell
-_FEW, _DROPS_BY_FEW = 1_000, (0.01, 0.02)  # answers there; fewer cannot tell what more would cost
+_FINER = 4.0  # times as many bins, where base weights are kept
+_DROPS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1)  # more costs more than held-out sentences can show
+_FEW, _DROPS_OF_FEW = 1_000, (0.01, 0.02)  # held-out spans or tags; fewer cannot show the cost of more
 _SURE, _LIKELY = 3.0, 1.0  # standard errors
-_LOSS = 0.002  # of what there is to be found in the held-out sentences
-_CHANGED, _SURELY_CHANGED = 0.03, 2.0  # of the answers there, and standard errors
+_LOSS = 0.002  # of the held-out spans or tags
+_CHANGED, _CHANGED_ERRORS = 0.03, 2.0  # of the predictions there, and standard errors
 
 
 @dataclass(frozen=True)
-class Condensed:
-    """A condensed tagger, and how it came about.
+class CondensedModel:
+    """A condensed tagger or parser, and how it was made.
 
     Parameters
     ----------
-    model : CRF
-        The small tagger.
-    way : {"bins", "kept", "rounded"}
-        The way that was gone.
+    model : CRF or DependencyParser
+        The small model.
+    mode : {"bins", "kept", "rounded"}
+        See `condense_tagger`.
     errors : dict of str to float
-        Errors of each way that was tried, and of the base model (``base``), in the held-out sentences: tags that are
-        wrong, or spans that are missed or made up, as a share of those that are there.
+        Errors of each mode that was tried, and of the base model (``base``), in the held-out sentences: wrong tags, or
+        missed and wrong spans, divided by the true ones.
     bins : dict of str to float
-        Discount and resolution of the way that was gone; empty for ``rounded``.
+        Discount and resolution; empty for ``rounded``.
     dropped : Dropped, optional
         Which weights of a tagger were left out, and what that cost.
     """
 
     model: Any
-    way: Way
+    mode: Mode
     errors: dict[str, float]
     bins: dict[str, float]
     dropped: Dropped | None = None
@@ -193,13 +193,13 @@ class Dropped:
     below : float
         Weights nearer to 0 are left out; see `slimmed`.
     errors_before, errors : float
-        Errors with all weights and without the light ones, as in `Condensed`; of the second tagger, which has not seen the
-        held-out sentences, but for what bins have learned from them if base weights are kept. If these are learned again, of
-        one half of the sentences, from which nothing was learned.
+        Errors with all weights and without the light ones, as in `CondensedModel`; of the second tagger, which was trained
+        without the held-out sentences, except for bins if base weights are kept. If these are refitted, of one half of the
+        sentences, which nothing was trained on.
     changed, changed_at_most : float
-        Answers that are other ones without the light weights, counted as errors are, and two standard errors more.
+        Predictions that change without the light weights, counted as errors are, and two standard errors more.
     again : bool
-        Whether the other weights were learned again (see `refitted`).
+        Whether the other weights were refitted (see `refitted`).
     """
 
     below: float
@@ -217,92 +217,90 @@ def bins_of(features: Any) -> dict[str, float]:
 
 def condense_tagger(
     condensing: Condensing,
-    way: Way | None = None,
+    mode: Mode | None = None,
     drop: float | None = None,
     *,
     progress: Progress | None = None,
-) -> Condensed:
-    """Condense a tagger in the way that loses nothing, found on held-out sentences.
+) -> CondensedModel:
+    """Condense a tagger in the mode that loses nothing on held-out sentences.
 
     Parameters
     ----------
     condensing : Condensing
         Of a tagger, with held-out sentences and raw text counted.
-    way : {"bins", "kept", "rounded"}, optional
-        bins is the way of Suzuki et al. (2011), bins of potency alone; kept adds to the base model's weights what bins
-        teach; rounded has the base model's weights alone. By default the one with the fewest errors, where rounded is
-        beaten only by more than chance would do.
+    mode : {"bins", "kept", "rounded"}, optional
+        bins is the method of Suzuki et al. (2011), bins of potency alone; kept adds weights of bins to those of the base
+        model; rounded has the base model's weights alone. By default the one with the fewest errors, where another than
+        rounded must be significantly better.
     drop : float, optional
-        Features whose weight is nearer to 0 are dropped; by default as many as cost no errors and surely change few answers.
-        If a drop is named, the others are learned again where that has fewer errors, by more than one standard error; kept
-        weights always are, unless that has more errors by as much.
+        Features with weights nearer to 0 are dropped; by default as many as cost no errors and change few predictions.
+        If you name it, the others are refitted where that has fewer errors, by more than one standard error. Kept weights
+        always are, unless that has more errors by as much.
     progress : callable, optional
-        Told of trainings.
+        Called after each training.
 
     Returns
     -------
-    Condensed
+    CondensedModel
         The small tagger.
 
     Notes
     -----
-    Each way is gone with the second base model, which has not seen the held-out sentences. What bins add is learned from
-    one half of these and judged on the other, and the other way round; discount and resolution are the best on the first
-    half, and bins alone take that discount too. A way is better than rounded if it has fewer errors
-    by more than three standard errors of the difference over sentences: the second base model has seen fewer sentences than
-    the first, so that it has more to gain. Larger and larger drops are tried until errors are lost, or more than 3 in 100 answers
-    may be other ones: those that are, and two standard errors. Fewer than 1,000 answers tell too little for more than 0.02.
-    What bins add to kept weights was learned beside the second base model and need not be right beside the first, which has
-    seen more; so the sum is learned again from all sentences, near to what it was. That is left out where the second
-    model, with one half of the held-out sentences, has more errors by it in the other, by more than one standard error. It
-    need not have fewer, since the bins were learned beside it.
-    The weights of the result are rounded, to 0.1 at most, so that the file packs well,
-    and tables that it reads, such as clusters, keep hashes in place of words (`CRF.with_small_lookups`).
+    Every mode is tried with the second base model, which was trained without the held-out sentences. Bins are trained on one
+    half of these and scored on the other, and vice versa; discount and resolution are the best on the first half, and bins
+    alone take that discount too. A mode is better than rounded if it has fewer errors by more than three standard errors of
+    the difference over sentences: the second base model has seen fewer sentences than the first, so it has more to gain.
+    Larger and larger drops are tried until errors grow, or more than 3% of the predictions may change (with two standard
+    errors). Fewer than 1,000 held-out spans or tags show too little for a drop of more than 0.02.
+    Bins on top of kept weights were trained with the second base model and need not suit the first, so the sum is refitted
+    on all sentences. That is left out where the second model, with one half of the held-out sentences, has more errors by
+    it in the other half, by more than one standard error.
+    The weights of the result are rounded, to 0.1 at most, so that the file compresses well, and tables that it reads, such
+    as clusters, keep hashes instead of words (`CRF.with_small_lookups`).
     """
-    if way != "rounded":
+    if mode != "rounded":
         condensing.check()
-    full, second = condensing.features
+    second = condensing.features[1]
     held = _HeldOut(*condensing.held, with_spans=has_spans(condensing.labeled[1]))
     trained = _Training(condensing, held, progress)
-    tried = {"rounded": held.errors(second.base_model)}
+    errors = {"rounded": held.errors(second.base_model)}
     models: dict[str, Any] = {"rounded": second.base_model}
-    if way in (None, "kept"):
-        tried["kept"] = trained.choose()
+    if mode in (None, "kept"):
+        errors["kept"] = trained.choose()
         models["kept"] = trained.kept(condensing.held)
-    if way in (None, "bins"):
+    if mode in (None, "bins"):
         models["bins"] = trained.bins(second, condensing.rest)
-        tried["bins"] = held.errors(models["bins"])
-    chosen = way or _better(tried)
-    costs = held.costs(models[chosen], condensing.rest)
-    if drop is None:
-        dropped = _costless(models[chosen], costs, _DROPS_BY_FEW if held.amount < _FEW else _DROPS)
-    elif chosen == "kept":
-        dropped = costs(drop)
-    else:
-        light = slimmed(models[chosen], drop)
-        gain = held.errors(light) - held.errors(refitted(light, drop, *condensing.rest))
-        dropped = costs(drop, again=_is_sure(gain, _LIKELY))
+        errors["bins"] = held.errors(models["bins"])
+    chosen = mode or _better(errors)
+    dropped = _choose_drop(condensing, held, models[chosen], drop, may_refit=chosen != "kept")
     if chosen == "kept":
         dropped = trained.settled(condensing.rest, dropped)
-    result, told = full.base_model, {}
-    if chosen == "bins":
-        result, told = trained.bins(full, condensing.labeled), trained.chosen | {"resolution": trained.fine}
-    elif chosen == "kept":
-        features = full.rebin(**trained.chosen)
-        result, told = features.carry(models["kept"], second.rebin(**trained.chosen)), bins_of(features)
-    shares = {"base" if name == "rounded" else name: held.share(wrong) for name, wrong in tried.items()}
+    result, bins = trained.result(chosen, models[chosen], condensing.labeled)
     small = slimmed(result, dropped.below)
     if dropped.again:
         small = refitted(small, dropped.below, *condensing.labeled, progress)
-    return Condensed(small.with_small_lookups(), chosen, shares, told, dropped)
+    rates = {"base" if name == "rounded" else name: held.rate(wrong) for name, wrong in errors.items()}
+    return CondensedModel(small.with_small_lookups(), chosen, rates, bins, dropped)
+
+
+def _choose_drop(condensing: Condensing, held: _HeldOut, model: Any, drop: float | None, *, may_refit: bool) -> Dropped:
+    """Return what a drop costs a model: the user's, or the largest one that costs nothing."""
+    costs = held.costs(model, condensing.rest)
+    if drop is None:
+        return _costless(model, costs, _DROPS_OF_FEW if held.amount < _FEW else _DROPS)
+    if not may_refit:
+        return costs(drop)
+    light = slimmed(model, drop)
+    gain = held.errors(light) - held.errors(refitted(light, drop, *condensing.rest))
+    return costs(drop, again=_is_sure(gain, _LIKELY))
 
 
 class _HeldOut:
-    """Held-out sentences, and what a tagger gets wrong there: spans, or tags."""
+    """Held-out sentences, and the errors of taggers there: in spans, or tags."""
 
     def __init__(self, inputs: Any, gold: Any, *, with_spans: bool) -> None:
         self.inputs, self.gold, self.with_spans = inputs, gold, with_spans
-        self.amount = max(1.0, float(sum(len(_found(row, with_spans)) for row in gold)))
+        self.amount = max(1.0, float(sum(len(units(row, with_spans)) for row in gold)))
         numbers = range(len(gold))
         self.halves = [numbers[::2], numbers[1::2]] if len(gold) > 1 else []
 
@@ -315,48 +313,49 @@ class _HeldOut:
         inputs, gold = self.part(range(len(self.gold)) if numbers is None else numbers)
         return self._differences(gold, model.predict(list(inputs)))
 
-    def share(self, differences: np.ndarray) -> float:
-        """Return differences as a share of what there is to be found."""
+    def rate(self, differences: np.ndarray) -> float:
+        """Return differences divided by the number of true spans or tags."""
         return float(differences.sum() / self.amount)
 
     def costs(self, full: Any, fitted_to: Any) -> Callable[..., Dropped]:
-        """Return a function that tells what a drop costs a tagger, if the other weights are learned again or as they are."""
-        answers = full.predict(list(self.inputs))
+        """Return a function from a drop to its cost for a tagger, with the other weights refitted or as they are."""
+        predicted = full.predict(list(self.inputs))
 
         def of(drop: float, *, again: bool = False) -> Dropped:
             small = slimmed(full, drop)
             small = refitted(small, drop, *fitted_to) if again else small
-            return self.cost(answers, small.predict(list(self.inputs)), drop, again=again)
+            return self.cost(predicted, small.predict(list(self.inputs)), drop, again=again)
 
         return of
 
-    def cost(self, answers: Any, found: Any, drop: float, *, again: bool) -> Dropped:
-        """Compare the answers with all weights with those that are found without the light ones."""
-        changed = self._differences(answers, found)
-        more = _SURELY_CHANGED * np.sqrt(changed.sum() + 1.0)  # chance, as of any count
+    def cost(self, before: Any, after: Any, drop: float, *, again: bool) -> Dropped:
+        """Compare the predictions with all weights with those without the light ones."""
+        changed = self._differences(before, after)
+        more = _CHANGED_ERRORS * np.sqrt(changed.sum() + 1.0)  # of a Poisson count
         return Dropped(
             drop,
-            self.share(self._differences(self.gold, answers)),
-            self.share(self._differences(self.gold, found)),
-            self.share(changed),
-            self.share(changed) + float(more) / self.amount,
+            self.rate(self._differences(self.gold, before)),
+            self.rate(self._differences(self.gold, after)),
+            self.rate(changed),
+            self.rate(changed) + float(more) / self.amount,
             again,
         )
 
     def _differences(self, some: Any, others: Any) -> np.ndarray:
         pairs = zip(some, others, strict=True)
-        found = [len(_found(a, self.with_spans) ^ _found(b, self.with_spans)) for a, b in pairs]
-        return np.array(found, dtype=np.float64)
+        counts = [len(units(a, self.with_spans) ^ units(b, self.with_spans)) for a, b in pairs]
+        return np.array(counts, dtype=np.float64)
 
 
 class _Training:
-    """Trains a tagger in the ways that use bins; `chosen` are their discount and, where weights are kept, resolution."""
+    """Trains a tagger in the modes that use bins; `chosen` are their discount and, where weights are kept, resolution."""
 
     def __init__(self, condensing: Condensing, held: _HeldOut, progress: Progress | None) -> None:
-        self._settings, self._second = condensing.settings, condensing.features[1]
+        self._settings = condensing.settings
+        self._full, self._second = condensing.features
         self._held, self._progress = held, progress
-        given = self._settings.discount
-        self._discounts = DISCOUNTS if given is None else (given,)
+        discount = self._settings.discount
+        self._discounts = DISCOUNTS if discount is None else (discount,)
         self.fine = self._settings.resolution or FINE
         self.chosen: dict[str, float] = {"discount": self._discounts[0]}
 
@@ -369,44 +368,53 @@ class _Training:
         """Train what bins add to the weights of the second base model."""
         return self._trained(self._second.rebin(**self.chosen), data)
 
+    def result(self, mode: Mode, model: Any, labeled: Any) -> tuple[Any, dict[str, float]]:
+        """Return the tagger of a mode made from the first base model, with discount and resolution of its bins."""
+        if mode == "rounded":
+            return self._full.base_model, {}
+        if mode == "bins":
+            return self.bins(self._full, labeled), self.chosen | {"resolution": self.fine}
+        features = self._full.rebin(**self.chosen)
+        return features.carry(model, self._second.rebin(**self.chosen)), bins_of(features)
+
     def settled(self, rest: Any, dropped: Dropped) -> Dropped:
-        """Tell what it costs to learn the weights again that a drop has left, unless that has likely more errors."""
+        """Return the cost of refitting the weights that a drop has left, unless that probably has more errors."""
         if not self._held.halves:
             return dropped
-        asked, taught = self._held.halves
-        part = self._held.part(taught)
+        scored, trained = self._held.halves
+        part = self._held.part(trained)
         model = self.kept(part)
-        if not is_there(model, dropped.below):
+        if not survives(model, dropped.below):
             return dropped
         light = slimmed(model, dropped.below)
         inputs, tags = ([*some, *others] for some, others in zip(rest, part, strict=True))
         again = refitted(light, dropped.below, inputs, tags)
-        judge = _HeldOut(*self._held.part(asked), with_spans=self._held.with_spans)
-        if _is_sure(judge.errors(again) - judge.errors(light), _LIKELY):
+        half = _HeldOut(*self._held.part(scored), with_spans=self._held.with_spans)
+        if _is_sure(half.errors(again) - half.errors(light), _LIKELY):
             return dropped
-        answers, found = (each.predict(list(judge.inputs)) for each in (model, again))
-        return judge.cost(answers, found, dropped.below, again=True)
+        before, after = (each.predict(list(half.inputs)) for each in (model, again))
+        return half.cost(before, after, dropped.below, again=True)
 
     def choose(self) -> np.ndarray:
         """Choose by the errors of one half, and return those of both halves."""
         errors = np.zeros(len(self._held.gold))
         if not self._held.halves:
             return errors
-        asked, taught = self._held.halves
+        scored, trained = self._held.halves
         trials = [
-            ({"discount": discount}, self._errors(asked, taught, discount=discount)) for discount in self._discounts
+            ({"discount": discount}, self._errors(scored, trained, discount=discount)) for discount in self._discounts
         ]
         best = min(trials, key=_wrong)
         if self._settings.resolution is None:
             finer = best[0] | {"resolution": _FINER}
-            best = min(best, (finer, self._errors(asked, taught, **finer)), key=_wrong)
-        self.chosen, errors[asked] = best
-        errors[taught] = self._errors(taught, asked, **self.chosen)
+            best = min(best, (finer, self._errors(scored, trained, **finer)), key=_wrong)
+        self.chosen, errors[scored] = best
+        errors[trained] = self._errors(trained, scored, **self.chosen)
         return errors
 
-    def _errors(self, asked: Sequence[int], taught: Sequence[int], **bins: float) -> np.ndarray:
-        learned = self._trained(self._second.rebin(**bins), self._held.part(taught))
-        return self._held.errors(learned, asked)
+    def _errors(self, scored: Sequence[int], trained: Sequence[int], **bins: float) -> np.ndarray:
+        model = self._trained(self._second.rebin(**bins), self._held.part(trained))
+        return self._held.errors(model, scored)
 
     def _trained(self, features: Any, data: Any) -> Any:
         training = self._settings.training(features.base_model)
@@ -417,9 +425,9 @@ def _wrong(trial: tuple[dict[str, float], np.ndarray]) -> float:
     return float(trial[1].sum())
 
 
-def _better(tried: dict[str, np.ndarray]) -> Way:
-    """Return the way with the fewest errors among those that are surely better than rounded."""
-    best: Way = "rounded"
+def _better(tried: dict[str, np.ndarray]) -> Mode:
+    """Return the mode with the fewest errors among those that are significantly better than rounded."""
+    best: Mode = "rounded"
     for name in ("kept", "bins"):
         gain = tried["rounded"] - tried[name]
         if _is_sure(gain, _SURE) and tried[name].sum() < tried[best].sum():
@@ -428,16 +436,16 @@ def _better(tried: dict[str, np.ndarray]) -> Way:
 
 
 def _is_sure(gain: np.ndarray, n_errors: float) -> bool:
-    """Tell whether the gain of all sentences is above so many standard errors."""
+    """Return whether the gain of all sentences is above a number of standard errors."""
     error = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
     return bool(gain.sum() > n_errors * error)
 
 
 def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[float]) -> Dropped:
-    """Return the last drop before something is lost: errors, or more answers than may change."""
+    """Return the last drop before errors grow or too many predictions change."""
     chosen = costs(drops[0])
     for drop in drops[1:]:
-        if not is_there(model, drop):
+        if not survives(model, drop):
             break
         dropped = costs(drop)
         if dropped.errors > chosen.errors_before + _LOSS or dropped.changed_at_most > _CHANGED:
@@ -446,13 +454,8 @@ def _costless(model: Any, costs: Callable[[float], Dropped], drops: Sequence[flo
     return chosen
 
 
-def _found(tags: Sequence[str], with_spans: bool) -> set[Any]:
-    """Return what is counted: spans, or tags at their places."""
-    return set(spans(tags)) if with_spans else set(enumerate(tags))
-
-
 HELD_OUT = 3
-"""One in so many sentences is held out, where nothing else is said."""
+"""By default every third sentence is held out."""
 
 
 @dataclass(frozen=True)
@@ -480,7 +483,7 @@ def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> 
     Parameters
     ----------
     model : CRF or DependencyParser
-        The model; it says which columns are read.
+        The model; its columns are read.
     labeled : path-like
         The file that it was fitted to.
     dev : path-like, optional
@@ -499,8 +502,8 @@ def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> 
         raise DataError(
             f"condense: the model must be one of 'handful fit tagger' or 'handful fit parser', got {method_name_of(model)}."
         )
-    told: dict[str, Any] = getattr(model, "training_", {})
-    layout, tag = tuple(told.get("layout", ())), told.get("tag")
+    training: dict[str, Any] = getattr(model, "training_", {})
+    layout, tag = tuple(training.get("layout", ())), training.get("tag")
     tagged = read_tagged(labeled, layout, tag)
     test = tagged if dev is None else read_tagged(dev, layout, tag)
     for path, data in ((labeled, tagged), (dev or labeled, test)):
@@ -513,14 +516,14 @@ def read_labeled(model: Any, labeled: FilePath, dev: FilePath | None = None) -> 
 
 
 def tag_columns(model: Any, taggers: Sequence[Any]) -> list[TagColumn]:
-    """Return what adds to raw text the columns that a model reads beside the words.
+    """Return what adds to raw text the columns that a model reads in addition to the words.
 
     Parameters
     ----------
     model : CRF or DependencyParser
         The model.
     taggers : sequence of taggers
-        One per column. A tagger that was fitted to a column of that name is taken for it, others in their order.
+        One per column. A tagger that was trained on a column of that name adds it, others in their order.
 
     Returns
     -------
@@ -528,82 +531,96 @@ def tag_columns(model: Any, taggers: Sequence[Any]) -> list[TagColumn]:
         To be applied one after the other.
     """
     columns = [column for column in model.columns_ if column != "word"]
-    named = " and ".join(columns)
     if len(taggers) != len(columns):
-        wanted = "is missing: name" if not taggers else "must name" if columns else "is not needed: the model reads"
-        what = f"a tagger for each column of tags that the model reads ({named})" if columns else "words alone"
-        hint = f" Or fit the parser with --tag {columns[0]}." if len(columns) == 2 else ""
-        raise ParameterError(f"--pos {wanted} {what}.{hint}")
+        raise ParameterError(_wrong_number(columns, named=bool(taggers)))
     of_column: dict[str, Any] = {}
     for tagger, column in zip(taggers, columns, strict=True):
-        told: Any = getattr(tagger, "training_", {}).get("tag")
-        of_column[told if told in columns else column] = tagger
+        trained_on: Any = getattr(tagger, "training_", {}).get("tag")
+        of_column[trained_on if trained_on in columns else column] = tagger
     if len(of_column) != len(columns):
         raise ParameterError(f"--pos must name one tagger for {' and one for '.join(columns)}, in this order.")
     return [TagColumn(tagger, column) for column, tagger in of_column.items()]
 
 
-def choose_way(way: Way | Literal["auto"], held_out: int | None, *, is_tagger: bool) -> tuple[Way | None, int | None]:
-    """Settle in which way a model is condensed, and whether inputs are held out for that.
+def _wrong_number(columns: Sequence[str], *, named: bool) -> str:
+    if not columns:
+        return "--pos is not needed: the model reads words alone."
+    hint = f" Or fit the parser with --tag {columns[0]}." if len(columns) == 2 else ""
+    names = " and ".join(columns)
+    return f"--pos {'must' if named else 'is missing:'} name a tagger for each column of tags that the model reads ({names}).{hint}"
+
+
+def choose_mode(
+    mode: Mode | Literal["auto"], held_out: int | None, *, is_tagger: bool
+) -> tuple[Mode | None, int | None]:
+    """Settle in which mode a model is condensed, and whether inputs are held out for that.
 
     Parameters
     ----------
-    way : {"auto", "bins", "kept", "rounded"}
-        What was asked for; see `condense_tagger`.
+    mode : {"auto", "bins", "kept", "rounded"}
+        The user's choice; see `condense_tagger`.
     held_out : int or None
-        One in so many labeled inputs, if that was asked for.
+        Every how many-th labeled input is held out, if the user chose it.
     is_tagger : bool
         Or a parser, which has no tags that could be compared.
 
     Returns
     -------
-    way : {"bins", "kept", "rounded"} or None
+    mode : {"bins", "kept", "rounded"} or None
         None is still to be chosen, on held-out inputs.
     held_out : int or None
-        One in so many, or none.
+        Every how many-th labeled input is held out.
 
     Examples
     --------
-    >>> choose_way("auto", None, is_tagger=True), choose_way("auto", None, is_tagger=False)
+    >>> choose_mode("auto", None, is_tagger=True), choose_mode("auto", None, is_tagger=False)
     ((None, 3), ('bins', None))
-    >>> choose_way("auto", 5, is_tagger=True)
+    >>> choose_mode("auto", 5, is_tagger=True)
     ('kept', 5)
     """
-    if way == "auto" and (held_out or not is_tagger):
-        way = "kept" if held_out else "bins"
-    if not is_tagger and (way == "rounded" or (way == "bins" and held_out)):
-        why = "is for taggers" if way == "rounded" else "holds no trees out"
-        raise ParameterError(f"condense: way={way!r} {why}.")
-    if way == "bins" and not held_out:
-        return way, None
-    return None if way == "auto" else way, held_out or HELD_OUT
+    if mode == "auto" and held_out:
+        mode = "kept"
+    if not is_tagger:
+        _check_parser_mode(mode, held_out)
+        mode = "bins" if mode == "auto" else mode
+    if mode == "bins":
+        return mode, held_out
+    return None if mode == "auto" else mode, held_out or HELD_OUT
 
 
-def condense(condensing: Condensing, way: Way | None = None, *, progress: Progress | None = None) -> Condensed:
+def _check_parser_mode(mode: Mode | Literal["auto"], held_out: int | None) -> None:
+    if mode == "rounded":
+        raise ParameterError("condense: mode 'rounded' is for taggers.")
+    if mode == "bins" and held_out:
+        raise ParameterError("condense: mode 'bins' holds no trees out.")
+
+
+def condense(condensing: Condensing, mode: Mode | None = None, *, progress: Progress | None = None) -> CondensedModel:
     """Condense a tagger or a parser.
 
     Parameters
     ----------
     condensing : Condensing
         With raw text counted, and inputs held out unless bins alone are to carry weights.
-    way : {"bins", "kept", "rounded"}, optional
+    mode : {"bins", "kept", "rounded"}, optional
         See `condense_tagger`; for a parser bins or kept.
     progress : callable, optional
-        Told of trainings.
+        Called after each training.
 
     Returns
     -------
-    Condensed
+    CondensedModel
         The small model, without what only further condensing would need.
     """
     settings = condensing.settings
     if settings.held_out is None or condensing.labeled[1] is None:
-        gone: Way = "bins" if settings.held_out is None else "kept"
-        result = Condensed(condensing.train(progress=progress), gone, {}, bins_of(condensing.features[0]))
+        trained: Mode = "bins" if settings.held_out is None else "kept"
+        bins = bins_of(condensing.features[0])
+        result = CondensedModel(condensing.train(progress=progress), trained, {}, bins)
     else:
         drop = None if settings.drop == "auto" else settings.drop
-        result = condense_tagger(condensing, way, drop, progress=progress)
-    # what was learned of bins is folded into the weights, and would only make the file larger
+        result = condense_tagger(condensing, mode, drop, progress=progress)
+    # the weights include those of bins, which would only make the file larger
     for name in ("condensed_weights_", "tied_weights_"):
         result.model.__dict__.pop(name, None)
     return result

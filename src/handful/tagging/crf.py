@@ -8,16 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.data.chunks import Scheme, convert, detect_scheme, from_spans, spans
 from handful.data.labels import codes_among
 from handful.data.records import Explanation
-from handful.errors import DataError, ParameterError, Progress, Step
+from handful.errors import DataError, ParameterError, Progress
 from handful.linear.batch import log_loss, minimize
 from handful.linear.chain import ChainStructure
 from handful.linear.chain_layout import ChainLayout, build_layout, labels_before
@@ -102,7 +101,7 @@ def seen_pairs(n_labels: int, before: np.ndarray, codes: np.ndarray) -> tuple[np
 
 
 def share_types(layout: ChainLayout, labels: Sequence[str]) -> tuple[ChainLayout, Ties]:
-    """Give every observation, beside its weights with labels, one with each type of span, which its labels share.
+    """Give every observation, in addition to its weights with labels, one with each type of span, which its labels share.
 
     Parameters
     ----------
@@ -187,28 +186,28 @@ class CRF(ProbabilisticTagger):
     extra_l2 : float, default=0.0
         With ``penalty="l1"``, an additional L2 penalty (CRFsuite's ``c1`` and ``c2`` together).
     tol : float, default=1e-5
-        Stop when ten iterations improve the objective by less than this share.
+        Stop when ten iterations improve the objective by less than this fraction.
     min_count : int, default=1
         Leave out observations that occur less often.
     hash_bits : int or None, default=None
         If given, observations are hashed into 2 to the power of this many buckets per template, and no vocabulary is kept.
     lookups : dict of str to mapping, or None, default=None
         Tables from a word to a string or several strings, such as cluster paths or name lists, that templates read by
-        the name given here: ``brown.prefix4[0]``. A table whose words have neither capitals nor digits but 0 is asked
-        for words in lower case, digits as 0.
+        this name: ``brown.prefix4[0]``. In a table whose words have neither capitals nor digits but 0, words are looked up
+        in lower case, digits as 0.
     constraints : {"iob2", "iobes", "seen"} or None, default=None
         Label pairs that are possible at all: by the rules of a span encoding, or those seen in training.
     encoding : {"iob2", "iobes"} or None, default=None
         Rewrite span tags (``B-PER``, ``I-PER``, ``O``) in this encoding for training, under its rules, and predictions
-        back in the encoding of the training tags. `classes_` and probabilities then speak of the inner labels.
+        back in the encoding of the training tags. `classes_` and probabilities are those of the inner labels.
     all_labels : bool, default=False
         Give every observation a weight with every label, not only with those seen together.
     share_types : bool, default=False
         Give every observation a weight with the type of a span (PER), which is added to those with its labels (B-PER,
-        I-PER): what was seen at the beginning of a span then says something inside as well. Helps with few sentences.
+        I-PER): what was seen at the beginning of a span then counts inside as well. Helps with few sentences.
     outside_bias : float, default=0.0
         Added to the weight of the label ``O`` after training. Taggers of spans that have seen few sentences leave too many
-        tokens outside; below 0 they find more spans, of which more are wrong. `handful.tagging.crf` chooses it.
+        tokens outside; below 0 they find more spans, of which more are wrong. See `handful.tagging.selection`.
     random_state : int, default=0
         Seed of the order in which ``pa`` and ``fobos`` see the sentences.
 
@@ -316,7 +315,7 @@ class CRF(ProbabilisticTagger):
         tags : list of lists of str
             One tag per token.
         progress : callable, optional
-            Told objective, gradient norm and number of active features after every iteration.
+            Called with objective, gradient norm and number of active features after every iteration.
         checkpoint : path-like, optional
             File to save the state of training to now and then; if it is there already, training goes on from it, with
             the same result as without the interruption.
@@ -335,7 +334,7 @@ class CRF(ProbabilisticTagger):
             except DataError as error:
                 raise DataError(f"CRF: encoding={self.encoding!r} needs tags of spans; {error}") from None
             codes, self.classes_ = encode_tags(offsets, self._inner(tags), "CRF")
-        _check_room(len(self.classes_), self.order)
+        _check_memory(len(self.classes_), self.order)
         extractor = self._new_extractor(sentences)
         observed = extractor.fit_transform(sentences, who="CRF")
         self.allowed_, self.allowed_first_ = self._rules(offsets, codes)
@@ -361,37 +360,26 @@ class CRF(ProbabilisticTagger):
         self._keep(extractor.keep(left), layout, weights[active])
         return self
 
-    def read(self, sentences: Sequence[Tokens]) -> Iterator[_Reading]:
+    def read(self, sentences: Sequence[Tokens]) -> Iterator[_CRFReading]:
         """Read the features of sentences, some thousands of sentences at a time; see `ProbabilisticTagger.read`."""
-        return (_Reading(self, chain) for chain in self.chains(sentences))
+        return (_CRFReading(self, chain) for chain in self.chains(sentences))
 
     def knows(self, tags: Sequence[str]) -> bool:
-        """Tell whether all tags of a sentence are among those that were learned.
-
-        Parameters
-        ----------
-        tags : list of str
-            Tags of one sentence, in the encoding of the training tags.
-
-        Returns
-        -------
-        bool
-            Whether this tagger can give them.
-        """
+        """Return whether all tags of a sentence, in the encoding of the training tags, are among those of training."""
         check_is_fitted(self)
         try:
             inner = self._inner([tags])[0]
-        except DataError:  # such as spans side by side, where the training tags (IO) had none
+        except DataError:  # such as neighboring spans, where the training tags (IO) had none
             return False
         return set(self.classes_.tolist()).issuperset(inner)
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
-        """Tell why the tokens of a sentence get their tags; see `handful.tagging.base.explain_crf`."""
+        """Explain the tags of a sentence; see `handful.tagging.base.explain_crf`."""
         check_is_fitted(self)
         return explain_crf(self, sentence)
 
     def top_features(self, label: str, n: int = 10) -> list[tuple[str, float]]:
-        """Return the observations that speak most for a label.
+        """Return the observations with the largest weights for a label.
 
         Parameters
         ----------
@@ -542,7 +530,7 @@ class CRF(ProbabilisticTagger):
         return other
 
     def with_small_lookups(self) -> CRF:
-        """Return a tagger that says the same, with tables that take less room.
+        """Return a tagger with the same predictions and smaller tables.
 
         Returns
         -------
@@ -721,8 +709,8 @@ class CRF(ProbabilisticTagger):
 
 
 @dataclass(frozen=True, eq=False)
-class _Reading:
-    """Sentences with their features, and what a tagger says of them."""
+class _CRFReading:
+    """Sentences with their features, for tags and probabilities."""
 
     tagger: CRF
     chain: ChainStructure
@@ -735,191 +723,18 @@ class _Reading:
             rows = [from_spans(spans(row), len(row), tagger.scheme_) for row in rows]
         return rows
 
-    def shares(self) -> list[np.ndarray]:
+    def proba(self) -> list[np.ndarray]:
         return np.split(self.chain.label_marginals(self.tagger.weights_), self.chain.offsets[1:-1])
 
 
-def _check_room(n_labels: int, order: int) -> None:
-    """Refuse, before any work is done, so many tags that their pairs or triples do not fit into memory."""
+def _check_memory(n_labels: int, order: int) -> None:
+    """Refuse, before any work is done, more tags than memory has space for their pairs or triples."""
     import psutil
 
     needed = 100 * n_labels**2 + (24 * n_labels**3 if order == 2 else 0)
     free = psutil.virtual_memory().available
     if needed > free // 2:
         raise DataError(
-            f"CRF: tags must be so few that {'triples' if order == 2 else 'pairs'} of them fit into memory, got {n_labels:,} "
-            f"different ones, which take about {needed / 1e9:,.1f} GB where {free / 1e9:,.1f} are free. Is it the right column?"
+            f"CRF: {n_labels:,} different tags take about {needed / 1e9:,.1f} GB for their {'triples' if order == 2 else 'pairs'}, "
+            f"and {free / 1e9:,.1f} GB are free. Is it the right column?"
         )
-
-
-BIASES = (0.5, 0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0)
-"""Values of `outside_bias` that are tried."""
-
-_ROUGH = {"tol": 1e-3, "max_iter": 60}  # enough to compare settings
-_ROUGH_PASSES = {"max_iter": 5}
-_NEXT_TO_NOTHING = 1e-9
-_SHRUNK = 0.75
-_SMOOTHING = np.array([0.25, 0.5, 0.25])
-
-
-class Choice(NamedTuple):
-    """A tagger, not fitted yet, the F1 of spans (or accuracy) that it had in cross-validation, and each sentence's part."""
-
-    tagger: CRF
-    score: float
-    parts: np.ndarray
-
-
-def has_spans(tags: Sequence[Sequence[str]]) -> bool:
-    """Tell whether tags are those of spans in one scheme, such as ``B-X``, ``I-X`` and ``O``.
-
-    Examples
-    --------
-    >>> has_spans([["B-PER", "O"]]), has_spans([["NN", "VB"]]), has_spans([["O", "O"]])
-    (True, False, False)
-    """
-    kinds = {tag for row in tags for tag in row}
-    if OUTSIDE not in kinds or len(kinds) < 2 or any(tag != OUTSIDE and tag[1:2] != "-" for tag in kinds):
-        return False
-    try:
-        detect_scheme(tags)
-    except DataError:
-        return False
-    return True
-
-
-def choose_tagger(
-    taggers: Sequence[CRF],
-    sentences: Sequence[Tokens],
-    tags: Sequence[Sequence[str]],
-    *,
-    biases: Sequence[float] = BIASES,
-    n_folds: int = 3,
-    n_turns: int | None = None,
-    n_errors: float = 0.0,
-    max_iter: int | None = None,
-    progress: Progress | None = None,
-) -> Choice:
-    """Choose among taggers, and the outside bias for tags of spans, by the score in cross-validation.
-
-    Parameters
-    ----------
-    taggers : sequence of CRF
-        The candidates.
-    sentences : list of lists of str, or of Sentence
-        The tokens.
-    tags : list of lists of str
-        One tag per token.
-    biases : sequence of float
-        Values of `outside_bias` to try where tags are spans, falling.
-    n_folds : int
-        Every so many-th sentence makes a fold.
-    n_turns : int, optional
-        How many folds are held out, one after the other; all by default.
-    n_errors : float
-        By so many standard errors of the difference a candidate must be better than the best before it.
-    max_iter : int, optional
-        Iterations of each training; by default 60, or 5 passes of online learners, which is enough where candidates learn at
-        the same pace.
-    progress : callable, optional
-        Told of the trainings done.
-
-    Returns
-    -------
-    Choice
-        The best; among equals the candidate that comes first, and the bias next to 0. Where several biases are tried, the
-        tagger gets three quarters of the best: those of the folds have seen fewer sentences, and leave more tokens outside.
-
-    Notes
-    -----
-    The score is the F1 of spans over all folds together, or the share of right tags where there are no spans. It is
-    smoothed over neighboring biases before the best is taken: with few sentences single values owe much to chance. A bias
-    costs no training, since it changes one weight. The standard error takes sentences as drawn by chance, and the F1 as linear
-    in what each adds to its counts. A fold whose training sentences have one tag only is left out.
-    Cost: ``n_turns * len(taggers)`` trainings, each stopped early.
-
-    Examples
-    --------
-    >>> text = [["in", "Rome"], ["in", "Bonn"], ["to", "Rome"], ["to", "Oslo"]] * 2
-    >>> chosen = choose_tagger([CRF("general"), CRF(["u", "b"])], text, [["O", "B-LOC"]] * 8)
-    >>> chosen.tagger.templates, round(chosen.score, 2)
-    ('general', 1.0)
-    """
-    sentences, _ = check_sentences(sentences, "CRF")
-    with_spans = has_spans(tags)
-    biases = tuple(biases) if with_spans else (0.0,)
-    best = Choice(taggers[0], -1.0, np.zeros(0))
-    n_turns = n_folds if n_turns is None else n_turns
-    shrunk = _SHRUNK if len(biases) > 1 else 1.0  # a bias that was given is left alone
-    done, total = 0, n_turns * len(taggers)
-    for tagger in taggers:
-        folds = []
-        for fold in range(n_turns):
-            held = range(fold, len(tags), n_folds)
-            folds.append(_fold_counts(tagger, sentences, tags, biases, held, with_spans, max_iter))
-            done += 1
-            if progress is not None:
-                progress(Step("choose settings", done, total, {}))
-        each = np.concatenate(folds, axis=1)
-        counts = each.sum(axis=1)
-        scores = 2.0 * counts[:, 0] / np.maximum(counts[:, 1] + counts[:, 2], 1.0)
-        smooth = np.convolve(np.pad(scores, 1, mode="edge"), _SMOOTHING, "valid")
-        place = int(np.lexsort((np.abs(biases), -smooth))[0])
-        parts = _parts_of_f1(each[place])
-        error = float(np.linalg.norm(parts - best.parts)) if len(best.parts) else 0.0
-        if smooth[place] > best.score + n_errors * error:
-            best = Choice(clone(tagger).set_params(outside_bias=shrunk * biases[place]), float(smooth[place]), parts)
-    return best
-
-
-def _parts_of_f1(counts: np.ndarray) -> np.ndarray:
-    """Return by how much each sentence moves the F1 of all away from what it is without it, to the first order."""
-    right, given = counts[:, 0], counts[:, 1] + counts[:, 2]
-    total = max(float(given.sum()), 1.0)
-    return np.asarray((2.0 * right - 2.0 * right.sum() / total * given) / total)
-
-
-def _fold_counts(
-    tagger: CRF,
-    sentences: Sequence[Tokens],
-    tags: Sequence[Sequence[str]],
-    biases: Sequence[float],
-    held: range,
-    with_spans: bool,
-    max_iter: int | None,
-) -> np.ndarray:
-    """Return for every bias and sentence of a fold how many spans (or tags) are right, were predicted, and are there."""
-    counts = np.zeros((len(biases), len(held), 3))
-    rest = [n for n in range(len(tags)) if n not in held]
-    # a weight of exactly 0 would not be kept, and then there is nothing to add a bias to
-    early = _ROUGH if tagger.algorithm == "lbfgs" else _ROUGH_PASSES
-    early = early if max_iter is None else early | {"max_iter": max_iter}
-    rough = clone(tagger).set_params(outside_bias=_NEXT_TO_NOTHING if with_spans else 0.0, **early)
-    try:
-        rough.fit([sentences[n] for n in rest], [tags[n] for n in rest])
-    except DataError:  # nothing but one tag in these sentences
-        return counts
-    gold = [_units(tags[n], with_spans) for n in held]
-    chains = list(rough.chains([sentences[n] for n in held]))
-    for row, bias in enumerate(biases):
-        predicted = _with_bias(rough, chains, bias, with_spans)
-        counts[row] = [(len(a & b), len(a), len(b)) for a, b in zip(predicted, gold, strict=True)]
-    return counts
-
-
-def _with_bias(tagger: CRF, chains: Sequence[ChainStructure], bias: float, with_spans: bool) -> list[set[Any]]:
-    """Return the spans (or tags) of sentences with another weight of ``O``."""
-    weights = tagger.weights_.copy()
-    if bias:
-        weights[tagger.outside_feature(tagger.extractor, tagger.layout)] += bias
-    return [units for chain in chains for units in _decoded(chain, tagger.classes_, weights, with_spans)]
-
-
-def _decoded(chain: ChainStructure, classes: np.ndarray, weights: np.ndarray, with_spans: bool) -> list[set[Any]]:
-    labels = classes[chain.argmax(weights)].tolist()
-    return [_units(labels[a:b], with_spans) for a, b in pairwise(chain.offsets)]
-
-
-def _units(tags: Sequence[str], with_spans: bool) -> set[Any]:
-    """Return what is counted: spans, or tags at their places."""
-    return set(spans(tags)) if with_spans else set(enumerate(tags))

@@ -40,7 +40,7 @@ class ChainSpace:
     extractor : Extractor
         Knows every observation that may gain potency, those of the model included.
     marginals : bool
-        Count what the model expects, in place of its best labeling.
+        Count what the model expects instead of its best labeling.
 
     Notes
     -----
@@ -71,9 +71,9 @@ class ChainSpace:
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         self.n_features = int(self.starts[-1])
         even = self._even = LegalParts(allowed, model.allowed_first_, model.order)
-        self._label_share = even.labels.T
-        self._pair_share = even.pairs.reshape(even.n_classes, -1).T[self.legal]
-        self._triple_share = even.triples.reshape(even.n_classes, -1).T[self._triples]
+        self._of_labels = even.labels.T
+        self._of_pairs = even.pairs.reshape(even.n_classes, -1).T[self.legal]
+        self._of_triples = even.triples.reshape(even.n_classes, -1).T[self._triples]
         self.n_basis = even.n_classes * (extractor.n_predicates + 1)
         self._name_types()
         self._base_number = np.full(extractor.n_predicates + 1, -1, dtype=np.int32)
@@ -99,7 +99,7 @@ class ChainSpace:
         return ChainSpace(self.model, joined([self.extractor, extractor]), marginals=self.marginals)
 
     def state(self) -> dict[str, Any]:
-        """Return what a model file needs beside the base model."""
+        """Return what a model file needs in addition to the base model."""
         return {"vocabulary": self.extractor.state()} | ({"marginals": True} if self.marginals else {})
 
     def batches(self, part: Iterable[Tokens]) -> Iterator[list[Tokens]]:
@@ -122,12 +122,12 @@ class ChainSpace:
             self._count_expected(observed, chosen)
         else:
             self._count_best(observed, chosen)
-        # A: how often it would be there if outputs were picked evenly.
+        # A: how often it would be there if all outputs were equally likely.
         place = self._even.classes(observed.offsets)
-        share = np.repeat(self._even.r_bar(observed.offsets, place), np.diff(observed.offsets))
+        amounts = np.repeat(self._even.r_bar(observed.offsets, place), np.diff(observed.offsets))
         width = self._even.n_classes
-        _add(observed, place, share, _OWN, width, basis)
-        basis[-width:] += np.bincount(place, weights=share, minlength=width)
+        _add(observed, place, amounts, _OWN, width, basis)
+        basis[-width:] += np.bincount(place, weights=amounts, minlength=width)
         return int(observed.offsets[-1])
 
     def _count_best(self, observed: Predicates, chosen: np.ndarray) -> None:
@@ -171,21 +171,21 @@ class ChainSpace:
         """Return A from the sums of each observation at first, second and later positions."""
         sums = basis.reshape(-1, self._even.n_classes)
         kinds = (
-            (self._nodes, self._label_share),
-            (self._edges, self._pair_share),
-            (_ANY_TOKEN, self._pair_share),
-            (_ANY_TOKEN, self._triple_share),
+            (self._nodes, self._of_labels),
+            (self._edges, self._of_pairs),
+            (_ANY_TOKEN, self._of_pairs),
+            (_ANY_TOKEN, self._of_triples),
         )
         parts = [np.empty(0)]
-        for (predicates, share), (low, high) in zip(kinds, pairwise(self.starts.tolist()), strict=True):
+        for (predicates, fractions), (low, high) in zip(kinds, pairwise(self.starts.tolist()), strict=True):
             first, end = max(start - low, 0), min(stop, high) - low
             if first < end:
-                width = len(share)
+                width = len(fractions)
                 line = first // width
                 here = sums[predicates[line : -(-end // width)]]
-                even = here[:, :1] * share[:, 0]
-                for place in range(1, share.shape[1]):
-                    even += here[:, place, None] * share[:, place]
+                even = here[:, :1] * fractions[:, 0]
+                for place in range(1, fractions.shape[1]):
+                    even += here[:, place, None] * fractions[:, place]
                 parts.append(even.ravel()[first - line * width : end - line * width])
         return np.concatenate(parts)
 
@@ -218,7 +218,7 @@ class ChainSpace:
         return self._place(ids)[1]
 
     def seen(self, ids: np.ndarray, inputs: Sequence[Tokens]) -> np.ndarray:
-        """Tell which observations the sentences have; label pairs and triples count as seen."""
+        """Return which observations the sentences have; label pairs and triples count as seen."""
         observed = self.extractor.transform(inputs, who="CondensedFeatures")
         here = np.zeros(self.extractor.n_predicates + 1, dtype=bool)
         here[observed.row_ids] = True
@@ -334,7 +334,7 @@ def _add(
 
 
 def _add_shares(observed: Predicates, shares: np.ndarray, ranks: np.ndarray, out: np.ndarray) -> None:
-    """Add the shares of all targets at each token to the cells of its predicates."""
+    """Add the amounts of all targets at each token to the cells of its predicates."""
     width = shares.shape[1]
     with _zeros_for_rows(observed, width) as sums:
         if sums is None:
@@ -347,9 +347,9 @@ def _add_shares(observed: Predicates, shares: np.ndarray, ranks: np.ndarray, out
 
 @contextmanager
 def _zeros_for_rows(observed: Predicates, width: int) -> Iterator[np.ndarray | None]:
-    """Lend zeros, `width` for each row, which must be zeros again in the end; None if they were too many.
+    """Lend zeros, `width` for each row, which must be zeros again in the end; None if they are too many.
 
-    They are kept for the next batch, since new memory takes the system as long to give as the sums take.
+    They are reused for the next batch, since allocating memory takes as long as the sums.
     """
     size = (len(observed.row_offsets) - 1) * width
     if size > _MOST_CELLS:

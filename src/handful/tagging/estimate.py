@@ -1,4 +1,4 @@
-"""How good a tagger is, by others of its settings that did not see the sentences they are tested on."""
+"""Estimate the score of a tagger by cross-validation, and its F1 on new names."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from handful.errors import DataError, Progress, Step
 from handful.tagging.evaluation import score_limits, score_tags
 
 MOST_CHECKED = 2_000
-"""Sentences up to which a check costs no more than the fit with its choice of settings."""
+"""Sentences up to which an estimate costs no more than the fit with its choice of settings."""
 
 FEWEST_NEW = 20
-"""Names that were new to a tagger, for their F1 to tell something."""
+"""New names from which on their F1 is meaningful."""
 
 _FEWEST_CHECKED = 10
 _FOLDS = 5
 _STRETCHES = 4  # of neighboring sentences that make one fold of many sentences
 _NAME_FOLDS = 2
-_MANY_KNOWN = 0.5  # share of known names beyond which the few new ones are of a kind of their own
-_ALL_FOLDS = 400  # sentences up to which every fold is tested: that many are as quickly learned as settings are chosen
+_MANY_KNOWN = 0.5  # fraction of known names beyond which the few new ones are of a special kind
+_ALL_FOLDS = 400  # sentences up to which every fold is tested: this takes no longer than the choice of settings
 
 
 @dataclass(frozen=True)
 class NewNames:
-    """How a tagger does on names that it has not seen.
+    """F1 of a tagger on names that are not in its training sentences.
 
     Parameters
     ----------
     known : float
-        Share of the tested names that the taggers had seen tagged, as the same words.
+        Fraction of the tested names that were in the training sentences, as the same words.
     n : int
-        Tested names that they had not.
+        Tested names that were not.
     f1 : float
-        F1 of spans whose words they had not seen tagged.
+        F1 of these.
     by_name : bool
-        Whether names were held out on purpose, since most were known in the sentences that were.
+        Whether names were held out on purpose, since most were known in the held-out sentences.
     """
 
     known: float
@@ -53,22 +53,22 @@ class NewNames:
 
 @dataclass(frozen=True)
 class TaggerCheck:
-    """What to expect of a tagger; see `check_tagger`.
+    """Estimated scores of a tagger; see `check_tagger`.
 
     Parameters
     ----------
     metric : {"f1", "accuracy"}
-        What the interval is of: F1 of spans, or the share of right tags.
+        Of the interval: F1 of spans, or accuracy of tags.
     scores : dict of str to float
         Accuracy and, for spans, precision, recall and F1.
     low, high : float
-        The 95 % interval.
+        The 95% interval.
     n_tested : int
         Sentences that were tested.
     n_trained : int
-        Sentences that each tagger learned from, at most.
+        Most training sentences of a copy.
     new_names : NewNames or None
-        How it does on names that it has not seen; None for tags that are no spans.
+        F1 on new names; None for tags that are no spans.
     """
 
     metric: str
@@ -93,7 +93,7 @@ def check_tagger(
     Parameters
     ----------
     tagger : CRF
-        Its settings are taken; it stays as it is.
+        It is cloned.
     sentences : sequence of Sentence
         The tokens.
     tags : sequence of sequences of str
@@ -101,24 +101,24 @@ def check_tagger(
     with_spans : bool
         Whether the tags are those of spans.
     progress : callable, optional
-        Told of the trainings done.
+        Called after each training.
 
     Returns
     -------
     TaggerCheck or None
-        None where sentences are too few, or only one tag is learned from. Up to 400 sentences each fifth of them is tested in
-        turn, beyond them one fifth, four stretches of sentences.
+        None where sentences are too few, or have only one tag. Up to 400 sentences all five folds are tested, beyond them one,
+        four stretches of sentences.
 
     Notes
     -----
-    What is held out are sentences that follow one another: neighbors are often of one text and share its names, so that a
-    tagger that has seen some of them knows the others better than any new text. The interval is by the mean of ten stretches of
-    what was tested, as far as these differ. Settings were chosen with all sentences, which flatters a little; on the other
-    hand a tagger of all sentences has seen more than these copies.
+    Folds are neighboring sentences: they are often of one text and share its names, so that a tagger trained on some of
+    them knows the others better than any new text. The interval is by the spread over ten stretches of the tested
+    sentences. Settings were chosen with all sentences, which is slightly optimistic; a tagger of all sentences has seen
+    more than these copies.
 
-    Sentences of one file repeat its names, more than other texts do. So the F1 of names that a copy had not seen is told too;
-    where fewer than twenty are new, or fewer than half of all, two more copies learn without the sentences that have some names,
-    a fifth of all each.
+    Sentences of one file repeat its names, more than other texts do. So F1 on new names is estimated, too. Where fewer than
+    twenty are new, or fewer than half of all, two more copies are trained without the sentences that have some names, a
+    fifth of all each.
 
     Examples
     --------
@@ -130,79 +130,86 @@ def check_tagger(
     """
     if len(sentences) < _FEWEST_CHECKED:
         return None
-    everything = np.arange(len(sentences))
-    if len(sentences) <= _ALL_FOLDS:
-        tested = np.array_split(everything, _FOLDS)
-    else:
-        tested = [np.concatenate(np.array_split(everything, _FOLDS * _STRETCHES)[_FOLDS // 2 :: _FOLDS])]
+    folds = _folds(len(sentences))
     names = [_names(sentence, row) if with_spans else {} for sentence, row in zip(sentences, tags, strict=True)]
-    gold: list[Sequence[str]] = []
-    given: list[Sequence[str]] = []
-    found = Counter[str]()
-    for done, held in enumerate(tested, start=1):
-        answers = _answers(tagger, sentences, tags, held)
-        if answers is None:
+    predicted: list[Sequence[str]] = []
+    counts = Counter[str]()
+    for done, held_out in enumerate(folds, start=1):
+        rows = _predict_held_out(tagger, sentences, tags, held_out)
+        if rows is None:
             return None
-        gold += [tags[i] for i in held]
-        given += answers
-        found += _found(sentences, names, held, answers) if with_spans else Counter()
+        predicted += rows
+        counts += _count_names(sentences, names, held_out, rows) if with_spans else Counter()
         if progress is not None:
-            progress(Step("check", done, len(tested)))
-    scores = score_tags(gold, given, with_spans)
+            progress(Step("check", done, len(folds)))
+    gold = [tags[i] for i in np.concatenate(folds)]
+    scores = score_tags(gold, predicted, with_spans)
     metric = "f1" if with_spans else "accuracy"
-    low, high = score_limits(gold, given, scores[metric], with_spans)
-    new_names = _new_names(tagger, sentences, tags, names, found) if found["known"] + found["new"] else None
-    return TaggerCheck(metric, scores, low, high, len(gold), len(sentences) - len(tested[-1]), new_names)
+    low, high = score_limits(gold, predicted, scores[metric], with_spans)
+    new_names = _new_names(tagger, sentences, tags, names, counts) if counts["known"] + counts["new"] else None
+    return TaggerCheck(metric, scores, low, high, len(gold), len(sentences) - len(folds[-1]), new_names)
 
 
-def _answers(tagger: Any, sentences: Sequence[Sentence], tags: Any, held: np.ndarray) -> list[Sequence[str]] | None:
-    """Return the tags that a copy gives to sentences it did not learn from; None if the others teach nothing."""
-    rest = np.setdiff1d(np.arange(len(sentences)), held)
+def _folds(n_sentences: int) -> list[np.ndarray]:
+    """Return the sentences of each fold that is tested."""
+    if n_sentences <= _ALL_FOLDS:
+        return np.array_split(np.arange(n_sentences), _FOLDS)
+    return [np.concatenate(np.array_split(np.arange(n_sentences), _FOLDS * _STRETCHES)[_FOLDS // 2 :: _FOLDS])]
+
+
+def _predict_held_out(
+    tagger: Any, sentences: Sequence[Sentence], tags: Any, held_out: np.ndarray
+) -> list[Sequence[str]] | None:
+    """Return tags of sentences by a copy trained on the others; None if these do not suffice."""
+    rest = np.setdiff1d(np.arange(len(sentences)), held_out)
     try:
         copy = clone(tagger).fit([sentences[i] for i in rest], [list(tags[i]) for i in rest])
     except DataError:  # such as one tag alone
         return None
-    answers: list[Sequence[str]] = copy.predict([sentences[i] for i in held])
-    return answers
+    predicted: list[Sequence[str]] = copy.predict([sentences[i] for i in held_out])
+    return predicted
 
 
 def _names(sentence: Any, tags: Sequence[str]) -> dict[Span, str]:
-    """Return the words of each span, in small letters."""
+    """Return the words of each span in lower case."""
     tokens = getattr(sentence, "tokens", sentence)
     return {span: " ".join(tokens[span.start : span.end]).lower() for span in spans(tags)}
 
 
-def _found(
-    sentences: Sequence[Sentence], names: Sequence[dict[Span, str]], held: np.ndarray, answers: Sequence[Sequence[str]]
+def _count_names(
+    sentences: Sequence[Sentence],
+    names: Sequence[dict[Span, str]],
+    held_out: np.ndarray,
+    predicted: Sequence[Sequence[str]],
 ) -> Counter[str]:
-    """Count the names of held-out sentences that the others have too, those that are new, and how these were answered."""
-    rest = np.setdiff1d(np.arange(len(sentences)), held)
+    """Count the names of held-out sentences that the others have too, the new ones, and predictions of new ones."""
+    rest = np.setdiff1d(np.arange(len(sentences)), held_out)
     known = {name for i in rest for name in names[i].values()}
     counts = Counter[str]()
-    for i, row in zip(held, answers, strict=True):
-        given = _names(sentences[i], row)
+    for i, row in zip(held_out, predicted, strict=True):
+        spans_of = _names(sentences[i], row)
         new = {span for span, name in names[i].items() if name not in known}
         counts["known"] += len(names[i]) - len(new)
         counts["new"] += len(new)
-        counts["given"] += sum(name not in known for name in given.values())
-        counts["right"] += len(new & given.keys())
+        counts["predicted"] += sum(name not in known for name in spans_of.values())
+        counts["correct"] += len(new & spans_of.keys())
     return counts
 
 
 def _new_names(
-    tagger: Any, sentences: Any, tags: Any, names: Sequence[dict[Span, str]], found: Counter[str]
+    tagger: Any, sentences: Any, tags: Any, names: Sequence[dict[Span, str]], counts: Counter[str]
 ) -> NewNames:
-    """Tell how good new names are tagged, holding out some on purpose where most were known."""
-    share = found["known"] / (found["known"] + found["new"])
-    by_name = found["new"] < FEWEST_NEW or share > _MANY_KNOWN
-    different = sorted({name for row in names for name in row.values()})
+    """Return F1 on new names, holding out some on purpose where most were known."""
+    known = counts["known"] / (counts["known"] + counts["new"])
+    by_name = counts["new"] < FEWEST_NEW or known > _MANY_KNOWN
     if by_name:
+        different = sorted({name for row in names for name in row.values()})
         np.random.default_rng(0).shuffle(different)
-        found = Counter[str]()
+        counts = Counter[str]()
         for number in range(_NAME_FOLDS):
             chosen = set(different[number::_FOLDS])
-            held = np.flatnonzero([not chosen.isdisjoint(row.values()) for row in names])
-            answers = _answers(tagger, sentences, tags, held) if 0 < len(held) < len(names) else None
-            found += Counter() if answers is None else _found(sentences, names, held, answers)
-    f1 = 2 * found["right"] / max(found["new"] + found["given"], 1)
-    return NewNames(share, found["new"], f1, by_name)
+            held_out = np.flatnonzero([not chosen.isdisjoint(row.values()) for row in names])
+            rows = _predict_held_out(tagger, sentences, tags, held_out) if 0 < len(held_out) < len(names) else None
+            counts += Counter() if rows is None else _count_names(sentences, names, held_out, rows)
+    f1 = 2 * counts["correct"] / max(counts["new"] + counts["predicted"], 1)
+    return NewNames(known, counts["new"], f1, by_name)

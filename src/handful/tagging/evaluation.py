@@ -1,13 +1,13 @@
-"""Scores of tags: accuracy, chunk F1, many-to-one mapping."""
+"""Scores of tags: accuracy, chunk F1, confusions."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,12 +36,12 @@ class ChunkScore:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted chunks that are right."""
+        """Fraction of the predicted chunks that are correct."""
         return self.n_correct / self.n_predicted if self.n_predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Share of the gold chunks that were found."""
+        """Fraction of the gold chunks that were predicted."""
         return self.n_correct / self.n_gold if self.n_gold else 0.0
 
     @property
@@ -62,7 +62,7 @@ class ChunkReport:
     by_type : mapping of str to ChunkScore
         Each type that occurs in the gold or the predicted tags, in alphabetical order.
     accuracy : float
-        Share of tokens whose tag is exactly the gold tag.
+        Fraction of tokens with exactly the gold tag.
     n_tokens : int
         Number of tokens.
     """
@@ -84,7 +84,7 @@ def chunk_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) 
     Returns
     -------
     ChunkReport
-        Overall, per type, and token accuracy, as shares (``conlleval`` prints percent).
+        Overall, per type, and token accuracy, as fractions (``conlleval`` prints percent).
 
     Raises
     ------
@@ -110,17 +110,17 @@ def chunk_f1(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) 
     n_predicted: Counter[str] = Counter()
     n_correct: Counter[str] = Counter()
     n_tokens = n_equal = 0
-    for number, (right, guess) in enumerate(zip(gold, predicted, strict=True), start=1):
-        if len(right) != len(guess):
+    for number, (true, tags) in enumerate(zip(gold, predicted, strict=True), start=1):
+        if len(true) != len(tags):
             raise DataError(
-                f"chunk_f1: sentence {number} must have as many gold as predicted tags, got {len(right)} and {len(guess)}."
+                f"chunk_f1: sentence {number} must have as many gold as predicted tags, got {len(true)} and {len(tags)}."
             )
-        n_tokens += len(right)
-        n_equal += sum(a == b for a, b in zip(right, guess, strict=True))
-        right_spans, guess_spans = spans(right), spans(guess)
-        n_gold.update(span.type for span in right_spans)
-        n_predicted.update(span.type for span in guess_spans)
-        n_correct.update(span.type for span in set(right_spans) & set(guess_spans))
+        n_tokens += len(true)
+        n_equal += sum(a == b for a, b in zip(true, tags, strict=True))
+        true_spans, predicted_spans = spans(true), spans(tags)
+        n_gold.update(span.type for span in true_spans)
+        n_predicted.update(span.type for span in predicted_spans)
+        n_correct.update(span.type for span in set(true_spans) & set(predicted_spans))
     types = sorted(n_gold.keys() | n_predicted.keys())
     return ChunkReport(
         overall=ChunkScore(n_gold.total(), n_predicted.total(), n_correct.total()),
@@ -148,12 +148,12 @@ def score_tags(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
             "f1": whole.f1,
         }
     rows = zip(predicted, gold, strict=True)
-    pairs = [pair for answers, right in rows for pair in zip(answers, right, strict=True)]
-    return {"accuracy": sum(a == b for a, b in pairs) / max(len(pairs), 1)}
+    equal = [a == b for tags, true in rows for a, b in zip(tags, true, strict=True)]
+    return {"accuracy": sum(equal) / max(len(equal), 1)}
 
 
 def sentence_values(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], with_spans: bool) -> np.ndarray:
-    """Return one number for each sentence, whose mean is the score of all and whose spread tells how far that may be off.
+    """Return one number for each sentence, with the score of all as mean and the sampling error of the score as spread.
 
     Parameters
     ----------
@@ -165,27 +165,27 @@ def sentence_values(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[
     Returns
     -------
     ndarray of float
-        The score, and what the sentence adds to it or takes away (a ratio of sums, linearized): a long sentence counts more.
+        The score plus the influence of the sentence on it (a ratio of sums, linearized): a long sentence counts more.
 
     Examples
     --------
     >>> sentence_values([["A", "B"], ["A"]], [["A", "B"], ["B"]], with_spans=False).round(2).tolist()
     [1.11, 0.22]
     """
-    right, there = np.zeros(len(gold)), np.zeros(len(gold))
-    for i, (mine, other) in enumerate(zip(gold, predicted, strict=True)):
+    correct, total = np.zeros(len(gold)), np.zeros(len(gold))
+    for i, (true, tags) in enumerate(zip(gold, predicted, strict=True)):
         if with_spans:
-            a, b = set(spans(mine)), set(spans(other))
-            right[i], there[i] = 2 * len(a & b), len(a) + len(b)
+            a, b = set(spans(true)), set(spans(tags))
+            correct[i], total[i] = 2 * len(a & b), len(a) + len(b)
         else:
-            right[i], there[i] = sum(x == y for x, y in zip(mine, other, strict=True)), len(mine)
-    mean = float(there.mean()) or 1.0
-    score = float(right.mean()) / mean
-    return score + (right - score * there) / mean
+            correct[i], total[i] = sum(x == y for x, y in zip(true, tags, strict=True)), len(true)
+    mean = float(total.mean()) or 1.0
+    score = float(correct.mean()) / mean
+    return score + (correct - score * total) / mean
 
 
-_MEANS = 10  # stretches of sentences whose means tell how far the score may be off
-_T = 2.262  # 97.5 % of Student's t with nine degrees of freedom; scipy.stats takes long to import
+_MEANS = 10  # stretches of sentences; the spread of their means is the sampling error of the score
+_T = 2.262  # 97.5% quantile of Student's t with nine degrees of freedom; scipy.stats takes long to import
 
 
 def score_limits(
@@ -205,7 +205,7 @@ def score_limits(
     Returns
     -------
     low, high : float
-        The interval; where all is right it is as wide as the number of tokens demands.
+        The interval; where all tags are correct it is as wide as the number of tokens demands.
 
     Examples
     --------
@@ -222,63 +222,6 @@ def score_limits(
     return max(score - width, 0.0), min(score + width, 1.0)
 
 
-_Label = TypeVar("_Label", str, str | None)
-
-
-def many_to_one(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Map each found label to the correct label it meets most often.
-
-    Parameters
-    ----------
-    gold : sequence of sequences of str
-        Correct labels.
-    predicted : sequence of sequences of str
-        Labels of a model, of the same shape; their names mean nothing.
-
-    Returns
-    -------
-    dict of str to str
-        Correct label for each found one. Several may share one.
-
-    Notes
-    -----
-    Greedy, on the evaluated data itself, as Haghighi and Klein (2006) do for their unsupervised baseline. Among equally
-    frequent labels the one that sorts first wins.
-
-    Examples
-    --------
-    >>> many_to_one([["N", "V", "N"]], [["1", "2", "3"]])
-    {'1': 'N', '2': 'V', '3': 'N'}
-    """
-    counts: dict[str, Counter[str]] = {}
-    for true, answer in _pairs(gold, predicted):
-        counts.setdefault(answer, Counter())[true] += 1
-    return {answer: min(seen, key=lambda true: (-seen[true], true)) for answer, seen in sorted(counts.items())}
-
-
-def mapped_accuracy(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> float:
-    """Return the accuracy after `many_to_one`.
-
-    Parameters
-    ----------
-    gold, predicted : sequence of sequences of str
-        See `many_to_one`.
-
-    Returns
-    -------
-    float
-        Share of tokens that are right.
-
-    Examples
-    --------
-    >>> mapped_accuracy([["N", "V", "N", "N"]], [["1", "2", "1", "2"]])
-    0.75
-    """
-    mapping = many_to_one(gold, predicted)
-    pairs = _pairs(gold, predicted)
-    return sum(true == mapping[answer] for true, answer in pairs) / len(pairs)
-
-
 def confusions(
     gold: Sequence[Sequence[str | None]], predicted: Sequence[Sequence[str]], top: int = 10
 ) -> list[tuple[str, str, int, float]]:
@@ -287,47 +230,35 @@ def confusions(
     Parameters
     ----------
     gold, predicted : sequence of sequences of str
-        Correct and found labels; tokens whose correct label is None do not count.
+        Correct and predicted labels; tokens whose correct label is None do not count.
     top : int, default=10
         How many.
 
     Returns
     -------
     list of (str, str, int, float)
-        Correct label, found label, count, and share of all mistakes.
+        Correct label, predicted label, count, and fraction of all mistakes.
 
     Examples
     --------
     >>> confusions([["N", "N", "V"]], [["V", "V", "N"]])
     [('N', 'V', 2, 0.6666666666666666), ('V', 'N', 1, 0.3333333333333333)]
     """
-    pairs = _pairs(gold, predicted)
-    wrong = Counter((true, answer) for true, answer in pairs if true is not None and true != answer)
+    pairs = zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True)
+    wrong = Counter((true, tag) for true, tag in pairs if true is not None and true != tag)
     total = wrong.total()
     ranked = sorted(wrong.items(), key=lambda item: (-item[1], item[0]))
-    return [(true, answer, count, count / total) for (true, answer), count in ranked[:top]]
+    return [(true, tag, count, count / total) for (true, tag), count in ranked[:top]]
 
 
-def _pairs(gold: Iterable[Sequence[_Label]], predicted: Iterable[Sequence[str]]) -> list[tuple[_Label, str]]:
-    gold, predicted = list(gold), list(predicted)
-    if [len(s) for s in gold] != [len(s) for s in predicted]:
-        raise DataError(
-            "mapping: correct and found labels must have the same shape; the sentences differ in number or length."
-        )
-    pairs = list(zip(chain.from_iterable(gold), chain.from_iterable(predicted), strict=True))
-    if not pairs:
-        raise DataError("mapping: at least one token is needed, got none.")
-    return pairs
-
-
-_BLANKS = frozenset({"_", ""})
-_MARKS = ("B-", "I-", "E-", "S-", "L-", "U-")  # of spans
+_EMPTY = frozenset({"_", ""})
+_PREFIXES = ("B-", "I-", "E-", "S-", "L-", "U-")  # of spans
 
 
 class FileScore(NamedTuple):
     """Scores of predicted tags against those of a file, and the 95% interval of F1 (of accuracy where there are no spans).
 
-    `n_sentences` counts the sentences that were scored: those without a blank (``_``) among the tags of the file.
+    `n_sentences` counts the scored sentences: those without an empty tag (``_``) in the file.
     """
 
     scores: dict[str, float]
@@ -336,23 +267,21 @@ class FileScore(NamedTuple):
     high: float = math.nan
 
 
-def score_given(
-    given: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], known: Collection[str]
-) -> FileScore:
-    """Score tags against given ones of the same kind.
+def score_given(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]], known: Collection[str]) -> FileScore:
+    """Score predicted tags against those of a file, if these are of the same kind.
 
     Parameters
     ----------
-    given, predicted : sequence of sequences of str
+    gold, predicted : sequence of sequences of str
         Tags of each sentence.
     known : collection of str
-        Tags that the tagger may give.
+        Tags of the tagger.
 
     Returns
     -------
     FileScore
-        Accuracy and, for spans, precision, recall and F1; empty where the given tags are all the same (a placeholder, such as
-        O or _), or most of them are unknown to the tagger.
+        Accuracy and, for spans, precision, recall and F1; empty where the tags of the file are all the same (a placeholder,
+        such as O or _), or most of them are unknown to the tagger.
 
     Examples
     --------
@@ -361,21 +290,19 @@ def score_given(
     >>> score_given([["O", "O"]], [["O", "B-PER"]], {"O", "B-PER"})[:2]
     ({}, 0)
     """
-    blanks = _BLANKS.difference(known)
-    rows = [(right, found) for right, found in zip(given, predicted, strict=True) if blanks.isdisjoint(right)]
-    counts = Counter(tag for right, _ in rows for tag in right)
+    filled = [i for i, row in enumerate(gold) if _EMPTY.difference(known).isdisjoint(row)]
+    gold, predicted = [gold[i] for i in filled], [predicted[i] for i in filled]
+    counts = Counter(chain.from_iterable(gold))
     types = set(map(_type, known))  # a tagger may write spans in another scheme than the file
     n_known = sum(n for tag, n in counts.items() if _type(tag) in types and tag != "O")
     if len(counts) < 2 or 2 * n_known < counts.total() - counts["O"]:
         return FileScore({}, 0)
-    kinds = {*counts, *known, *(tag for _, found in rows for tag in found)}
-    with_spans = "O" in kinds and all(tag == "O" or tag[:2] in _MARKS for tag in kinds)
-    gold, answers = [right for right, _ in rows], [found for _, found in rows]
-    scores = score_tags(gold, answers, with_spans)
-    return FileScore(
-        scores, len(rows), *score_limits(gold, answers, scores["f1" if with_spans else "accuracy"], with_spans)
-    )
+    kinds = {*counts, *known, *chain.from_iterable(predicted)}
+    with_spans = "O" in kinds and all(tag == "O" or tag[:2] in _PREFIXES for tag in kinds)
+    scores = score_tags(gold, predicted, with_spans)
+    limits = score_limits(gold, predicted, scores["f1" if with_spans else "accuracy"], with_spans)
+    return FileScore(scores, len(gold), *limits)
 
 
 def _type(tag: str) -> str:
-    return tag[2:] if tag[:2] in _MARKS else tag
+    return tag[2:] if tag[:2] in _PREFIXES else tag

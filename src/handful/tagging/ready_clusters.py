@@ -32,7 +32,7 @@ class ReadyClusters:
     language : str
         Code of the language.
     coverage : float
-        Share of the running words of training that have a cluster.
+        Fraction of the running words of training that have a cluster.
     paths : dict of str to str
         Path of each word, as a string of bits.
     """
@@ -53,20 +53,19 @@ def ready_clusters(sentences: Iterable[Sequence[str]]) -> ReadyClusters | None:
     Returns
     -------
     ReadyClusters or None
-        None where the package is not installed, or no table covers three of five running words.
+        None where the package is not installed, or no table covers 60% of the running words.
     """
     if find_spec(_PACKAGE) is None:
         return None
     counts = Counter(token for sentence in sentences for token in sentence if any(map(str.isalpha, token)))
-    if not counts:
-        return None
-    total = counts.total()
-    tables = [(language, _paths(language)) for language in LANGUAGES]
-    coverage = [sum(n for word, n in counts.items() if word in paths) / total for _, paths in tables]
-    best = max(range(len(tables)), key=coverage.__getitem__)
-    if coverage[best] < _LEAST_COVERAGE:
-        return None
-    return ReadyClusters(tables[best][0], coverage[best], tables[best][1])
+    total = max(counts.total(), 1)
+    tables = []
+    for language in LANGUAGES:
+        paths = _paths(language)
+        coverage = sum(counts[word] for word in counts.keys() & paths.keys()) / total
+        tables.append(ReadyClusters(language, coverage, paths))
+    best = max(tables, key=lambda table: table.coverage)
+    return best if best.coverage >= _LEAST_COVERAGE else None
 
 
 @lru_cache(maxsize=len(LANGUAGES))
@@ -77,7 +76,7 @@ def _paths(language: str) -> dict[str, str]:
         return {}
     paths: dict[str, str] = {}
     rest = ""
-    with path.open("rb") as packed, gzip.open(packed, "rt", encoding="utf-8") as file:
+    with path.open("rb") as compressed, gzip.open(compressed, "rt", encoding="utf-8") as file:
         for _ in range(_MOST_CHARACTERS // _CHUNK):
             text = rest + file.read(_CHUNK)
             end = 0

@@ -1,10 +1,11 @@
-"""Ways to make a tagger from few tagged sentences and much raw text, with the settings that suit most corpora."""
+"""Train taggers on few tagged sentences and much raw text, with settings chosen by cross-validation."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ _TOLERANCE = 3e-4  # less takes a third more iterations and makes no difference 
 _PREFIXES = (2, 4, 6, 8, 10, 12, 14, 20)
 _RESOLUTION = 16.0
 _MOST_CLUSTERS = 500
-_FEWEST_TOKENS = 5  # for each different word of raw text, case and digits aside; what fewer say of words is chance
+_FEWEST_TOKENS = 5  # for each different word of raw text, case and digits aside; fewer make clusters of chance
 _FEWEST_TUNED, _MOST_TUNED = 6, 3_000
 _FEW = 400
 _MOST_COMPARED = 1_000
@@ -28,8 +29,8 @@ _MOST_FIELDS = 40
 _TRIED = ("general", "wide")
 _STRENGTH = 0.03
 _STRONG = 2.0  # penalty that suits some corpora of many sentences better than the usual one
-_MANY_FOLDS, _MOST_TRIED, _TRIED_LONGER = 5, 8_000, 150
-_SURE = 2.0  # standard errors
+_MOST_TRIED, _TRIED_LONGER = 8_000, 150
+_BETTER = 2.0  # standard errors
 
 Sentences = Sequence[Sentence]
 Tags = Sequence[Sequence[str]]
@@ -55,7 +56,7 @@ class ClusterCandidate:
 
 
 class ClusterChoice(NamedTuple):
-    """The clusters chosen, and the score (F1 of spans, or accuracy) of each candidate in cross-validation, by name."""
+    """The chosen clusters, and the cross-validated score (F1 of spans, or accuracy) of each candidate, by name."""
 
     name: str
     lookups: Mapping[str, Any] | None
@@ -63,7 +64,7 @@ class ClusterChoice(NamedTuple):
 
 
 class TaggerSetup:
-    """What the recipes of taggers share: the settings of their CRF, and clusters that are made once.
+    """Settings of a CRF, with clusters that are made once.
 
     Parameters
     ----------
@@ -81,25 +82,24 @@ class TaggerSetup:
     extra_l2 : float, default=0.0
         With penalty l1, an additional L2 penalty.
     algorithm : {"lbfgs", "pa"}, default="lbfgs"
-        lbfgs maximizes the likelihood; pa, the averaged passive-aggressive learner, is some times faster on many sentences,
-        and its confidence says less.
+        lbfgs maximizes the likelihood; pa, the averaged passive-aggressive learner, is faster on many sentences, with worse
+        probabilities.
     n_clusters : int or None, default=None
         Clusters of the words in raw text, in lower case and with digits as 0; by default one for every ten different ones, from
         2 to 500, and none where the text has less than five tokens for each.
     max_iter : int or None, default=None
         Iterations of training at most.
     columns : sequence of str, default=()
-        Columns of the sentences beside the tokens.
+        Columns of the sentences other than the tokens.
     n_jobs : int or None, default=None
         Threads.
     random_state : int, default=0
-        Seed of what uses chance.
+        Seed.
 
     Notes
     -----
-    Beyond 3,000 sentences auto is wide and a bias of 0, and only two strengths are tried, on a fifth of the sentences. Where
-    clusters are read and tags are fields, which go on for several tokens and are no spans, two labels before the present one
-    count (order 2).
+    Beyond 3,000 sentences auto is wide and a bias of 0, and only two strengths are compared, on a fifth of the sentences.
+    With clusters, tags that go on for several tokens and are no spans (fields) depend on two labels before (order 2).
 
     Examples
     --------
@@ -144,9 +144,6 @@ class TaggerSetup:
         from handful.tagging.crf import CRF
 
         name = templates or (_TRIED[0] if self.templates == "auto" else self.templates)
-        strength = self.strength or (_wide_strength(n_sentences) if name == "wide" else _STRENGTH)
-        if self.algorithm == "pa":
-            strength = self.strength or 1.0  # the longest step is 1 by it
         texts: Any = name
         if lookups is not None:
             absent = {"pos", "chunk"} - set(self.columns)
@@ -155,7 +152,7 @@ class TaggerSetup:
         return CRF(
             texts,
             penalty=self.penalty,
-            strength=strength,
+            strength=self.strength or self._default_strength(name, n_sentences),
             extra_l2=self.extra_l2,
             algorithm=self.algorithm,
             max_iter=self.max_iter or (_ITERATIONS if self.algorithm == "lbfgs" else _PASSES),
@@ -165,6 +162,12 @@ class TaggerSetup:
             random_state=self.random_state,
         )
 
+    def _default_strength(self, templates: str, n_sentences: int) -> float:
+        if self.algorithm == "pa":
+            return 1.0  # so that no step is longer than 1
+        # best with wide templates at 50, 200 and 1,000 sentences
+        return min(0.4, max(0.05, n_sentences / 2500)) if templates == "wide" else _STRENGTH
+
     def tuned_crf(
         self,
         sentences: Sentences,
@@ -173,30 +176,29 @@ class TaggerSetup:
         progress: Progress | None = None,
     ) -> Any:
         """Return a new CRF whose settings, where they are auto, are chosen by these sentences."""
-        from handful.tagging.crf import BIASES, choose_tagger, has_spans
+        from handful.tagging.selection import BIASES, choose_tagger, has_spans
 
-        with_spans = has_spans(tags)
-        many = len(sentences) > _MOST_TUNED
-        taggers = [self.crf(lookups, name, len(sentences)) for name in self._tried_templates(len(sentences))]
+        with_spans, n = has_spans(tags), len(sentences)
+        many = n > _MOST_TUNED
+        taggers = [self.crf(lookups, name, n) for name in self._tried_templates(n)]
         if with_spans and many and self._strength_is_free():
-            taggers.append(self.crf(lookups, _TRIED[-1], len(sentences)).set_params(strength=_STRONG))
+            taggers.append(self.crf(lookups, _TRIED[-1], n).set_params(strength=_STRONG))
         taggers = [tagger.set_params(**self._for_tags(tags, with_spans, lookups)) for tagger in taggers]
-        biases = self._tried_biases(len(sentences), BIASES) if with_spans else (0.0,)
+        biases = self._tried_biases(n, BIASES) if with_spans else (0.0,)
         if len(taggers) * len(biases) == 1:
             return taggers[0].set_params(outside_bias=biases[0])
-        n_folds, n_turns = (3, 3) if len(sentences) <= _FEW else (2, 1)  # one half of many sentences tells enough
-        if many:  # which penalty is best depends on how many sentences are learned from, so nearly all are
-            n_folds, n_turns = _MANY_FOLDS, 1
-            chosen = range(0, len(sentences), -(-len(sentences) // _MOST_TRIED))
-            sentences, tags = [sentences[i] for i in chosen], [tags[i] for i in chosen]
+        folds = _folds(n)
+        if many:  # which penalty is best depends on the number of training sentences, so nearly all are used
+            folds = (5, 1)
+            step = -(-n // _MOST_TRIED)
+            sentences, tags = sentences[::step], tags[::step]
         return choose_tagger(
             taggers,
             sentences,
             tags,
             biases=biases,
-            n_folds=n_folds,
-            n_turns=n_turns,
-            n_errors=_SURE if many else 0.0,
+            folds=folds,
+            n_errors=_BETTER if many else 0.0,
             max_iter=_TRIED_LONGER if many else None,  # a weak penalty takes longer to show what it can do
             progress=progress,
         ).tagger
@@ -206,8 +208,8 @@ class TaggerSetup:
         if with_spans:
             encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
             # Of a handful of sentences, whose bias is not tuned, shared weights make no span likely enough.
-            share = self.penalty == "l2" and self.algorithm == "lbfgs" and len(tags) >= _FEWEST_TUNED
-            return {"encoding": encoding, "share_types": share}
+            share_types = self.penalty == "l2" and self.algorithm == "lbfgs" and len(tags) >= _FEWEST_TUNED
+            return {"encoding": encoding, "share_types": share_types}
         return {"order": 2} if lookups is not None and self.algorithm == "lbfgs" and _are_fields(tags) else {}
 
     def choose_clusters(
@@ -226,7 +228,7 @@ class TaggerSetup:
         candidates : sequence of ClusterCandidate
             Clusters to try, in turn; each must do better than the best before it by its `margin`.
         progress : callable, optional
-            Told of the trainings done.
+            Called after each training.
 
         Returns
         -------
@@ -240,13 +242,12 @@ class TaggerSetup:
         >>> sorted(TaggerSetup().choose_clusters(text, tags, [clusters]).scores)
         ['example', 'none']
         """
-        from handful.tagging.crf import BIASES, choose_tagger, has_spans
+        from handful.tagging.selection import BIASES, choose_tagger, has_spans
 
         if len(sentences) < _FEWEST_TUNED:
             return ClusterChoice(candidates[-1].name, candidates[-1].lookups, {})
-        chosen = range(0, len(sentences), -(-len(sentences) // _MOST_COMPARED))
-        inputs, labels = [sentences[i] for i in chosen], [tags[i] for i in chosen]
-        n_folds, n_turns = (3, 3) if len(inputs) <= _FEW else (2, 1)
+        step = -(-len(sentences) // _MOST_COMPARED)
+        inputs, labels = sentences[::step], tags[::step]
         with_spans = has_spans(labels)
         best: ClusterCandidate | None = None
         scores: dict[str, float] = {}
@@ -258,8 +259,7 @@ class TaggerSetup:
                 inputs,
                 labels,
                 biases=BIASES,
-                n_folds=n_folds,
-                n_turns=n_turns,
+                folds=_folds(len(inputs)),
                 progress=progress,
             )
             error = float(np.linalg.norm(trial.parts - parts)) if best is not None else 0.0
@@ -299,9 +299,9 @@ class TaggerSetup:
         return tagger.fit(list(sentences), _lists(tags), progress=progress, checkpoint=checkpoint)
 
     def clusters(self, sentences: Sentences, *, folded: bool = False) -> Any:
-        """Return Brown clusters of untagged sentences; those of the last ones are kept.
+        """Return Brown clusters of untagged sentences; the last result is kept.
 
-        Folded ones are of words in lower case, digits as 0; a CRF finds them however a word is written.
+        Folded clusters are of words in lower case, digits as 0; a CRF looks up every word in this form.
         """
         from handful.representations.brown import BrownClusters
 
@@ -313,7 +313,7 @@ class TaggerSetup:
         return kept[1]
 
     def lookups(self, sentences: Sentences) -> dict[str, Any] | None:
-        """Return the clusters of untagged sentences for `fit_crf`; None where the text is too little to cluster words by.
+        """Return the clusters of untagged sentences for `fit_crf`; None where the text is too short for clusters.
 
         Examples
         --------
@@ -326,9 +326,9 @@ class TaggerSetup:
         return {"brown": self.clusters(sentences, folded=True).paths_}
 
 
-def _wide_strength(n_sentences: int) -> float:
-    """Return the strength of the penalty that went best with wide templates at 50, 200 and 1,000 sentences."""
-    return min(0.4, max(0.05, n_sentences / 2500))
+def _folds(n_sentences: int) -> tuple[int, int]:
+    """Return the number of folds and of those held out; one half of many sentences is enough."""
+    return (3, 3) if n_sentences <= _FEW else (2, 1)
 
 
 def train_crf(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
@@ -344,22 +344,14 @@ def train_two_pass(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabel
 
 
 def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
-    """Return prototype taggers whose lists are drawn from the tagged sentences, beside a CRF of these."""
+    """Return prototype taggers with lists from the tagged sentences, mixed with a CRF of these."""
     from handful.tagging.prototypes.ensemble import PrototypeEnsemble
     from handful.tagging.prototypes.lists import extract_prototypes
 
     lists = extract_prototypes([tuple(sentence) for sentence in sentences], tags)
-    given: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
-    team = PrototypeEnsemble(
-        lists,
-        order=1,
-        similarity="place-roots",
-        spelling=True,
-        max_iter=30,
-        n_starts=1,
-        random_state=setup.random_state,
-    )
-    return team.fit([list(sentence) for sentence in [*sentences, *unlabeled]], given)
+    known: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
+    ensemble = PrototypeEnsemble(lists, order=1, similarity="place-roots", max_iter=30, random_state=setup.random_state)
+    return ensemble.fit([list(sentence) for sentence in [*sentences, *unlabeled]], known)
 
 
 def train_crf_with_clusters(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
@@ -371,7 +363,7 @@ def train_crf_condensed(setup: TaggerSetup, sentences: Sentences, tags: Tags, un
     """Return a CRF whose features are condensed by its decisions on the untagged sentences."""
     from handful.representations.condensed_features import CondensedFeatures
 
-    # Templates may only read what the raw text has too.
+    # Templates may only read columns that the raw text has too.
     shared = set(getattr(unlabeled[0], "columns", ()))
     inputs = [_only(sentence, shared) for sentence in sentences]
     features = CondensedFeatures(setup.fit_crf(inputs, tags), resolution=_RESOLUTION)
@@ -389,9 +381,9 @@ def train_stacked(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabele
 
 
 def _are_fields(tags: Tags) -> bool:
-    """Tell whether tags, which are no spans, go on for several tokens, as the fields of addresses and lists do."""
-    n_runs = sum(1 for row in tags for place, tag in enumerate(row) if place == 0 or tag != row[place - 1])
-    few = len({tag for row in tags for tag in row}) <= _MOST_FIELDS
+    """Return whether tags, which are no spans, go on for several tokens, as the fields of addresses and lists do."""
+    n_runs = sum(1 for row in tags for _ in groupby(row))
+    few = len(set().union(*tags)) <= _MOST_FIELDS
     return few and sum(map(len, tags)) >= _FIELD_LENGTH * max(1, n_runs)
 
 

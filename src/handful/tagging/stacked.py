@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from handful.errors import DataError, ParameterError, Progress, Step, counted
-from handful.params import Count, Range, Share, check_params
+from handful.params import Range, check_params
 from handful.persistence.schema import IfThere, Model, Names, stored
 from handful.preprocessing.templates import Tokens
 from handful.registry import method
@@ -28,21 +28,21 @@ def jackknife_tags(
 ) -> list[list[str]]:
     """Tag sentences, each by a tagger that learned from the others alone.
 
-    Use it for the training data of what reads tags, such as a parser that will later get them from a tagger: with the
-    tags of people it would learn to trust them too much.
+    Use it for the training data of a parser that will later read the tags of a tagger: it would learn to trust correct tags
+    too much.
 
     Parameters
     ----------
     tagger : CRF or other tagger
-        Copied for every fold; what it has learned is not used.
+        Cloned for every fold.
     sentences : list of lists of str, or of Sentence
         The tokens.
     tags : list of lists of str
-        Their right tags.
+        Their correct tags.
     n_folds : int
-        Parts of neighboring sentences; each is tagged by a tagger of the other parts.
+        Blocks of neighboring sentences; each is tagged by a tagger trained on the others.
     progress : callable, optional
-        Told of the parts done.
+        Called after each fold.
 
     Returns
     -------
@@ -73,28 +73,22 @@ UNSEEN = "*"
 
 
 def token_rows(
-    sentences: Iterable[Iterable[str]],
-    tags: Iterable[Iterable[str]],
-    clusters: Mapping[str, str],
-    tag_weight: int = 1,
+    sentences: Iterable[Iterable[str]], tags: Iterable[Iterable[str]], clusters: Mapping[str, str]
 ) -> np.ndarray:
-    """Return one nominal row for each token: the tag it got, and the cluster of its word.
+    """Return one categorical row for each token: its predicted tag, and the cluster of its word.
 
     Parameters
     ----------
     sentences : iterable of sequences of str
         The tokens.
     tags : iterable of sequences of str
-        The tags that a tagger gave them.
+        Their predicted tags.
     clusters : mapping of str to str
-        Cluster of each word. A word that is missing gets the cluster of its lower-case form, if there is one, and a
-        ``*`` behind it.
-    tag_weight : int
-        How many times the tag stands in the row.
+        Cluster of each word. A missing word gets the cluster of its lower-case form, if there is one, followed by ``*``.
 
     Returns
     -------
-    ndarray of object, shape (n_tokens, tag_weight + 1)
+    ndarray of object, shape (n_tokens, 2)
         The rows.
 
     Examples
@@ -102,14 +96,11 @@ def token_rows(
     >>> token_rows([["the", "The", "Dodo"]], [["DT", "DT", "NNP"]], {"the": "01"}).tolist()
     [['DT', '01'], ['DT', '01*'], ['NNP', '*']]
     """
-    words, given = list(chain.from_iterable(sentences)), list(chain.from_iterable(tags))
-    rows = np.empty((len(words), tag_weight + 1), dtype=object)
-    rows[:, :-1] = np.array([*given, None], dtype=object)[:-1, None]
-    known: dict[str, str] = {}
-    for word in set(words):
-        path = clusters.get(word)
-        known[word] = clusters.get(word.lower(), "") + UNSEEN if path is None else path
-    rows[:, -1] = [known[word] for word in words]
+    words = list(chain.from_iterable(sentences))
+    path_of = {word: clusters.get(word, clusters.get(word.lower(), "") + UNSEEN) for word in set(words)}
+    rows = np.empty((len(words), 2), dtype=object)
+    rows[:, 0] = list(chain.from_iterable(tags))
+    rows[:, 1] = [path_of[word] for word in words]
     return rows
 
 
@@ -117,25 +108,20 @@ def token_rows(
 class StackedTagger(Tagger):
     """Let a classifier of rows correct a tagger: each token is a row of the tagger's tag and the word's cluster.
 
-    Use it to bring unlabeled text, through clusters and a semi-supervised classifier, to a tagger that cannot use it.
+    Use it with a tagger that cannot use unlabeled text itself: clusters and a semi-supervised classifier do.
 
     Parameters
     ----------
     tagger : tagger
         Has ``fit(sentences, tags)`` and ``predict(sentences)``, such as `CRF`.
     classifier : classifier
-        Takes nominal rows, such as `handful.neighbors.SemiSupervisedCondensedNN`.
+        Takes categorical rows, such as `handful.neighbors.SemiSupervisedCondensedNN`.
     clusters : BrownClusters or mapping of str to str
-        Cluster of each word. The cluster of a word unseen by the clustering is that of its lower-case form with a ``*``
-        behind it, or only ``*``.
+        Cluster of each word. The cluster of a word unseen by the clustering is that of its lower-case form followed by
+        ``*``, or only ``*``.
     held_out : float or None, default=0.2
-        Share of the tagged sentences, the last ones, that are kept from the tagger and teach the classifier, so that it
-        sees the tagger's errors on new text. None if the tagger has been fitted already, on other sentences.
-    tag_weight : int, default=1
-        How many times the tag stands in a row. With 2, rows with the same tag are nearer to each other than rows with
-        the same cluster.
-    min_share : float, default=0.0
-        The tagger's own tag stays where the classifier's winner has a smaller share of the votes.
+        Fraction of the tagged sentences, the last ones, that train the classifier instead of the tagger, so that it sees
+        the tagger's errors on new text. None if the tagger has been fitted already, on other sentences.
 
     Attributes
     ----------
@@ -144,7 +130,7 @@ class StackedTagger(Tagger):
     classifier_ : classifier
         The fitted classifier.
     classes_ : ndarray of str
-        Tags of the sentences that taught the classifier.
+        Tags of the training sentences.
 
     See Also
     --------
@@ -162,7 +148,6 @@ class StackedTagger(Tagger):
     ======  ==================  =====================================================
 
     Deviations: in the paper an unsupervised tagger chooses the cluster in context; here it depends on the word alone.
-    `tag_weight` and `min_share` are additions; their defaults are the paper's rows.
     Cost: that of the tagger and of the classifier; rows take O(n_tokens) memory.
 
     References
@@ -189,15 +174,11 @@ class StackedTagger(Tagger):
         *,
         clusters: Any,
         held_out: Annotated[float, Range(0, 1, open_low=True, open_high=True)] | None = 0.2,
-        tag_weight: Count = 1,
-        min_share: Share = 0.0,
     ) -> None:
         self.tagger = tagger
         self.classifier = classifier
         self.clusters = clusters
         self.held_out = held_out
-        self.tag_weight = tag_weight
-        self.min_share = min_share
 
     def fit(
         self,
@@ -234,7 +215,7 @@ class StackedTagger(Tagger):
         elif not hasattr(self.tagger, "predict"):
             raise ParameterError("StackedTagger: tagger must be a fitted tagger where held_out is None.")
         rows = self.rows(sentences)
-        labels = np.array([*chain.from_iterable(tags), None], dtype=object)[:-1]
+        labels = np.array(list(chain.from_iterable(tags)), dtype=object)
         if unlabeled is not None:
             more = self.rows(unlabeled)
             rows = np.concatenate([rows, more])
@@ -252,11 +233,10 @@ class StackedTagger(Tagger):
 
         Returns
         -------
-        ndarray of object, shape (n_tokens, tag_weight + 1)
+        ndarray of object, shape (n_tokens, 2)
             One row per token.
         """
-        tags = self._base().predict(sentences)
-        return token_rows(sentences, tags, self._cluster_of(), self.tag_weight)
+        return token_rows(sentences, self._base().predict(sentences), self._cluster_of())
 
     def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
         """Tag sentences.
@@ -276,12 +256,7 @@ class StackedTagger(Tagger):
         rows = self.rows(sentences)
         if len(rows) == 0:
             return [[] for _ in sentences]
-        if self.min_share > 0:
-            shares = self.classifier_.predict_proba(rows)
-            winners = self.classifier_.classes_[shares.argmax(axis=1)]
-            flat = np.where(shares.max(axis=1) < self.min_share, rows[:, 0], winners).tolist()
-        else:
-            flat = np.asarray(self.classifier_.predict(rows)).tolist()
+        flat = np.asarray(self.classifier_.predict(rows)).tolist()
         return [flat[a:b] for a, b in pairwise(offsets)]
 
     def _base(self) -> Any:
@@ -301,11 +276,6 @@ class StackedTagger(Tagger):
                 "StackedTagger: clusters must be fitted BrownClusters or a dictionary from word to cluster, "
                 f"got {type(self.clusters).__name__}."
             )
-        if self.min_share > 0 and not hasattr(self.classifier, "predict_proba"):
-            raise ParameterError(
-                "StackedTagger: min_share needs a classifier with predict_proba, "
-                f"which {type(self.classifier).__name__} has not. Set min_share to 0."
-            )
 
     @property
     def columns_(self) -> list[str]:
@@ -315,16 +285,22 @@ class StackedTagger(Tagger):
         return columns
 
     def _state(self) -> dict[str, Any]:
-        # The fitted parts say all that their patterns say, and an unfitted model cannot be stored.
+        # The fitted parts have the parameters of the unfitted ones, which cannot be stored.
         check_is_fitted(self, "classifier_")
         return super()._state() | {"classifier": None} | ({} if self.held_out is None else {"tagger": None})
+
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        # parameters in files before version 0.3
+        if state.get("tag_weight", 1) != 1 or state.get("min_share", 0.0) > 0.0:
+            raise DataError("StackedTagger: tag_weight and min_share are gone. Fit the model again.")
+        return super()._from_state({k: value for k, value in state.items() if k not in ("tag_weight", "min_share")})
 
     def _check_state(self) -> None:
         if not hasattr(self._base(), "predict") or not hasattr(self.classifier_, "predict"):
             raise DataError("StackedTagger: a tagger and a classifier are needed, but the file holds other things.")
-        width = self.tag_weight + 1  # the tag so many times, and the cluster
-        if getattr(self.classifier_, "n_features_in_", width) != width:
-            raise DataError(f"StackedTagger: its classifier must take {width} columns, as tag_weight says.")
+        if getattr(self.classifier_, "n_features_in_", 2) != 2:
+            raise DataError("StackedTagger: its classifier must take two columns, tag and cluster.")
         self.classifier = clone(self.classifier_)
         if self.held_out is not None:
             self.tagger = clone(self.tagger_)

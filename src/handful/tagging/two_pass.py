@@ -1,4 +1,4 @@
-"""A second tagging pass that knows what the first one made of the same words elsewhere in the text."""
+"""A second tagging pass that reads the first tags of the same words elsewhere in the text."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NOWHERE = "-"
 def agreement_columns(
     sentences: Sequence[Sequence[str]], tags: Sequence[Sequence[str]], window: int
 ) -> list[dict[str, tuple[str, ...]]]:
-    """Return for every token what the same word is elsewhere in the text, by majority.
+    """Return for every token the majority tag of the same word elsewhere in the text.
 
     Parameters
     ----------
     sentences : list of lists of str
-        The tokens, in the order of the text; upper and lower case are not told apart.
+        The tokens, in the order of the text; upper and lower case count as one.
     tags : list of lists of str
-        What they were tagged as. Tags of spans count as their type, wherever in the span they stand.
+        Their tags. Tags of spans count as their type.
     window : int
         How many sentences to each side are near.
 
@@ -44,46 +44,49 @@ def agreement_columns(
     -------
     list of dict
         For each sentence ``same_near`` (other occurrences in it and the sentences nearby) and ``same_far`` (other
-        occurrences in the whole text). A dash stands for no other occurrence; ties go to the tag that sorts first.
+        occurrences in the whole text). A dash is no other occurrence; ties go to the tag that sorts first.
 
     Examples
     --------
     >>> words = [["Rome", "fell"], ["to", "Rome"], ["Rome", "won"]]
-    >>> found = agreement_columns(words, [["B-LOC", "O"], ["O", "B-LOC"], ["B-ORG", "O"]], window=1)
-    >>> found[2]
+    >>> columns = agreement_columns(words, [["B-LOC", "O"], ["O", "B-LOC"], ["B-ORG", "O"]], window=1)
+    >>> columns[2]
     {'same_near': ('LOC', '-'), 'same_far': ('LOC', '-')}
     """
     kinds = _kinds(tags)
-    names = sorted({kind for row in kinds for kind in row})
+    names = sorted(set().union(*kinds))
     if not names:  # nothing but empty sentences
         return [{"same_near": (), "same_far": ()} for _ in sentences]
-    rank = {name: number for number, name in enumerate(names)}
+    code = {name: number for number, name in enumerate(names)}
     words: dict[str, int] = {}
-    ids = [
-        np.array([words.setdefault(t.lower(), len(words)) for t in sentence], dtype=np.int64) for sentence in sentences
+    cells = [
+        (
+            np.array([words.setdefault(token.lower(), len(words)) for token in sentence], dtype=np.int64),
+            np.array([code[kind] for kind in row], dtype=np.int64),
+        )
+        for sentence, row in zip(sentences, kinds, strict=True)
     ]
-    codes = [np.array([rank[kind] for kind in row], dtype=np.int64) for row in kinds]
     far = np.zeros((len(words), len(names)), dtype=np.int64)
     near = np.zeros_like(far)
-    for number in range(len(ids)):
-        np.add.at(far, (ids[number], codes[number]), 1)
-        if number < window:
-            np.add.at(near, (ids[number], codes[number]), 1)
+    for number, cell in enumerate(cells):
+        np.add.at(far, cell, 1)
+        np.add.at(near, cell, int(number < window))
     labels = np.array([*names, _NOWHERE], dtype=object)
-
-    def others(counts: np.ndarray, number: int) -> tuple[str, ...]:
-        rows = counts[ids[number]]
-        rows[np.arange(len(rows)), codes[number]] -= 1
-        best = np.where(rows.any(axis=1), rows.argmax(axis=1), len(names))
-        return tuple(labels[best].tolist())
-
     columns = []
-    for number in range(len(sentences)):
+    for number, cell in enumerate(cells):
         for at, step in ((number + window, 1), (number - window - 1, -1)):
-            if 0 <= at < len(sentences):
-                np.add.at(near, (ids[at], codes[at]), step)
-        columns.append({"same_near": others(near, number), "same_far": others(far, number)})
+            if 0 <= at < len(cells):
+                np.add.at(near, cells[at], step)
+        columns.append({"same_near": _majority(near, *cell, labels), "same_far": _majority(far, *cell, labels)})
     return columns
+
+
+def _majority(counts: np.ndarray, words: np.ndarray, codes: np.ndarray, labels: np.ndarray) -> tuple[str, ...]:
+    """Return the most frequent label of each word without the one at its own place."""
+    rows = counts[words]
+    rows[np.arange(len(rows)), codes] -= 1
+    best = np.where(rows.any(axis=1), rows.argmax(axis=1), len(labels) - 1)
+    return tuple(labels[best].tolist())
 
 
 def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -103,8 +106,8 @@ def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
 class TwoPassTagger(Tagger):
     """Tag a text twice: the second time knowing what the same words were tagged as elsewhere in it.
 
-    Names come again in a text, and one place often tells what another leaves open: ``JAPAN`` in a headline, ``Japan`` two
-    sentences later. Use it for whole texts or collections in their order; sentences alone gain nothing.
+    Names come again in a text, and one place often resolves another: ``JAPAN`` in a headline, ``Japan`` two sentences
+    later. Use it for whole texts or collections in their order; single sentences gain nothing.
 
     Parameters
     ----------
@@ -113,7 +116,7 @@ class TwoPassTagger(Tagger):
     window : int, default=8
         How many sentences to each side are near.
     n_folds : int, default=4
-        The training sentences are tagged by taggers that have not seen them, one for each of so many blocks.
+        Number of blocks of training sentences, each tagged by a tagger of the others.
 
     Attributes
     ----------
@@ -124,11 +127,11 @@ class TwoPassTagger(Tagger):
 
     See Also
     --------
-    agreement_columns : What the second pass is told.
+    agreement_columns : The columns that the second pass reads.
 
     Notes
     -----
-    After Krishnan and Manning (2006), with sentences nearby in place of documents, and upper and lower case as one.
+    After Krishnan and Manning (2006), with sentences nearby instead of documents, and upper and lower case as one.
     Sentences must come in the order of the text, in training and in prediction; what is predicted together is one text.
     Cost: `n_folds` + 2 trainings, two predictions.
 
@@ -165,7 +168,7 @@ class TwoPassTagger(Tagger):
         tags : list of lists of str
             One tag per token.
         progress : callable, optional
-            Told of the trainings done.
+            Called after each training.
 
         Returns
         -------
@@ -185,14 +188,14 @@ class TwoPassTagger(Tagger):
             sentences,
             tags,
             n_folds=self.n_folds,
-            progress=lambda step: _tell(progress, step.done, n_trainings),
+            progress=lambda step: _report(progress, step.done, n_trainings),
         )
         self.first_ = clone(self.tagger).fit(sentences, tags)
-        _tell(progress, n_trainings - 1, n_trainings)
+        _report(progress, n_trainings - 1, n_trainings)
         templates = [*self.first_.templates_, *_TEMPLATES]
         second = clone(self.tagger).set_params(templates=templates)
         self.second_ = second.fit(self._widened(sentences, held_out), tags)
-        _tell(progress, n_trainings, n_trainings)
+        _report(progress, n_trainings, n_trainings)
         return self
 
     def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
@@ -214,7 +217,7 @@ class TwoPassTagger(Tagger):
         return tags
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
-        """Tell why each token of a sentence gets its tag, by the observations of the second pass; see `CRF.explain`.
+        """Explain the tag of each token by the observations of the second pass; see `CRF.explain`.
 
         Parameters
         ----------
@@ -228,8 +231,8 @@ class TwoPassTagger(Tagger):
         """
         check_is_fitted(self, "second_")
         (widened,) = self._widened([sentence], self.first_.predict([sentence]))
-        told: list[Explanation] = self.second_.explain(widened)
-        return told
+        explanations: list[Explanation] = self.second_.explain(widened)
+        return explanations
 
     def _widened(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> list[Sentence]:
         tokens = [s.tokens if isinstance(s, Sentence) else s for s in sentences]
@@ -244,7 +247,7 @@ class TwoPassTagger(Tagger):
         return columns
 
     def _state(self) -> dict[str, Any]:
-        # The fitted first tagger says all that its pattern says.
+        # The fitted first tagger has the parameters of the unfitted one.
         check_is_fitted(self, "second_")
         return super()._state() | {"tagger": None}
 
@@ -253,6 +256,6 @@ class TwoPassTagger(Tagger):
         check_params(self)
 
 
-def _tell(progress: Progress | None, done: int, total: int) -> None:
+def _report(progress: Progress | None, done: int, total: int) -> None:
     if progress is not None:
         progress(Step("train", done, total, {}))

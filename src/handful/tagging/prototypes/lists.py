@@ -16,7 +16,7 @@ from handful.params import Count, Share, check_value
 from handful.preprocessing.templates import Tokens
 from handful.tagging.prototypes.features import link_words
 
-Given = Sequence[Sequence[str | None] | None]
+Tags = Sequence[Sequence[str | None] | None]
 
 
 def check_lists(lists: Any, name: str) -> dict[str, list[str]]:
@@ -47,21 +47,19 @@ def check_lists(lists: Any, name: str) -> dict[str, list[str]]:
         return {}
     if not isinstance(lists, Mapping):
         raise DataError(f"PrototypeTagger: {name} must map each label to a list of words, got {type(lists).__name__}.")
-    checked: dict[str, list[str]] = {}
-    for label, words in lists.items():
-        if not isinstance(label, str) or not label:
-            raise DataError(f"PrototypeTagger: the labels of {name} must be filled strings, got {label!r}.")
-        if isinstance(words, str) or not hasattr(words, "__iter__"):
-            raise DataError(
-                f"PrototypeTagger: {name} must map each label to a list of words, got {words!r} for {label!r}."
-            )
-        checked[label] = list(dict.fromkeys(words))
-        for word in checked[label]:
-            if not isinstance(word, str) or not word:
-                raise DataError(
-                    f"PrototypeTagger: the words of {name} must be filled strings, got {word!r} for {label!r}."
-                )
-    return checked
+    return {label: _check_list(label, words, name) for label, words in lists.items()}
+
+
+def _check_list(label: Any, words: Any, name: str) -> list[str]:
+    if not isinstance(label, str) or not label:
+        raise DataError(f"PrototypeTagger: the labels of {name} must be filled strings, got {label!r}.")
+    if isinstance(words, str) or not hasattr(words, "__iter__"):
+        raise DataError(f"PrototypeTagger: {name} must map each label to a list of words, got {words!r} for {label!r}.")
+    distinct = list(dict.fromkeys(words))
+    for word in distinct:
+        if not isinstance(word, str) or not word:
+            raise DataError(f"PrototypeTagger: the words of {name} must be filled strings, got {word!r} for {label!r}.")
+    return distinct
 
 
 def check_labels(labels: Any) -> set[str]:
@@ -97,12 +95,12 @@ def merge_lists(*lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return merged
 
 
-def check_given(given: Any, offsets: np.ndarray, name: str) -> Given | None:
+def check_tags(tags: Any, offsets: np.ndarray, name: str) -> Tags | None:
     """Check labels that are known of some tokens.
 
     Parameters
     ----------
-    given : sequence of (sequence of (str or None) or None), or None
+    tags : sequence of (sequence of (str or None) or None), or None
         One entry per sentence.
     offsets : ndarray of int64
         Where each sentence starts.
@@ -116,39 +114,40 @@ def check_given(given: Any, offsets: np.ndarray, name: str) -> Given | None:
 
     Examples
     --------
-    >>> check_given([["D", None], None], np.array([0, 2, 3]), "tags")
+    >>> check_tags([["D", None], None], np.array([0, 2, 3]), "tags")
     [['D', None], None]
     """
-    if given is None:
+    if tags is None:
         return None
-    if isinstance(given, str) or not hasattr(given, "__len__"):
-        raise DataError(f"PrototypeTagger: {name} must be a list of lists of strings, got {type(given).__name__}.")
+    if isinstance(tags, str) or not hasattr(tags, "__len__"):
+        raise DataError(f"PrototypeTagger: {name} must be a list of lists of strings, got {type(tags).__name__}.")
     lengths = np.diff(offsets).tolist()
-    if len(given) != len(lengths):
+    if len(tags) != len(lengths):
         raise DataError(
-            f"PrototypeTagger: {name} must have one entry per sentence, got {len(lengths)} sentences and {len(given)} entries."
+            f"PrototypeTagger: {name} must have one entry per sentence, got {len(lengths)} sentences and {len(tags)} entries."
         )
-    for number, (tags, length) in enumerate(zip(given, lengths, strict=True)):
-        if tags is None:
-            continue
-        if isinstance(tags, str) or not hasattr(tags, "__len__"):
-            raise DataError(f"PrototypeTagger: {name} of sentence {number} must be a list or None, got {tags!r}.")
-        if len(tags) != length:
-            raise DataError(
-                f"PrototypeTagger: {name} must have one entry per token, but sentence {number} has {length} tokens "
-                f"and {len(tags)} entries. Use None for a token without a label."
-            )
-        bad = next((tag for tag in tags if tag is not None and (not isinstance(tag, str) or not tag)), None)
-        if bad is not None or "" in tags:
-            raise DataError(
-                f"PrototypeTagger: {name} must be filled strings or None, got {bad!r} in sentence {number}."
-            )
-    checked: Given = given
+    for number, (row, length) in enumerate(zip(tags, lengths, strict=True)):
+        if row is not None:
+            _check_row(row, length, f"{name} of sentence {number}")
+    checked: Tags = tags
     return checked
 
 
-def flat_tags(given: Given | None, offsets: np.ndarray) -> np.ndarray:
-    """Return the label of every token as an object array, None where none is given.
+def _check_row(row: Any, length: int, name: str) -> None:
+    if isinstance(row, str) or not hasattr(row, "__len__"):
+        raise DataError(f"PrototypeTagger: {name} must be a list or None, got {row!r}.")
+    if len(row) != length:
+        raise DataError(
+            f"PrototypeTagger: {name} must have one entry per token, got {length} tokens and {len(row)} entries. "
+            "Use None for a token without a label."
+        )
+    bad = [tag for tag in row if tag is not None and (not isinstance(tag, str) or not tag)]
+    if bad:
+        raise DataError(f"PrototypeTagger: {name} must be filled strings or None, got {bad[0]!r}.")
+
+
+def flat_tags(tags: Tags | None, offsets: np.ndarray) -> np.ndarray:
+    """Return the label of every token as an object array, None where none is known.
 
     Examples
     --------
@@ -156,14 +155,14 @@ def flat_tags(given: Given | None, offsets: np.ndarray) -> np.ndarray:
     ['D', None, None]
     """
     flat = np.full(int(offsets[-1]), None, dtype=object)
-    for start, tags in zip(offsets[:-1].tolist(), given or (), strict=given is not None):
-        if tags is not None:
-            flat[start : start + len(tags)] = tags
+    for start, row in zip(offsets[:-1].tolist(), tags or (), strict=tags is not None):
+        if row is not None:
+            flat[start : start + len(row)] = row
     return flat
 
 
-def flat_codes(given: Given | None, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the code of every token's label, -1 where none is given.
+def flat_codes(tags: Tags | None, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return the code of every token's label, -1 where none is known.
 
     Examples
     --------
@@ -171,7 +170,7 @@ def flat_codes(given: Given | None, offsets: np.ndarray, classes: np.ndarray) ->
     [0, -1, -1]
     """
     numbers = code_of(classes) | {None: UNLABELED}
-    return np.array([numbers[tag] for tag in flat_tags(given, offsets)], dtype=np.int32)
+    return np.array([numbers[tag] for tag in flat_tags(tags, offsets)], dtype=np.int32)
 
 
 _LEAST_COUNT, _ONE_IN = 5, 5_000  # a good prototype is frequent
@@ -191,7 +190,7 @@ def extract_prototypes(
     n_words : int, default=3
         Most words of a label.
     min_share : float, default=0.5
-        A word stands under a label only if at least this share of its tokens carry it, and no other label more often.
+        A word is listed under a label only if at least this part of its tokens has it, and no other label more often.
 
     Returns
     -------
@@ -201,7 +200,7 @@ def extract_prototypes(
     Notes
     -----
     Among words of the same frequency the one that sorts first wins. A word that carries two labels equally often may
-    stand under both.
+    be listed under both.
 
     Examples
     --------
@@ -210,27 +209,25 @@ def extract_prototypes(
     """
     check_value("extract_prototypes", "n_words", Count, n_words)
     check_value("extract_prototypes", "min_share", Share, min_share)
-    counts: Counter[tuple[str, str]] = Counter()
+    labels_of: dict[str, Counter[str]] = {}
     for words, labels in zip(sentences, tags, strict=True):
         try:
-            counts.update(zip(words, labels, strict=True))
+            for word, label in zip(words, labels, strict=True):
+                labels_of.setdefault(word, Counter())[label] += 1
         except ValueError:
             raise DataError("extract_prototypes: every token must have one tag.") from None
-    totals: Counter[str] = Counter()
-    most: Counter[str] = Counter()
-    for (word, _), count in counts.items():
-        totals[word] += count
-        most[word] = max(most[word], count)
     lists: dict[str, list[tuple[int, str]]] = {}
-    for (word, label), count in counts.items():
-        if count == most[word] and count >= min_share * totals[word]:
-            lists.setdefault(label, []).append((-count, word))
+    for word, counts in labels_of.items():
+        least = max(*counts.values(), min_share * counts.total())
+        for label, count in counts.items():
+            if count >= least:
+                lists.setdefault(label, []).append((-count, word))
     return {label: [word for _, word in sorted(lists[label])[:n_words]] for label in sorted(lists)}
 
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Words worth looking at; see `suggest_prototypes`.
+    """Suggested prototypes; see `suggest_prototypes`.
 
     Parameters
     ----------
@@ -250,7 +247,7 @@ def suggest_prototypes(
     similarity: Any,
     *,
     n_words: Count = 10,
-    threshold: float = 0.35,
+    threshold: float = 0.45,
     min_count: Count | None = None,
 ) -> Suggestions:
     """Suggest further prototypes from raw text.
@@ -262,19 +259,19 @@ def suggest_prototypes(
     prototypes : mapping of str to sequence of str
         The list so far; a label may have no words yet.
     similarity : ContextSimilarity
-        Fitted.
+        Fitted. Square roots of counts by position suggest best (see `learn_similarity`, place-roots).
     n_words : int, default=10
-        How many words to suggest for each label, and of the uncovered ones.
-    threshold : float, default=0.35
+        Number of words to suggest for each label, and of uncovered ones.
+    threshold : float, default=0.45
         Words less similar than this to every prototype are uncovered.
     min_count : int, optional
-        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or stand there less than 5 times.
+        Rarer words are not suggested; by default those that are not 1 in 5,000 tokens, or occur less than 5 times.
 
     Returns
     -------
     Suggestions
-        For each label the words nearest to one of its prototypes that are not nearer to another label's; and the most
-        frequent words that no prototype covers.
+        For each label the words most similar to one of its prototypes, by the difference to the similarity with other
+        labels' prototypes; and the most frequent words that no prototype covers.
 
     Examples
     --------
@@ -287,43 +284,36 @@ def suggest_prototypes(
     """
     lists = check_lists(prototypes, "prototypes")
     counts = Counter(word for sentence in sentences for word in sentence)
-    taken = set(chain.from_iterable(lists.values()))
+    listed = set(chain.from_iterable(lists.values()))
     least = max(_LEAST_COUNT, counts.total() // _ONE_IN) if min_count is None else min_count
-    words = [w for w, n in counts.most_common() if n >= least and w not in taken]
-    known = [w for w in words if w in similarity.vocabulary_]
-    near: dict[str, list[tuple[str, float, int]]] = {label: [] for label in lists}
-    covered: set[str] = set()
-    for label, like in _nearest(known, lists, similarity, threshold).items():
-        near[label] = [(word, share, counts[word]) for word, share in like[:n_words]]
-        covered.update(word for word, _ in like)
-    uncovered = [(w, counts[w]) for w in words if w not in covered][:n_words]
-    return Suggestions(near, uncovered)
+    words = [word for word, n in counts.most_common() if n >= least and word not in listed]
+    known = [word for word in words if word in similarity.vocabulary_]
+    similar = _similar_words(known, lists, similarity, threshold)
+    near = {label: [(word, value, counts[word]) for word, value in similar.get(label, [])[:n_words]] for label in lists}
+    covered = {word for several in similar.values() for word, _ in several}
+    uncovered = [(word, counts[word]) for word in words if word not in covered]
+    return Suggestions(near, uncovered[:n_words])
 
 
-def _nearest(
+def _similar_words(
     words: Sequence[str], lists: Mapping[str, Sequence[str]], similarity: Any, threshold: float
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return for each label the words that are nearer to it than to others, and like one of its prototypes."""
-    likeness = _likeness(words, lists, similarity)
-    if not likeness:
-        return {}
-    best = np.column_stack(list(likeness.values())).argmax(axis=1)
-    near = {}
-    for number, (label, like) in enumerate(likeness.items()):
-        chosen = np.flatnonzero((best == number) & (like > threshold))
-        order = chosen[np.argsort(-like[chosen], kind="stable")]
-        near[label] = [(words[i], float(like[i])) for i in order]
-    return near
-
-
-def _likeness(words: Sequence[str], lists: Mapping[str, Sequence[str]], similarity: Any) -> dict[str, np.ndarray]:
-    """Return how like each word is to the nearest prototype of each label; labels without a known word are left out."""
+    """Return for each label the words that are more similar to its prototypes than to others', clearest first."""
     rows, vectors = similarity.vocabulary_, similarity.vectors_
     prototypes = {label: [rows[word] for word in listed if word in rows] for label, listed in lists.items()}
-    if not words:
+    prototypes = {label: places for label, places in prototypes.items() if places}
+    if not words or not prototypes:
         return {}
-    of_words = vectors[[rows[word] for word in words]]
-    return {label: (of_words @ vectors[places].T).max(axis=1) for label, places in prototypes.items() if places}
+    own = vectors[[rows[word] for word in words]]
+    values = np.column_stack([(own @ vectors[places].T).max(axis=1) for places in prototypes.values()])
+    second = np.sort(values, axis=1)[:, -2] if len(prototypes) > 1 else np.zeros(len(words))
+    similar = {}
+    for column, label in enumerate(prototypes):
+        value = values[:, column]
+        chosen = np.flatnonzero((values.argmax(axis=1) == column) & (value > threshold))
+        chosen = chosen[np.argsort(second[chosen] - value[chosen], kind="stable")]
+        similar[label] = [(words[i], float(value[i])) for i in chosen.tolist()]
+    return similar
 
 
 _LIKE = 5  # words named as examples
@@ -331,7 +321,7 @@ _LIKE = 5  # words named as examples
 
 @dataclass(frozen=True)
 class LabelReach:
-    """What a text has of one label.
+    """How much of a text one label covers.
 
     Parameters
     ----------
@@ -340,11 +330,11 @@ class LabelReach:
     prototypes : list of (str, int)
         Its words and how often each occurs.
     prototype_share : float
-        Share of all tokens that are these words; a word of several labels counts for each.
+        Part of all tokens that are these words; a word of several labels counts for each.
     linked_share : float
-        Share of all tokens that are no prototypes and most like one of these.
+        Part of all tokens that are no prototypes and most similar to one of these.
     like : list of str
-        The most frequent of the words linked so.
+        The most frequent of these similar words.
     """
 
     label: str
@@ -356,7 +346,7 @@ class LabelReach:
 
 @dataclass(frozen=True)
 class Unsure:
-    """A word whose label a tagger is in doubt about.
+    """A word whose label is uncertain.
 
     Parameters
     ----------
@@ -378,29 +368,29 @@ class Unsure:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How far a prototype list reaches; see `check_prototypes`.
+    """How much of a text a prototype list covers; see `check_prototypes`.
 
     Parameters
     ----------
     n_tokens : int
         Tokens of the text.
     prototype_share : float
-        Share of tokens that are prototypes.
+        Part of the tokens that are prototypes.
     linked_share : float
-        Share of tokens that are no prototypes but linked to one.
+        Part of the tokens that are no prototypes but linked to one.
     labels : list of LabelReach
         The same by label, in the order of the list.
     missing : dict of str to list of str
         Prototypes that do not occur in the text, by label.
     ambiguous : dict of str to list of str
-        Prototypes that stand under several labels, with these.
+        Prototypes that are listed under several labels, with these.
     uncovered : list of (str, int)
         Most frequent words that are neither prototypes nor linked: word, count.
     unsure : list of Unsure
-        Words that a fitted tagger is least sure of. Empty without a tagger.
+        Words with the most uncertain labels. Empty without a tagger.
     disputed : list of (str, str, int, int)
-        Prototypes that most often carry a label they are not listed under: word, that label, how often, of how many
-        tokens. Empty without correct labels.
+        Prototypes that most often have a label they are not listed under: word, that label, its tokens, all tokens of the
+        word. Empty without correct labels.
     """
 
     n_tokens: int
@@ -420,12 +410,12 @@ def check_prototypes(
     similarity: Any = None,
     *,
     tagger: Any = None,
-    gold: Sequence[Sequence[str | None] | None] | None = None,
+    gold: Tags | None = None,
     n_links: Count = 5,
     threshold: float = 0.35,
     n_words: Count = 10,
 ) -> Coverage:
-    """Tell how much of a text a prototype list covers, and where it is weak.
+    """Measure how much of a text a prototype list covers, and where it is weak.
 
     Parameters
     ----------
@@ -436,10 +426,10 @@ def check_prototypes(
     similarity : ContextSimilarity, optional
         Fitted; without it only prototypes themselves are covered.
     tagger : PrototypeTagger, optional
-        Fitted; tells which words it is unsure of.
+        Fitted; adds words with uncertain labels.
     gold : list of lists of str, optional
-        Correct labels, None where not known; tells which prototypes stand under the wrong label. Those of the tagger's
-        ``boundary`` stand under none, since marks take the label of the field before them.
+        Correct labels, None where not known; adds prototypes that mostly have another label, except those of the tagger's
+        ``boundary``, since separators take the label of the field before them.
     n_links, threshold
         As for `PrototypeTagger`.
     n_words : int, default=10
@@ -448,7 +438,7 @@ def check_prototypes(
     Returns
     -------
     Coverage
-        The report. Words are ordered by what they cost: uncovered ones by count, unsure ones by count times entropy.
+        The report. Uncovered words are ordered by count, uncertain ones by count times entropy.
 
     Examples
     --------
@@ -481,7 +471,7 @@ def check_prototypes(
 
 
 def under_several_labels(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the prototypes that stand under several labels, with these.
+    """Return the prototypes that are listed under several labels, with these.
 
     Parameters
     ----------
@@ -502,7 +492,7 @@ def under_several_labels(lists: Mapping[str, Sequence[str]]) -> dict[str, list[s
 
 
 def _labels_of(lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the labels that each prototype stands under."""
+    """Return the labels that each prototype is listed under."""
     labels_of: dict[str, list[str]] = {}
     for label, words in lists.items():
         for word in words:
@@ -538,38 +528,32 @@ def _reach(
 
 
 def _unsure(tagger: Any, sentences: Sequence[Tokens], counts: Counter[str], n_words: int) -> list[Unsure]:
-    bits: dict[str, float] = dict.fromkeys(counts, 0.0)
-    shares: dict[str, np.ndarray] = {}
-    for sentence, rows in zip(sentences, tagger.predict_proba(sentences), strict=True):
-        entropy = -(rows * np.log2(np.maximum(rows, 1e-300))).sum(axis=1)
-        for word, value, row in zip(sentence, entropy.tolist(), rows, strict=True):
-            bits[word] += value
-            shares[word] = shares.get(word, 0.0) + row
-    costly = sorted((word for word, total in bits.items() if total > 0), key=lambda word: -bits[word])[:n_words]
+    """Return the words with the largest entropy of labels in sum over their tokens."""
+    words, codes = np.unique([word for sentence in sentences for word in sentence], return_inverse=True)
+    proba = np.concatenate(tagger.predict_proba(sentences))
+    entropy = -(proba * np.log2(np.maximum(proba, 1e-300))).sum(axis=1)
+    bits = np.bincount(codes, weights=entropy)
     unsure = []
-    for word in costly:
-        mean = shares[word] / counts[word]
-        best = [(str(tagger.classes_[code]), float(mean[code])) for code in np.argsort(-mean, kind="stable")[:3]]
-        unsure.append(Unsure(word, counts[word], bits[word] / counts[word], best))
+    for number in np.argsort(-bits, kind="stable")[:n_words].tolist():
+        if bits[number] > 0:
+            word, mean = str(words[number]), proba[codes == number].mean(axis=0)
+            best = [(str(tagger.classes_[code]), float(mean[code])) for code in np.argsort(-mean, kind="stable")[:3]]
+            unsure.append(Unsure(word, counts[word], float(bits[number]) / counts[word], best))
     return unsure
 
 
 def _disputed(
-    sentences: Sequence[Tokens],
-    gold: Sequence[Sequence[str | None] | None],
-    labels_of: Mapping[str, Sequence[str]],
-    boundary: str | None,
+    sentences: Sequence[Tokens], gold: Tags, labels_of: Mapping[str, Sequence[str]], boundary: str | None
 ) -> list[tuple[str, str, int, int]]:
-    check_given(gold, np.cumsum([0, *map(len, sentences)]), "gold")
+    check_tags(gold, np.cumsum([0, *map(len, sentences)]), "gold")
     seen: dict[str, Counter[str]] = {}
     for sentence, labels in zip(sentences, gold, strict=True):
-        for word, label in zip(sentence, labels, strict=True) if labels is not None else ():
+        for word, label in zip(sentence, labels or (), strict=labels is not None):
             if word in labels_of and label is not None:
                 seen.setdefault(word, Counter())[label] += 1
-    most = {word: labels.most_common(1)[0] for word, labels in seen.items()}
-    wrong = [
-        (word, *most[word], labels.total())
-        for word, labels in seen.items()
-        if most[word][0] not in labels_of[word] and boundary not in labels_of[word]
-    ]
+    wrong = []
+    for word, counts in seen.items():
+        label, count = counts.most_common(1)[0]
+        if label not in labels_of[word] and boundary not in labels_of[word]:
+            wrong.append((word, label, count, counts.total()))
     return sorted(wrong, key=lambda entry: -entry[2])

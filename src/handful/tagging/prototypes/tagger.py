@@ -1,4 +1,4 @@
-"""Taggers that learn from a few words for each label and raw text."""
+"""Taggers that learn from a few example words for each label and raw text."""
 
 from __future__ import annotations
 
@@ -23,32 +23,29 @@ from handful.persistence.schema import Array, DictOf, ListOf, Names, Number, Tex
 from handful.preprocessing.templates import Column, Tokens, read_column, runs_of_sentences
 from handful.registry import method
 from handful.tagging.base import ProbabilisticTagger, check_sentences, explain_prototypes
-from handful.tagging.prototypes.chains import TokenArrays
-from handful.tagging.prototypes.features import (
-    LengthNorm,
-    PrototypeField,
-    feature_table,
-    fill_sentences,
-    link_words,
-    word_predicates,
-)
-from handful.tagging.prototypes.lists import check_given, check_labels, check_lists, flat_codes, flat_tags, merge_lists
+from handful.tagging.prototypes.features import feature_table, fill_separators, link_words, word_predicates
+from handful.tagging.prototypes.field import PrototypeField, TokenArrays
+from handful.tagging.prototypes.lists import check_labels, check_lists, check_tags, flat_codes, flat_tags, merge_lists
 
 _CHUNK_TOKENS = 50_000
 _NOISE = 0.01
+_LARGEST = 25.0  # of the weights, so that no sum underflows
+_DROPPED = ("length_norm", "clip")  # parameters in files before version 0.3
+
+Tags = Sequence[Sequence[str | None] | None]
 
 
 @method("prototype-tagger", paper="haghighi2006", task="sentences", uses_unlabeled=True, resources=("prototypes",))
 class PrototypeTagger(ProbabilisticTagger):
-    """Tag sentences after learning from raw text and a few typical words for each label.
+    """Tag sentences after learning from raw text and prototypes, a few example words for each label.
 
     Use it when there are no tagged sentences, or hardly any: name three words for each label, and let the text do the
-    rest. Tagged and partly tagged sentences and word lists help where they are to be had.
+    rest. Tagged and partly tagged sentences and word lists help where you have them.
 
     Parameters
     ----------
     prototypes : dict of str to list of str, or None, default=None
-        For each label words that are typical of it. A prototype carries no other label than those it is listed under.
+        Prototypes of each label. A prototype carries no other label than those it is listed under.
     order : {1, 2}, default=2
         How many labels before the present one count: 2 for parts of speech, 1 for long fields.
     similarity : ContextSimilarity or None, default=None
@@ -62,9 +59,6 @@ class PrototypeTagger(ProbabilisticTagger):
         other models it would be ``1 / (2 * variance)``.
     max_iter : int, default=100
         Most iterations of the optimizer.
-    length_norm : {"histogram", "mean"}, default="histogram"
-        What a sentence is normalized over: all sentences of its own length, or (as the authors' toolkit) all that are not
-        longer than the mean.
     decode : {"posterior", "viterbi"}, default="posterior"
         Choose the most probable label at each token, or the most probable labeling of the sentence.
     labels : list of str or None, default=None
@@ -72,21 +66,19 @@ class PrototypeTagger(ProbabilisticTagger):
     word_lists : dict of str to list of str, or None, default=None
         Words that carry only the labels they are listed under, as prototypes do, but that no other word is linked to.
     boundary : str or None, default=None
-        A label for marks between fields. After decoding such a token takes the label of the token before it.
+        A label of separators between fields. After decoding such a token takes the label of the token before it.
     spelling : bool, default=True
         Whether to look at suffixes, capitals, hyphens and digits.
     suffix_length : int, default=3
         Longest suffix.
     sticky : float, default=0.0
-        What the weight of a label after itself starts from and is drawn to, in place of 0; above 0 for fields that go on
-        for several words.
-    clip : float, default=25.0
-        Weights beyond this count as this; at most 50, so that no sum underflows.
+        Mean of the prior on the weight of a label after itself, from which it also starts; above 0 for fields of several
+        words.
     tol : float, default=1e-5
         Stop when ten iterations improve the objective by less than this share.
     start_noise : float or None, default=None
         Standard deviation of the first weights. None: 0, or 0.01 where several labels have no supervision at all and
-        could never be told apart.
+        would stay alike.
     random_state : int, default=0
         Seed of that noise.
     n_jobs : int or None, default=None
@@ -120,10 +112,11 @@ class PrototypeTagger(ProbabilisticTagger):
     sigma^2     ``variance``           variance of the prior
     ==========  =====================  ==================================================
 
-    After Haghighi and Klein (2006). Deviations: sentences are normalized by length (``length_norm="histogram"``), where
-    the paper sums over lengths up to an unnamed bound; transitions out of the start have weights, which their toolkit
-    leaves at 0; the posterior is that of labels, not of label pairs. A word that is labeled by hand otherwise than its
-    prototype list says may carry both labels. A sentence of nothing but boundary marks keeps them.
+    After Haghighi and Klein (2006). Deviations: a sentence is normalized over all sentences of its length, where the paper
+    sums over lengths up to an unnamed bound; transitions out of the start have weights, which their toolkit leaves at 0;
+    the posterior is that of labels, not of label pairs. Weights beyond 25 count as 25, so that no sum underflows. A word
+    that is labeled by hand otherwise than its prototype list says may carry both labels. A sentence of nothing but
+    separators keeps their label.
 
     Among equally probable labels the one that sorts first wins. A model file keeps links, not the similarity, and
     scikit-learn's ``clone`` makes a similarity unfitted: it then learns from the sentences given to `fit`.
@@ -164,7 +157,6 @@ class PrototypeTagger(ProbabilisticTagger):
         threshold: Annotated[float, Range(-1, 1)] = 0.35,
         variance: Positive = 0.5,
         max_iter: Count = 100,
-        length_norm: LengthNorm = "histogram",
         decode: Literal["posterior", "viterbi"] = "posterior",
         *,
         labels: Sequence[str] | None = None,
@@ -173,7 +165,6 @@ class PrototypeTagger(ProbabilisticTagger):
         spelling: bool = True,
         suffix_length: Annotated[int, Range(0, 9)] = 3,
         sticky: Annotated[float, Range(0, 20)] = 0.0,
-        clip: Annotated[float, Range(0, 50, open_low=True)] = 25.0,
         tol: Annotated[float, AtLeast(0)] = 1e-5,
         start_noise: Annotated[float, AtLeast(0)] | None = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
@@ -186,7 +177,6 @@ class PrototypeTagger(ProbabilisticTagger):
         self.threshold = threshold
         self.variance = variance
         self.max_iter = max_iter
-        self.length_norm = length_norm
         self.decode = decode
         self.labels = labels
         self.word_lists = word_lists
@@ -194,7 +184,6 @@ class PrototypeTagger(ProbabilisticTagger):
         self.spelling = spelling
         self.suffix_length = suffix_length
         self.sticky = sticky
-        self.clip = clip
         self.tol = tol
         self.start_noise = start_noise
         self.random_state = random_state
@@ -203,9 +192,9 @@ class PrototypeTagger(ProbabilisticTagger):
     def fit(
         self,
         sentences: Sequence[Tokens],
-        tags: Sequence[Sequence[str | None] | None] | None = None,
+        tags: Tags | None = None,
         *,
-        gold: Sequence[Sequence[str | None] | None] | None = None,
+        gold: Tags | None = None,
         progress: Progress | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
@@ -220,8 +209,7 @@ class PrototypeTagger(ProbabilisticTagger):
         gold : list of lists of str, optional
             Correct labels, None where not known; only to report the accuracy on the way.
         progress : callable, optional
-            Told the objective after every iteration, and with `gold` the accuracy in percent and the mean probability of
-            the correct label, for which every word counts once.
+            Called with the objective after every iteration, and with `gold` with the accuracy in percent.
         checkpoint : path-like, optional
             File to save the state of training to now and then; if it is there already, training goes on from it, with
             the same result as without the interruption.
@@ -232,13 +220,59 @@ class PrototypeTagger(ProbabilisticTagger):
             Itself.
         """
         check_params(self)
-        who = type(self).__name__
         prototypes = check_lists(self.prototypes, "prototypes")
         lists = merge_lists(prototypes, check_lists(self.word_lists, "word_lists"))
-        sentences, offsets = check_sentences(sentences, who)
-        column = read_column(sentences, "word", who)
-        given = check_given(tags, offsets, "tags")
-        named = set(lists) | check_labels(self.labels) | {tag for row in given or () for tag in row or () if tag}
+        sentences, offsets = check_sentences(sentences, type(self).__name__)
+        column = read_column(sentences, "word", type(self).__name__)
+        tags = check_tags(tags, offsets, "tags")
+        self.classes_ = self._all_labels(lists, tags, int(offsets[-1]))
+        fixed = flat_codes(tags, offsets, self.classes_)
+        self.lexicon_ = self._lexicon(lists, column.values, column.ids, fixed)
+        self.links_ = self._links(prototypes, sentences)
+        self._check_reach(lists, column.values, fixed)
+        observed = [self.observe(word) for word in column.values]
+        self.predicates_ = list(dict.fromkeys(p for of_word in observed for p in of_word))
+        field = self._field(column.values, observed)
+        tokens = _token_arrays(column, offsets, fixed)
+        true = None if gold is None else flat_tags(check_tags(gold, offsets, "gold"), offsets)
+        monitor = _Monitor(self, tokens, true, progress)
+        prior_mean = field.self_transitions(self.sticky)
+        fitted = minimize(
+            lambda weights: monitor.evaluate(field, prior_mean + weights),
+            self._start(field.size, lists, fixed),
+            l2=1.0 / (2.0 * self.variance),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            recorder=Recorder(
+                None if progress is None else monitor.report, checkpoint, self._fingerprint(field, tokens)
+            ),
+        )
+        self.weights_ = np.clip(prior_mean + fitted.weights, -_LARGEST, _LARGEST)
+        self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
+        return self
+
+    def read(self, sentences: Sequence[Tokens]) -> Iterator[_PrototypeReading]:
+        """Read the features of sentences, some thousands of sentences at a time; see `ProbabilisticTagger.read`.
+
+        Separators have probabilities of their own, but take the tag of the token before.
+        """
+        check_is_fitted(self)
+        sentences, offsets = check_sentences(sentences, type(self).__name__)
+        for run in runs_of_sentences(offsets, _CHUNK_TOKENS):
+            column = read_column(sentences[run], "word", type(self).__name__)
+            field = self._field(column.values, [self.observe(word) for word in column.values])
+            own_offsets = offsets[run.start : run.stop + 1] - offsets[run.start]
+            yield _PrototypeReading(self, field, _token_arrays(column, own_offsets), np.cumsum(np.diff(own_offsets)))
+
+    def explain(self, sentence: Tokens) -> list[Explanation]:
+        """Explain the tags of a sentence; see `handful.tagging.base.explain_prototypes`."""
+        check_is_fitted(self)
+        return explain_prototypes(self, sentence)
+
+    def _all_labels(self, lists: Mapping[str, Any], tags: Tags | None, n_tokens: int) -> np.ndarray:
+        """Return the labels of lists, tags and parameters, sorted."""
+        who = type(self).__name__
+        named = set(lists) | check_labels(self.labels) | {tag for row in tags or () for tag in row or () if tag}
         if self.boundary is not None and self.boundary not in named:
             raise ParameterError(
                 f"{who}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
@@ -249,50 +283,9 @@ class PrototypeTagger(ProbabilisticTagger):
                 f"{who}: there must be at least two labels, got {len(named)}. "
                 "Name them by prototypes, lists of words, tags or labels."
             )
-        if offsets[-1] == 0:
+        if n_tokens == 0:
             raise DataError(f"{who}: at least one sentence with a token is needed, got none.")
-        self.classes_ = np.array(sorted(named))
-        fixed = flat_codes(given, offsets, self.classes_)
-        self.lexicon_ = self._lexicon(lists, column.values, column.ids, fixed)
-        self.links_ = self._links(prototypes, sentences)
-        self._check_reach(lists, column.values, fixed)
-        observed = [self.observe(word) for word in column.values]
-        self.predicates_ = list(dict.fromkeys(p for of_word in observed for p in of_word))
-        field = self._field(column.values, observed)
-        tokens = _token_arrays(column, offsets, fixed)
-        true = None if gold is None else flat_tags(check_given(gold, offsets, "gold"), offsets)
-        watch = _Watch(self, tokens, true, progress)
-        drawn_to = field.self_transitions(self.sticky)
-        fitted = minimize(
-            lambda weights: watch.evaluate(field, drawn_to + weights),
-            self._start(field.size, lists, fixed),
-            l2=1.0 / (2.0 * self.variance),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            recorder=Recorder(None if progress is None else watch.report, checkpoint, self._fingerprint(field, tokens)),
-        )
-        self.weights_ = np.clip(drawn_to + fitted.weights, -self.clip, self.clip)
-        self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
-        return self
-
-    def read(self, sentences: Sequence[Tokens]) -> Iterator[_Reading]:
-        """Read the features of sentences, some thousands of sentences at a time; see `ProbabilisticTagger.read`.
-
-        Probabilities speak of boundary marks as of other tokens; tags have them filled.
-        """
-        check_is_fitted(self)
-        who = type(self).__name__
-        sentences, offsets = check_sentences(sentences, who)
-        for run in runs_of_sentences(offsets, _CHUNK_TOKENS):
-            column = read_column(sentences[run], "word", who)
-            field = self._field(column.values, [self.observe(word) for word in column.values])
-            own_offsets = offsets[run.start : run.stop + 1] - offsets[run.start]
-            yield _Reading(self, field, _token_arrays(column, own_offsets), np.cumsum(np.diff(own_offsets)))
-
-    def explain(self, sentence: Tokens) -> list[Explanation]:
-        """Tell why the tokens of a sentence get their tags; see `handful.tagging.base.explain_prototypes`."""
-        check_is_fitted(self)
-        return explain_prototypes(self, sentence)
+        return np.array(sorted(named))
 
     def _lexicon(
         self, lists: Mapping[str, Sequence[str]], words: Sequence[str], ids: np.ndarray, fixed: np.ndarray
@@ -319,15 +312,14 @@ class PrototypeTagger(ProbabilisticTagger):
         return link_words(similarity, targets, self.n_links, self.threshold)
 
     def _check_reach(self, lists: Mapping[str, Sequence[str]], words: Sequence[str], fixed: np.ndarray) -> None:
-        """Refuse lists that say nothing about the text."""
+        """Refuse lists without a word of the text."""
         listed = [word for several in lists.values() for word in several]
-        if not listed or (fixed >= 0).any():
+        if not listed or (fixed >= 0).any() or any(word in self.lexicon_ or word in self.links_ for word in words):
             return
-        if not any(word in self.lexicon_ or word in self.links_ for word in words):
-            raise DataError(
-                f"{type(self).__name__}: at least one prototype or listed word must occur in the sentences, got none of "
-                f"{len(listed)}, such as {listed[0]!r}. Check spelling, case and how the text is cut into tokens."
-            )
+        raise DataError(
+            f"{type(self).__name__}: at least one prototype or listed word must occur in the sentences, got none of "
+            f"{len(listed)}, such as {listed[0]!r}. Check spelling, case and how the text is tokenized."
+        )
 
     def observe(self, word: str) -> list[str]:
         """Return what is observed of a word: the word, its spelling, and the prototypes it is linked to.
@@ -362,8 +354,7 @@ class PrototypeTagger(ProbabilisticTagger):
         return noise * np.random.default_rng(self.random_state).standard_normal(size)
 
     def _fingerprint(self, field: PrototypeField, tokens: TokenArrays) -> str:
-        settings = f"{self.order}|{self.length_norm}|{self.clip}|{self.start_noise}|{self.random_state}"
-        settings += f"|{self.sticky}" if self.sticky else ""
+        settings = f"{self.order}|{self.start_noise}|{self.random_state}|{self.sticky}"
         digest = hashlib.sha256(settings.encode())
         digest.update("\0".join([*self.classes_, "", *self.predicates_]).encode("utf-8", "surrogatepass"))
         digest.update(repr(sorted(self.lexicon_.items())).encode())
@@ -371,25 +362,32 @@ class PrototypeTagger(ProbabilisticTagger):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
-    def filled(self, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        """Return the labels of all tokens, with those of boundary marks filled.
+    def labels_of(self, codes: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Return the label of every token; separators take that of the token before.
 
         Parameters
         ----------
         codes : ndarray of int, shape (n_tokens,)
-            Label of each token, an index into `classes_`.
+            Indices into `classes_`.
         offsets : ndarray of int64
             Where each sentence starts.
 
         Returns
         -------
-        ndarray of int
-            The same where there are no boundary marks.
+        ndarray of str
+            The labels.
         """
-        return codes if self.boundary is None else fill_sentences(codes, offsets, code_of(self.classes_)[self.boundary])
+        if self.boundary is not None:
+            codes = fill_separators(codes, offsets, code_of(self.classes_)[self.boundary])
+        labels: np.ndarray = self.classes_[codes]
+        return labels
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "similarity": None}
+
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        return super()._from_state({name: value for name, value in state.items() if name not in _DROPPED})
 
     def _check_state(self) -> None:
         labels = set(self.classes_.tolist())
@@ -412,8 +410,8 @@ def _token_arrays(column: Column, offsets: np.ndarray, fixed: np.ndarray | None 
 
 
 @dataclass(eq=False)
-class _Reading:
-    """Sentences with the features of their words, and what a tagger says of them."""
+class _PrototypeReading:
+    """Sentences with the features of their words, and the probabilities of their labels."""
 
     tagger: PrototypeTagger
     field: PrototypeField
@@ -430,48 +428,34 @@ class _Reading:
             codes = self.field.best(tagger.weights_, self.tokens, tagger.n_jobs or 1)
         else:
             codes = self.marginals.argmax(axis=1)
-        labels = tagger.classes_[tagger.filled(codes, self.tokens.offsets)]
+        labels = tagger.labels_of(codes, self.tokens.offsets)
         return [row.tolist() for row in np.split(labels, self.ends[:-1])]
 
-    def shares(self) -> list[np.ndarray]:
+    def proba(self) -> list[np.ndarray]:
         return np.split(self.marginals, self.ends[:-1])
 
 
-class _Watch:
-    """Evaluates the objective and remembers how good its labels were."""
+class _Monitor:
+    """Evaluates the objective and keeps the accuracy of its labels for progress reports."""
 
     def __init__(
-        self,
-        tagger: PrototypeTagger,
-        tokens: TokenArrays,
-        gold: np.ndarray | None,
-        progress: Progress | None,
+        self, tagger: PrototypeTagger, tokens: TokenArrays, gold: np.ndarray | None, progress: Progress | None
     ) -> None:
         self._tagger, self._tokens, self._progress, self._gold = tagger, tokens, progress, gold
         self._figures: dict[str, float] = {}
 
     def evaluate(self, field: PrototypeField, weights: np.ndarray) -> tuple[float, np.ndarray]:
         tagger = self._tagger
-        clipped = np.clip(weights, -tagger.clip, tagger.clip)
-        value, gradient, shares = field.objective(clipped, self._tokens, tagger.length_norm, tagger.n_jobs or 1)
+        clipped = np.clip(weights, -_LARGEST, _LARGEST)
+        value, gradient, marginals = field.objective(clipped, self._tokens, tagger.n_jobs or 1)
         gradient[clipped != weights] = 0.0
         if self._gold is not None:
-            codes = tagger.filled(shares.argmax(axis=1), self._tokens.offsets)
+            labels = tagger.labels_of(marginals.argmax(axis=1), self._tokens.offsets)
             known = np.flatnonzero(self._gold != None)  # noqa: E711  (element by element)
-            answers = self._gold[known]
-            self._figures["accuracy"] = 100.0 * float(np.mean(tagger.classes_[codes[known]] == answers))
-            self._figures["share"] = self._share(shares, known, answers)
+            self._figures["accuracy"] = 100.0 * float(np.mean(labels[known] == self._gold[known]))
         return value, gradient
 
     def report(self, step: Step) -> None:
-        if self._progress is None:
-            return
-        figures = {"objective": step.figures["objective"], **self._figures}
-        self._progress(Step(step.stage, step.done, step.total, figures))
-
-    def _share(self, shares: np.ndarray, known: np.ndarray, answers: np.ndarray) -> float:
-        """Return the mean probability of the correct labels, every word counting once however often it occurs."""
-        codes = code_of(self._tagger.classes_)
-        given = np.array([shares[i, codes[a]] if a in codes else 0.0 for i, a in zip(known, answers, strict=True)])
-        _, word = np.unique(self._tokens.words[known], return_inverse=True)
-        return float(np.mean(np.bincount(word, weights=given) / np.bincount(word)))
+        if self._progress is not None:
+            figures = {"objective": step.figures["objective"], **self._figures}
+            self._progress(Step(step.stage, step.done, step.total, figures))
