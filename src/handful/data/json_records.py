@@ -240,7 +240,7 @@ def write_json_array(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
     frame = pl.concat(list(frames), how="vertical_relaxed")
     _refuse_infinite(frame)
     with write_bytes(path) as file:
-        frame.write_json(file)
+        file.write(frame.write_json().encode())
 
 
 def _refuse_infinite(frame: pl.DataFrame) -> None:
