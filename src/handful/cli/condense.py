@@ -14,6 +14,7 @@ from handful.cli.console import (
     echo,
     emit_json,
     file_size,
+    interval,
     notice,
     percent,
     progress_bar,
@@ -301,6 +302,10 @@ def _show(facts: dict[str, Any], as_json: bool) -> None:
         echo(f"  Held out   {', '.join(f'{name} {percent(value)} errors' for name, value in errors.items())}")
     if dropped := facts["dropped"]:
         echo(f"  Dropped    weights below {dropped['below']:g}; {percent(dropped['changed'])} of predictions change")
+        name = "F1" if dropped["metric"] == "f1" else "Accuracy"
+        limits = f"95% interval {interval(dropped['low'], dropped['high'])}"
+        before, sentences = percent(dropped["score_before"]), counted(dropped["n_sentences"], "held-out sentence")
+        echo(f"  {name:<10} {percent(dropped['score'])}, {limits} ({sentences}; {before} before)")
     for name, before in scores.get("before", {}).items():
         after = scores["after"][name]
         echo(f"  {name:<10} {percent(before)} before, {percent(after)} after ({100 * (after - before):+.1f} points)")

@@ -59,7 +59,7 @@ def _save(ctx: click.Context, model: Any, where: Path, facts: Mapping[str, Any],
 
     dev = {f"dev {name}": value for name, value in scores.items()}
     model.training_ = {**facts, "command": command_line(ctx), "handful": __version__, **dev}
-    save(model, where)
+    save(model, where, compressed=True)
 
 
 def _show(where: Path, summary: str, lines: Iterable[str], *following: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from handful.representations.condensing import Condensing, take
 from handful.representations.potency import DISCOUNTS, FINE
 from handful.tagging.base import TagColumn
 from handful.tagging.crf import CRF
-from handful.tagging.evaluation import score_tags
+from handful.tagging.evaluation import score_limits, score_tags
 from handful.tagging.selection import has_spans, units
 
 _COARSEST, _USUAL_STEP = 0.1, 0.02
@@ -200,6 +201,14 @@ class Dropped:
         Predictions that change without the light weights, counted as errors are, and two standard errors more.
     again : bool
         Whether the other weights were refitted (see `refitted`).
+    metric : {"f1", "accuracy"}
+        Of the scores: F1 of spans, or accuracy of tags.
+    score_before, score : float
+        Score on the same sentences with all weights and without the light ones.
+    low, high : float
+        The 95% interval of the latter.
+    n_sentences : int
+        Number of these sentences.
     """
 
     below: float
@@ -208,6 +217,12 @@ class Dropped:
     changed: float
     changed_at_most: float
     again: bool = False
+    metric: str = "f1"
+    score_before: float = math.nan
+    score: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n_sentences: int = 0
 
 
 def bins_of(features: Any) -> dict[str, float]:
@@ -332,6 +347,8 @@ class _HeldOut:
         """Compare the predictions with all weights with those without the light ones."""
         changed = self._differences(before, after)
         more = _CHANGED_ERRORS * np.sqrt(changed.sum() + 1.0)  # of a Poisson count
+        metric = "f1" if self.with_spans else "accuracy"
+        score_before, score = (score_tags(self.gold, tags, self.with_spans)[metric] for tags in (before, after))
         return Dropped(
             drop,
             self.rate(self._differences(self.gold, before)),
@@ -339,6 +356,11 @@ class _HeldOut:
             self.rate(changed),
             self.rate(changed) + float(more) / self.amount,
             again,
+            metric,
+            score_before,
+            score,
+            *score_limits(self.gold, after, score, self.with_spans),
+            len(self.gold),
         )
 
     def _differences(self, some: Any, others: Any) -> np.ndarray:
