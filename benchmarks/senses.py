@@ -35,9 +35,9 @@ def toy(args):
 
 
 def senseval(args):
-    from handful.senses.classifier import compare_methods
     from handful.senses.features import make_contexts
     from papers.claims import load_paper
+    from papers.su2004.methods import compare_methods
     from papers.su2004.plans import branches, read_senseval, unlabeled_contexts
 
     data = read_senseval(quick=args.quick)

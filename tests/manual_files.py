@@ -122,7 +122,7 @@ def _write_tables() -> None:
     cheap = {name: np.where(np.arange(len(named)) % n, named, "good") for name, n in (("llm_label", 7), ("rules", 3))}
     table.with_columns(**{name: pl.Series(cells.tolist()) for name, cells in cheap.items()}).write_csv("messages.csv")
     for name in ("table", "data", "model"):
-        handful.save(handful.fit(table, "label", method="shrunk-bayes"), f"{name}.handful")
+        handful.save(handful.fit(table, "label", method="kernel-ridge"), f"{name}.handful")
 
 
 def _write_texts() -> None:

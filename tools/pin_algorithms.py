@@ -23,13 +23,12 @@ from handful.linear.batch import minimize
 from handful.linear.multiclass import Multiclass
 from handful.linear.online import OnlineRule, train_online
 from handful.linear.structure import feature_counts
-from handful.models.adapters import (
+from handful.models.classifiers import (
     ComplementBayes,
     KernelRidgeClassifier,
     KernelSVM,
     LinearSVM,
     NearestMean,
-    ShrunkBayes,
 )
 from handful.models.ensemble import Ensemble
 from handful.models.label_graph import LabelPropagation, LabelSpreading
@@ -312,7 +311,6 @@ def table_methods() -> dict[str, Any]:
     out = {name: answers(model.fit(X, some), X + 0.1) for name, model in methods.items()}
     counted = np.round(np.abs(X) * 2)
     out["complement-nb"] = answers(ComplementBayes().fit(counted, some), counted)
-    out["shrunk-bayes"] = answers(ShrunkBayes().fit(X, some), X + 0.1)
     out["ensemble"] = answers(Ensemble(n_trees=20).fit(X, some), X + 0.1)
     return out
 

@@ -12,12 +12,12 @@ import numpy as np
 from handful.comparison.statistics import mcnemar
 from handful.data.records import Occurrence
 from handful.errors import MissingDataError, Progress, require
-from handful.senses.classifier import MethodAnswers, compare_methods, largest_words
 from handful.senses.features import make_contexts
 from handful.senses.harvesting import harvest
 from handful.tagging.crf import CRF
 from papers.claims import Findings, Settings, load_paper, save_picture
 from papers.corpora import load
+from papers.su2004.methods import MethodAnswers, compare_methods, largest_words
 from papers.toy import TOY_CLASSES, TOY_FEATURES, TOY_NEW, TOY_NEW_CLASS, TOY_ROWS, ToyTable, toy_table
 
 QUICK_WORDS = ("art.n", "bar.n", "collaborate.v", "drift.v", "ferret.v", "natural.a", "spade.n", "wash.v")

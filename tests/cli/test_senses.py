@@ -43,7 +43,7 @@ def test_senses_are_learned_predicted_and_scored(capsys, sample, unlabeled):
     code, out, _ = run(capsys, "fit", "senses", sample / "train.xml", "-o", model, "--jobs", 1, "--json", *more)
     assert code == 0
     facts = json.loads(out)
-    assert facts["method"] == ("composite-kernel-pca" if unlabeled else "kernel-pca")
+    assert facts["method"] == ("composite-kernel-pca" if unlabeled else "auto")
     assert (facts["unlabeled"] > 0) == unlabeled
     assert run(capsys, "predict", model, sample / "test.xml", "-o", answers)[0] == 0
     code, out, _ = run(capsys, "score", answers, sample / "test.key", "--json")

@@ -32,18 +32,18 @@ def test_with_few_labels_the_ensemble_is_fitted_without_a_search():
 
 def test_with_many_labels_the_best_of_some_candidates_is_fitted(monkeypatch):
     monkeypatch.setattr(fitting, "_CANDIDATES", ("logistic-regression", "k-nn"))
-    monkeypatch.setattr(fitting, "DEFAULT_METHOD", "shrunk-bayes")
+    monkeypatch.setattr(fitting, "DEFAULT_METHOD", "kernel-ridge")
     X, y = load_digits(return_X_y=True)
     table = labeled_table(X, [str(label) if row < 200 else None for row, label in enumerate(y)])
     model, comparison = fit_selected(table)
-    assert {score.method for score in comparison.scores} == {"shrunk-bayes", "logistic-regression", "k-nn"}
+    assert {score.method for score in comparison.scores} == {"kernel-ridge", "logistic-regression", "k-nn"}
     assert model.method == comparison.best
     assert np.mean(model.predict(X[200:]) == y[200:].astype(str)) > 0.75
 
 
 def test_a_default_that_is_kept_within_noise_says_so(monkeypatch):
     monkeypatch.setattr(fitting, "_FEW_LABELS", 10)
-    monkeypatch.setattr(fitting, "DEFAULT_METHOD", "shrunk-bayes")
+    monkeypatch.setattr(fitting, "DEFAULT_METHOD", "kernel-ridge")
     monkeypatch.setattr(fitting, "_CANDIDATES", ("logistic-regression", "shrunk-lda", "k-nn"))
     model, comparison = fit_selected(few_wine())
     kept = comparison.scores[0].mean > comparison.selected.mean
@@ -68,7 +68,7 @@ def test_the_estimate_holds_for_new_rows():
         kept = set(np.random.default_rng(seed).permutation(len(y))[:80])
         few = [str(label) if row in kept else None for row, label in enumerate(y)]
         limits = Limits(seed=seed, max_unlabeled=200)
-        model = handful.fit(X, few, method="shrunk-bayes", limits=limits)
+        model = handful.fit(X, few, method="kernel-ridge", limits=limits)
         rest = [row for row in range(len(y)) if row not in kept]
         truth = np.mean(model.predict(X[rest]) == y[rest].astype(str))
         held.append(model.training_["estimate"]["low"] <= truth <= model.training_["estimate"]["high"])

@@ -21,7 +21,7 @@ from handful.data.records import Occurrence
 from handful.errors import Step
 from handful.models.table_model import TableModel
 from handful.registry import METHODS, all_methods, method, unregister
-from handful.senses.classifier import SenseClassifier, compare_methods
+from handful.senses.classifier import SenseClassifier
 from handful.senses.features import make_contexts
 from handful.tagging.prototypes.tagger import PrototypeTagger
 from papers.claims import Settings
@@ -29,6 +29,7 @@ from papers.generated_english import make_tagged_sentences
 from papers.sogaard2011 import plans
 from papers.sogaard2011 import plans as texts
 from papers.sogaard2011.plans import Parts
+from papers.su2004.methods import compare_methods
 
 SEEN: list[np.ndarray] = []
 

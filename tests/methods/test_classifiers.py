@@ -16,7 +16,6 @@ from handful.errors import DataError, ModelFileError, ParameterError
 from handful.models.adapters import check_storable, classifier_spec, put_around
 from handful.models.table_model import TableModel
 from handful.neighbors.tri_training import TriTraining
-from handful.persistence.model_file import Encoder
 from handful.registry import get_method
 
 
@@ -90,15 +89,6 @@ def test_what_no_file_can_hold_is_refused_before_the_work():
     check_storable(GradientBoostingClassifier(n_estimators=2))
     with pytest.raises(ModelFileError, match="cannot hold this BaggingClassifier"):
         check_storable(BaggingClassifier())
-
-
-def test_only_files_that_need_it_have_a_new_version():
-    rising = Encoder()
-    rising.encode_state({"a": np.arange(1000) * 300})
-    assert rising.version == 3
-    plain = Encoder()
-    plain.encode_state({"a": SVC(), "b": np.arange(3)})
-    assert plain.version == 1
 
 
 def test_rows_and_names_in_every_form():

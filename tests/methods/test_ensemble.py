@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_moons
 
-from handful.models.adapters import NaiveBayesEM
+from handful.models.classifiers import NaiveBayesEM
 from handful.models.ensemble import Ensemble, content_order, estimate_priors, fit_temperature, fit_weights
 from handful.models.table_model import TableModel
 from handful.persistence.model_file import load, save

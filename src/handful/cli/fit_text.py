@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -504,8 +505,8 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
 @click.option("--tagger", type=INPUT, help="Part-of-speech tagger (model file), for better features.")
 @click.option(
     "--method",
-    type=click.Choice(method_names("occurrences")),
-    help="Method. Default: kernel-pca; composite-kernel-pca with --unlabeled.",
+    type=click.Choice(["auto", *method_names("occurrences")]),
+    help="Method. Default: auto (cross-validation); composite-kernel-pca with --unlabeled.",
 )
 @parameters_of(SenseClassifier, leave_out=["tagger", "method"])
 @run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful beside SAMPLE."})
@@ -538,7 +539,7 @@ def fit_senses_command(
     check_outputs(where, inputs=[sample, key, dtd, tagger, *unlabeled], force=run.force)
     occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
     tags = None if tagger is None else load_tagger(tagger)
-    method = method or ("composite-kernel-pca" if unlabeled else "kernel-pca")
+    method = method or ("composite-kernel-pca" if unlabeled else "auto")
     model = SenseClassifier(method, **settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)
     harvested: list[Any] = []
     with progress_bar() as progress:
@@ -552,14 +553,18 @@ def fit_senses_command(
             )
         model.fit(occurrences, harvested, progress=progress)
     _save(ctx, model, where, {"data": sample.name}, {})
+    methods = Counter(word.method for word in model.models_.values())
     counts = {"words": len(model.models_), "contexts": len(occurrences), "unlabeled": len(harvested)}
     if run.as_json:
-        emit_json({"model": str(where), "method": model.method, **counts, "bytes": where.stat().st_size})
+        emit_json(
+            {"model": str(where), "method": model.method, "methods": methods, **counts, "bytes": where.stat().st_size}
+        )
         return
     summary = f"{sample}: {counted(counts['words'], 'word')}, {counted(len(occurrences), 'context')}"
     summary += f", {counted(len(harvested), 'unlabeled context')}" if unlabeled else ""
+    chosen = ", ".join(f"{name} ({counted(n, 'word')})" for name, n in methods.most_common())
     following = [f"handful predict {shell_name(where)} NEW{bare_suffix(sample)}"]
     if key is None and dtd is None:  # 'compare' reads neither, and one raw text
         more = f" --unlabeled {shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""
         following.append(f"handful compare {shell_name(sample)}{more}")
-    _show(where, summary, [f"Method     {model.method}"], *following)
+    _show(where, summary, [f"Method     {chosen}"], *following)

@@ -15,7 +15,8 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from handful.errors import DataError, ParameterError
-from handful.models.adapters import KernelRidgeClassifier, NaiveBayesEM, RowClassifier
+from handful.models.adapters import RowClassifier
+from handful.models.classifiers import KernelRidgeClassifier, NaiveBayesEM
 from handful.models.confidence import picked_by_class
 from handful.models.label_graph import LabelSpreading
 from handful.params import Count, Share, check_params

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from handful.errors import DataError
-from handful.models.adapters import RowClassifier, TableViews, dense_rows
+from handful.models.adapters import RowClassifier, dense_rows
 from handful.persistence.schema import (
     Array,
     DictOf,
@@ -29,6 +29,8 @@ from handful.registry import method
 
 _FLOOR = 0.02
 _CHUNK = 1_000
+_CLIP = 3.0
+_LEAST_SCALE = 1e-30  # of stored moments
 
 
 _NEAR = Record(stored(rows=Array("f2", "n", "_"), n_neighbors=Number(int, low=1)), shared=("n",))
@@ -52,6 +54,139 @@ class _Unfitted(RowClassifier):
     def fit(self, X: Any, y: Any) -> Any:
         """Refuse to fit."""
         raise DataError(f"{type(self).__name__}: models of this kind are only read from files. Use method 'ensemble'.")
+
+
+class TableViews:
+    """Views of rows as a file describes them.
+
+    ``plain`` has numbers as they are and indicators of height 1; ``clip`` has numbers clipped at three standard
+    deviations, and every categorical column as a centered block of variance 1; ``rank`` has numbers as normal scores of their
+    ranks, and the same blocks; ``white`` has clipped numbers turned and scaled so that they are uncorrelated.
+    """
+
+    STATE = Record(
+        stored(
+            width=Number(int, size="w"),
+            numeric=Array("i8", "n?", below="w"),
+            nominal=ListOf(Array("i8", "_", below="w"), "m?"),
+            clips=Array("f8", "n?", 4),
+            directions=IfThere(Array("f8", "n?", "r?")),
+            knots=ListOf(Array("f8", "_"), "n?"),
+            scores=ListOf(Array("f8", "_"), "n?"),
+            kept=ListOf(Array("i8", "_", below="w"), "m?"),
+            means=ListOf(Array("f8", "_"), "m?"),
+            spreads=Array("f8", "m?"),
+        )
+    )
+
+    def __init__(self, state: dict[str, Any]) -> None:
+        self.state = state
+
+    def transform(self, X: np.ndarray, view: str) -> np.ndarray:
+        """Return rows in one view."""
+        state = self.state
+        numbers = X[:, state["numeric"]]
+        if view == "plain":
+            return np.hstack([numbers, *((X[:, block] > 0).astype(np.float64) for block in state["nominal"])])
+        if view == "rank":
+            numbers = self.ranks(X)
+        else:
+            center, scale, center_2, scale_2 = state["clips"].T
+            numbers = (np.clip((numbers - center) / scale, -_CLIP, _CLIP) - center_2) / scale_2
+        if view == "white" and state.get("directions") is not None:
+            numbers = numbers @ state["directions"]
+        blocks = [
+            ((X[:, block] > 0) - mean) / spread
+            for block, mean, spread in zip(state["kept"], state["means"], state["spreads"], strict=True)
+        ]
+        return np.hstack([numbers, *blocks])
+
+    def ranks(self, X: np.ndarray) -> np.ndarray:
+        """Return the normal scores of the numbers."""
+        numbers = X[:, self.state["numeric"]]
+        columns = [
+            np.interp(numbers[:, i], knots, scores)
+            for i, (knots, scores) in enumerate(zip(self.state["knots"], self.state["scores"], strict=True))
+        ]
+        return np.array(columns).reshape(-1, len(X)).T
+
+    def levels(self, X: np.ndarray) -> np.ndarray:
+        """Return the place of each row's indicator in every categorical column; the last place is none of them."""
+        columns = []
+        for block in self.state["nominal"]:
+            on = X[:, block] > 0
+            columns.append(np.where(on.any(axis=1), on.argmax(axis=1), len(block)))
+        return np.array(columns, dtype=np.int64).reshape(-1, len(X)).T
+
+    def width(self, view: str) -> int:
+        """Return the number of columns of a view."""
+        blocks = self.state["nominal" if view == "plain" else "kept"]
+        turned = self.state.get("directions") if view == "white" else None
+        return (len(self.state["numeric"]) if turned is None else turned.shape[1]) + sum(map(len, blocks))
+
+    def is_whole(self) -> bool:
+        """Tell whether columns agree, and no view can have a number that is too large for single precision."""
+        state = self.state
+        columns = np.concatenate([state["numeric"], *state["nominal"]])
+        _, scale, center_2, scale_2 = state["clips"].T
+        large = [state.get("directions"), *state["scores"]]
+        return bool(
+            len(columns) == state["width"]  # before a list is made of what may be any number
+            and sorted(columns.tolist()) == list(range(state["width"]))
+            and all(len(a) == len(b) > 0 for a, b in zip(state["knots"], state["scores"], strict=True))
+            and all(set(k.tolist()) <= set(b.tolist()) for k, b in zip(state["kept"], state["nominal"], strict=True))
+            and all(len(k) == len(m) for k, m in zip(state["kept"], state["means"], strict=True))
+            and (scale > 0).all()
+            and (np.abs(center_2) <= _CLIP).all()
+            and (scale_2 >= _LEAST_SCALE).all()
+            and (state["spreads"] >= _LEAST_SCALE).all()
+            and all((np.abs(part) <= 1 / _LEAST_SCALE).all() for part in large if part is not None)
+            and all((np.abs(means) <= 1).all() for means in state["means"])
+        )
+
+
+@method("shrunk-bayes", task="model")
+class ShrunkBayes(_Unfitted):
+    """Naive Bayes on ranks and categories, a member of ensembles of version 0.2."""
+
+    STATE = stored(
+        views_=TableViews.STATE,
+        means_=Array("f8", "k", "_"),
+        variances_=Array("f8", "k", "_", low=0),
+        frequencies_=ListOf(Array("f8", "k", "_", low=0)),
+    )
+
+    def __init__(self, shrinkage: float = 3.0) -> None:
+        self.shrinkage = shrinkage
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probability of each class, in the order of ``classes_``."""
+        rows = dense_rows(self._rows(X))
+        Z, levels = self._views.ranks(rows), self._views.levels(rows)
+        odds = np.zeros((len(rows), len(self.classes_)))
+        for code, (mean, variance) in enumerate(zip(self.means_, self.variances_, strict=True)):
+            odds[:, code] = -0.5 * (np.log(variance) + (Z - mean) ** 2 / variance).sum(axis=1)
+        for column, frequencies in enumerate(self.frequencies_):
+            odds += np.log(frequencies).T[levels[:, column]]
+        n_columns = Z.shape[1] + levels.shape[1]
+        return np.asarray(softmax(odds / max(n_columns, 1) ** 0.5, axis=1))
+
+    def _check_state(self) -> None:
+        self._views = TableViews(self.views_)
+        n_classes = len(self.classes_)
+        shape = (n_classes, len(self.views_["numeric"]))
+        fine = (
+            self._views.is_whole()
+            and self.views_["width"] == self.n_features_in_
+            and self.means_.shape == self.variances_.shape == shape
+            and len(self.frequencies_) == len(self.views_["nominal"])
+            and all(
+                f.shape == (n_classes, len(block) + 1)
+                for f, block in zip(self.frequencies_, self.views_["nominal"], strict=True)
+            )
+        )
+        if not fine:
+            raise DataError("ShrunkBayes: every column must have its distributions.")
 
 
 @method("team", task="model")

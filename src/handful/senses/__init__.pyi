@@ -1,6 +1,4 @@
 from .classifier import SenseClassifier as SenseClassifier
-from .classifier import compare_methods as compare_methods
-from .classifier import largest_words as largest_words
 from .features import context_features as context_features
 from .features import make_contexts as make_contexts
 from .harvesting import harvest as harvest

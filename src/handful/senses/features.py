@@ -569,9 +569,7 @@ def make_contexts(occurrences: Sequence[Occurrence], tagger: Tagger | None = Non
     return [Context(o, start, end, tuple(tags)) for o, (start, end), tags in zip(fine, bounds, tagged, strict=True)]
 
 
-def context_features(
-    context: Context, *, window: int = 35, weights: Mapping[str, float] | None = None
-) -> dict[str, float]:
+def context_features(context: Context, *, window: int = 35) -> dict[str, float]:
     """Return the features of a word in context.
 
     Parameters
@@ -580,13 +578,11 @@ def context_features(
         See `make_contexts`.
     window : int
         Words to either side that make up the bag.
-    weights : mapping of str to float or None
-        Value of the features of each group; None is `WEIGHTS`. A group at 0 is left out.
 
     Returns
     -------
     dict of str to float
-        Feature names, which start with the name of their group, and their values.
+        Feature names, which start with the name of their group, and their values, see `WEIGHTS`.
 
     Examples
     --------
@@ -594,13 +590,7 @@ def context_features(
     >>> sorted(context_features(c))[:3]
     ['bag gallery', 'bag modern', 'colloc +1+2 gallery </s>']
     """
-    values = WEIGHTS if weights is None else {**WEIGHTS, **weights}
-    valued = {}
-    for name in _names(context, window):
-        value = values[name.partition(" ")[0]]
-        if value:
-            valued[name] = value
-    return valued
+    return {name: WEIGHTS[name.partition(" ")[0]] for name in _names(context, window)}
 
 
 def _names(context: Context, window: int) -> Iterator[str]:

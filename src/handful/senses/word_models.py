@@ -3,192 +3,135 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import sparse
 
 from handful.errors import DataError
-from handful.neighbors.kernel_pca import CompositeKernelPCA
 from handful.persistence.schema import Maybe, Model, Names, Number, Plain, Record, Text, stored
 from handful.registry import MethodSpec, get_method, register
 
 _OTHERS = 50.0  # contexts that the mean over all words counts for
 
 
-def pooled_neighbors(hits: Mapping[str, Mapping[int, float]], n_contexts: Mapping[str, int]) -> dict[str, int]:
-    """Choose the number of neighbors of every word.
+Candidate = TypeVar("Candidate", bound=Hashable)
+
+
+def pooled_choice(
+    correct: Mapping[str, Mapping[Candidate, float]], n_contexts: Mapping[str, int]
+) -> dict[str, Candidate]:
+    """Choose one of several candidates for every word.
 
     With ten contexts, cross-validation of one word is mostly chance; that of all words together is not. A word with many
-    contexts has its own way all the same.
+    contexts is decided by its own.
 
     Parameters
     ----------
-    hits : mapping of str to mapping of int to float
-        For each word and each number of neighbors: contexts that were right in cross-validation.
+    correct : mapping of str to mapping of candidate to float
+        For each word and each candidate: contexts that it got right in cross-validation.
     n_contexts : mapping of str to int
-        For each word: contexts that were asked.
+        For each word: its contexts.
 
     Returns
     -------
-    dict of str to int
-        The number with the most hits of the word, to which those of fifty contexts of an average word are added. Of
-        equally good numbers the smallest.
+    dict of str to candidate
+        The one with the most correct contexts of the word, to which those of fifty contexts of an average word are added.
+        Of equally good ones the first.
 
     Examples
     --------
     >>> few = {"bank": {1: 5, 3: 4}, "sea": {1: 2, 3: 8}}
-    >>> pooled_neighbors(few, {"bank": 10, "sea": 10})
+    >>> pooled_choice(few, {"bank": 10, "sea": 10})
     {'bank': 3, 'sea': 3}
     >>> many = {"bank": {1: 500, 3: 400}, "sea": {1: 2, 3: 8}}
-    >>> pooled_neighbors(many, {"bank": 1000, "sea": 10})
+    >>> pooled_choice(many, {"bank": 1000, "sea": 10})
     {'bank': 1, 'sea': 3}
     """
     total = sum(n_contexts.values())
-    numbers = sorted({k for of_word in hits.values() for k in of_word})
-    share = {k: sum(of_word.get(k, 0.0) for of_word in hits.values()) / total for k in numbers}
+    mean: dict[Candidate, float] = defaultdict(float)
+    for of_word in correct.values():
+        for candidate, n in of_word.items():
+            mean[candidate] += n / total
 
-    def best(of_word: Mapping[int, float]) -> int:
-        return max(sorted(of_word), key=lambda k: of_word[k] + _OTHERS * share[k])
+    def best(of_word: Mapping[Candidate, float]) -> Candidate:
+        return max(of_word, key=lambda candidate: of_word[candidate] + _OTHERS * mean[candidate])
 
-    return {word: best(of_word) for word, of_word in hits.items()}
+    return {word: best(of_word) for word, of_word in correct.items()}
 
 
 SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "random_state")
 
 
-def _build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+def _kernel_pca(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from handful.neighbors.kernel_pca import KernelPCAClassifier
 
     return KernelPCAClassifier(**{name: params[name] for name in SETTINGS if name in params})
 
 
-def _build_composite(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+def _composite(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from handful.neighbors.kernel_pca import CompositeKernelPCA
 
     return CompositeKernelPCA(**{name: params[name] for name in (*SETTINGS, "margin") if name in params})
 
 
-register(
-    MethodSpec(
-        "kernel-pca",
-        "occurrences",
-        paper="su2004",
-        summary="Nearest contexts in the space of kernel PCA.",
-        unit_rows=True,
-        build=_build,
-    )
-)
-register(
-    MethodSpec(
-        "semi-supervised-kernel-pca",
-        "occurrences",
-        uses_unlabeled=True,
-        supervised_control="kernel-pca",
-        paper="su2004",
-        summary="Kernel PCA whose space is learned from unlabeled contexts too.",
-        cost="slow",
-        unit_rows=True,
-        build=_build,
-    )
-)
-register(
-    MethodSpec(
-        "composite-kernel-pca",
-        "occurrences",
-        uses_unlabeled=True,
-        supervised_control="kernel-pca",
-        paper="su2004",
-        summary="Kernel PCA that asks its semi-supervised form where it is in doubt.",
-        cost="slow",
-        unit_rows=True,
-        build=_build_composite,
-    )
-)
-
-
 # Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
-SVM_C = 1.0
+SVM_C, ENTROPY_C, SMOOTHING = 1.0, 50.0, 2.0
 
 
-def _linear_svm_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+def _linear_svm(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(C=params.get("strength") or SVM_C, random_state=0)
 
 
-register(
-    MethodSpec(
-        "linear-svm",
-        "occurrences",
-        summary="A linear support vector machine over the words around (scikit-learn).",
-        cost="instant",
-        baseline=True,
-        build=_linear_svm_build,
-    )
-)
-
-
-# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
-ENTROPY_C = 50.0
-
-
-def _maximum_entropy_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+def _maximum_entropy(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=params.get("strength") or ENTROPY_C, max_iter=1000)
 
 
-register(
-    MethodSpec(
-        "maximum-entropy",
-        "occurrences",
-        summary="Logistic regression over the words around (scikit-learn).",
-        cost="quick",
-        baseline=True,
-        build=_maximum_entropy_build,
-    )
-)
-
-
-def _most_frequent_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
-    return None  # a word model without a classifier answers its most frequent sense
-
-
-register(
-    MethodSpec(
-        "most-frequent",
-        "occurrences",
-        summary="Answer the most frequent sense of each word.",
-        cost="instant",
-        baseline=True,
-        build=_most_frequent_build,
-    )
-)
-
-
-# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
-SMOOTHING = 2.0
-
-
-def _naive_bayes_build(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+def _naive_bayes(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.naive_bayes import MultinomialNB
 
     return MultinomialNB(alpha=params.get("strength") or SMOOTHING)
 
 
-register(
-    MethodSpec(
-        "naive-bayes",
-        "occurrences",
-        summary="Naive Bayes over the words around (scikit-learn).",
-        cost="instant",
-        baseline=True,
-        build=_naive_bayes_build,
-    )
+def _most_frequent(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
+    return None  # a word model without a classifier predicts its most frequent sense
+
+
+def _register(name: str, summary: str, build: Callable[[int, int, Mapping[str, Any]], Any], **fields: Any) -> None:
+    register(MethodSpec(name, "occurrences", summary=summary, build=build, **fields))
+
+
+_PAPER: dict[str, Any] = {"paper": "su2004", "unit_rows": True}
+_UNLABELED: dict[str, Any] = {**_PAPER, "uses_unlabeled": True, "supervised_control": "kernel-pca", "cost": "slow"}
+_register("kernel-pca", "Nearest contexts in the space of kernel PCA.", _kernel_pca, **_PAPER)
+_register(
+    "semi-supervised-kernel-pca",
+    "Kernel PCA whose space is learned from unlabeled contexts too.",
+    _kernel_pca,
+    **_UNLABELED,
 )
+_register(
+    "composite-kernel-pca",
+    "Kernel PCA that uses its semi-supervised form where it is uncertain.",
+    _composite,
+    **_UNLABELED,
+)
+_register("linear-svm", "Linear SVM on the words around (scikit-learn).", _linear_svm, cost="instant", baseline=True)
+_register(
+    "maximum-entropy",
+    "Logistic regression on the words around (scikit-learn).",
+    _maximum_entropy,
+    cost="quick",
+    baseline=True,
+)
+_register("most-frequent", "The most frequent sense of each word.", _most_frequent, cost="instant", baseline=True)
+_register("naive-bayes", "Naive Bayes on the words around (scikit-learn).", _naive_bayes, cost="instant", baseline=True)
 
 
 def learn_names(labeled: Sequence[Mapping[str, float]], unlabeled: Sequence[Mapping[str, float]] = ()) -> list[str]:
@@ -327,22 +270,6 @@ class WordModel:
         if self.classifier_ is None:
             return np.full(len(features), self.most_frequent_)
         return np.asarray(self.classifier_.predict(self.rows(features)))
-
-    def predict_source(self, features: Sequence[Mapping[str, float]]) -> np.ndarray:
-        """Tell which branch answers each context; always ``"supervised"`` unless the method is the composite."""
-        if not isinstance(self.classifier_, CompositeKernelPCA):
-            return np.full(len(features), "supervised")
-        return self.classifier_.predict_source(self.rows(features))
-
-    def branch_answers(self, rows: Any) -> dict[str, np.ndarray]:
-        """Return what each branch of the composite would answer, by the name of the method that the branch is."""
-        composite = self.classifier_
-        if not isinstance(composite, CompositeKernelPCA):
-            raise DataError(f"WordModel: only the composite has branches, got {self.method!r}.")
-        return {
-            "kernel-pca": composite.classes_[composite.supervised_.predict(rows)],
-            "semi-supervised-kernel-pca": composite.classes_[composite.semi_supervised_.predict(rows)],
-        }
 
     @property
     def _spec(self) -> MethodSpec:
