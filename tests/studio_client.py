@@ -27,12 +27,15 @@ def make_session(tmp_path):
 
     desks = []
 
-    def make(cells: pl.DataFrame | None = None, given: list[str | None] | None = None, name: str = "small.csv"):
+    def make(
+        cells: pl.DataFrame | None = None, given: list[str | None] | None = None, name: str = "small.csv", setup=None
+    ):
         cells = small_table() if cells is None else cells
         log = AnnotationLog(tmp_path / f"{name}.studio", "key")
         kinds = {column: "numeric" if dtype.is_numeric() else "skip" for column, dtype in cells.schema.items()}
-        kinds.pop("label", None)
-        desks.append(TableSession(name, as_table(cells, given, columns=kinds), "label", log, tmp_path))
+        for column in ("label", setup and setup.review, setup and setup.confidence):
+            kinds.pop(column, None)
+        desks.append(TableSession(name, as_table(cells, given, columns=kinds), "label", log, tmp_path, setup))
         return desks[-1]
 
     yield make

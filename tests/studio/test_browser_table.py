@@ -203,7 +203,7 @@ def test_hostile_cells_names_and_labels_do_nothing(tmp_path, serve, visit):
     page.locator("#list button").first.click()
     page.locator("#label:not([hidden])").wait_for()
     assert page.title() == f"{path.name} · handful studio"
-    assert page.locator("main img, main script, main textarea").count() == 0
+    assert page.locator("main img, main script, #label textarea, #rows textarea, #side textarea").count() == 0
     assert page.evaluate("() => document.querySelectorAll('script').length") == 1
 
 

@@ -137,8 +137,9 @@ def test_loopback():
 def test_a_page_that_is_open_to_others_says_so(make_session):
     from starlette.testclient import TestClient
 
-    from handful.studio.server import EventStream, make_app
+    from handful.studio.server import make_app
+    from handful.studio.table_session import TableStudio
 
-    app = make_app(make_session(), TOKEN, reads={}, writes={}, stream=EventStream(), host="0.0.0.0")
+    app = make_app(TableStudio(make_session()), TOKEN, "0.0.0.0")
     page = TestClient(app, headers=OWN).get(f"http://127.0.0.1:8000/{TOKEN}/").text
     assert "Whoever has the" in page

@@ -11,7 +11,8 @@ from studio_client import small_table
 
 from handful.active.query import ActiveLearner
 from handful.errors import DataError
-from handful.studio.session import RESERVED, Worker, keys_of
+from handful.studio.label_book import COMMANDS, keys_of
+from handful.studio.session import Worker
 
 
 def act(client, **body):
@@ -25,11 +26,12 @@ JSON = {"content-type": "application/json"}
 
 def test_every_label_has_a_key_of_its_own():
     names = [f"class {n}" for n in range(60)]
-    keys = keys_of(names)
+    taken = COMMANDS.values()
+    keys = keys_of(names, taken=taken)
     used = [key for key in keys.values() if key]
-    assert len(used) == len(set(used)) > 25
-    assert not set(used) & set(RESERVED)
-    more = keys_of([*names, "one more"])
+    assert len(used) == len(set(used)) > 50
+    assert not set(used) & set(taken)
+    more = keys_of([*names, "one more"], taken=taken)
     assert {name: more[name] for name in names} == keys  # a new label does not move the others
     assert keys_of([str(n) for n in range(10)]) == {str(n): str(n) for n in range(10)}
 
@@ -39,7 +41,7 @@ def test_labeling_moves_on_and_undo_comes_back(client):
     view = act(client, do="label", items=[first["row"]], label="a")
     assert view["n_labeled"] == 1
     assert view["queue"][0]["row"] != first["row"]
-    assert view["labels"] == [{"name": "a", "key": "a", "count": 1}]
+    assert view["labels"] == [{"name": "a", "key": "a", "count": 1, "hue": 0, "color": ""}]
     view = act(client, do="undo")
     assert view["n_labeled"] == 0
     assert view["queue"][0]["row"] == first["row"]

@@ -145,7 +145,7 @@ def test_tags_teach_from_nothing(studio_of):
         act(client, do="span", item=row, start=1, stop=2, label="ANIMAL")
         act(client, do="accept", item=row)
     view = trained(client, text="CRF from 3 tagged", after=6)
-    assert view["labels"] == [{"name": "ANIMAL", "key": "1", "count": 3}]
+    assert view["labels"] == [{"name": "ANIMAL", "key": "1", "count": 3, "hue": 0, "color": ""}]
     suggested = [client.get(f"ask/sentence?row={row}").json()["suggestion"] for row in range(10, 30)]
     assert suggested.count(["O", "B-ANIMAL", "O", "O", "O"]) >= 15  # from three sentences, and only two animals
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from handful.cli.console import echo, notice
-from handful.cli.options import INPUT, Reading, WholeNumber, reading_options, run_option, target_option
+from handful.cli.options import INPUT, Number, Reading, WholeNumber, reading_options, run_option, target_option
 from handful.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from handful.data.tagged import Tagged
+    from handful.studio.label_book import Setup
 
 
 @click.command("studio")
@@ -25,6 +27,14 @@ if TYPE_CHECKING:
 @click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False), help="Folder of exports. Default: beside DATA."
 )
+@click.option("--labels", type=INPUT, help="Label book (TOML): names, keys, colors, descriptions, examples.")
+@click.option("--annotator", help="Name of the person who labels. Default: the name of the account.")
+@click.option(
+    "--second", type=Number(0, 1), default=0.0, help="For a table: share of rows that a second person labels."
+)
+@click.option("--review", metavar="COLUMN", help="For a table: column of suggested labels to review.")
+@click.option("--confidence", metavar="COLUMN", help="With --review: column of confidences, from 0 to 1.")
+@click.option("--css", type=INPUT, help="Style sheet that is added to that of the page.")
 @reading_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=WholeNumber(0, 65_535), default=0, help="Port. Default: a free one.")
@@ -72,8 +82,23 @@ def _studio(data: Path, given: dict[str, Any]) -> Any:
         for name in ("prototypes", "tagged"):
             if given[name] is not None:
                 raise ParameterError(f"--{name}: only for raw text. Leave it or --target out.")
+        if given["confidence"] is not None and given["review"] is None:
+            raise ParameterError("--confidence: only with --review.")
         return _table(data, folder, given)
+    for name in ("review", "confidence", "second"):
+        if given[name]:
+            raise ParameterError(f"--{name}: only for a table. Add --target, or leave it out.")
     return _text(data, folder, given)
+
+
+def _setup(given: dict[str, Any]) -> Setup:
+    import getpass
+
+    from handful.studio.label_book import LabelBook, Setup, checked_label, read_label_book
+
+    book = LabelBook() if given["labels"] is None else read_label_book(given["labels"])
+    annotator = checked_label(given["annotator"] or getpass.getuser())
+    return Setup(annotator, book, given["second"], given["review"], given["confidence"], given["seed"])
 
 
 def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
@@ -81,15 +106,17 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     from handful.studio.annotations import AnnotationLog
     from handful.studio.table_session import TableSession, TableStudio
 
-    table = read_whole_table(data, given["target"], given["reading"], add_target=True)
+    reading, own = given["reading"], [given[name] for name in ("review", "confidence") if given[name] is not None]
+    reading = replace(reading, columns={**(reading.columns or {}), **dict.fromkeys(own, "skip")})
+    table = read_whole_table(data, given["target"], reading, add_target=True)
     features = table.cells.drop(given["target"])
 
     def key(n_rows: int) -> str:
         return f"{given['target']} {digest_of(features.head(n_rows).write_csv())}"
 
     log = AnnotationLog(log_path(data), key(len(table)), len(table), key, f"{given['target']} {digest(data)}")
-    session = TableSession(data.name, table, given["target"], log, folder, given["seed"])
-    return TableStudio(session, given["jobs"])
+    session = TableSession(data.name, table, given["target"], log, folder, _setup(given))
+    return TableStudio(session, given["jobs"], given["css"])
 
 
 def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
@@ -123,7 +150,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     earlier = f"{'spans' if spans else 'tokens'} {digest(data)}"
     log = AnnotationLog(log_path(data), key(len(sentences)), len(sentences), key, earlier)
     task = TaggingTask(lists, tagged, spans, given["fields"])
-    return TextStudio(TextSession(data.name, sentences, log, folder, task, given["seed"]))
+    return TextStudio(TextSession(data.name, sentences, log, folder, task, _setup(given)), given["css"])
 
 
 def _refuse_reading(reading: Reading) -> None:

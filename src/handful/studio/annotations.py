@@ -12,9 +12,16 @@ from typing import Any
 from handful.data.files import lock
 from handful.errors import DataError, FileError, FormatError
 
-# labels: row to label. marks: row or sentence to "skipped" or "unsure". audits: row chosen at random, to what the models
-# said before. tags: sentence to its tags. names: label made on the page, to True. lists: label to its prototypes.
-MAPS = ("labels", "marks", "audits", "tags", "names", "lists")
+# labels: row to label, empty if a label of the file was deleted. marks: row or sentence to "skipped" or "unsure".
+# audits: row chosen at random, to what the models said before. tags: sentence to its tags.
+# names: label made on the page to True, renamed one to its new name, deleted one to False.
+# lists: label to its prototypes. merged: label to the one that took its items.
+# book: label to key, color, description, examples. texts: "guidelines". notes: row to note. keys: command to key.
+# people: row to annotator. second: row to its second label. reviewed: row to "accepted" or "rejected".
+MAPS = (
+    *("labels", "marks", "audits", "tags", "names", "lists"),
+    *("merged", "book", "texts", "notes", "keys", "people", "second", "reviewed"),
+)
 UNDO: Mapping[str, Any] = {"do": "undo"}
 
 
@@ -42,7 +49,7 @@ class State:
     def __init__(self) -> None:
         self.maps: dict[str, dict[str, Any]] = {name: {} for name in MAPS}
         self.n_actions = 0
-        self._before: list[dict[str, dict[str, Any]]] = []
+        self._before: list[tuple[dict[str, dict[str, Any]], Any]] = []  # with who acted
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         return self.maps[name]
@@ -58,11 +65,15 @@ class State:
         Parameters
         ----------
         action : mapping
-            ``{"do": "undo"}``, or ``{"do": name, "set": {map: {key: value}}}``, in which None takes a value away.
+            ``{"do": "undo"}``, or ``{"do": name, "set": {map: {key: value}}}``, in which None takes a value away; ``by`` and
+            ``at`` say who acted and when.
         """
         if action.get("do") == "undo":
             if not self._before:
                 raise DataError("studio: there is nothing to undo.")
+            person = self._before[-1][1]
+            if action.get("by", person) != person:
+                raise DataError(f"studio: the last action is by {person}, who alone can undo it.")
             return
         changes = action.get("set")
         if not isinstance(action.get("do"), str) or not isinstance(changes, Mapping) or not changes:
@@ -87,10 +98,10 @@ class State:
         self.check(action)
         self.n_actions += 1
         if action["do"] == "undo":
-            changes = self._before.pop()
+            changes, _ = self._before.pop()
             self._set(changes)
             return changes
-        self._before.append(self._set(action["set"]))
+        self._before.append((self._set(action["set"]), action.get("by")))
         return action["set"]  # type: ignore[no-any-return]
 
     def _set(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

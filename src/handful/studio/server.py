@@ -18,7 +18,7 @@ from handful.errors import DataError, FileError, HandfulError, require
 from handful.version import __version__
 
 if TYPE_CHECKING:
-    from handful.studio.session import LabelingSession, Studio
+    from handful.studio.session import Studio
 
 MOST_BYTES = 1 << 20
 POLICY = (
@@ -252,44 +252,27 @@ def serve(
 _HERE = Path(__file__).parent
 
 
-def make_app(
-    session: LabelingSession,
-    token: str,
-    *,
-    reads: Mapping[str, Callable[[Mapping[str, str]], Any]],
-    writes: Mapping[str, Callable[[Mapping[str, Any]], Any]],
-    stream: EventStream,
-    host: str = "127.0.0.1",
-) -> Guard:
-    """Make the application of a studio.
+def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
+    """Make the application of a studio, for uvicorn.
 
     Parameters
     ----------
-    session : LabelingSession
-        What is being labeled.
+    studio : Studio
+        What can be read (GET, from query parameters) and changed (POST, by a JSON body), and the stream of events.
     token : str
         Secret of the link; every path begins with it.
-    reads, writes : mapping of str to callable
-        What can be read (GET, from query parameters) and changed (POST, by a JSON body), by name.
-    stream : EventStream
-        Sends changes to open pages.
     host : str
         Where the server listens.
-
-    Returns
-    -------
-    ASGI application
-        For uvicorn.
     """
     require("starlette", extra="studio", why="handful studio")
     from starlette.applications import Starlette
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+    from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    page = _page(session, host)
+    page, reads, writes = _page(studio, host), studio.reads(), studio.writes()
 
     async def show(request: Request) -> Response:
         return Response(page, media_type="text/html")
@@ -320,11 +303,15 @@ def make_app(
             return JSONResponse({"error": f"Internal error: {type(error).__name__}. Nothing was changed."}, 500)
 
     async def events(request: Request) -> Response:
-        return StreamingResponse(stream.listen(), media_type="text/event-stream")
+        return StreamingResponse(studio.stream.listen(), media_type="text/event-stream")
+
+    async def css(request: Request) -> Response:
+        return FileResponse(studio.css, media_type="text/css") if studio.css else PlainTextResponse("", 404)
 
     routes = [
         Route("/", show),
         Route("/events", events),
+        Route("/own.css", css),
         Route("/ask/{what}", ask),
         Route("/do/{what}", do, methods=["POST"]),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
@@ -332,7 +319,7 @@ def make_app(
     return Guard(Starlette(routes=routes), token, host)
 
 
-def _page(session: LabelingSession, host: str) -> str:
+def _page(studio: Studio, host: str) -> str:
     require("jinja2", extra="studio", why="handful studio")
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -343,10 +330,12 @@ def _page(session: LabelingSession, host: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    session = studio.session
     facts = {
         "name": session.name,
         "kind": session.kind,
         "board": session.has_board,
+        "css": studio.css is not None,
         "open_to": None if is_loopback(host) else host,
     }
     return environment.get_template(f"{session.kind}.html").render(version=__version__, **facts)

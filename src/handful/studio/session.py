@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,46 +15,21 @@ import numpy as np
 from handful.active.query import RANDOM
 from handful.errors import DataError
 from handful.studio.annotations import UNDO, AnnotationLog, State
+from handful.studio.label_book import (
+    COMMANDS,
+    Setup,
+    checked_entry,
+    checked_key,
+    checked_label,
+    checked_text,
+    keys_of,
+    label_book_toml,
+)
 from handful.studio.server import EventStream, Guard, make_app
 
 QUEUE = 10  # items that a page has in advance
-RESERVED = "zsunlp"  # undo, skip, unsure, new label, all like this, play
-LONGEST_LABEL = 100
-_KEYS = [key for key in "1234567890qwertyuiopasdfghjklzxcvbnm" if key not in RESERVED]
 _MOST_LABELS = 500
 _MARKS = {"skip": "skipped", "unsure": "unsure"}
-
-
-def keys_of(labels: Iterable[str]) -> dict[str, str]:
-    """Return a key for every label: its name if that is a free key, else the next free one, else none.
-
-    Keys are assigned in the order of the labels, so one more label does not move the others.
-
-    Examples
-    --------
-    >>> keys_of(["cat", "dog", "7", "1"])
-    {'cat': '1', 'dog': '2', '7': '7', '1': '3'}
-    """
-    free = list(_KEYS)
-    keys: dict[str, str] = {}
-    for name in labels:
-        keys[name] = name if name in free else free[0] if free else ""
-        if keys[name]:
-            free.remove(keys[name])
-    return keys
-
-
-def checked_label(value: Any) -> str:
-    """Return a label that a person typed, stripped, or refuse it."""
-    if not isinstance(value, str) or not value.strip():
-        raise DataError("studio: a label must be a text, got nothing.")
-    if len(value) > LONGEST_LABEL or any(ord(letter) < 32 for letter in value):
-        raise DataError(f"studio: a label must be one line of at most {LONGEST_LABEL} letters.")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise DataError("studio: a label must be text that can be stored as UTF-8.") from None
-    return value.strip()
 
 
 def checked_number(value: Any, below: int) -> int:
@@ -76,8 +52,8 @@ class LabelingSession:
         Where actions go.
     folder : Path
         Where exports go.
-    seed : int, default=0
-        Seed of all random choices.
+    setup : Setup, optional
+        Who labels, and by which rules.
 
     Attributes
     ----------
@@ -92,23 +68,31 @@ class LabelingSession:
     kind = "session"
     has_board = False
 
-    def __init__(self, name: str, n_items: int, log: AnnotationLog, folder: Path, seed: int = 0) -> None:
+    def __init__(self, name: str, n_items: int, log: AnnotationLog, folder: Path, setup: Setup | None = None) -> None:
         self.name = name
         self.n_items = n_items
         self.folder = folder
-        self.seed = seed
+        self.setup = setup or Setup()
+        self.seed = seed = self.setup.seed
         self.lock = threading.RLock()
         self.tell: Callable[[str, Any], None] = lambda event, facts: None
         self.order: list[int] = np.random.default_rng(seed).permutation(n_items).tolist()
         self._log = log
         self._queue: list[tuple[int, str]] = []
         self._wanted: int | None = None  # shown first, after an undo
-        self._random_shown: set[int] = set()
+        self.audited: dict[str, Any] = {}  # of which group random items are labeled at present; see `Review`
+        self._random_shown: dict[int, dict[str, Any]] = {}
         self._actions: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
             "undo": lambda body: UNDO,
             "name": self._name,
             "skip": self._mark,
             "unsure": self._mark,
+            "entry": self._entry,
+            "rename": self._rename,
+            "delete": self._rename,
+            "guidelines": self._guidelines,
+            "note": self._note,
+            "key": self._key,
         }
 
     @property
@@ -132,7 +116,8 @@ class LabelingSession:
             make = self._actions.get(str(body.get("do")))
             if make is None:
                 raise DataError(f"studio: there is no action {body.get('do')!r}.")
-            action = make(body)
+            by = self.annotator(body)
+            action = {**make(body), "by": by, "at": datetime.now(UTC).isoformat(timespec="seconds")}
             changes = self._log.add(action)
             self._changed(changes)
             touched = {int(item) for name in ("labels", "tags", "marks") for item in changes.get(name, {})}
@@ -141,6 +126,10 @@ class LabelingSession:
             elif self._wanted in touched and self.is_seen(self._wanted):
                 self._wanted = None
         self.tell("changed", {"version": self.state.n_actions})
+
+    def annotator(self, body: Mapping[str, Any]) -> str:
+        """Return the name of the person who acts or looks."""
+        return checked_label(body["by"]) if body.get("by") else self.setup.annotator
 
     def _name(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         name = checked_label(body.get("name"))
@@ -152,9 +141,79 @@ class LabelingSession:
 
     def _mark(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         item = checked_number(body.get("item"), self.n_items)
-        if str(item) in self.state["labels"]:
+        if self.is_labeled(item):
             raise DataError(f"studio: {item + 1} has a label already. Undo it first.")
         return {"do": body["do"], "set": {"marks": {str(item): _MARKS[body["do"]]}}}
+
+    def _known(self, body: Mapping[str, Any]) -> str:
+        label = checked_label(body.get("label"))
+        if label not in self.label_names():
+            raise DataError(f"studio: there is no label {label!r}.")
+        return label
+
+    def entry(self, label: str) -> Mapping[str, Any]:
+        """Return what the label book holds of a label."""
+        return self.state["book"].get(label) or self.setup.book.entries.get(label) or checked_entry({})
+
+    def _entry(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Set key, color, description and examples of a label."""
+        label, entry = self._known(body), checked_entry(body)
+        other = next(
+            (one for one in self.label_names() if entry["key"] and self.entry(one)["key"] == entry["key"]), label
+        )
+        if other != label:
+            raise DataError(f"studio: {entry['key']!r} is the key of {other!r}.")
+        return {"do": "entry", "set": {"book": {label: entry}}}
+
+    def _rename(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Rename a label, merge it into another one if there is one of that name, or delete it."""
+        old = self._known(body)
+        new = checked_label(body.get("to")) if body["do"] == "rename" else None
+        if new == old:
+            raise DataError(f"studio: {old!r} is the name already.")
+        changes = {**self._relabeled(old, new), "names": {old: False}}
+        if new in self.label_names():
+            changes["merged"] = {old: new}
+        elif new is not None:
+            changes |= {"names": {old: new, new: True}, "book": {new: self.entry(old)}}
+        return {"do": body["do"], "set": changes}
+
+    def _relabeled(self, old: str, new: str | None) -> dict[str, dict[str, Any]]:
+        """Return the changes that give all items of a label another one, or none."""
+        raise NotImplementedError
+
+    def _guidelines(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"do": "guidelines", "set": {"texts": {"guidelines": checked_text(body.get("text"), "guidelines")}}}
+
+    def _note(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        item = checked_number(body.get("item"), self.n_items)
+        return {"do": "note", "set": {"notes": {str(item): checked_text(body.get("text"), "a note").strip() or None}}}
+
+    def _key(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Give a command another key, or none."""
+        command, key = body.get("command"), checked_key(body.get("key"))
+        if command not in COMMANDS:
+            raise DataError(f"studio: commands are {', '.join(COMMANDS)}, got {command!r}.")
+        other = next(
+            (name for name, held in self.command_keys().items() if key and held == key and name != command), None
+        )
+        if other is not None:
+            raise DataError(f"studio: {key!r} is the key of {other!r}.")
+        return {"do": "key", "set": {"keys": {command: key}}}
+
+    def command_keys(self) -> dict[str, str]:
+        """Return the key of each command; the wanted key of a label is none."""
+        of_labels = {self.entry(label)["key"] for label in self.label_names()}
+        keys = {**COMMANDS, **self.state["keys"]}
+        return {command: "" if key in of_labels else key for command, key in keys.items()}
+
+    def label_book(self) -> dict[str, Any]:
+        """Return the guidelines and what the label book holds of each label."""
+        texts = self.state["texts"]
+        return {
+            "guidelines": texts.get("guidelines", self.setup.book.guidelines),
+            "entries": {label: self.entry(label) for label in self.label_names()},
+        }
 
     def is_audit(self, item: int, body: Mapping[str, Any]) -> bool:
         """Tell whether an item was shown as chosen at random, without a suggestion, so that it measures the model."""
@@ -164,7 +223,33 @@ class LabelingSession:
         """Bring what depends on the state up to date."""
 
     def label_names(self) -> list[str]:
-        """Return all labels: those of the data, then those made on the page."""
+        """Return all labels that were not deleted."""
+        return [label for label in self._all_names() if self.state["names"].get(label) is not False]
+
+    def _all_names(self) -> list[str]:
+        """Return all labels, deleted ones too: of the book, of the data, then of the page. A new name takes the old place."""
+        every = [*self.setup.book.entries, *self._names_of_data(), *self.state["names"], *self._used_names()]
+        return [label for label in dict.fromkeys(map(self._renamed, every)) if label]
+
+    def current_name(self, label: str | None) -> str | None:
+        """Return what a label of the data is called by now; None if it was deleted."""
+        names, merged = self.state["names"], self.state["merged"]
+        while label is not None and names.get(label, True) is not True:
+            label = names[label] or merged.get(label)
+        return label
+
+    def _renamed(self, label: str) -> str:
+        names = self.state["names"]
+        while isinstance(names.get(label), str):
+            label = names[label]
+        return label
+
+    def _names_of_data(self) -> list[str]:
+        """Return the labels of the data."""
+        raise NotImplementedError
+
+    def _used_names(self) -> list[str]:
+        """Return the labels that were used on the page, in the order they came."""
         raise NotImplementedError
 
     def is_labeled(self, item: int) -> bool:
@@ -179,8 +264,8 @@ class LabelingSession:
         """Tell whether an item is labeled, skipped or unsure."""
         return self.is_labeled(item) or str(item) in self.state["marks"]
 
-    def queue(self) -> list[dict[str, Any]]:
-        """Return the next items to label; a random one comes without what the model predicts."""
+    def queue(self, by: str = "") -> list[dict[str, Any]]:
+        """Return the next items for a person to label; a random one comes without what the model predicts."""
         queued = {item for item, _ in self._queue}
         ready = [(item, reason) for item, reason in self._queue if not self.is_seen(item)]
         spare = ((item, RANDOM) for item in self.order if item not in queued and not self.is_seen(item))
@@ -190,7 +275,7 @@ class LabelingSession:
             items = [(item, "skipped before") for item in islice(skipped, QUEUE)]
         if self._wanted is not None:
             items = [(self._wanted, "undone"), *(one for one in items if one[0] != self._wanted)]
-        self._random_shown.update(item for item, reason in items if reason == RANDOM)
+        self._random_shown.update({item: self.audited for item, reason in items if reason == RANDOM})
         hidden = {"suggestion": None, "confidence": None}
         return [
             {
@@ -202,14 +287,16 @@ class LabelingSession:
             for item, reason in items
         ]
 
-    def view(self) -> dict[str, Any]:
-        """Return what the page shows, the next items among it."""
+    def view(self, by: str = "") -> dict[str, Any]:
+        """Return what the page shows a person, the next items among it."""
         return {
             "version": self.state.n_actions,
+            "annotator": by,
+            "keys": self.command_keys(),
             "can_undo": self.state.can_undo,
             "n_items": self.n_items,
             "n_marked": {mark: list(self.state["marks"].values()).count(mark) for mark in self.state["marks"].values()},
-            "queue": self.queue(),
+            "queue": self.queue(by),
             "done": self._last_done(),
         }
 
@@ -218,9 +305,20 @@ class LabelingSession:
         return [item for item in last if self.is_seen(item)]
 
     def _labels(self, counts: Mapping[str, int]) -> list[dict[str, Any]]:
-        names = self.label_names()
-        keys = keys_of(names)
-        return [{"name": name, "key": keys[name], "count": counts.get(name, 0)} for name in names]
+        every, names = self._all_names(), self.label_names()
+        entries = {name: self.entry(name) for name in names}
+        taken = {**COMMANDS, **self.state["keys"]}.values()
+        keys = keys_of(every, {name: entry["key"] for name, entry in entries.items()}, taken)  # of deleted ones, too
+        return [
+            {
+                "name": name,
+                "key": keys[name],
+                "count": counts.get(name, 0),
+                "hue": every.index(name),
+                "color": entry["color"],
+            }
+            for name, entry in entries.items()
+        ]
 
     def export_path(self, ending: str) -> Path:
         """Return where an export goes: next to the data, under its name with another ending, and never onto it."""
@@ -294,17 +392,26 @@ class Studio:
     ----------
     session : LabelingSession
         The table or text.
+    css : Path, optional
+        Style sheet that is added to that of the page.
     """
 
-    def __init__(self, session: LabelingSession) -> None:
+    ENDINGS: Mapping[str, str] = {}  # of exports
+
+    def __init__(self, session: LabelingSession, css: Path | None = None) -> None:
         self.session = session
+        self.css = css
         self.stream = EventStream()
         self.threads: list[Worker] = []
         session.tell = self._tell
 
     def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
         """Return what a page can read, by name: functions of query parameters."""
-        return {"view": lambda query: self._locked(self.view)}
+        session = self.session
+        return {
+            "view": lambda query: self._locked(lambda: self.view(session.annotator(query))),
+            "book": lambda query: self._locked(session.label_book),
+        }
 
     def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """Return what a page can change, by name: functions of a JSON body."""
@@ -312,11 +419,18 @@ class Studio:
 
     def export(self, what: str) -> Path:
         """Write a file next to the data; the data itself stays as it is."""
-        raise NotImplementedError
+        from handful.data.files import write_text_file
 
-    def view(self) -> dict[str, Any]:
-        """Return all that the page shows."""
-        return self.session.view()
+        if what != "book":
+            raise DataError(f"studio: {', '.join(self.ENDINGS)} or book can be exported, got {what!r}.")
+        target, book = self.session.export_path("labels.toml"), self.session.label_book()
+        with write_text_file(target) as file:
+            file.write(label_book_toml(book["entries"], book["guidelines"]))
+        return target
+
+    def view(self, by: str = "") -> dict[str, Any]:
+        """Return all that the page shows a person."""
+        return self.session.view(by)
 
     def app(self, token: str, host: str = "127.0.0.1") -> Guard:
         """Return the application, and start the threads.
@@ -331,7 +445,7 @@ class Studio:
         for thread in self.threads:
             thread.start()
             thread.wake()
-        return make_app(self.session, token, reads=self.reads(), writes=self.writes(), stream=self.stream, host=host)
+        return make_app(self, token, host)
 
     def close(self) -> None:
         """End all work and close the log."""
@@ -353,4 +467,4 @@ class Studio:
     def _act(self, body: Mapping[str, Any]) -> Any:
         with self.session.lock:
             self.session.act(body)
-            return self.view()
+            return self.view(self.session.annotator(body))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,15 @@ from handful.active.curve import learning_curve
 from handful.active.estimates import MIN_RANDOM, estimate_accuracy
 from handful.active.label_errors import find_label_errors
 from handful.active.playback import RowMap
-from handful.active.query import ActiveLearner, rows_alike
+from handful.active.query import RANDOM, ActiveLearner, rows_alike
 from handful.data.checks import SELECTION
 from handful.data.table import Table, as_table
 from handful.errors import DataError, HandfulError, counted
 from handful.studio.annotations import AnnotationLog
+from handful.studio.label_book import Setup, checked_label
+from handful.studio.review import Review, agreement, is_conflict
 from handful.studio.server import number
-from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, checked_label, checked_number
+from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, checked_number
 
 if TYPE_CHECKING:
     from handful.active.label_errors import LabelErrors
@@ -44,7 +47,7 @@ class TableSession(LabelingSession):
 
     Parameters
     ----------
-    name, log, folder, seed
+    name, log, folder, setup
         As for `handful.studio.session.LabelingSession`.
     table : Table
         The rows, with the labels of the file.
@@ -65,13 +68,17 @@ class TableSession(LabelingSession):
 
     kind = "table"
 
-    def __init__(self, name: str, table: Table, target: str, log: AnnotationLog, folder: Path, seed: int = 0) -> None:
-        super().__init__(name, len(table), log, folder, seed)
+    def __init__(
+        self, name: str, table: Table, target: str, log: AnnotationLog, folder: Path, setup: Setup | None = None
+    ) -> None:
+        super().__init__(name, len(table), log, folder, setup)
         self.table = table
         self.cells = table.cells
         self.target = target
         self.given = {int(row): str(table.classes[table.codes[row]]) for row in table.labeled}
         self.labels = {**self.given, **{int(row): label for row, label in self.state["labels"].items()}}
+        self.labels = {row: label for row, label in self.labels.items() if label}
+        self.review = Review(self)
         self.selection: list[str | None] = [None] * self.n_items
         if SELECTION in self.cells.columns:
             self.selection = self.cells[SELECTION].to_list()
@@ -81,7 +88,8 @@ class TableSession(LabelingSession):
         self.strategy = "auto"
         self._refreshing, self._making = threading.Lock(), threading.Lock()
         self._refreshed: dict[int, str] = {}
-        self._actions["label"] = self._label
+        self._second = np.random.default_rng([self.seed, 1]).random(self.n_items) < self.setup.second_share
+        self._actions |= {"label": self._label, "accept": self.review.accept, "reject": self.review.reject}
 
     @cached_property
     def _learner(self) -> ActiveLearner:
@@ -113,8 +121,11 @@ class TableSession(LabelingSession):
                 labels, marked = dict(self.labels), {int(row) for row in self.state["marks"]}
             changed = {row: labels.get(row) for row in learner.labels.keys() | labels.keys()}
             learner.update({row: label for row, label in changed.items() if learner.labels.get(row) != label})
-            queue = []
-            if self.n_items > len(labels) + len(marked - labels.keys()):
+            queue: list[tuple[int, str]] = []
+            if self.strategy == "review":
+                with self.lock:
+                    queue = [(row, RANDOM) for row in self.review.sample()]
+            elif self.n_items > len(labels) + len(marked - labels.keys()):
                 queue = [(one.row, one.reason) for one in learner.next(QUEUE, self.strategy, exclude=marked)]
             predictions = learner.predictions() if labels else None
             with self.lock:
@@ -133,13 +144,29 @@ class TableSession(LabelingSession):
         made = self.state["labels"]
         in_file = [row for row, cell in enumerate(self.selection) if cell == "random"]
         before = [row for row in in_file if row in self.labels and str(row) not in made]
-        return [*(int(row) for row in self.state["audits"] if row in made), *before]
+        return [
+            *(int(row) for row, held in self.state["audits"].items() if made.get(row) and "of" not in held),
+            *before,
+        ]
 
-    def label_names(self) -> list[str]:
-        """Return the labels of the file, sorted, then those made on the page in the order they came."""
-        names = sorted(set(self.given.values()))
-        made = [*self.state["names"], *self.state["labels"].values()]
-        return list(dict.fromkeys([*names, *made]))
+    def _names_of_data(self) -> list[str]:
+        return sorted({*self.given.values(), *self.review.labels})
+
+    def _used_names(self) -> list[str]:
+        return list(self.state["labels"].values())
+
+    def _relabeled(self, old: str, new: str | None) -> dict[str, dict[str, Any]]:
+        def moved(label: str) -> str:
+            return (new or "") if label == old else label
+
+        seconds = {
+            row: {name: moved(value) if name != "by" else value for name, value in held.items()}
+            for row, held in self.state["second"].items()
+        }
+        return {
+            "labels": {str(row): new or "" for row, label in self.labels.items() if label == old},
+            "second": {row: held for row, held in seconds.items() if held != self.state["second"][row]},
+        }
 
     def is_labeled(self, item: int) -> bool:
         """Tell whether a row has a label."""
@@ -150,29 +177,58 @@ class TableSession(LabelingSession):
         items = body.get("items")
         if not isinstance(items, list) or not 1 <= len(items) <= _MOST_ALIKE:
             raise DataError(f"studio: rows must be a list of 1 to {_MOST_ALIKE:,}.")
-        rows = [str(checked_number(row, self.n_items)) for row in items]
+        rows, by = [str(checked_number(row, self.n_items)) for row in items], self.annotator(body)
+        seconds = self.state["second"]
+        names = {} if label in self.label_names() else {"names": {label: True}}
+        if body.get("again") is True and len(rows) == 1 and self._is_for_second(int(rows[0]), by):
+            held = {"first": self.labels[int(rows[0])], "label": label, "by": by}
+            return {"do": "second", "set": {"second": {rows[0]: held}, **names}}
         changes: dict[str, dict[str, Any]] = {
             "labels": dict.fromkeys(rows, label),
+            "people": dict.fromkeys(rows, by),
             "marks": {row: None for row in rows if row in self.state["marks"]},
+            "second": {row: {**seconds[row], "settled": label} for row in rows if row in seconds},
+            **names,
         }
         if len(rows) == 1 and self.is_audit(int(rows[0]), body):
-            changes["audits"] = {rows[0]: {"said": self._suggestion(int(rows[0]))["suggestion"]}}
-        if label not in self.label_names():
-            changes["names"] = {label: True}
-        return {"do": "label", "set": changes}
+            said = self._suggestion(int(rows[0]))["suggestion"]
+            changes["audits"] = {rows[0]: {"said": said, **self._random_shown[int(rows[0])]}}
+        return {"do": "label", "set": {name: values for name, values in changes.items() if values}}
+
+    def _is_for_second(self, row: int, by: str) -> bool:
+        """Tell whether a row has the label of another person and waits for a second one."""
+        first, key = self.state["people"].get(str(row)), str(row)
+        return (
+            bool(self._second[row])
+            and row in self.labels
+            and first not in (None, by)
+            and key not in self.state["second"]
+        )
+
+    def queue(self, by: str = "") -> list[dict[str, Any]]:
+        """Return the next rows for a person, those that wait for a second label first; these look like random rows."""
+        waiting = (row for row in np.flatnonzero(self._second).tolist() if self._is_for_second(row, by))
+        blind = {"label": None, "own": False, "mark": None, "rather": None, "suggestion": None, "confidence": None}
+        second = [
+            {**self.row(row), **blind, "reason": RANDOM, "random": True, "again": True}
+            for row in islice(waiting, QUEUE)
+        ]
+        return [*second, *super().queue(by)]
 
     def _changed(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
         for row, label in changes.get("labels", {}).items():
             label = self.given.get(int(row)) if label is None else label
-            if label is None:
-                self.labels.pop(int(row), None)
-            else:
+            if label:
                 self.labels[int(row)] = label
+            else:
+                self.labels.pop(int(row), None)
 
-    def view(self) -> dict[str, Any]:
-        """Return all that the page shows, the next rows among it."""
+    def view(self, by: str = "") -> dict[str, Any]:
+        """Return all that the page shows a person, the next rows among it."""
         return {
-            **super().view(),
+            **super().view(by),
+            "review": self.review.column is not None,
+            "agreement": agreement(self.state["second"]),
             "strategy": self.strategy,
             "n_labeled": len(self.labels),
             "labels": self._labels(Counter(self.labels.values())),
@@ -190,7 +246,8 @@ class TableSession(LabelingSession):
         return {"row": row, "cells": cells, **self._facts(row), **self._suggestion(row)}
 
     def _cells(self, row: int) -> list[tuple[str, Any]]:
-        return [(name, value) for name, value in self.cells.row(row, named=True).items() if name != self.target]
+        hidden = {self.target, self.review.column, self.setup.confidence}
+        return [(name, value) for name, value in self.cells.row(row, named=True).items() if name not in hidden]
 
     def _facts(self, row: int) -> dict[str, Any]:
         key = str(row)
@@ -203,6 +260,8 @@ class TableSession(LabelingSession):
             "label": label,
             "own": key in self.state["labels"],
             "mark": self.state["marks"].get(key),
+            "note": self.state["notes"].get(key, ""),
+            "second": self.state["second"].get(key),
             "rather": None if error is None else error.suggestion,
         }
 
@@ -214,7 +273,7 @@ class TableSession(LabelingSession):
         code = int(predictions.codes[at])
         return {"suggestion": predictions.classes[code], "confidence": float(predictions.proba[at, code])}
 
-    def rows(self, query: str = "", show: str = "all", page: int = 0) -> dict[str, Any]:
+    def rows(self, query: str = "", show: str = "all", page: int = 0, threshold: float = 0.0) -> dict[str, Any]:
         """Return a page of the rows that hold a text and are of a kind.
 
         Parameters
@@ -222,38 +281,53 @@ class TableSession(LabelingSession):
         query : str
             Text that a cell must hold, in any case.
         show : str
-            ``all``, ``unlabeled``, ``labeled``, ``skipped``, ``unsure``, ``errors``, or ``label:NAME``.
+            ``all``, ``unlabeled``, ``labeled``, ``skipped``, ``unsure``, ``notes``, ``conflicts``, ``errors``, ``label:NAME``,
+            or ``review:NAME`` for suggestions of a label to review, of all labels without a name.
         page : int
             Number of the page, from 0.
+        threshold : float
+            Least confidence of suggestions to review.
         """
         holding = set(self._holding(query)) if query else None  # cells never change: no lock is needed
         with self.lock:
-            chosen = self._chosen(show)
+            chosen = self._chosen(show, threshold)
             if holding is not None:
                 chosen = [row for row in chosen if row in holding]
             some = chosen[page * PAGE : (page + 1) * PAGE]
             listed = [
-                {"row": row, "text": self._text(row), **self._facts(row), **self._suggestion(row)} for row in some
+                {
+                    "row": row,
+                    "text": self._text(row),
+                    **self._facts(row),
+                    **self._suggestion(row),
+                    **self.review.of(row),
+                }
+                for row in some
             ]
-        return {"n": len(chosen), "page": page, "pages": -(-len(chosen) // PAGE), "rows": listed}
+            audit = self.review.audit(show.removeprefix("review:"), threshold) if show.startswith("review:") else None
+        return {"n": len(chosen), "page": page, "pages": -(-len(chosen) // PAGE), "rows": listed, "audit": audit}
 
     def _text(self, row: int) -> str:
-        return "  ".join(_clipped(value, 60)[0] for _, value in self._cells(row) if value not in (None, ""))[:_LISTED]
+        cells = [_clipped(value, 60) for _, value in self._cells(row) if value not in (None, "")]
+        return "  ".join(f"{text}…" if more else text for text, more in cells)[:_LISTED]
 
-    def _chosen(self, show: str) -> Any:
-        labels, name = self.labels, show.removeprefix("label:")
+    def _chosen(self, show: str, threshold: float) -> Any:
+        labels, name, state = self.labels, show.partition(":")[2], self.state
         filters: dict[str, Callable[[], Any]] = {
             "unlabeled": lambda: [row for row in range(self.n_items) if row not in labels],
             "labeled": lambda: sorted(labels),
             "errors": lambda: [error.row for error in self.label_errors or () if self._facts(error.row)["rather"]],
             "skipped": lambda: self._marked("skipped"),
             "unsure": lambda: self._marked("unsure"),
+            "notes": lambda: sorted(map(int, state["notes"])),
+            "conflicts": lambda: sorted(int(row) for row, held in state["second"].items() if is_conflict(held)),
+            f"review:{name}": lambda: self.review.group(name, threshold),
             f"label:{name}": lambda: sorted(row for row, label in labels.items() if label == name),
         }
         return filters.get(show, lambda: range(self.n_items))()
 
     def _marked(self, mark: str) -> list[int]:
-        return sorted(int(row) for row, own in self.state["marks"].items() if own == mark)
+        return sorted(int(row) for row, held in self.state["marks"].items() if held == mark)
 
     def _holding(self, query: str) -> list[int]:
         import polars as pl
@@ -465,7 +539,8 @@ def labels_frame(session: TableSession) -> Any:
     import polars as pl
 
     with session.lock:
-        labels, marks = dict(session.labels), dict(session.state["marks"])
+        labels = dict(session.labels)
+        marks, notes, people = (dict(session.state[name]) for name in ("marks", "notes", "people"))
     column = pl.Series(session.target, [labels.get(row) for row in range(session.n_items)], dtype=pl.String)
     at_random, made = set(session.random_rows), session.state["labels"]
     chosen = [
@@ -473,10 +548,16 @@ def labels_frame(session: TableSession) -> Any:
         for row, before in enumerate(session.selection)
     ]
     frame = session.cells.with_columns(column, pl.Series(SELECTION, chosen, dtype=pl.String))
-    if not marks:
-        return frame
-    marked = [marks.get(str(row)) for row in range(session.n_items)]
-    return frame.with_columns(pl.Series("studio mark", marked, dtype=pl.String))
+    more = {
+        "studio mark": marks,
+        "studio note": notes,
+        "studio annotator": people if len(set(people.values())) > 1 else {},
+    }
+    return frame.with_columns(
+        pl.Series(name, [values.get(str(row)) for row in range(session.n_items)], dtype=pl.String)
+        for name, values in more.items()
+        if values
+    )
 
 
 def _predictions(session: TableSession, model: TableModel) -> Any:
@@ -501,12 +582,21 @@ class TableStudio(Studio):
         The table.
     n_jobs : int, default=-1
         Worker processes of a comparison.
+    css : Path, optional
+        Style sheet that is added to that of the page.
     """
 
     session: TableSession
 
-    def __init__(self, session: TableSession, n_jobs: int = -1) -> None:
-        super().__init__(session)
+    ENDINGS: Mapping[str, str] = {
+        "labels": "labels.csv",
+        "predictions": "predictions.csv",
+        "model": "handful",
+        "report": "report.html",
+    }
+
+    def __init__(self, session: TableSession, n_jobs: int = -1, css: Path | None = None) -> None:
+        super().__init__(session, css)
         self.panel = Panel(session)
         self.comparison = ComparisonThread(session, n_jobs)
         self.learning = Worker(session.refresh, failed=self._failed)
@@ -519,7 +609,12 @@ class TableStudio(Studio):
         return {
             **super().reads(),
             "row": lambda query: self._locked(lambda: session.row(number(query, "row"))),
-            "rows": lambda query: session.rows(query.get("query", ""), query.get("show", "all"), number(query, "page")),
+            "rows": lambda query: session.rows(
+                query.get("query", ""),
+                query.get("show", "all"),
+                number(query, "page"),
+                number(query, "threshold") / 100,
+            ),
             "alike": lambda query: session.alike(number(query, "row")),
             "map": lambda query: session.play(query.get("kind", "spread")),
         }
@@ -533,9 +628,9 @@ class TableStudio(Studio):
             "strategy": self._set_strategy,
         }
 
-    def view(self) -> dict[str, Any]:
-        """Return all that the page shows."""
-        return {**super().view(), "comparison": self.comparison.view(), "goal": self.panel.goal}
+    def view(self, by: str = "") -> dict[str, Any]:
+        """Return all that the page shows a person."""
+        return {**super().view(by), "comparison": self.comparison.view(), "goal": self.panel.goal}
 
     def close(self) -> None:
         """End all work and close the log."""
@@ -548,10 +643,9 @@ class TableStudio(Studio):
         from handful.persistence.model_file import save
 
         session, result = self.session, self.comparison.result
-        ending = {"labels": "labels.csv", "predictions": "predictions.csv", "model": "handful", "report": "report.html"}
-        if what not in ending:
-            raise DataError(f"studio: labels, predictions, model or report can be exported, got {what!r}.")
-        target = session.export_path(ending[what])
+        if what not in self.ENDINGS:
+            return super().export(what)
+        target = session.export_path(self.ENDINGS[what])
         if what == "labels":
             write_frames(target, [labels_frame(session)])
         elif what == "predictions":
@@ -589,9 +683,16 @@ class TableStudio(Studio):
         return {"goal": self.panel.goal}
 
     def _set_strategy(self, body: Mapping[str, Any]) -> Any:
-        if body.get("strategy") not in ("auto", "random"):
-            raise DataError("studio: the strategy must be auto or random.")
-        self.session.strategy = body["strategy"]
+        if body.get("strategy") not in ("auto", "random", "review"):
+            raise DataError("studio: the strategy must be auto, random or review.")
+        with self.session.lock:
+            self.session.strategy, self.session.audited = body["strategy"], {}
+            if body["strategy"] == "review":
+                self.session.audited = {
+                    "of": [str(body.get("label", "")), _number(body, "threshold", 1.0, default=1e-9)]
+                }
+            sample = self.session.review.sample() if self.session.audited else []
+            self.session._queue = [(row, RANDOM) for row in sample]
         self.learning.wake()
         return {"strategy": self.session.strategy}
 

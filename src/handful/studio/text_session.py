@@ -18,8 +18,9 @@ from handful.active.sentences import suggest_sentences
 from handful.data.records import Sentence
 from handful.errors import DataError, HandfulError, counted
 from handful.studio.annotations import AnnotationLog
+from handful.studio.label_book import LONGEST_LABEL, Setup, checked_label
 from handful.studio.server import number
-from handful.studio.session import LONGEST_LABEL, QUEUE, LabelingSession, Studio, Worker, checked_label, checked_number
+from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, checked_number
 
 OUTSIDE = "O"
 Tag = TypeVar("Tag", str, "str | None")
@@ -96,6 +97,16 @@ def filled(tags: Sequence[str | None], suggestion: Sequence[str | None] | None, 
     return whole
 
 
+def _spans_of(tags: Sequence[str | None]) -> set[tuple[int, int, str]]:
+    """Return start, stop and label of each span of tags that begin with B."""
+    starts = [at for at, tag in enumerate(tags) if tag is not None and tag.startswith("B-")]
+    spans = set()
+    for start in starts:
+        stop = next((at for at in range(start + 1, len(tags)) if not str(tags[at]).startswith("I-")), len(tags))
+        spans.add((start, stop, label_of(str(tags[start]), True)))
+    return spans
+
+
 _MOST_SHOWN = 400  # tokens of a sentence
 _LONGEST_SHOWN = 200  # letters of a token
 
@@ -155,7 +166,7 @@ class TextSession(LabelingSession):
 
     Parameters
     ----------
-    name, log, folder, seed
+    name, log, folder, setup
         As for `handful.studio.session.LabelingSession`.
     sentences : list of tuples of str
         Its tokens.
@@ -179,9 +190,9 @@ class TextSession(LabelingSession):
         log: AnnotationLog,
         folder: Path,
         task: TaggingTask | None = None,
-        seed: int = 0,
+        setup: Setup | None = None,
     ) -> None:
-        super().__init__(name, len(sentences), log, folder, seed)
+        super().__init__(name, len(sentences), log, folder, setup)
         self.sentences = sentences
         self.task = task or TaggingTask()
         self.spans = self.task.spans
@@ -211,11 +222,26 @@ class TextSession(LabelingSession):
         """Tags of the sentences that a person has accepted."""
         return {int(row): held["tags"] for row, held in self.state["tags"].items() if held["done"]}
 
-    def label_names(self) -> list[str]:
-        """Return the labels of the files, then those made on the page in the order they came."""
+    def _names_of_data(self) -> list[str]:
+        return self._given_labels
+
+    def _used_names(self) -> list[str]:
         used = [label_of(tag, self.spans) for held in self.state["tags"].values() for tag in held["tags"] if tag]
-        made = [*self.state["names"], *self.state["lists"], *used]
-        return [label for label in dict.fromkeys([*self._given_labels, *made]) if label]
+        return [*self.state["lists"], *used]
+
+    def _relabeled(self, old: str, new: str | None) -> dict[str, dict[str, Any]]:
+        if any(label_of(tag, self.spans) == old for _, tags in self.task.tagged for tag in tags):
+            raise DataError(f"studio: {old!r} is a label of the tagged sentences. Rename it in their file.")
+        first, inner = span_tags(new, 2, self.spans)
+        moved = {f"B-{old}": first, f"I-{old}": inner} if self.spans else {old: new}
+        tags = {
+            row: {**held, "tags": mended([moved.get(tag, tag) if tag else tag for tag in held["tags"]], self.spans)}
+            for row, held in self.state["tags"].items()
+            if not moved.keys().isdisjoint(held["tags"])
+        }
+        lists = self.lists
+        words = {} if new is None else {new: list(dict.fromkeys([*lists.get(new, []), *lists[old]]))}
+        return {"tags": tags, "lists": {old: [], **words}}
 
     def is_labeled(self, item: int) -> bool:
         """Tell whether a sentence was accepted."""
@@ -247,12 +273,19 @@ class TextSession(LabelingSession):
         if all(tag is None for tag in tags):
             raise DataError("studio: no token has a tag. Choose some tokens and give them a label first.")
         tags = mended(tags, self.spans)
-        changes: dict[str, Any] = {"tags": {str(row): {"tags": tags, "done": True}}}
+        changes: dict[str, Any] = {
+            "tags": {str(row): {"tags": tags, "done": True}},
+            "people": {str(row): self.annotator(body)},
+        }
         if str(row) in self.state["marks"]:
             changes["marks"] = {str(row): None}
         if predicted and is_random:
             pairs = [(one, other) for one, other in zip(tags, predicted, strict=True) if one is not None]
-            changes["audits"] = {str(row): {"right": sum(one == other for one, other in pairs), "tokens": len(pairs)}}
+            audit = {"right": sum(one == other for one, other in pairs), "tokens": len(pairs)}
+            if self.spans:
+                own, other = _spans_of(tags), _spans_of(predicted)
+                audit |= {"spans": len(own), "predicted": len(other), "both": len(own & other)}
+            changes["audits"] = {str(row): audit}
         return {"do": "accept", "set": changes}
 
     def _word(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -294,19 +327,27 @@ class TextSession(LabelingSession):
             learned.suggested.update(suggestions(learned.tagger, self, [row]))
         return learned.suggested[row]
 
-    def view(self) -> dict[str, Any]:
-        """Return all that the page shows, the next sentences among it."""
+    def view(self, by: str = "") -> dict[str, Any]:
+        """Return all that the page shows a person, the next sentences among it."""
         done = self.done
-        used = Counter(label_of(tag, self.spans) for tags in done.values() for tag in tags if tag is not None)
+        first = [
+            tag
+            for tags in done.values()
+            for tag in tags
+            if tag is not None and not (self.spans and tag.startswith("I-"))
+        ]
+        used = Counter(label_of(tag, self.spans) for tag in first)  # spans, not their tokens
         audits = [held for row, held in self.state["audits"].items() if int(row) in done]
         return {
-            **super().view(),
+            **super().view(by),
             "n_done": len(done),
             "spans": self.spans,
             "labels": self._labels(used),
             "audit": {
-                "right": sum(held["right"] for held in audits),
-                "tokens": sum(held["tokens"] for held in audits),
+                **{
+                    name: sum(held.get(name, 0) for held in audits)
+                    for name in ("right", "tokens", "spans", "predicted", "both")
+                },
                 "sentences": len(audits),
                 "needed": max(MIN_RANDOM - len(audits), 0),
             },
@@ -345,6 +386,7 @@ class TextSession(LabelingSession):
             "more": max(len(self.sentences[row]) - _MOST_SHOWN, 0),
             "tags": self._tags(row)[:_MOST_SHOWN],
             "done": self.is_seen(row),
+            "note": self.state["notes"].get(str(row), ""),
             **{name: values and values[:_MOST_SHOWN] for name, values in predicted.items()},
         }
 
@@ -576,12 +618,21 @@ class TextStudio(Studio):
     ----------
     session : TextSession
         The text.
+    css : Path, optional
+        Style sheet that is added to that of the page.
     """
 
     session: TextSession
 
-    def __init__(self, session: TextSession) -> None:
-        super().__init__(session)
+    ENDINGS: Mapping[str, str] = {
+        "tags": "tags.tsv",
+        "words": "prototypes.tsv",
+        "predictions": "predictions.tsv",
+        "model": "handful",
+    }
+
+    def __init__(self, session: TextSession, css: Path | None = None) -> None:
+        super().__init__(session, css)
         self.threads = [TextTrainer(session).worker]
 
     def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
@@ -606,10 +657,9 @@ class TextStudio(Studio):
         from handful.persistence.model_file import save
 
         session = self.session
-        ending = {"tags": "tags.tsv", "words": "prototypes.tsv", "predictions": "predictions.tsv", "model": "handful"}
-        if what not in ending:
-            raise DataError(f"studio: tags, words, predictions or model can be exported, got {what!r}.")
-        target = session.export_path(ending[what])
+        if what not in self.ENDINGS:
+            return super().export(what)
+        target = session.export_path(self.ENDINGS[what])
         with session.lock:
             lists, done, tagger = session.lists, session.done, session.learned_model.tagger
         if what == "tags":

@@ -2,7 +2,7 @@
 import { $, color, counted, fill, h, many, percent } from "./dom.js";
 
 export const bare = (view, tag) => (view.spans ? tag.replace(/^[BI]-/, "") : tag);
-export const hue = (view, tag) => color(Math.max(0, view.labels.findIndex((label) => label.name === bare(view, tag))));
+export const hue = (view, tag) => color(view.labels.find((label) => label.name === bare(view, tag)));
 // One bracket per span: its first token carries the label, the others join it.
 export function spanPart(view, tags, at) {
   const tag = shown(view, tags[at]);
@@ -44,7 +44,7 @@ function drawBoard(view, act, where) {
   const put = (word, to, from = null) => act({ do: "word", word, to, from }, to ? `${word}: ${to}` : `${word}: taken out`);
   $("board-text").textContent = board.columns.length ? "Name three words or more that are typical of each label. Press or drag a suggestion in; press a word to take it out."
     : "There is no label yet. Press n to name the first one, then give it words that are typical of it.";
-  fill($("board"), board.columns.map(({ label, words, near }, at) => h("section", { tag: color(at), "data-column": label,
+  fill($("board"), board.columns.map(({ label, words, near }) => h("section", { tag: hue(view, label), "data-column": label,
     ondragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
     ondragleave: (event) => event.currentTarget.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); const { word, from } = JSON.parse(event.dataTransfer.getData("text/plain")); if (from !== label) put(word, label, from); } },

@@ -1,8 +1,7 @@
 // Elements by hand. Text goes in as text alone, so nothing that a file holds can become markup.
-export const PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#8c6d31",
-  "#a50026", "#2d6a4f", "#b07aa1", "#6b7785"];
+const N_HUES = 12; // --hue-0 to --hue-11 in studio.css
 export const $ = (id) => document.getElementById(id);
-export const color = (n) => PALETTE[n % PALETTE.length];
+export const color = (label) => label?.color || `var(--hue-${(label?.hue ?? 0) % N_HUES})`;
 export const percent = (share) => `${(100 * share).toFixed(0)}%`;
 export const many = (n) => n.toLocaleString("en");
 export const counted = (n, what) => `${many(n)} ${what}${n === 1 ? "" : "s"}`;

@@ -1,5 +1,6 @@
 // Playback: labels that spread over a map of rows, step by step, with the boundary and the line of any label.
 import { ask } from "./api.js";
+import { command } from "./frame.js";
 import { $, color, fill, h, many, percent, s } from "./dom.js";
 
 const W = 720, H = 480, EDGE = 14, CELL = 8;
@@ -20,7 +21,8 @@ export async function showMap(labels, onOpen) {
   const facts = await ask("map", { kind: kind() });
   if (!facts) return;
   played = facts;
-  hues = facts.classes.map((one) => color(labels.findIndex((label) => label.name === one))); // as everywhere on the page
+  const tokens = getComputedStyle(document.documentElement); // the canvas knows no variables
+  hues = facts.classes.map((one) => color(labels.find((label) => label.name === one)).replace(/var\((.*)\)/, (_, token) => tokens.getPropertyValue(token)));
   when = new Array(facts.rows.length).fill(Infinity);
   facts.steps.forEach((i, at) => { when[i] = at; });
   $("step").max = facts.steps.length;
@@ -99,7 +101,7 @@ function boundary() {
 function stop() {
   clearInterval(timer);
   timer = 0;
-  fill($("play"), "Play ", h("kbd", {}, "p"));
+  fill($("play"), "Play ", command("play"));
 }
 export function togglePlay() {
   if (timer) { stop(); return; }
@@ -107,7 +109,7 @@ export function togglePlay() {
   if (!n) return;
   const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? n : Math.ceil(n / 120);
   if (step() >= n) $("step").value = 0;
-  fill($("play"), "Stop ", h("kbd", {}, "p"));
+  fill($("play"), "Stop ", command("play"));
   timer = setInterval(() => {
     $("step").value = step() + stride;
     paint();

@@ -1,35 +1,102 @@
-// The list of all rows: search, filter, given and suggested labels, likely errors.
-import { ask } from "./api.js";
+// The list of all rows: search, filter, suggested labels, likely errors; rows are selected and labeled, or reviewed in groups.
+import { ask, post } from "./api.js";
 import { $, counted, fill, h, many, percent } from "./dom.js";
 
-const KINDS = { all: "all rows", unlabeled: "without a label", labeled: "with a label", errors: "likely wrong", skipped: "skipped", unsure: "unsure" };
-let page = 0, open = null;
+const KINDS = { all: "all rows", unlabeled: "without a label", labeled: "with a label", errors: "likely wrong", conflicts: "labeled differently twice",
+  skipped: "skipped", unsure: "unsure", notes: "with a note" };
+let page = 0, open = null, act = null, audit = null, last = null, listed = [], view = null;
+const chosen = new Set();
 
-export function startRows(onOpen, current) {
-  open = onOpen;
-  const again = () => { page = 0; refreshRows(current()); };
+export function startRows(onOpen, doAct, onAudit) {
+  [open, act, audit] = [onOpen, doAct, onAudit];
+  const again = () => { page = 0; chosen.clear(); refreshRows(); };
   $("search").addEventListener("submit", (event) => event.preventDefault());
   let wait = 0;
   $("query").addEventListener("input", () => { clearTimeout(wait); wait = setTimeout(again, 200); });
-  $("show").addEventListener("change", again);
-  $("before").addEventListener("click", () => { page -= 1; refreshRows(current()); });
-  $("after").addEventListener("click", () => { page += 1; refreshRows(current()); });
+  for (const id of ["show", "threshold"]) $(id).addEventListener("change", again);
+  $("before").addEventListener("click", () => { page -= 1; refreshRows(); });
+  $("after").addEventListener("click", () => { page += 1; refreshRows(); });
+  $("all").addEventListener("change", (event) => { for (const row of listed) choose(row, event.target.checked); drawChosen(); });
+  $("list").addEventListener("keydown", (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], boxes = [...document.querySelectorAll("#list input")], at = boxes.indexOf(event.target);
+    if (step && at >= 0) { event.preventDefault(); boxes[Math.max(0, Math.min(at + step, boxes.length - 1))].focus(); }
+  });
+  $("accept-all").addEventListener("click", () => act({ do: "accept", ...group() }, "Suggestions accepted").then(refreshRows));
+  $("audit-group").addEventListener("click", () => audit(group()));
 }
 
-export async function refreshRows(view) {
-  const chosen = $("show").value || "all";
-  const kinds = [...Object.entries(KINDS), ...view.labels.map((label) => [`label:${label.name}`, `labeled ${label.name}`])];
-  fill($("show"), kinds.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
-  const facts = await ask("rows", { query: $("query").value, show: chosen, page });
-  if (!facts) return;
-  $("found").textContent = facts.n ? `${counted(facts.n, "row")}, page ${facts.page + 1} of ${facts.pages}`
+const group = () => ({ label: $("show").value.replace("review:", ""), threshold: $("threshold").value / 100 });
+const reviewing = () => $("show").value.startsWith("review:");
+
+export async function refreshRows(facts = view) {
+  view = facts;
+  const show = $("show").value || "all";
+  const kinds = [...Object.entries(KINDS), ...(view.review ? [["review:", "suggestions to review"], ...view.labels.map((label) => [`review:${label.name}`, `suggested ${label.name}`])] : []),
+    ...view.labels.map((label) => [`label:${label.name}`, `labeled ${label.name}`])];
+  if ($("show").children.length !== kinds.length || document.activeElement !== $("show")) fill($("show"), kinds.map(([value, text]) => h("option", { value, selected: value === show }, text)));
+  const reply = await ask("rows", { query: $("query").value, show, page, threshold: $("threshold").value || 0 });
+  if (!reply) return;
+  $("found").textContent = reply.n ? `${counted(reply.n, "row")}, page ${reply.page + 1} of ${reply.pages}`
     : "No row is like that. Search for another text, or show all rows.";
   $("before").disabled = page <= 0;
-  $("after").disabled = page + 1 >= facts.pages;
-  fill($("list"), facts.rows.map((row) => h("tr", {},
+  $("after").disabled = page + 1 >= reply.pages;
+  $("review").hidden = $("threshold-label").hidden = !reviewing();
+  $("list-suggested").textContent = reviewing() ? "suggested" : "model says";
+  if (reply.audit) showAudit(reply);
+  listed = reply.rows.map((row) => row.row);
+  const at = document.activeElement, held = at?.closest?.("#list tr")?.dataset.row, what = at?.tagName;
+  fill($("list"), reply.rows.map(line));
+  drawChosen();
+  if (held !== undefined) (document.querySelector(`#list tr[data-row="${held}"] ${what}`) || document.querySelector("#list input") || $("show")).focus();
+}
+
+function line(row) {
+  return h("tr", { "data-row": row.row },
+    h("td", {}, h("input", { type: "checkbox", "aria-label": `Select row ${row.row + 1}`, onclick: (event) => pick(row.row, event) })),
     h("td", {}, h("button", { type: "button", "aria-label": `Open row ${row.row + 1}`, onclick: () => open(row.row) }, many(row.row + 1))),
     h("td", {}, row.label === null ? row.mark || "" : row.own ? h("strong", {}, row.label) : row.label,
-      row.rather ? h("span", { class: "bad" }, ` likely ${row.rather}`) : null),
-    h("td", {}, row.suggestion === null ? "" : `${row.suggestion} ${percent(row.confidence)}`),
-    h("td", { dir: "auto" }, row.text))));
+      row.rather ? h("span", { class: "bad" }, ` likely ${row.rather}`) : null, row.second ? h("span", { class: "soft" }, ` · ${row.second.by}: ${row.second.label}`) : null),
+    h("td", {}, reviewing() ? `${row.suggested}${row.suggested_confidence === null ? "" : ` ${percent(row.suggested_confidence)}`}` : row.suggestion === null ? "" : `${row.suggestion} ${percent(row.confidence)}`),
+    h("td", { dir: "auto" }, row.text, row.note ? h("div", { class: "soft" }, `Note: ${row.note}`) : null));
 }
+
+function showAudit({ n, audit: { n: checked, wrong, low, high } }) {
+  $("review-text").textContent = checked ? `Of ${counted(checked, "random row")} of these, labeled without the suggestion, ${many(wrong)} ${wrong === 1 ? "is" : "are"} wrong: ${percent(wrong / checked)}, 90% interval ${percent(low)} to ${percent(high)}.`
+    : "Nothing is known of these suggestions: label some random rows of these, without seeing the suggestion.";
+  $("accept-all").textContent = `Accept all ${many(n)}`;
+  $("accept-all").disabled = $("audit-group").disabled = !n;
+}
+
+const choose = (row, on) => (on ? chosen.add(row) : chosen.delete(row));
+function pick(row, event) {
+  const from = listed.indexOf(last), to = listed.indexOf(row), on = event.target.checked;
+  if (event.shiftKey && from >= 0) for (const other of listed.slice(Math.min(from, to), Math.max(from, to) + 1)) choose(other, on);
+  choose(row, on);
+  last = row;
+  drawChosen();
+}
+function drawChosen() {
+  for (const box of document.querySelectorAll("#list input")) box.checked = chosen.has(Number(box.closest("tr").dataset.row));
+  $("all").checked = listed.length > 0 && listed.every((row) => chosen.has(row));
+  const into = h("select", { id: "chosen-label", "aria-label": "Label" }, view.labels.map((label) => h("option", { value: label.name }, label.name)));
+  fill($("chosen"), chosen.size ? [h("span", {}, `${counted(chosen.size, "row")} selected`), into,
+    h("button", { type: "button", id: "chosen-ok", disabled: !view.labels.length, onclick: () => labelChosen(into.value) }, "Label them"),
+    ...(reviewing() ? [h("button", { type: "button", onclick: () => onChosen("accept") }, "Accept"), h("button", { type: "button", onclick: () => onChosen("reject") }, "Reject")] : [])]
+    : h("span", { class: "soft" }, "Select rows to label them together."));
+}
+
+// Keys act on the selected rows, or on the one that has the focus.
+function targets() {
+  const row = document.activeElement?.closest?.("#list tr")?.dataset.row;
+  return chosen.size ? [...chosen] : row === undefined ? [] : [Number(row)];
+}
+async function acted(body, text) {
+  const items = targets();
+  if (!items.length) return;
+  chosen.clear();
+  await act({ ...body, items }, `${counted(items.length, "row")}: ${text}`, items);
+  refreshRows();
+}
+export const labelChosen = (label) => acted({ do: "label", label }, label);
+export const onChosen = (what) => acted({ do: what, ...(what === "accept" ? group() : {}) }, `${what}ed`);
+export const isReviewing = () => !$("rows").hidden && reviewing();

@@ -5,20 +5,29 @@ export function showSide(view, actions) {
   showAudit(view, actions);
   showCurve(view.panel, view.goal);
   showClasses(view.labels);
+  showAgreement(view.agreement, actions);
   const n = view.panel.n_errors;
   fill($("errors"), n === undefined ? h("p", { class: "soft" }, "Shown after a few labels of two classes.")
     : n === 0 ? h("p", {}, "None.")
-      : h("button", { type: "button", onclick: actions.errors }, `${counted(n, "label")} to look at`));
+      : h("button", { type: "button", onclick: () => actions.list("errors") }, `${counted(n, "label")} to look at`));
   showContest(view.comparison, view.panel.leader, actions);
 }
 
 export function showClasses(labels) {
   const most = Math.max(1, ...labels.map((label) => label.count));
-  fill($("classes"), labels.length ? labels.map((label, n) => h("div", { class: "bar" },
+  fill($("classes"), labels.length ? labels.map((label) => h("div", { class: "bar", tag: color(label) },
     h("span", {}, label.name),
     s("svg", { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true", height: 10 },
-      s("rect", { width: (100 * label.count) / most, height: 10, fill: color(n), rx: 2 })),
+      s("rect", { width: (100 * label.count) / most, height: 10, rx: 2 })),
     h("span", {}, many(label.count)))) : h("p", { class: "soft" }, "None yet."));
+}
+
+function showAgreement(facts, actions) {
+  $("agreement-section").hidden = !facts;
+  if (!facts) return;
+  fill($("agreement"), h("div", { class: "big" }, facts.kappa === null ? "–" : facts.kappa.toFixed(2)),
+    h("p", { class: "soft" }, `Cohen's kappa${facts.kappa === null ? " is undefined with one label" : ""}. ${percent(facts.same / facts.n)} of ${counted(facts.n, "row")} got the same label twice, 90% interval ${percent(facts.low)} to ${percent(facts.high)}.`),
+    facts.n_conflicts ? h("button", { type: "button", id: "conflicts", onclick: () => actions.list("conflicts") }, `${counted(facts.n_conflicts, "conflict")} to settle`) : null);
 }
 
 function showAudit(view, actions) {
@@ -37,12 +46,13 @@ function showAudit(view, actions) {
     s("svg", { viewBox: "0 0 200 14", role: "img", "aria-label": `between ${percent(audit.low)} and ${percent(audit.high)}` },
       s("line", { x1: 4, x2: 196, y1: 7, y2: 7, class: "grid" }),
       s("rect", { x: x(audit.low), width: x(audit.high) - x(audit.low), y: 3, height: 8, rx: 4, class: "band" }),
-      s("circle", { cx: x(audit.accuracy), cy: 7, r: 5, fill: color(0) })),
+      s("circle", { cx: x(audit.accuracy), cy: 7, r: 5, class: "estimate" })),
     h("p", { class: "soft" }, `90% interval ${percent(audit.low)} to ${percent(audit.high)}, on ${counted(audit.n_rows, "random row")}`));
 }
 
 function showCurve(panel, goal) {
-  const { curve, forecast } = panel;
+  const { curve } = panel;
+  const forecast = panel.forecast && curve && Object.fromEntries(["n", "mean", "low", "high"].map((key) => [key, [curve[key].at(-1), ...panel.forecast[key]]])); // goes on from the curve
   const words = [panel.goal, panel.refused].filter(Boolean).map((text) => h("p", {}, text));
   if (!curve || !curve.n.length) {
     fill($("curve"), words.length ? words : h("p", { class: "soft" }, "The curve comes after the first dozen labels."));

@@ -1,10 +1,11 @@
 // The page of a table: the next row and one key for its label.
 import { ask, inTurn, listen, post } from "./api.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
-import { askName, exporting, keys, tabs } from "./frame.js";
+import { bookChanged, showBook, startBook } from "./book.js";
+import { askName, askNote, command, commandOf, exporting, findLabel, keys, showKeys, startWho, tabs } from "./frame.js";
 import { showMap, startMap, togglePlay } from "./map.js";
 import { itemQueue } from "./queue.js";
-import { refreshRows, startRows } from "./rows.js";
+import { isReviewing, labelChosen, onChosen, refreshRows, startRows } from "./rows.js";
 import { showContest, showSide } from "./side.js";
 
 let view = null, newest = 0, looked = null; // looked: a row opened from the list, shown instead of the next one
@@ -23,6 +24,8 @@ function show(facts, jump = false) {
   items.take(facts, jump);
   $("count").textContent = `${many(view.n_labeled)} of ${many(view.n_items)} labeled`;
   $("undo").disabled = !view.can_undo;
+  showKeys(view, act);
+  bookChanged(view);
   showItem();
   showButtons();
   showSide(view, actions);
@@ -42,21 +45,23 @@ function showItem() {
   if (shownRow !== null && shownRow !== row.row) $("announced").textContent = `Row ${row.row + 1}. ${row.cells.map((one) => one[1]).join(" ").slice(0, 200)}`;
   shownRow = row.row;
   const has = row.label === null ? null : h("p", {}, "Labeled ", h("strong", {}, row.label),
-    row.rather ? h("span", { class: "bad" }, `, likely wrong: the model says ${row.rather}`) : null);
+    row.rather ? h("span", { class: "bad" }, `, likely wrong: the model says ${row.rather}`) : null,
+    row.second && !row.second.settled ? ` first; ${row.second.by} says ${row.second.label}` : null);
   const filled = row.cells.filter(([, text]) => text !== "");
-  const long = filled.length === 1 || (filled.length <= 3 && filled.some(([, text]) => text.length > 80));
+  const texts = filled.filter(([, text]) => filled.length === 1 || text.length > 80), others = filled.filter((one) => !texts.includes(one));
   const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${counted(more, "more letter")}`) : null];
   fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, suggested, check,
-    long ? filled.map((one) => h("div", { class: "text", dir: "auto" }, cell(one)))
-      : filled.length > 12 ? h("dl", { class: "cells many" }, filled.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
-        : h("dl", { class: "cells" }, filled.map((one) => [h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one))])),
-    view.labels.length ? null : h("p", {}, "There is no label yet. Press ", h("kbd", {}, "n"), " and name the first one; the row gets it."));
+    texts.map((one) => h("div", { class: "text", dir: "auto" }, cell(one))),
+    others.length > 12 ? h("dl", { class: "cells many" }, others.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
+      : others.length ? h("dl", { class: "cells" }, others.map((one) => [h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one))])) : null,
+    row.note ? h("p", { class: "soft" }, `Note: ${row.note}`) : null,
+    view.labels.length ? null : h("p", {}, "There is no label yet. Press ", command("new"), " and name the first one; the row gets it."));
 }
 
 function showButtons() {
   const at = document.activeElement?.dataset?.label;
-  fill($("buttons"), view.labels.map((label, n) => h("button", {
-    type: "button", class: item()?.suggestion === label.name ? "swatch suggested" : "swatch", tag: color(n), "data-label": label.name, onclick: () => give(label.name),
+  fill($("buttons"), view.labels.map((label) => h("button", {
+    type: "button", class: item()?.suggestion === label.name ? "swatch suggested" : "swatch", tag: color(label), "data-label": label.name, onclick: () => give(label.name),
   }, label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
   if (at !== undefined) [...$("buttons").children].find((one) => one.dataset.label === at)?.focus();
 }
@@ -68,12 +73,24 @@ function act(body, text, rows = []) {
   say(text);
   return sent;
 }
-const give = (label) => item() && act({ do: "label", items: [item().row], label, random: Boolean(item().random) }, `Row ${item().row + 1}: ${label}`, [item().row]);
+const give = (label) => item() && act({ do: "label", items: [item().row], label, random: Boolean(item().random), again: Boolean(item().again) }, `Row ${item().row + 1}: ${label}`, [item().row]);
 const mark = (what) => item() && act({ do: what, item: item().row }, `Row ${item().row + 1}: ${what}`, [item().row]);
 const undo = () => view?.can_undo && act({ do: "undo" }, "Undone");
 async function newLabel() {
   const name = await askName();
   if (name) await (item() && !item().label ? give(name) : act({ do: "name", name }, `New label: ${name}`));
+}
+
+async function find() {
+  const name = await findLabel(view.labels);
+  if (name) give(name);
+}
+async function note() {
+  const row = item(), text = row && await askNote(row.note);
+  if (typeof text !== "string") return;
+  row.note = text;
+  act({ do: "note", item: row.row, text }, "Note saved");
+  showItem();
 }
 
 async function alike() {
@@ -103,46 +120,48 @@ async function open(row) {
   if (looked) { toTab("label"); showItem(); showButtons(); $("work").focus(); }
 }
 
+async function strategy(body) {
+  const facts = await post("strategy", body);
+  if (facts) { view.strategy = facts.strategy; items.clear(); load(); }
+  return facts;
+}
 const actions = {
   compare: async () => { const facts = await post("compare", { minutes: 1 }); if (facts) onContest(facts); },
   stop: async () => { await post("compare", { stop: true }); },
-  random: async () => {
-    const facts = await post("strategy", { strategy: view.strategy === "random" ? "auto" : "random" });
-    if (facts) { view.strategy = facts.strategy; showSide(view, actions); $("random-only")?.focus(); }
-  },
-  errors: () => { toTab("rows"); $("show").value = "errors"; refreshRows(view); },
+  random: async () => { if (await strategy({ strategy: view.strategy === "auto" ? "random" : "auto" })) { showSide(view, actions); $("random-only")?.focus(); } },
+  list: (show) => { toTab("rows"); $("show").value = show; refreshRows(view); },
 };
+const audit = async (group) => { if (await strategy({ strategy: "review", ...group, threshold: group.threshold || undefined })) { toTab("label"); $("work").focus(); say("Random rows of the group, without their suggestions"); } };
 const onContest = (facts) => { if (view) { view.comparison = facts; showContest(facts, view.panel.leader, actions); } };
 const drawMap = () => items.idle().then(() => showMap(view.labels, open)); // with the keys that are on their way
 const toTab = tabs((name) => {
   if (!view) return;
   if (name === "rows") refreshRows(view);
   if (name === "map") drawMap();
+  if (name === "book") showBook();
 });
+const onLabel = { skip: () => mark("skip"), unsure: () => mark("unsure"), new: newLabel, alike, find, note };
 keys((key) => {
   if (!view) return false;
-  if (key === "z") undo();
+  const name = commandOf(key), label = view.labels.find((one) => one.key === key);
+  if (name === "undo") undo();
   else if (key === "/") { toTab("rows"); $("query").focus(); }
-  else if (key === "p" && !$("map").hidden) togglePlay();
+  else if (name === "play" && !$("map").hidden) togglePlay();
+  else if (label && !$("rows").hidden) labelChosen(label.name);
+  else if (isReviewing() && (name === "reject" || key === "Enter")) onChosen(name || "accept");
   else if ($("label").hidden) return false;
-  else if (key === "s") mark("skip");
-  else if (key === "u") mark("unsure");
-  else if (key === "n") newLabel();
-  else if (key === "l") alike();
   else if (key === "Escape" && looked) { looked = null; showItem(); showButtons(); }
   else if (key === "Enter" && item()?.suggestion) give(item().suggestion);
-  else {
-    const label = view.labels.find((one) => one.key === key);
-    if (!label) return false;
-    give(label.name);
-  }
+  else if (label) give(label.name);
+  else if (name in onLabel) onLabel[name]();
+  else return false;
   return true;
 });
-for (const [id, work] of Object.entries({ skip: () => mark("skip"), unsure: () => mark("unsure"), new: newLabel, alike, undo })) {
-  $(id).addEventListener("click", work);
-}
+for (const [id, work] of Object.entries({ ...onLabel, "find-open": find, "note-open": note, undo })) $(id)?.addEventListener("click", work);
 $("goal").addEventListener("change", async () => { const facts = await post("goal", { goal: $("goal").value / 100 }); if (facts) view.goal = facts.goal; });
-startRows(open, () => view);
+startRows(open, act, audit);
+startBook(act);
+startWho(() => { items.clear(); load(); });
 startMap(drawMap);
 exporting((what, body) => items.idle().then(() => post(what, body)));
 listen(load, {

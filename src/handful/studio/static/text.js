@@ -2,7 +2,8 @@
 import { ask, inTurn, listen, post } from "./api.js";
 import { bare, hue, showBoard, showSample, shown, spanPart } from "./board.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
-import { askName, exporting, keys, tabs } from "./frame.js";
+import { bookChanged, showBook, startBook } from "./book.js";
+import { askName, askNote, commandOf, exporting, findLabel, keys, showKeys, startWho, tabs } from "./frame.js";
 import { itemQueue } from "./queue.js";
 import { showClasses } from "./side.js";
 
@@ -27,6 +28,8 @@ function show(facts, jump = false) {
   if (!items.pending()) renew();
   $("count").textContent = `${many(view.n_done)} of ${many(view.n_items)} tagged`;
   $("undo").disabled = !view.can_undo;
+  showKeys(view, act);
+  bookChanged(view);
   showItem();
   showLearned();
 }
@@ -41,9 +44,10 @@ async function renew() {
 
 function showLearned() {
   $("model").textContent = view.model.busy ? `${view.model.busy} …` : view.model.text;
-  const { right, tokens, sentences, needed } = view.audit;
-  fill($("audit"), needed ? h("p", { class: "soft" }, `Accuracy: label ${counted(needed, "more random sentence")} to know. Every fifth is random.`) : tokens ? [h("div", { class: "big" }, percent(right / tokens)),
-    h("p", { class: "soft" }, `of the suggested tags were right, on ${counted(sentences, "sentence")} chosen at random`)] : null);
+  const { right, tokens, sentences, needed, spans, predicted, both } = view.audit, f1 = (2 * both) / Math.max(spans + predicted, 1);
+  fill($("audit"), needed ? h("p", { class: "soft" }, `Accuracy: label ${counted(needed, "more random sentence")} to know. Every fifth is random.`) : tokens ? [h("div", { class: "big" }, view.spans ? `F1 ${percent(f1)}` : percent(right / tokens)),
+    h("p", { class: "soft" }, view.spans ? `of suggested spans: ${many(both)} of ${many(predicted)} were right, of ${counted(spans, "span")} in ${counted(sentences, "sentence")} chosen at random`
+      : `of the suggested tags were right, on ${counted(sentences, "sentence")} chosen at random`)] : null);
   showClasses(view.labels);
   if (view.board) showBoard(view, act, where);
   showSample(view, open);
@@ -77,11 +81,11 @@ function showItem() {
   if (one) $("tokens").setAttribute("aria-activedescendant", `token-${cursor}`);
   const open = one ? one.tags.filter((tag) => tag === null).length : 0;
   $("item-text").textContent = !one ? "Export the tags, or open a sentence of the sample."
-    : `${one.more ? `${many(one.more)} more tokens are not shown. ` : ""}${!view.labels.length ? "There is no label yet: choose tokens and press n to name one." : one.suggestion
+    : `${one.note ? `Note: ${one.note}. ` : ""}${one.more ? `${many(one.more)} more tokens are not shown. ` : ""}${!view.labels.length ? "There is no label yet: choose tokens and use New label to name one." : one.suggestion
       ? `Dashed tags are suggestions: ${many(open)} of ${many(one.tags.length)} tokens are open.` 
       : one.random ? "Chosen at random to measure accuracy, so it comes without a suggestion."
       : `No model yet: choose tokens and give them a label. ${many(open)} are open.`}`;
-  fill($("buttons"), view.labels.map((label, n) => h("button", { type: "button", "data-label": label.name, class: "swatch", tag: color(n), onclick: () => give(label.name) },
+  fill($("buttons"), view.labels.map((label) => h("button", { type: "button", "data-label": label.name, class: "swatch", tag: color(label), onclick: () => give(label.name) },
     label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
 }
 
@@ -123,6 +127,14 @@ async function newLabel() {
   const name = await askName();
   if (name) await ($("tag").hidden || !item() ? act({ do: "name", name }, `New label: ${name}`) : give(name));
 }
+async function find() {
+  const name = await findLabel(view.labels);
+  if (name) give(name);
+}
+async function note() {
+  const one = item(), text = one && await askNote(one.note);
+  if (typeof text === "string") { one.note = text; act({ do: "note", item: one.row, text }, "Note saved"); showItem(); }
+}
 function where(word) {
   if (!view.labels.length) { say("There is no label yet. Press n to name one."); return Promise.resolve(null); }
   const dialog = $("where-dialog");
@@ -147,29 +159,33 @@ const under = (event) => document.elementFromPoint(event.clientX, event.clientY)
 $("tokens").addEventListener("pointerdown", (event) => { const at = under(event); if (at !== undefined) choose(Number(at), event.shiftKey); });
 $("tokens").addEventListener("pointermove", (event) => { const at = under(event); if (event.buttons === 1 && at !== undefined && Number(at) !== cursor) choose(Number(at), true); });
 
-const toTab = tabs((name, byMouse) => { if (name === "tag" && byMouse) $("tokens").focus(); });
+const toTab = tabs((name, byMouse) => {
+  if (name === "tag" && byMouse) $("tokens").focus();
+  if (name === "book") showBook();
+});
+const onTag = { skip, find, note };
 keys((key, event) => {
   if (!view) return false;
-  if (key === "z") undo();
-  else if (key === "n") newLabel();
+  const command = commandOf(key), label = view.labels.find((one) => one.key === key);
+  if (command === "undo") undo();
+  else if (command === "new" && $("book").hidden) newLabel();
   else if ($("tag").hidden) return false;
   else if (key === "ArrowRight" || key === "ArrowLeft") choose(cursor + (key === "ArrowRight" ? 1 : -1), event.shiftKey);
   else if (key === " ") acceptToken();
   else if (key === "Enter") accept();
   else if (key === "Backspace" || key === "Delete") give(null);
-  else if (key === "s") skip();
   else if (key === "Escape" && looked) { looked = null; showItem(); }
-  else {
-    const label = view.labels.find((one) => one.key === key);
-    if (!label) return false;
-    give(label.name);
-  }
+  else if (label) give(label.name);
+  else if (command in onTag) onTag[command]();
+  else return false;
   return true;
 });
-for (const [id, work] of Object.entries({ accept, token: acceptToken, clear: () => give(null), skip, new: newLabel, "new-column": newLabel, undo })) {
+for (const [id, work] of Object.entries({ accept, token: acceptToken, clear: () => give(null), skip, new: newLabel, "new-column": newLabel, undo, "find-open": find, "note-open": note })) {
   $(id)?.addEventListener("click", work);
 }
 exporting(post);
+startBook(act);
+startWho(() => load());
 listen(load, {
   changed: (facts) => { newest = facts.version; catchUp(); },
   learned_model: () => { stale = true; catchUp(); },
