@@ -16,7 +16,7 @@ from handful.persistence.model_file import load as load_model
 from handful.persistence.model_file import save
 from handful.preprocessing.templates import lookup_templates, ready_set
 from handful.representations.condensed_features import CondensedFeatures, widen
-from handful.representations.counts import FeatureCounts, Reading, count_features
+from handful.representations.counts import FeatureCounts, ShardReading, count_features
 from handful.representations.text_stream import Counting
 from handful.tagging.base import TagColumn
 from handful.tagging.condensing import refitted, slimmed
@@ -132,7 +132,7 @@ class Curve:
 
     def _count_labeled(self) -> None:
         self.labeled = {
-            name: count_features(space, [self._parts[name][0]], Reading(), Counting())
+            name: count_features(space, [self._parts[name][0]], ShardReading(), Counting())
             for name, space in self.spaces.items()
         }
 
@@ -140,7 +140,7 @@ class Curve:
         """Add the observations that raw text has often enough: vocabulary "all"."""
         text = [self._prepared(shard) for shard in shards]
         for name, space in self.spaces.items():
-            self.spaces[name] = widen(space, lambda: text, Reading(), _OFTEN, Counting())
+            self.spaces[name] = widen(space, lambda: text, ShardReading(), _OFTEN, Counting())
         self._count_labeled()
 
     def _prepared(self, sentences: list[Any]) -> list[Any]:
@@ -158,7 +158,7 @@ class Curve:
                 continue
             sentences = self._prepared(shard)
             for which, space in self.spaces.items():
-                self.raw[which] = count_features(space, [sentences], Reading(), Counting(), self.raw[which])
+                self.raw[which] = count_features(space, [sentences], ShardReading(), Counting(), self.raw[which])
         for which, path in paths.items():
             if known:
                 self.raw[which] = FeatureCounts.load(path)

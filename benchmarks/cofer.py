@@ -25,7 +25,7 @@ from _shared import Clock, Rows, show_rows, usual_options
 
 from handful.data.records import Sentence
 from handful.representations.condensed_features import CondensedFeatures
-from handful.representations.counts import Reading, count_features, shards_of
+from handful.representations.counts import ShardReading, count_features, shards_of
 from handful.representations.text_stream import Counting
 from handful.tagging.base import TagColumn
 from handful.tagging.crf import CRF
@@ -36,7 +36,7 @@ from papers.suzuki2011.texts import Names, measure_sources, read_names, read_new
 def counting(model: CRF, train: Names, news: list[Sentence]) -> Rows:
     """Tag and count the same sentences in turn, three times each, and take the best of each."""
     space = model.feature_space(train.sentences)
-    count_features(space, [news[:200]], Reading(), Counting())
+    count_features(space, [news[:200]], ShardReading(), Counting())
     model.predict(news[:200])
     tagging, potency = [], []
     for _ in range(3):
@@ -44,7 +44,7 @@ def counting(model: CRF, train: Names, news: list[Sentence]) -> Rows:
             model.predict(news)
         tagging.append(clock)
         with Clock() as clock:
-            count_features(space, shards_of(news, "benchmark"), Reading(), Counting())
+            count_features(space, shards_of(news, "benchmark"), ShardReading(), Counting())
         potency.append(clock)
     n_tokens = size(news)
     row: dict[str, Any] = {"task": "counting against tagging", "tokens": n_tokens}

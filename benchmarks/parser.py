@@ -61,7 +61,7 @@ from handful.parsing.scoring import score_trees
 from handful.persistence.model_file import save
 from handful.representations.condensed_features import CondensedFeatures, widen
 from handful.representations.condensing import Condensing
-from handful.representations.counts import FeatureCounts, Reading, count_features
+from handful.representations.counts import FeatureCounts, ShardReading, count_features
 from handful.representations.potency import CondensingSettings
 from handful.representations.text_stream import Counting
 from handful.tagging.condensing import condense
@@ -447,11 +447,11 @@ def curve(
     # what is known is the same for all amounts: features of the right trees, and of the first part of the text
     first, least = text[: cuts[1]], COUNTING["min_count"]
     spaces = {
-        name: widen(model.feature_space(learned_from[name]), lambda: [first], Reading(), least, Counting())
+        name: widen(model.feature_space(learned_from[name]), lambda: [first], ShardReading(), least, Counting())
         for name, model in models.items()
     }
     labeled = {
-        name: count_features(space, [[t.sentence for t in learned_from[name]]], Reading(), Counting())
+        name: count_features(space, [[t.sentence for t in learned_from[name]]], ShardReading(), Counting())
         for name, space in spaces.items()
     }
     counted: dict[str, FeatureCounts | None] = dict.fromkeys(spaces)
@@ -460,7 +460,7 @@ def curve(
     rows: Rows = []
     for start, stop in pairwise(cuts):
         for name, space in spaces.items():
-            counted[name] = count_features(space, [text[start:stop]], Reading(), Counting(), counted[name])
+            counted[name] = count_features(space, [text[start:stop]], ShardReading(), Counting(), counted[name])
         for way in ways:
             features = {}
             for name, model in models.items():

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from handful.persistence.model_file import Encoder
+from handful.persistence.model_file import StateEncoder
 from handful.persistence.schema import Array, DictOf, Either, Kind, ListOf, Maybe, Number, Record, Text
 from handful.persistence.sklearn_models import ESTIMATORS
 from handful.registry import find_class, spec_of
@@ -29,7 +29,7 @@ class Subject:
     """A fitted model as it stands in a file: JSON and arrays, ready to be changed."""
 
     def __init__(self, model: Any) -> None:
-        encoder = Encoder()
+        encoder = StateEncoder()
         self.kind = spec_of(type(model)).name if spec_of(type(model)) is not None else "feature-counts"
         self.state = encoder.encode_state(model._state())
         self.arrays = encoder.arrays

@@ -9,7 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import handful
 from handful.errors import DataError, ModelFileError
-from handful.models.confidence import Confidence, HeldOut, hold_out, nearness, own_shares
+from handful.models.confidence import Confidence, HeldOut, hold_out, label_margin, own_shares
 from handful.models.table_model import TableModel
 
 
@@ -97,7 +97,7 @@ def test_held_out_rows_were_not_learned_from():
 
 
 def test_nearness_without_a_row_of_another_class():
-    far = nearness(np.array([[0.0], [9.0]]), np.array([0, 0]), np.array([[0.0], [1.0]]), np.array([0, 0]))
+    far = label_margin(np.array([[0.0], [9.0]]), np.array([0, 0]), np.array([[0.0], [1.0]]), np.array([0, 0]))
     assert np.isfinite(far).all()
 
 

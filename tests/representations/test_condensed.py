@@ -14,7 +14,7 @@ import handful
 from handful.errors import DataError, ModelFileError, ParameterError
 from handful.representations import counts as shards_module
 from handful.representations.condensed_features import CondensedFeatures
-from handful.representations.potency import condense, discounted, quantized
+from handful.representations.potency import condense_levels, discounted, quantized
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_rounding_of_sums_does_not_decide():
 
 
 def test_bins_of_different_types_stay_apart():
-    found = condense(np.array([0, 1, 0, 1]), np.array([5, 5, -5, 5]))
+    found = condense_levels(np.array([0, 1, 0, 1]), np.array([5, 5, -5, 5]))
     assert list(zip(found.types.tolist(), found.bins.tolist(), strict=True)) == [(0, -5), (0, 5), (1, 5)]
     assert found.member_of.tolist() == [1, 2, 0, 2]
 

@@ -9,7 +9,7 @@ import pytest
 
 from handful.errors import DataError, ParameterError
 from handful.representations.condensed_features import CondensedFeatures
-from handful.representations.counts import Reading, _Summarize
+from handful.representations.counts import ShardReading, _Summarize
 from handful.tagging.crf import CRF
 
 TEXT = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["the", "cat", "barks"]]
@@ -23,23 +23,23 @@ def tagger():
 @pytest.mark.parametrize("marginals", [False, True])
 def test_the_counts_of_a_shard_do_not_depend_on_those_before(tagger, marginals):
     space = tagger.feature_space(TEXT, marginals=marginals)
-    used = _Summarize(space, Reading())
+    used = _Summarize(space, ShardReading())
     used(TEXT)
     with pytest.raises(DataError):
         used([TEXT[0], [3]])
     for shard in (TEXT[:1], TEXT[1:]):
-        found, alone = used(shard), _Summarize(space, Reading())(shard)
+        found, alone = used(shard), _Summarize(space, ShardReading())(shard)
         assert found.keys() == alone.keys()
         assert all(np.array_equal(found[name], alone[name]) for name in found)
 
 
 def test_threads_may_share_what_counts(tagger):
     space = tagger.feature_space(TEXT)
-    shards, used = [TEXT[:1] * 50, TEXT[1:] * 50] * 20, _Summarize(space, Reading())
+    shards, used = [TEXT[:1] * 50, TEXT[1:] * 50] * 20, _Summarize(space, ShardReading())
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(used, shards))
     for one, shard in zip(found, shards, strict=True):
-        assert np.array_equal(one["chosen"], _Summarize(space, Reading())(shard)["chosen"])
+        assert np.array_equal(one["chosen"], _Summarize(space, ShardReading())(shard)["chosen"])
 
 
 def test_a_text_of_half_the_weight_twice_is_the_text_once(tagger):

@@ -13,7 +13,7 @@ from handful.senses.features import (
     patterns,
     sentence_bounds,
     split_token,
-    tokenize,
+    tokenize_context,
 )
 
 
@@ -40,7 +40,7 @@ def test_split_token(token, pieces):
 
 def test_tokenize_keeps_the_word_and_its_satellites():
     o = Occurrence("carry.v", "1", ('"He', "[bquo]carried", 'it,"', "out."), 1, ("s",), (3,), "doc")
-    fine = tokenize(o)
+    fine = tokenize_context(o)
     assert fine.tokens[fine.target] == "carried"
     assert [fine.tokens[i] for i in fine.satellites] == ["out"]
     assert (fine.word, fine.id, fine.senses, fine.source) == ("carry.v", "1", ("s",), "doc")

@@ -102,7 +102,7 @@ class AccuracyEstimate:
         return max(MIN_RANDOM - self.n_rows, 0)
 
 
-def interval(n_correct: int, n: int) -> tuple[float, float]:
+def wilson_interval(n_correct: int, n: int) -> tuple[float, float]:
     """Return the 90% interval of a proportion (Wilson 1927)."""
     from scipy.stats import binomtest
 
@@ -161,7 +161,7 @@ def estimate_accuracy(
         if (known >= 0).any():
             proba = class_proba(learner.method, learner.rows, known, fold, len(classes), learner.seed)
             n_correct += int((proba.argmax(axis=1) == codes[fold]).sum())
-    return AccuracyEstimate(len(at), n_correct, n_correct / len(at), *interval(n_correct, len(at)))
+    return AccuracyEstimate(len(at), n_correct, n_correct / len(at), *wilson_interval(n_correct, len(at)))
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from handful.cli.label import SHOWN, more_rows, sampled_cells
 from handful.cli.options import (
     INPUT,
     OUTPUT,
-    Number,
+    NumberRange,
     Reading,
     Run,
     WholeNumber,
@@ -36,7 +36,7 @@ from handful.cli.options import (
     run_options,
     target_option,
 )
-from handful.cli.outputs import check_outputs, check_table_name, write_table
+from handful.cli.outputs import check_outputs, check_table_name, write_rows
 from handful.cli.witnesses import also_option, check_also
 from handful.errors import counted
 
@@ -103,7 +103,7 @@ def _check_labels(data: Path, target: str, n: int, reading: Reading, run: Run) -
         errors = find_label_errors(table, n=n, random_state=run.seed, progress=progress)
     output = run.output if errors.errors else None  # there may be nothing to correct
     if output is not None:
-        write_table(output, [_corrections(table.cells, target, errors)], like=data)
+        write_rows(output, [_corrections(table.cells, target, errors)], like=data)
     if run.as_json:
         emit_json({"data": str(data), "target": target, "output": output, **_label_facts(errors)})
     else:
@@ -330,7 +330,9 @@ _STYLE = (
 @click.command("curve")
 @click.argument("data", type=INPUT)
 @target_option(required=True)
-@click.option("--goal", type=Number(0, 1, min_open=True), metavar="ACCURACY", help="Accuracy to reach, such as 0.9.")
+@click.option(
+    "--goal", type=NumberRange(0, 1, min_open=True), metavar="ACCURACY", help="Accuracy to reach, such as 0.9."
+)
 @click.option("--n-splits", type=WholeNumber(min=2), default=10, show_default=True, help="Random splits of the labels.")
 @click.option("--figure", type=OUTPUT, help="SVG file of the learning curves.")
 @reading_options

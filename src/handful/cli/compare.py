@@ -12,7 +12,7 @@ from handful.cli.fit_table import limits_of, search_options, search_status, with
 from handful.cli.options import (
     INPUT,
     OUTPUT,
-    Names,
+    NameList,
     Reading,
     Run,
     WholeNumber,
@@ -37,7 +37,7 @@ _REPORTS = {".html": "to_html", ".htm": "to_html", ".md": "to_markdown", ".json"
 @target_option()
 @click.option("--labels", metavar="10%|5-per-class|20", help="Hide labels, to see how few would do.")
 @click.option("--unlabeled", type=INPUT, help="Raw text, if DATA is a corpus.")
-@click.option("--methods", type=Names(), help="Methods to compare. Default: all that suit the data.")
+@click.option("--methods", type=NameList(), help="Methods to compare. Default: all that suit the data.")
 @click.option("--n-splits", type=WholeNumber(min=2), default=30, show_default=True, help="Most fits of one method.")
 @search_options
 @reading_options

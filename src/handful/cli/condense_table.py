@@ -23,7 +23,7 @@ from handful.cli.console import (
     verbose,
 )
 from handful.cli.options import Run, command_line
-from handful.cli.outputs import check_outputs, write_table
+from handful.cli.outputs import check_outputs, write_rows
 from handful.errors import ParameterError, counted
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def condense_table(
     small.training_ |= {"data": data.name, "target": target, "command": command_line(ctx)}
     save(small, where)
     if is_table and run.output is not None:
-        write_table(run.output, [small.rows()], like=data)
+        write_rows(run.output, [small.rows()], like=data)
     facts = {
         "model": str(where),
         "outputs": [str(path) for path in outputs],

@@ -27,7 +27,7 @@ from handful.cli.console import (
 )
 from handful.cli.options import (
     INPUT,
-    Number,
+    NumberRange,
     Priors,
     Reading,
     Run,
@@ -123,13 +123,13 @@ def fit_command() -> None:
 _SEARCH_OPTIONS = (
     click.option(
         "--minutes",
-        type=Number(min=0, min_open=True),
+        type=NumberRange(min=0, min_open=True),
         default=2.0,
         show_default=True,
         help="Time limit of the whole command.",
     ),
     click.option("--trials", type=WholeNumber(min=1), help="Stop after so many fits instead: reproducible."),
-    click.option("--memory", type=Number(min=0, min_open=True), metavar="GB", help="Memory limit."),
+    click.option("--memory", type=NumberRange(min=0, min_open=True), metavar="GB", help="Memory limit."),
     click.option("--metric", type=click.Choice(METRICS), default="auto", show_default=True, help="Score to optimize."),
     click.option(
         "--text",

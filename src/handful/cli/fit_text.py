@@ -26,7 +26,7 @@ from handful.cli.console import (
     verbose,
 )
 from handful.cli.inputs import load_tagger
-from handful.cli.options import INPUT, Names, Run, WholeNumber, command_line, parameters_of, run_options
+from handful.cli.options import INPUT, NameList, Run, WholeNumber, command_line, parameters_of, run_options
 from handful.cli.outputs import check_outputs, model_path, training_state
 from handful.data.tagged import read_sentences
 from handful.errors import DataError, ParameterError, counted
@@ -90,7 +90,7 @@ def _scores_line(scores: Mapping[str, float]) -> list[str]:
     show_default=True,
     help="Method; 'handful methods' describes each.",
 )
-@click.option("--layout", type=Names(), help="Names of the columns, such as token,pos,chunk,tag.")
+@click.option("--layout", type=NameList(), help="Names of the columns, such as token,pos,chunk,tag.")
 @click.option("--tag", metavar="COLUMN", help="Column of tags. Default: the last one; upos in CoNLL-U.")
 @click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
 @click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")

@@ -33,7 +33,7 @@ from handful.cli.options import (
     target_option,
     tokens_option,
 )
-from handful.cli.outputs import check_outputs, check_table_name, write_table
+from handful.cli.outputs import check_outputs, check_table_name, write_rows
 from handful.errors import DataError, ParameterError, counted
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _choose_rows(data: Path, target: str, n: int, strategy: Any, reading: Readin
         picks = suggest(table, None, n, strategy, run.seed, progress)
     kinds, todo = list(table.kinds), _todo(data, table.cells, target, picks)
     if run.output is not None:
-        write_table(run.output, [todo], like=data)
+        write_rows(run.output, [todo], like=data)
     if table.labels is None:
         notice(f"{data}: no column {target!r}, so no row is labeled.")
     if len(picks) < n:
@@ -341,7 +341,7 @@ def _merge_rows(
         raise ParameterError(f"{data}: written by 'handful next'. Swap the files: {swapped}")
     target = target if target is not None else _target(came)
     merged = merge_labels(cells, came, target, prefer_new=prefer_new)
-    write_table(where, [merged.frame], like=data)
+    write_rows(where, [merged.frame], like=data)
     if as_json:
         emit_json(_merge_facts(merged, where, target))
         return

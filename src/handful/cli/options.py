@@ -45,7 +45,7 @@ class Columns(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return kinds
 
 
-class Names(click.ParamType):  # type: ignore[type-arg, unused-ignore]
+class NameList(click.ParamType):  # type: ignore[type-arg, unused-ignore]
     """Names, separated by commas."""
 
     name = "NAME,..."
@@ -76,7 +76,7 @@ class Priors(click.ParamType):  # type: ignore[type-arg, unused-ignore]
         return priors
 
 
-class Number(click.FloatRange):
+class NumberRange(click.FloatRange):
     """A number between two bounds."""
 
     name = "number"
@@ -474,7 +474,7 @@ def _option_words(param: click.Parameter, value: Any) -> list[str]:
         return [name]
     if isinstance(value, dict):
         return [name, ",".join(f"{key}={kind}" for key, kind in value.items())]
-    if isinstance(param.type, Names):
+    if isinstance(param.type, NameList):
         return [name, ",".join(value)]
     return [word for one in (value if isinstance(value, tuple) else (value,)) for word in (name, _word(one))]
 

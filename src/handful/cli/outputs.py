@@ -108,7 +108,7 @@ def check_table_name(output: Path | None) -> None:
         raise ParameterError(f"{output}: not the name of a table. Use .csv, .tsv, .jsonl, .parquet or .xlsx.")
 
 
-def write_table(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
+def write_rows(output: Path, frames: Iterable[pl.DataFrame], like: Path | None = None) -> None:
     """Write a table, whole or not at all; CSV has the separator of the file that it is made from."""
     from handful.cli.inputs import write_cells
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from handful.cli.console import interval, notice, open_output, percent, show_notices, visible
-from handful.cli.options import INPUT, Number, Run, run_options, tokens_option
-from handful.cli.outputs import check_outputs, write_table
+from handful.cli.options import INPUT, NumberRange, Run, run_options, tokens_option
+from handful.cli.outputs import check_outputs, write_rows
 from handful.errors import DataError, FormatError, ModelFileError, ParameterError, counted
 from handful.registry import spec_of
 
@@ -88,7 +88,7 @@ def predict_table(
             yield without_formulas(full) if safe_csv else full
 
     if run.output is not None:
-        write_table(run.output, predicted(), like=data)
+        write_rows(run.output, predicted(), like=data)
     else:
         for number, frame in enumerate(predicted()):
             csv: dict[str, Any] = {"include_header": number == 0, "datetime_format": TIMESTAMP}
@@ -435,7 +435,9 @@ _OPTIONS = {
 @click.command("predict")
 @click.argument("models", nargs=-1, required=True, type=INPUT)
 @click.argument("data", type=INPUT)
-@click.option("--abstain", type=Number(0, 1), metavar="CONFIDENCE", help="Leave predictions of less confidence blank.")
+@click.option(
+    "--abstain", type=NumberRange(0, 1), metavar="CONFIDENCE", help="Leave predictions of less confidence blank."
+)
 @click.option("--column", default="predicted", show_default=True, help="Column of predictions, for tables.")
 @click.option("--confidence", default="confidence", show_default=True, help="Column of confidence, for tables.")
 @click.option("--safe-csv", is_flag=True, help="Put an apostrophe before texts that a spreadsheet runs as formulas.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import console, emit_json, progress_bar
-from handful.cli.options import Number, Reading, Run, reading_options, run_options
+from handful.cli.options import NumberRange, Reading, Run, reading_options, run_options
 from handful.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 @click.option("--target", required=True, metavar="COLUMN", help="Column of labels; empty cells are unlabeled rows.")
 @click.option("--predictions", metavar="COLUMN", help="Column with a prediction for each row; else a model makes them.")
 @click.option("--by", "group", metavar="COLUMN", help="Estimate within each value of this column as well.")
-@click.option("--level", type=Number(0.5, 1, max_open=True), default=0.95, show_default=True, help="Interval coverage.")
+@click.option(
+    "--level", type=NumberRange(0.5, 1, max_open=True), default=0.95, show_default=True, help="Interval coverage."
+)
 @reading_options
 @run_options("seed", "as_json")
 def prevalence_command(

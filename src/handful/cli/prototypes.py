@@ -109,7 +109,7 @@ def extract_command(tagged: Path, column: str | None, n: int, run: Run) -> None:
 @_likeness_options
 @number_option("Words to list.", 10)
 @run_option("as_json")
-def suggest_command(prototypes: Path, text: Path, likeness: _Likeness, n: int, as_json: bool) -> None:
+def suggest_words_command(prototypes: Path, text: Path, likeness: _Likeness, n: int, as_json: bool) -> None:
     """Suggest more words for each label of PROTOTYPES, and frequent words of TEXT without a label.
 
     \b
@@ -142,7 +142,7 @@ def suggest_command(prototypes: Path, text: Path, likeness: _Likeness, n: int, a
 @click.option("--gold", metavar="COLUMN", help="Column of TEXT with true labels, by number or name: adds mistakes.")
 @number_option("Words to list.", 10)
 @run_option("as_json")
-def check_command(
+def check_list_command(
     prototypes: Path,
     text: Path,
     likeness: _Likeness,

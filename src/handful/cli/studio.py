@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import echo, notice
-from handful.cli.options import INPUT, Number, Reading, WholeNumber, reading_options, run_option, target_option
+from handful.cli.options import INPUT, NumberRange, Reading, WholeNumber, reading_options, run_option, target_option
 from handful.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--labels", type=INPUT, help="Label book (TOML): names, keys, colors, descriptions, examples.")
 @click.option("--annotator", help="Name of the person who labels. Default: the name of the account.")
 @click.option(
-    "--second", type=Number(0, 1), default=0.0, help="For a table: share of rows that a second person labels."
+    "--second", type=NumberRange(0, 1), default=0.0, help="For a table: share of rows that a second person labels."
 )
 @click.option("--review", metavar="COLUMN", help="For a table: column of suggested labels to review.")
 @click.option("--confidence", metavar="COLUMN", help="With --review: column of confidences, from 0 to 1.")
@@ -112,7 +112,7 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     features = table.cells.drop(given["target"])
 
     def key(n_rows: int) -> str:
-        return f"{given['target']} {digest_of(features.head(n_rows).write_csv())}"
+        return f"{given['target']} {text_digest(features.head(n_rows).write_csv())}"
 
     log = AnnotationLog(log_path(data), key(len(table)), len(table), key, f"{given['target']} {digest(data)}")
     session = TableSession(data.name, table, given["target"], log, folder, _setup(given))
@@ -145,7 +145,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     tagged = [] if train is None else _pairs(train)
 
     def key(n_rows: int) -> str:
-        return f"{'spans' if spans else 'tokens'} {digest_of(repr(sentences[:n_rows]))}"
+        return f"{'spans' if spans else 'tokens'} {text_digest(repr(sentences[:n_rows]))}"
 
     earlier = f"{'spans' if spans else 'tokens'} {digest(data)}"
     log = AnnotationLog(log_path(data), key(len(sentences)), len(sentences), key, earlier)
@@ -183,7 +183,7 @@ def digest(data: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:24]
 
 
-def digest_of(content: str) -> str:
+def text_digest(content: str) -> str:
     """Return a name for some content."""
     import hashlib
 

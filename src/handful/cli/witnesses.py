@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from handful.cli.console import cell, echo, emit_json, interval, make_table, notice, percent, progress_bar, verbose
-from handful.cli.options import Names, Reading, Run
+from handful.cli.options import NameList, Reading, Run
 from handful.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _SHOWN = 10  # errors without -v
 _ALONE = ("--method", "--with", "--set", "--metric", "--class-priors")  # options that --also excludes
 
 also_option = click.option(
-    "--also", type=Names(), help="Columns of cheap labels, such as an LLM's; how they err is learned."
+    "--also", type=NameList(), help="Columns of cheap labels, such as an LLM's; how they err is learned."
 )
 
 

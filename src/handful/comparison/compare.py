@@ -97,7 +97,7 @@ class Comparison:
     @cached_property
     def report(self) -> Report:
         """All that a report contains."""
-        return describe(self)
+        return report_of(self)
 
     @property
     def verdict(self) -> str:
@@ -206,7 +206,7 @@ def _written(text: str, path: str | os.PathLike[str] | None) -> str:
     return text
 
 
-def describe(comparison: Comparison) -> Report:
+def report_of(comparison: Comparison) -> Report:
     """Return the report on a comparison."""
     experiment, search, scores = comparison.experiment, comparison.search, comparison.scores
     design = experiment.design
@@ -271,9 +271,9 @@ def describe(comparison: Comparison) -> Report:
 def selection_sentence(comparison: Comparison) -> str:
     """Return which model is selected, its score, and how it compares with the others."""
     selected, design = comparison.selected, comparison.experiment.design
-    interval = words.interval(selected.low, selected.high)
+    interval = words.score_range(selected.low, selected.high)
     basis = f"95% CI {interval}, {design.n_labels} {design.unit}, {counted(selected.n_splits, 'random split')}"
-    score = f"Selected: {selected.method}, {words.percent(selected.mean)}% {design.metric} ({basis})."
+    score = f"Selected: {selected.method}, {words.in_percent(selected.mean)}% {design.metric} ({basis})."
     return f"{score}{why_not_best(comparison.scores)}"
 
 
@@ -283,7 +283,7 @@ def why_not_best(scores: Sequence[MethodScore]) -> str:
     best = scores[0]
     if best.mean <= selected.mean:
         return ""
-    scored = f" {best.method} scored {words.percent(best.mean)}%"
+    scored = f" {best.method} scored {words.in_percent(best.mean)}%"
     if not best.candidate:
         return f"{scored}, but was only run as a baseline."
     return f"{scored}; the difference is within one standard error, so the default is kept."

@@ -28,7 +28,7 @@ from handful.data.checks import check_classes
 from handful.data.labels import UNLABELED
 from handful.data.table import Table, as_table
 from handful.errors import DataError, MissingExtraError, Notice, ParameterError
-from handful.models.confidence import HeldOut, nearness, own_shares
+from handful.models.confidence import HeldOut, label_margin, own_shares
 from handful.preprocessing.table_encoder import Rows, TableEncoder
 from handful.registry import MethodSpec, all_methods, get_method
 from handful.report.content import MajorityClass, MethodScore
@@ -528,7 +528,7 @@ class TableExperiment(Experiment):
         few, labeled = slice(0, _HELD), codes >= 0
         proba = np.zeros((test[few].shape[0], n_classes))
         proba[:, np.asarray(model.classes_).astype(np.int64)] = own_shares(model, test[few])
-        near = nearness(test[few], predicted[few], train[labeled], codes[labeled])
+        near = label_margin(test[few], predicted[few], train[labeled], codes[labeled])
         kept = getattr(model, "kept_", None)
         return TrialResult(
             trial,

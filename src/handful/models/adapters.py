@@ -278,7 +278,7 @@ def check_storable(estimator: Any) -> None:
     MissingExtraError
         If the extra that it would need is not installed.
     """
-    from handful.persistence.model_file import Encoder
+    from handful.persistence.model_file import StateEncoder
 
     classifier_spec(estimator)
     rows = np.random.default_rng(0).normal(size=(12, 3))
@@ -288,7 +288,7 @@ def check_storable(estimator: Any) -> None:
             fitted = clone(estimator).fit(rows, np.arange(12) % 2)
         except ValueError:
             return  # the trials will tell why it fails
-    Encoder().encode_state({"estimator": fitted})
+    StateEncoder().encode_state({"estimator": fitted})
 
 
 def _uses_unlabeled(estimator: Any) -> bool:

@@ -144,7 +144,7 @@ class HeldOut:
     sure : ndarray of float64
         The method's own share of each answer.
     near : ndarray of float64
-        How much nearer a labeled row of the answer was than one of another class; see `nearness`.
+        How much nearer a labeled row of the answer was than one of another class; see `label_margin`.
     right : ndarray of bool
         Whether the answer was right.
     codes : ndarray of int64
@@ -206,7 +206,7 @@ def hold_out(
         except (ValueError, ArithmeticError, np.linalg.LinAlgError):
             continue  # such as more neighbors than rows
         answers = present[np.asarray(estimator.classes_).astype(np.int64)][own.argmax(axis=1)]
-        near = nearness(rows[test], answers, rows[train], codes[train])
+        near = label_margin(rows[test], answers, rows[train], codes[train])
         parts.append(HeldOut(own.max(axis=1), near, answers == codes[test], codes[test]))
     return HeldOut.together(parts) if parts else None
 
@@ -384,7 +384,7 @@ class Confidence:
         if self.few is not None:
             n = np.asarray(self.few, dtype=np.float64)[answers][:, None]
             return np.asarray((n * own + 1.0) / (n + own.shape[1]))
-        z = _log_odds(own[at, answers]) if self.near is None else nearness(rows, answers, *self.near)
+        z = _log_odds(own[at, answers]) if self.near is None else label_margin(rows, answers, *self.near)
         rest = own.copy()
         rest[at, answers] = 0.0
         total = rest.sum(axis=1, keepdims=True)
@@ -439,7 +439,7 @@ def _log_odds(share: np.ndarray) -> np.ndarray:
     return np.asarray(np.log(clipped / (1 - clipped)))
 
 
-def nearness(rows: Any, answers: np.ndarray, stored: Any, codes: np.ndarray) -> np.ndarray:
+def label_margin(rows: Any, answers: np.ndarray, stored: Any, codes: np.ndarray) -> np.ndarray:
     """Return the logarithm of how much farther the nearest row of another class is than the nearest of the answer.
 
     Parameters
@@ -460,7 +460,7 @@ def nearness(rows: Any, answers: np.ndarray, stored: Any, codes: np.ndarray) -> 
 
     Examples
     --------
-    >>> nearness(np.array([[1.0]]), np.array([0]), np.array([[0.0], [3.0]]), np.array([0, 1])).round(1).tolist()
+    >>> label_margin(np.array([[1.0]]), np.array([0]), np.array([[0.0], [3.0]]), np.array([0, 1])).round(1).tolist()
     [0.7]
     """
     from sklearn.utils.extmath import row_norms, safe_sparse_dot  # sklearn.metrics takes half a second to import

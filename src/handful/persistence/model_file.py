@@ -1,6 +1,6 @@
 """Fitted state as JSON plus named arrays, and back, for model files.
 
-Only what `Encoder` can write is ever read: numbers, strings, lists, tuples, dictionaries, arrays, sparse matrices,
+Only what `StateEncoder` can write is ever read: numbers, strings, lists, tuples, dictionaries, arrays, sparse matrices,
 `Ragged` arrays, registered methods and a fixed list of scikit-learn estimators.
 """
 
@@ -44,12 +44,12 @@ _NUMBER_KINDS = "biuf"
 _INDEX_TYPES = {np.dtype(np.int32), np.dtype(np.int64)}
 
 
-class Encoder:
+class StateEncoder:
     """Turn state into JSON values and named arrays.
 
     Examples
     --------
-    >>> encoder = Encoder()
+    >>> encoder = StateEncoder()
     >>> encoder.encode_state({"size": 2, "rows_": np.arange(2)})
     {'size': 2, 'rows_': {'$': 'array', 'name': '0'}}
     >>> encoder.arrays["0"].tolist()
@@ -136,7 +136,7 @@ class Encoder:
 
 
 class Decoder:
-    """Turn what `Encoder` wrote back into state.
+    """Turn what `StateEncoder` wrote back into state.
 
     Parameters
     ----------
@@ -378,7 +378,7 @@ def save(model: Any, path: str | os.PathLike[str], *, compressed: bool = False) 
         )
     if not is_fitted(vars(model)):
         raise ModelFileError(f"save: {type(model).__name__} must be fitted before it is saved. Call fit first.")
-    encoder = Encoder()
+    encoder = StateEncoder()
     try:
         state = encoder.encode_state(_declared_only(model))
         content = {"kind": spec.name, "state": state, "written_by": f"handful {__version__}"}

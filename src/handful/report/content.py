@@ -255,26 +255,26 @@ class Report:
         return {**asdict(self), "methods": [score.as_dict() for score in self.methods], "verdict": self.verdict}
 
 
-def percent(score: float) -> str:
+def in_percent(score: float) -> str:
     """Return a score between 0 and 1 as percent.
 
     Examples
     --------
-    >>> percent(0.8271)
+    >>> in_percent(0.8271)
     '82.7'
     """
     return f"{100 * score:.1f}"
 
 
-def interval(low: float, high: float) -> str:
+def score_range(low: float, high: float) -> str:
     """Return an interval of scores.
 
     Examples
     --------
-    >>> interval(0.8, 0.9)
+    >>> score_range(0.8, 0.9)
     '80.0\N{EN DASH}90.0'
     """
-    return f"{percent(low)}\N{EN DASH}{percent(high)}"
+    return f"{in_percent(low)}\N{EN DASH}{in_percent(high)}"
 
 
 def signed(difference: float) -> str:
@@ -379,8 +379,8 @@ RANKING = ("score", "95% CI", "P(best)", "vs. baseline", "p", "unlabeled rows ad
 def ranking_cells(score: MethodScore) -> dict[str, str]:
     """Return the cells of a method in the ranking, by heading."""
     cells = (
-        percent(score.mean),
-        interval(score.low, score.high),
+        in_percent(score.mean),
+        score_range(score.low, score.high),
         probability(score.p_best),
         difference(score),
         p_value(score.p_value),
@@ -420,5 +420,5 @@ def curve_table(curves: Sequence[Curve]) -> tuple[list[int], list[list[str]]]:
     lines = []
     for curve in curves:
         score_at = dict(zip(curve.n_labels, curve.mean, strict=True))
-        lines.append([curve.name, *(percent(score_at[size]) if size in score_at else "" for size in sizes)])
+        lines.append([curve.name, *(in_percent(score_at[size]) if size in score_at else "" for size in sizes)])
     return sizes, lines

@@ -22,7 +22,7 @@ def scores_forest(scores: Sequence[MethodScore]) -> dict[str, Any]:
     baseline = next((score.mean for score in scores if score.is_baseline), None)
     spans = [(score.method, (score.mean, score.low, score.high), words.mark(score)) for score in scores]
     selected = next((score.method for score in scores if score.is_selected), "")
-    return _forest(spans, (low, high), baseline, words.percent, "Scores with 95% intervals, in percent", selected)
+    return _forest(spans, (low, high), baseline, words.in_percent, "Scores with 95% intervals, in percent", selected)
 
 
 def gains_forest(scores: Sequence[MethodScore]) -> dict[str, Any] | None:
@@ -126,10 +126,10 @@ def curves_figure(
     text = f"{metric[:1].upper()}{metric[1:]} in percent against the number of {what}: "
     text += "; ".join(
         f"{curve.name} "
-        + ", ".join(f"{words.percent(m)} with {n}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
+        + ", ".join(f"{words.in_percent(m)} with {n}" for n, m in zip(curve.n_labels, curve.mean, strict=True))
         for curve in curves
     )
-    text += "." if goal is None else f"; the goal is {words.percent(goal)}."
+    text += "." if goal is None else f"; the goal is {words.in_percent(goal)}."
     figure: str = (
         _templates()
         .get_template("curves.svg")
@@ -138,7 +138,7 @@ def curves_figure(
             axes=axes,
             height=axes.bottom + 55 + 20 * len(curves),
             series=[axes.series(number, curve, curve.name in banded) for number, curve in enumerate(curves)],
-            goal=None if goal is None else {"y": axes.y(goal), "score": words.percent(goal)},
+            goal=None if goal is None else {"y": axes.y(goal), "score": words.in_percent(goal)},
             metric=metric,
             what=what,
         )
@@ -161,7 +161,7 @@ class _Axes:
         self._first, self._last = sizes[0], sizes[-1]
         self._low, high = math.floor(min(drawn) * 20) / 20, min(math.ceil(max(drawn) * 20) / 20, 1.0)
         self._high = high if high > self._low else self._low + 0.05
-        self.scores = [(self.y(tick), words.percent(tick)) for tick in ticks(self._low, self._high)]
+        self.scores = [(self.y(tick), words.in_percent(tick)) for tick in ticks(self._low, self._high)]
         self.sizes: list[tuple[float, str]] = []
         free = math.inf
         for size in reversed(sizes):  # a number that would touch the next one is left out
@@ -290,7 +290,7 @@ def _cells(score: MethodScore) -> list[dict[str, Any]]:
     against, gain = score.difference, score.gain
     interval = words.bounds(against) if against else ""
     return [
-        _cell(score.mean, words.percent(score.mean), words.interval(score.low, score.high)),
+        _cell(score.mean, words.in_percent(score.mean), words.score_range(score.low, score.high)),
         _cell(score.p_best, words.probability(score.p_best)),
         _cell(against.mean if against else 0.0, words.difference(score), interval, words.mark(score)),
         _cell("" if score.p_value is None else score.p_value, words.p_value(score.p_value)),

@@ -33,8 +33,8 @@ from handful.registry import method
 from handful.representations.counts import (
     FeatureCounts,
     Preparing,
-    Reading,
     Ready,
+    ShardReading,
     Share,
     count_features,
     expected_pieces,
@@ -49,7 +49,7 @@ from handful.representations.potency import (
     Resolution,
     Step,
     Tying,
-    condense,
+    condense_levels,
     discounted,
     quantized,
 )
@@ -252,7 +252,7 @@ class Keyed(Protocol):
 def widen(
     space: FeatureSpace,
     shards: Callable[[], Iterable[Any]],
-    reading: Reading,
+    reading: ShardReading,
     min_count: int,
     counting: Counting,
 ) -> FeatureSpace:
@@ -264,7 +264,7 @@ def widen(
         With `extractor` and `widened`, or `Keyed`.
     shards : callable
         Returns the shards of the text, each time anew.
-    reading : Reading
+    reading : ShardReading
         From a shard to sentences.
     min_count : int
         Least number of occurrences.
@@ -357,7 +357,7 @@ class _Keys:
     """Features of the outputs that the base model gives a shard."""
 
     space: Any
-    reading: Reading
+    reading: ShardReading
 
     def __call__(self, shard: Any) -> dict[str, np.ndarray]:
         keys, counts = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
@@ -373,7 +373,7 @@ class _Sketch:
     space: Any
     templates: list[str]
     lookups: Any
-    reading: Reading
+    reading: ShardReading
 
     def __call__(self, shard: Any) -> dict[str, np.ndarray]:
         sums = SortedSums()
@@ -392,7 +392,7 @@ class _Collect:
     space: Any
     templates: list[str]
     lookups: Any
-    reading: Reading
+    reading: ShardReading
     frequent: np.ndarray
 
     def __call__(self, shard: Any) -> dict[str, Any]:
@@ -729,7 +729,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         check_params(self)
         if self.count_labeled and labeled is None:
             raise ParameterError(f"{_WHO}: count_labeled=True needs the labeled inputs. Pass labeled=... to fit.")
-        reading = Reading(prepare)
+        reading = ShardReading(prepare)
         if share is not None and (again or not is_files(unlabeled)):
             raise ParameterError(
                 f"{_WHO}: a share needs text files, each counted once, got other inputs or again=True."
@@ -785,7 +785,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             shards = shards_of(unlabeled, _WHO)
             expected = _expected(unlabeled, progress)
             counts = count_features(
-                self._space, shards, Reading(prepare), counting, self.counts_, again=again, expected=expected
+                self._space, shards, ShardReading(prepare), counting, self.counts_, again=again, expected=expected
             )
         return self._bin(self._space, counts)
 
@@ -1180,7 +1180,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             levels.append(level[telling])
         self._space, self.counts_ = space, counts
         self.kept_ = np.concatenate(kept)
-        condensed = condense(space.types(self.kept_), np.concatenate(bins), np.concatenate(levels))
+        condensed = condense_levels(space.types(self.kept_), np.concatenate(bins), np.concatenate(levels))
         self.condensed_types_, self.condensed_bins_, self.condensed_levels_ = (
             condensed.types,
             condensed.bins,

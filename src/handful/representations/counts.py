@@ -140,7 +140,7 @@ def shards_of(unlabeled: Any, who: str) -> Iterator[Any]:
     Yields
     ------
     shard
-        For `Reading`.
+        For `ShardReading`.
 
     Examples
     --------
@@ -227,12 +227,12 @@ def unpacked_parts(path: str | os.PathLike[str]) -> Iterator[UnpackedPart]:
             rest = b""
 
 
-def digest_of(shard: Any) -> str | None:
+def shard_digest(shard: Any) -> str | None:
     r"""Return the digest of the text of a piece of a file; None for what is no piece of a file.
 
     Examples
     --------
-    >>> digest_of(UnpackedPart("a.txt.gz", 1, b"one\n")) == digest_of(UnpackedPart("b.txt.gz", 7, b"one\n"))
+    >>> shard_digest(UnpackedPart("a.txt.gz", 1, b"one\n")) == shard_digest(UnpackedPart("b.txt.gz", 7, b"one\n"))
     True
     """
     if not isinstance(shard, TextPart | UnpackedPart):
@@ -253,7 +253,7 @@ def _refuse_columns(source: Source) -> None:
         )
 
 
-class Reading:
+class ShardReading:
     """Turn a shard into inputs, prepared some thousand at a time; travels to workers.
 
     Parameters
@@ -263,7 +263,7 @@ class Reading:
 
     Examples
     --------
-    >>> list(Reading(lambda batch: [s[:1] for s in batch])([["Rome", "fell"], ["Yes"]]))
+    >>> list(ShardReading(lambda batch: [s[:1] for s in batch])([["Rome", "fell"], ["Yes"]]))
     [['Rome'], ['Yes']]
     """
 
@@ -582,7 +582,7 @@ def merge_shares(counts: Mapping[str, FeatureCounts]) -> FeatureCounts:
 def count_features(
     space: FeatureSpace,
     shards: Iterable[Any],
-    read: Reading,
+    read: ShardReading,
     counting: Counting,
     start: FeatureCounts | None = None,
     *,
@@ -598,7 +598,7 @@ def count_features(
         Numbering of the features, and the base model's decisions.
     shards : iterable
         Parts of the unlabeled inputs.
-    read : Reading
+    read : ShardReading
         From a shard to what `FeatureSpace.batches` takes.
     counting : Counting
         Where it runs.
@@ -681,7 +681,7 @@ class _Pieces:
     def new(self, shards: Iterable[Any]) -> Iterator[Any]:
         """Yield what this share has not counted; what is no piece of a file is always new, and in the first share."""
         for shard in shards:
-            digest = digest_of(shard)
+            digest = shard_digest(shard)
             if digest is None:
                 if self._share.number == 1:
                     yield shard
@@ -700,7 +700,7 @@ class _Pieces:
 class _Summarize:
     """Count one shard, batch by batch; travels to workers."""
 
-    def __init__(self, space: FeatureSpace, read: Reading) -> None:
+    def __init__(self, space: FeatureSpace, read: ShardReading) -> None:
         self.space = space
         self.read = read
         self._spare: list[tuple[np.ndarray, np.ndarray]] = []  # sums that are 0 again, one pair for each thread

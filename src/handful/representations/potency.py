@@ -233,10 +233,10 @@ class Condensed:
 
     Examples
     --------
-    >>> condensed = condense(np.array([1, 0, 1, 1]), np.array([2, -1, -3, 2]))
+    >>> condensed = condense_levels(np.array([1, 0, 1, 1]), np.array([2, -1, -3, 2]))
     >>> condensed.types.tolist(), condensed.bins.tolist(), condensed.member_of.tolist()
     ([0, 1, 1], [-1, -3, 2], [2, 0, 1, 2])
-    >>> condensed = condense(np.array([1, 1, 1]), np.array([2, 2, 3]), np.array([0, -1, 0]))
+    >>> condensed = condense_levels(np.array([1, 1, 1]), np.array([2, 2, 3]), np.array([0, -1, 0]))
     >>> condensed.levels.tolist(), condensed.pair_of.tolist(), condensed.firsts.tolist()
     ([-1, 0, 0], [0, 0, 1], [0, 2])
     """
@@ -263,7 +263,7 @@ class Condensed:
         return np.concatenate([[0], np.cumsum(new)])
 
 
-def condense(types: np.ndarray, bins: np.ndarray, levels: np.ndarray | None = None) -> Condensed:
+def condense_levels(types: np.ndarray, bins: np.ndarray, levels: np.ndarray | None = None) -> Condensed:
     """Put features of equal type, bin and level together.
 
     Parameters
@@ -413,8 +413,8 @@ class Tying:
 
     Examples
     --------
-    >>> from handful.representations.potency import condense
-    >>> condensed = condense(np.array([0, 0, 1]), np.array([2, 2, -1]), np.array([0, 3, 0]))
+    >>> from handful.representations.potency import condense_levels
+    >>> condensed = condense_levels(np.array([0, 0, 1]), np.array([2, 2, -1]), np.array([0, 3, 0]))
     >>> tying = Tying(condensed, np.array([0.0, 0.3, 0.0]), 2, False)
     >>> tying.n_pairs, tying.n_tied
     (2, 4)

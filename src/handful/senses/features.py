@@ -77,7 +77,7 @@ def _resolved(match: re.Match[str]) -> str:
     return _SIGNS.get(name, f" {name} ")
 
 
-def tokenize(occurrence: Occurrence) -> Occurrence:
+def tokenize_context(occurrence: Occurrence) -> Occurrence:
     """Cut every token of a context further, keeping track of the word and its satellites.
 
     Parameters
@@ -92,7 +92,7 @@ def tokenize(occurrence: Occurrence) -> Occurrence:
 
     Examples
     --------
-    >>> o = tokenize(Occurrence("art.n", "1", ("(Modern", "art.)", "Yes!"), 1))
+    >>> o = tokenize_context(Occurrence("art.n", "1", ("(Modern", "art.)", "Yes!"), 1))
     >>> o.tokens, o.target
     (('(', 'Modern', 'art', '.', ')', 'Yes', '!'), 2)
     """
@@ -561,7 +561,7 @@ def make_contexts(occurrences: Sequence[Occurrence], tagger: Tagger | None = Non
     >>> c.occurrence.tokens[c.start : c.end], c.part
     (('Is', 'it', 'art', '?'), 'n')
     """
-    fine = [tokenize(occurrence) for occurrence in occurrences]
+    fine = [tokenize_context(occurrence) for occurrence in occurrences]
     bounds = [sentence_bounds(occurrence.tokens, occurrence.target) for occurrence in fine]
     if tagger is None:
         return [Context(o, start, end) for o, (start, end) in zip(fine, bounds, strict=True)]

@@ -8,7 +8,7 @@ from itertools import chain
 
 from handful.data.records import Occurrence, Sentence
 from handful.errors import Progress, Step
-from handful.senses.features import Tagger, forms, tokenize
+from handful.senses.features import Tagger, forms, tokenize_context
 
 _CHUNK = 2_000
 _NEARBY = 4
@@ -63,7 +63,7 @@ def harvest(
     [('The', 'Bank', 'fell')]
     """
     by_form = _by_form(words)
-    barred = {_nearby(tokenize(occurrence)) for occurrence in exclude}
+    barred = {_nearby(tokenize_context(occurrence)) for occurrence in exclude}
     contexts: dict[str, list[Occurrence]] = {word: [] for word in chain.from_iterable(by_form.values())}
     for chunk, n_read in _chunks(sentences, by_form, before):
         for occurrence in _occurrences(chunk, by_form, tagger):

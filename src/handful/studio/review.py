@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from handful.active.estimates import interval
+from handful.active.estimates import wilson_interval
 from handful.errors import DataError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class Review:
             if holds_this and int(row) in labels and self._holds(int(row), label, threshold):
                 rows.append(int(row))
         n_wrong = sum(labels[row] != self._suggested(row) for row in rows)
-        low, high = interval(n_wrong, len(rows)) if rows else (0.0, 1.0)
+        low, high = wilson_interval(n_wrong, len(rows)) if rows else (0.0, 1.0)
         return {"n": len(rows), "wrong": n_wrong, "low": low, "high": high}
 
     def accept(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -135,7 +135,7 @@ def agreement(second: Mapping[str, Mapping[str, str]]) -> dict[str, Any] | None:
 
     first, other = [held["first"] for held in second.values()], [held["label"] for held in second.values()]
     n_same = sum(a == b for a, b in zip(first, other, strict=True))
-    low, high = interval(n_same, len(second))
+    low, high = wilson_interval(n_same, len(second))
     kappa = None if len({*first, *other}) == 1 else float(cohen_kappa_score(first, other))  # 0/0
     n_conflicts = sum(map(is_conflict, second.values()))
     return {"n": len(second), "same": n_same, "low": low, "high": high, "kappa": kappa, "n_conflicts": n_conflicts}

@@ -160,7 +160,7 @@ _CHANGED, _CHANGED_ERRORS = 0.03, 2.0  # of the predictions there, and standard 
 
 
 @dataclass(frozen=True)
-class CondensedModel:
+class CondensedTagger:
     """A condensed tagger or parser, and how it was made.
 
     Parameters
@@ -194,7 +194,7 @@ class Dropped:
     below : float
         Weights nearer to 0 are left out; see `slimmed`.
     errors_before, errors : float
-        Errors with all weights and without the light ones, as in `CondensedModel`; of the second tagger, which was trained
+        Errors with all weights and without the light ones, as in `CondensedTagger`; of the second tagger, which was trained
         without the held-out sentences, except for bins if base weights are kept. If these are refitted, of one half of the
         sentences, which nothing was trained on.
     changed, changed_at_most : float
@@ -236,7 +236,7 @@ def condense_tagger(
     drop: float | None = None,
     *,
     progress: Progress | None = None,
-) -> CondensedModel:
+) -> CondensedTagger:
     """Condense a tagger in the mode that loses nothing on held-out sentences.
 
     Parameters
@@ -256,7 +256,7 @@ def condense_tagger(
 
     Returns
     -------
-    CondensedModel
+    CondensedTagger
         The small tagger.
 
     Notes
@@ -295,7 +295,7 @@ def condense_tagger(
     if dropped.again:
         small = refitted(small, dropped.below, *condensing.labeled, progress)
     rates = {"base" if name == "rounded" else name: held.rate(wrong) for name, wrong in errors.items()}
-    return CondensedModel(small.with_small_lookups(), chosen, rates, bins, dropped)
+    return CondensedTagger(small.with_small_lookups(), chosen, rates, bins, dropped)
 
 
 def _choose_drop(condensing: Condensing, held: _HeldOut, model: Any, drop: float | None, *, may_refit: bool) -> Dropped:
@@ -617,7 +617,7 @@ def _check_parser_mode(mode: Mode | Literal["auto"], held_out: int | None) -> No
         raise ParameterError("condense: mode 'bins' holds no trees out.")
 
 
-def condense(condensing: Condensing, mode: Mode | None = None, *, progress: Progress | None = None) -> CondensedModel:
+def condense(condensing: Condensing, mode: Mode | None = None, *, progress: Progress | None = None) -> CondensedTagger:
     """Condense a tagger or a parser.
 
     Parameters
@@ -631,14 +631,14 @@ def condense(condensing: Condensing, mode: Mode | None = None, *, progress: Prog
 
     Returns
     -------
-    CondensedModel
+    CondensedTagger
         The small model, without what only further condensing would need.
     """
     settings = condensing.settings
     if settings.held_out is None or condensing.labeled[1] is None:
         trained: Mode = "bins" if settings.held_out is None else "kept"
         bins = bins_of(condensing.features[0])
-        result = CondensedModel(condensing.train(progress=progress), trained, {}, bins)
+        result = CondensedTagger(condensing.train(progress=progress), trained, {}, bins)
     else:
         drop = None if settings.drop == "auto" else settings.drop
         result = condense_tagger(condensing, mode, drop, progress=progress)

@@ -62,12 +62,12 @@ def _check_list(label: Any, words: Any, name: str) -> list[str]:
     return distinct
 
 
-def check_labels(labels: Any) -> set[str]:
+def label_set(labels: Any) -> set[str]:
     """Check a list of labels; return them as a set.
 
     Examples
     --------
-    >>> check_labels(None), check_labels(["X"])
+    >>> label_set(None), label_set(["X"])
     (set(), {'X'})
     """
     if labels is None:
