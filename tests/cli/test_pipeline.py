@@ -154,12 +154,18 @@ def test_the_next_command_knows_a_tag_from_a_confidence(capsys, folder, tmp_path
     assert run(capsys, "predict", folder / "spans.handful", tagged, "-o", words)[0] == 0
 
 
-def test_predictions_can_be_predicted_again(capsys, folder, tmp_path):
-    files = [folder / "raw.txt", *(tmp_path / f"{n}.tsv" for n in range(3))]
+@pytest.mark.parametrize("ending", ["tsv", "jsonl"])
+def test_predictions_can_be_predicted_again(capsys, folder, tmp_path, ending):
+    files = [folder / "raw.txt", *(tmp_path / f"{n}.{ending}" for n in range(3))]
     for source, target in pairwise(files):
         assert run(capsys, "predict", folder / "spans.handful", source, "-o", target)[0] == 0
     assert files[3].read_text() == files[2].read_text()
-    assert files[3].read_text().splitlines()[0] == "# global.columns = TOKEN START END GIVEN TAG CONFIDENCE"
+    if ending == "tsv":
+        assert files[3].read_text().splitlines()[0] == "# global.columns = TOKEN START END GIVEN TAG CONFIDENCE"
+    else:
+        assert read_tagged(files[3]).tags[0][:3] == ("B-A", "I-A", "O")
+        again = tmp_path / "again.handful"
+        assert run(capsys, "fit", "tagger", files[3], "-o", again)[0] == 0
 
 
 def test_json_lines_have_the_places_of_tokens_and_spans(capsys, folder, tmp_path):
@@ -174,6 +180,7 @@ def test_json_lines_have_the_places_of_tokens_and_spans(capsys, folder, tmp_path
             assert cut == row["tokens"]
         assert rows[1]["spans"] == [{"start": text.rindex("Old"), "end": text.rindex("Old") + 8, "label": "A"}]
         assert rows[0]["tag"][:2] == ["B-A", "I-A"]
+        assert read_tagged(target).tags[0] == tuple(rows[0]["tag"])
     given = tmp_path / "texts.jsonl"
     given.write_text('{"text": "Old dogs barked."}\n{"text": "Dogs!"}\n')
     assert run(capsys, "predict", folder / "spans.handful", given, "-o", target)[0] == 0

@@ -132,6 +132,7 @@ FORMATS: dict[tuple[str, str], tuple[str, ...]] = {
     ("spans", "PRODIGY_FORMAT"): ("{", "["),
     ("spans", "DOCCANO_FORMAT"): ("{", "["),
     ("spans", "LABEL_STUDIO_FORMAT"): ("{", "["),
+    ("spans", "TOKEN_LISTS_FORMAT"): ("{", "["),
     ("json_records", "JSON_ARRAY_FORMAT"): ("[",),
     ("json_records", "JSON_LINES_FORMAT"): ("{", ".jsonl", ".ndjson"),
     ("tabular", "ARFF_FORMAT"): ("@", "%"),

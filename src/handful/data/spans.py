@@ -1,4 +1,4 @@
-"""Spans by character offsets: BRAT, doccano, Prodigy, Label Studio."""
+"""Spans by character offsets: BRAT, doccano, Prodigy, Label Studio; and lists of tokens in JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from handful.data.chunks import from_spans
 from handful.data.files import FilePath, Source, as_source, open_bytes, read_lines, shown
@@ -429,3 +429,54 @@ def is_label_studio(head: Head) -> bool:
 
 
 LABEL_STUDIO_FORMAT = Format("label-studio", "sentences", is_label_studio, read_label_studio)
+
+
+def read_token_lists(path: FilePath) -> Iterator[Sentence]:
+    r"""Read sentences with lists of tokens and of their tags, as `handful predict` writes them.
+
+    Parameters
+    ----------
+    path : path-like
+        One object a line: ``{"tokens": ["Rome", "fell"], "tag": ["B-LOC", "O"]}``. Lists of as many strings or numbers are
+        columns.
+
+    Yields
+    ------
+    Sentence
+        With these columns.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
+    >>> _ = target.write_text('{"tokens": ["Rome", "fell"], "tag": ["B-LOC", "O"]}\n')
+    >>> [(s.tokens, s["tag"]) for s in read_token_lists(target)]
+    [(('Rome', 'fell'), ('B-LOC', 'O'))]
+    """
+    source = as_source(path)
+    for number, row in json_objects(source):
+        tokens = row.get("tokens")
+        if not _is_row(tokens) or not all(isinstance(token, str) and token.strip() for token in tokens):
+            raise FormatError(source, number, f"expected a list of tokens under 'tokens', got {shown(str(tokens))}.")
+        columns, others = {}, {}
+        for name, cells in row.items():
+            if _is_row(cells) and len(cells) == len(tokens) and name != "head":
+                columns[name] = tuple("_" if cell is None else str(cell) for cell in cells)
+            elif name not in ("head", "spans"):
+                others[name] = cells
+        record = [f"{RECORD} {others.pop('record')}"] if isinstance(others.get("record"), int) else []
+        columns.pop("tokens")
+        yield Sentence(tuple(tokens), columns, (*record, *_metadata(others)))
+
+
+def _is_row(value: Any) -> TypeGuard[list[Any]]:
+    return isinstance(value, list) and bool(value) and all(isinstance(cell, str | int | float | None) for cell in value)
+
+
+def is_token_lists(head: Head) -> bool:
+    """Detect objects with a list of strings under ``tokens``, without a text."""
+    row = first_object(head)
+    return "text" not in row and _is_row(row.get("tokens")) and isinstance(row["tokens"][0], str)
+
+
+TOKEN_LISTS_FORMAT = Format("token-lists", "sentences", is_token_lists, read_token_lists)
