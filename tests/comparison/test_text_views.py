@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from tiny_encoder import write_encoder
+from tiny_encoder import write_encoder, write_transformer
 
 import handful
 from handful.comparison.tables import choose_view, labeled_table
@@ -61,14 +61,27 @@ def test_as_many_unlabeled_rows_are_encoded_as_there_is_time_for(encoder, monkey
     lines, labels, _ = texts(3000)
     table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
-    monkeypatch.setattr("handful.comparison.tables._encoding_seconds", lambda table, encoder: 30.0)
+    monkeypatch.setattr("handful.comparison.tables._encoding_seconds", lambda samples, encoder: 0.01)
     view = choose_view(table, seconds=30.0)  # half of the time: 1,500 rows
     cut = view.affordable(table, seed=0)
     assert view.max_unlabeled == len(cut.unlabeled) == 1500 - 16
     assert len(cut.labeled) == 16
     assert cut.notices[-1].code == "text-encoding"
     assert choose_view(table, seconds=60.0).max_unlabeled is None
-    assert choose_view(table, seconds=20.0).encoder is None  # 1,000 rows, labeled ones among them
+    assert choose_view(table, seconds=12.0).max_unlabeled == 1_000  # at least, while the whole time suffices for them
+    assert choose_view(table, seconds=10.0).encoder is None
+
+
+def test_an_encoder_that_does_not_know_the_language_is_left_out(tmp_path, monkeypatch):
+    lines, labels, _ = texts()
+    write_transformer(tmp_path / "bert", [*" ".join(TOPICS.values()).split(), *COMMON])
+    monkeypatch.setattr(vectors, "_KNOWN", [])
+    monkeypatch.setenv(vectors.ENVIRONMENT, str(tmp_path / "bert"))
+    for line, known in ((lines, True), ([text.replace("t", "tt").replace("a", "ä") for text in lines], False)):
+        table = labeled_table(pl.DataFrame({"text": line}), labels, columns={"text": "text"})
+        view = choose_view(table)
+        assert (view.encoder is not None) == known
+        assert ("language" in view.note) != known
 
 
 def test_odd_choices_are_told():

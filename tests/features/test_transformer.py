@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -147,13 +146,8 @@ def test_without_tokenizers_the_extra_is_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif("HANDFUL_MINILM" not in os.environ, reason="needs the folder of all-MiniLM-L6-v2 in HANDFUL_MINILM")
-def test_minilm_gives_the_published_embeddings_at_250_texts_a_second():
+def test_minilm_gives_the_published_embeddings():
     model = Transformer(Path(os.environ["HANDFUL_MINILM"]))
     published = [[0.06765690, 0.06349593, 0.04871312], [0.08643852, 0.10276264, 0.00539459]]
     texts = ["This is an example sentence", "Each sentence is converted"]
     np.testing.assert_allclose(model.encode(texts)[:, :3], published, atol=1e-6)
-    words = [f"word{i}" for i in range(9)]
-    many = [" ".join(np.random.default_rng(i).permutation(words)) for i in range(1000)]
-    start = time.process_time()
-    model.encode(many)
-    assert 1000 / (time.process_time() - start) > 125  # for one core

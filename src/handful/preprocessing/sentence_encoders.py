@@ -98,6 +98,11 @@ class Encoder:
         """What a model file keeps of it."""
         return {"name": self.name, "hash": self.digest, "probe": self._probe}
 
+    def known_words(self, texts: Sequence[str]) -> float:
+        """Return which fraction of the pieces of texts are whole words to the encoder: 1 where it does not tell."""
+        told = getattr(self._model, "known_words", None)
+        return 1.0 if told is None else float(told(texts))
+
     def matches(self, mark: Mapping[str, Any]) -> bool:
         """Tell whether a model was trained with this encoder: same files or, of objects, the same answers up to rounding."""
         if not mark["hash"].startswith(_OF_ANSWERS) and not self.digest.startswith(_OF_ANSWERS):

@@ -58,6 +58,12 @@ class Transformer:
         self._norm = _norm(weights, "embeddings.LayerNorm")
         self._layers = [_Layer(weights, f"encoder.layer.{i}.") for i in range(int(config["num_hidden_layers"]))]
 
+    def known_words(self, texts: Sequence[str]) -> float:
+        """Return which fraction of the pieces of texts are whole words of the vocabulary, not parts of words or unknown."""
+        found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        whole = [piece[:2] != "##" and piece != "[UNK]" for encoding in found for piece in encoding.tokens]
+        return float(np.mean(whole)) if whole else 1.0
+
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """Return the embeddings of texts, scaled to length 1.
 
