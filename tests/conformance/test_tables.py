@@ -14,7 +14,7 @@ import handful
 from handful.registry import all_methods, get_method, method_names
 
 # Settings under which a method is quick to check; the method stays the same.
-QUICK = {"ensemble": {"n_trees": 3}}
+QUICK = {"ensemble": {"quick": True, "n_trees": 3}}
 
 # Methods that read directions and counts of words, of which the rows below have none.
 FOR_TEXTS = {"complement-nb", "naive-bayes-em"}

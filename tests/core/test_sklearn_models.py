@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 import handful
 from handful.errors import HandfulError, ModelFileError
 from handful.models.table_model import TableModel
-from handful.persistence.model_file import Decoder, Encoder
+from handful.persistence.model_file import Decoder, StateEncoder
 from handful.persistence.sklearn_models import estimator_from, estimator_state
 from handful.registry import find_class
 
@@ -60,7 +60,7 @@ def rows(n_classes):
 
 
 def there_and_back(model):
-    encoder = Encoder()
+    encoder = StateEncoder()
     coded = json.loads(json.dumps(encoder.encode_state({"m": model})))
     return Decoder(encoder.arrays, find_class).value(coded["m"])
 
@@ -96,7 +96,7 @@ def test_others_are_refused_in_one_sentence_that_names_alternatives(model):
     X, y = rows(2)
     X = X @ X.T if getattr(model, "kernel", None) == "precomputed" else X
     with pytest.raises(ModelFileError, match=r"cannot hold this \w+; it holds linear models, SVMs"):
-        Encoder().encode_state({"m": model.fit(X, y)})
+        StateEncoder().encode_state({"m": model.fit(X, y)})
 
 
 def test_an_estimator_that_reads_a_path_can_neither_be_saved_nor_loaded(tmp_path):
@@ -104,7 +104,7 @@ def test_an_estimator_that_reads_a_path_can_neither_be_saved_nor_loaded(tmp_path
     secret.write_text("secret words")
     reader = CountVectorizer(input="filename").fit([str(secret)])
     with pytest.raises(ModelFileError, match="cannot hold this CountVectorizer"):
-        Encoder().encode_state({"m": reader})
+        StateEncoder().encode_state({"m": reader})
     state = {"input": "filename", "vocabulary_": {"secret": 0}}
     for kind in ("CountVectorizer", "StackingClassifier", "DummyClassifier"):
         with pytest.raises(ModelFileError, match="not admitted"):

@@ -15,7 +15,7 @@ from scipy import sparse
 from handful.data.records import Ragged
 from handful.errors import FileError, ModelFileError
 from handful.models.table_model import TableModel
-from handful.persistence.model_file import FORMAT_VERSION, Decoder, Encoder, load, save
+from handful.persistence.model_file import FORMAT_VERSION, Decoder, StateEncoder, load, save
 
 
 def saved(tmp_path: Path) -> Path:
@@ -178,7 +178,7 @@ def test_arrays_in_odd_layouts_survive():
         "coo": sparse.coo_matrix(np.eye(3)),
         "ragged": Ragged.of([]),
     }
-    encoder = Encoder()
+    encoder = StateEncoder()
     coded = encoder.encode_state(odd)
     back = {name: Decoder(encoder.arrays, find_tiny).value(value) for name, value in coded.items()}
     for name in ("fortran", "swapped", "zero", "empty", "sliced"):

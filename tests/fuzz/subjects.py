@@ -130,7 +130,10 @@ def others() -> dict[str, tuple[Any, Ask]]:
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
     from sklearn.svm import LinearSVC
 
+    from handful.comparison.witnesses import fit_with_witnesses
+    from handful.data.table import as_table
     from handful.models.adapters import WithShares
+    from handful.models.condensed_rows import CondensedModel
     from handful.neighbors.tri_training import TriTraining
     from handful.tagging.crf import CRF
     from handful.tagging.prototypes.ensemble import PrototypeEnsemble
@@ -151,4 +154,15 @@ def others() -> dict[str, tuple[Any, Ask]]:
     tagger = CRF(["word[0]", "path[0]"], lookups=paths, max_iter=3).fit(words, [["D", "N", "V"]] * 2)
     found["hashed-table"] = (tagger.with_small_lookups(), lambda model: model.predict(words))
     found["prototype-ensemble"] = (team, lambda model: model.predict(words))
+    rows, labels = frame()
+    truth = [["ash", "elm", "oak"][i % 3] for i in range(len(labels))]
+    guesses = [name if i % 5 else "elm" for i, name in enumerate(truth)]
+    told = as_table(rows.with_columns(llm=pl.Series(guesses), kind=pl.Series(labels)), "kind")
+    witnessed, _ = fit_with_witnesses(told, ["llm"])
+    found["witness-ensemble"] = (witnessed, lambda model: model.predict_with_confidence(rows))
+    small = CondensedModel(5).fit(rows, truth)
+    found["condensed-rows"] = (
+        small,
+        lambda model: (model.predict_with_confidence(rows), model.explain(rows[:1]), model.rows()),
+    )
     return found

@@ -7,10 +7,10 @@ import pytest
 
 from handful.data.records import Occurrence
 from handful.neighbors.kernel_pca import KernelPCAClassifier
-from handful.senses.classifier import MethodAnswers
 from papers.claims import Settings, load_paper, run_paper
 from papers.su2004 import plans
 from papers.su2004 import plans as senseval
+from papers.su2004.methods import MethodAnswers
 from papers.su2004.plans import PRINTED, Senseval, accuracies, branches, draw_figures, off_by, paired_test, turned
 
 

@@ -314,3 +314,7 @@ class CondensedModel(TableModel):
         super()._check_state()
         if set(self.cells_) != set(self.columns_) or len(self.kept_) != len(self.estimator_.codes_):
             raise DataError("CondensedModel: every kept row must have a cell for each column.")
+        if any(
+            "\ud800" <= letter <= "\udfff" for cells in self.cells_.values() for letter in "".join(filter(None, cells))
+        ):
+            raise DataError("CondensedModel: the cells of the file must be whole characters.")

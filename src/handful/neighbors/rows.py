@@ -491,7 +491,8 @@ class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: i
         ndarray of shape (n_samples,)
             Labels.
         """
-        return np.asarray(self.classes_[self._votes(X).codes])
+        codes = self._votes(X).codes
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the part of the votes that each label gets.
