@@ -337,12 +337,14 @@ def _open(path: FilePath) -> io.BufferedReader:
         # A separate buffer, so that closing it leaves the standard input of the process alone.
         stdin: Any = sys.stdin.buffer
         return io.BufferedReader(_Replayed(b"", stdin), CHUNK)
+    file: io.BufferedReader | None = None
     try:
         file = open(path, "rb")  # noqa: SIM115 (closed by the reader that is handed out)
-        if _is_endless(file.fileno()):
-            file.close()
-            raise FileError(f"{path}: is a device. Name a file to read.")
-        file.peek(8)
+        is_endless = _is_endless(file.fileno())
+        if not is_endless:
+            file.peek(8)
+            file, opened = None, file
+            return opened
     except FileNotFoundError:
         raise FileError(f"{path}: no such file.") from None
     except IsADirectoryError:
@@ -351,7 +353,10 @@ def _open(path: FilePath) -> io.BufferedReader:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise FileError(f"{str(path)!r}: cannot be read ({error}).") from None
-    return file
+    finally:
+        if file is not None:
+            file.close()
+    raise FileError(f"{path}: is a device. Name a file to read.")
 
 
 def _read_up_to(file: IO[bytes], size: int) -> bytes:
