@@ -41,12 +41,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Name of a method for tables; ``handful methods`` lists them. Or any classifier in scikit-learn's manner.
     params : mapping of str to value, optional
         Parameters of the method.
-    kinds : mapping of str to {"numeric", "nominal", "text"}, optional
-        Kind of each feature column; columns that are not named are left out. None tells them by the rule of
+    kinds : mapping of str to {"numeric", "categorical", "datetime", "text", "skip"}, optional
+        Kind of each feature column; columns that are not named are left out. None infers them by the rule of
         `handful.data.table.read_table`.
     text : {"words", "lsa", "vectors"} or encoder, default="lsa"
         As what text columns come to the method: weighted words, leading directions of words and letters learned from all
-        texts, or vectors of an encoder beside them. See
+        texts, or vectors of an encoder next to them. See
         `handful.preprocessing.table_encoder` and `handful.preprocessing.sentence_encoders`.
     use_unlabeled : bool, default=True
         Whether rows without a label take part.
@@ -380,15 +380,15 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Explanation
-            Cells and words that speak for the answer, and the deciding rows of a method that votes by nearness.
+            Cells and words that support the prediction, and the deciding rows of a method that votes by nearness.
 
         Examples
         --------
         >>> import polars as pl
         >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0]})
         >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
-        >>> told = model.explain({"size": 7.5})
-        >>> told.label, told.near[0].cells
+        >>> explanation = model.explain({"size": 7.5})
+        >>> explanation.label, explanation.near[0].cells
         ('large', {'size': 9.0})
         """
         from handful.models.explain import explain_row
@@ -439,10 +439,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
         check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))
         if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
-            raise DataError("TableModel: rows that confidence is told by must have the columns of its method.")
+            raise DataError("TableModel: rows for confidence must have the columns of its method.")
         rows = getattr(self, "rows_", None)
         if rows is not None and len(rows) < self.n_labeled_:
-            raise DataError("TableModel: the rows that the method saw must be told by their numbers.")
+            raise DataError("TableModel: the rows that the method saw must be given by their numbers.")
 
 
 def spec_for(method: Any) -> MethodSpec:

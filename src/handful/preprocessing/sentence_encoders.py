@@ -100,8 +100,8 @@ class Encoder:
 
     def known_words(self, texts: Sequence[str]) -> float:
         """Return which fraction of the pieces of texts are whole words to the encoder: 1 where it does not tell."""
-        told = getattr(self._model, "known_words", None)
-        return 1.0 if told is None else float(told(texts))
+        known_words = getattr(self._model, "known_words", None)
+        return 1.0 if known_words is None else float(known_words(texts))
 
     def matches(self, mark: Mapping[str, Any]) -> bool:
         """Tell whether a model was trained with this encoder: same files or, of objects, the same answers up to rounding."""
@@ -171,15 +171,15 @@ class _Cache:
     def read(self, texts: Sequence[str], width: int) -> dict[str, np.ndarray]:
         """Return the embeddings that are there."""
         keys = {_text_key(text): text for text in texts}
-        names, found = list(keys), dict[str, np.ndarray]()
+        names, vectors = list(keys), dict[str, np.ndarray]()
         with suppress(OSError, sqlite3.Error), closing(self._connect()) as database:
             for start in range(0, len(names), 500):
                 some = names[start : start + 500]
                 query = f"SELECT key, vector FROM embeddings WHERE key IN ({','.join('?' * len(some))})"
                 for key, vector in database.execute(query, some):
                     if len(vector) == 4 * width:
-                        found[keys[key]] = np.frombuffer(vector, dtype="<f4")
-        return {text: vector for text, vector in found.items() if np.isfinite(vector).all()}
+                        vectors[keys[key]] = np.frombuffer(vector, dtype="<f4")
+        return {text: vector for text, vector in vectors.items() if np.isfinite(vector).all()}
 
     def write(self, embeddings: Mapping[str, np.ndarray]) -> None:
         """Add embeddings."""

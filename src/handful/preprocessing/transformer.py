@@ -60,8 +60,8 @@ class Transformer:
 
     def known_words(self, texts: Sequence[str]) -> float:
         """Return which fraction of the pieces of texts are whole words of the vocabulary, not parts of words or unknown."""
-        found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        whole = [piece[:2] != "##" and piece != "[UNK]" for encoding in found for piece in encoding.tokens]
+        encodings = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        whole = [piece[:2] != "##" and piece != "[UNK]" for encoding in encodings for piece in encoding.tokens]
         return float(np.mean(whole)) if whole else 1.0
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
