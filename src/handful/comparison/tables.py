@@ -111,7 +111,7 @@ WITH_VECTORS = "@vectors"
 ON_VECTORS = ("ensemble", "logistic-regression", "linear-svm", "k-nn", "self-training")
 """Methods that are tried with embeddings and without, where an encoder is installed."""
 
-_SAMPLE = 100  # texts of a column whose words are looked up
+_SAMPLE = 200  # texts whose words are looked up
 _LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
 _MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
 _LEAST_KNOWN = (
@@ -222,7 +222,9 @@ def _default_view(table: Table, seconds: float) -> TextView:
     except MissingExtraError as error:
         return without(str(error))
     columns = _text_columns(table)
-    known = min(encoder.known_words(texts[:: max(len(texts) // _SAMPLE, 1)]) for texts in columns)
+    all_texts = [text for texts in columns for text in texts]
+    some = np.random.default_rng(0).choice(len(all_texts), min(_SAMPLE, len(all_texts)), replace=False)
+    known = encoder.known_words([all_texts[i] for i in some])
     if known < _LEAST_KNOWN:
         why = f"{encoder.name} knows only {known:.0%} of their longer words, so they seem to be of another language."
         return without(why, python_fix="text='vectors'.", cli_fix="--text vectors.")
