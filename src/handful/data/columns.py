@@ -33,8 +33,9 @@ _ENOUGH_NUMBERS = 10  # distinct numbers next to such values
 _LONGEST_VALUE = 40  # characters of a number or date
 _MANY_VALUES = 100  # distinct values, too many for categories
 _ENOUGH_COMMENTS = 20
-_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"  # scripts without spaces between words
-_WORD = rf"[{_UNSPACED}]{{2}}|[^\s{_UNSPACED}]+"  # of such a script two characters
+# Scripts without spaces between words, where two characters count as a word.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_WORD = rf"[{_UNSPACED}]{{2}}|[^\s{_UNSPACED}]+"
 _SOME_COMMENTS = 2_000
 _SOME_VALUES = 1_000  # distinct values that exclude a reading if they hardly fit it
 _MOST_DIFFERENT = 0.6  # distinct words among all words of short comments
