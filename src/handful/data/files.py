@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -337,14 +337,13 @@ def _open(path: FilePath) -> io.BufferedReader:
         # A separate buffer, so that closing it leaves the standard input of the process alone.
         stdin: Any = sys.stdin.buffer
         return io.BufferedReader(_Replayed(b"", stdin), CHUNK)
-    file: io.BufferedReader | None = None
     try:
-        file = open(path, "rb")  # noqa: SIM115 (closed by the reader that is handed out)
-        is_endless = _is_endless(file.fileno())
-        if not is_endless:
+        with ExitStack() as failed:
+            file = failed.enter_context(open(path, "rb"))
+            if _is_endless(file.fileno()):
+                raise FileError(f"{path}: is a device. Name a file to read.")
             file.peek(8)
-            file, opened = None, file
-            return opened
+            failed.pop_all()  # closed by the reader that is handed out
     except FileNotFoundError:
         raise FileError(f"{path}: no such file.") from None
     except IsADirectoryError:
@@ -353,10 +352,7 @@ def _open(path: FilePath) -> io.BufferedReader:
         raise FileError(f"{path}: cannot be read ({error.strerror}).") from None
     except ValueError as error:
         raise FileError(f"{str(path)!r}: cannot be read ({error}).") from None
-    finally:
-        if file is not None:
-            file.close()
-    raise FileError(f"{path}: is a device. Name a file to read.")
+    return file
 
 
 def _read_up_to(file: IO[bytes], size: int) -> bytes:
