@@ -32,6 +32,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("check", "Find likely label errors."),
         "curve": ("check", "Estimate how many more labels are needed (learning curve)."),
         "prevalence": ("prevalence", "Estimate how frequent each class is, with an interval."),
+        "shots": ("shots", "Choose rows for the prompt of a language model."),
         "studio": ("studio", "Label in the browser."),
     },
     "Text": {
@@ -44,6 +45,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Models": {
         "inspect": ("explain", "Show what a model file contains."),
         "condense": ("condense", "Make a model smaller: a few rows of a table, or fewer weights."),
+        "export": ("export", "Write a model of tables as an HTML page that predicts."),
         "methods": ("methods", "List the methods."),
         "warmup": ("methods", "Compile all kernels now."),
         "demo": ("demo", "Run five short examples on bundled data."),

@@ -21,6 +21,7 @@ from handful.cli.console import (
     notice,
     percent,
     shell_name,
+    show_notices,
     status_line,
     suggest_command,
     verbose,
@@ -268,6 +269,7 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     if interrupted and where.exists():
         where = _free_name(where)
     save(model, where)
+    show_notices(model.notices_)
     _suggest_priors(model, problem)
     facts = _facts(model, where, model.training_.get("estimate"))
     if run.as_json:

@@ -303,7 +303,7 @@ class Experiment(ABC):
         """What to know about the data."""
         return ()
 
-    def prepare(self) -> None:  # noqa: B027  (most need nothing)
+    def prepare(self, report: Callable[[str], Any]) -> None:  # noqa: B027  (most need nothing)
         """Do what is the same for all splits."""
 
     def run(self, trial: Trial) -> TrialResult:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from handful.data.columns import Kind, unread_cells
 from handful.data.labels import Labels, encode_labels
 from handful.data.table import Table, are_texts, as_frame, as_table, frame_like, one_row
-from handful.errors import DataError, ParameterError
+from handful.errors import DataError, Notice, ParameterError
 from handful.models.confidence import LEAST_HELD, Confidence, HeldOut, hold_out, known_shift, own_shares
 from handful.params import check_params
 from handful.persistence.model_file import Storable
@@ -75,6 +75,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         What `calibrate` learned about how far the method's own shares may be trusted.
     training_ : dict
         How it was trained, in words, for `handful inspect`.
+    notices_ : tuple of Notice
+        What to know about the rows it was trained on; not in model files.
 
     Examples
     --------
@@ -178,6 +180,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
         self.training_: dict[str, Any] = {}
+        self.notices_: tuple[Notice, ...] = ()
         self._encoder = table.encoder
         return self
 
@@ -427,10 +430,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _state(self) -> dict[str, Any]:
         # An encoder is not stored, since the columns name it; nor is a classifier that is not fitted.
-        text = self.text if isinstance(self.text, str) else "vectors"
-        return {**super()._state(), "text": text, "method": self.method_name}
+        state = super()._state() | {"method": self.method_name}
+        state["text"] = self.text if isinstance(self.text, str) else "vectors"
+        return {name: value for name, value in state.items() if name != "notices_"}
 
     def _check_state(self) -> None:
+        self.notices_ = ()
         self._encoder = TableEncoder(self.columns_)
         self.columns_ = self._encoder.state()
         self.feature_names_in_ = np.array(list(self.columns_), dtype=object)  # files of 0.1 hold no names
