@@ -48,7 +48,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("export", "Write a model of tables as an HTML page that predicts."),
         "methods": ("methods", "List the methods."),
         "warmup": ("methods", "Compile all kernels now."),
-        "demo": ("demo", "Run four short examples on bundled data."),
+        "demo": ("demo", "Run five short examples on bundled data."),
     },
 }
 COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
@@ -70,7 +70,7 @@ EXAMPLES = {
     ),
     "Models": ("handful inspect customers.handful", "handful demo"),
 }
-# Former names, kept for one release; those of options by command.
+# Former names, kept until 0.4; those of options by command.
 OLD_COMMANDS = {"doubt": "check", "budget": "curve", "why": "explain"}
 OLD_OPTIONS = {
     "": {"--checkpoint": "--resume", "--draws": "--n-splits", "--unlabeled-mark": "--missing-label"},
@@ -78,7 +78,8 @@ OLD_OPTIONS = {
     "fit parser": {"--tag": "--tags"},
     "fit senses": {"--neighbors": "--n-neighbors"},
     "condense": {"--way": "--mode", "--iterations": "--max-iter"},
-    "clusters": {"--n": "--n-clusters"},
+    "fit tagger": {"-n": "--n-clusters"},
+    "clusters": {"--n": "--n-clusters", "-n": "--n-clusters"},
     "similar": {"--k": "-n", "--components": "--n-components"},
     "inspect": {"--top": "-n"},
     "prototypes": {"--words": "-n"},
