@@ -203,8 +203,9 @@ class Ensemble(RowClassifier):
     Notes
     -----
     Each member is calibrated by a temperature (Guo et al. 2017; log-normal prior around 1). The weights maximize the
-    out-of-fold log-likelihood of the weighted mean with a Dirichlet prior of ten rows that pulls them to equal weights (those
-    of embeddings to twice as much), by EM: ten labels give nearly a plain mean. The temperature of the mean is one standard error below the most likely one.
+    out-of-fold log-likelihood of the weighted mean, by EM, with a Dirichlet prior of ten rows that pulls them to equal
+    weights, those of embeddings to twice as much: ten labels give nearly a plain mean. The temperature of the mean is one
+    standard error below the most likely one.
     Class priors are estimated by EM on unlabeled rows (Saerens et al. 2002) with the label frequencies as a Dirichlet prior.
     With n held-out rows no probability is above (n + 1) / (n + 2).
 
