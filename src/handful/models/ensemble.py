@@ -474,7 +474,8 @@ def fit_weights(
         Rows that the prior counts as.
     """
     relative = np.ones(len(likelihoods)) if prior is None else np.asarray(prior, dtype=np.float64)
-    weights = expected = relative / relative.sum()
+    expected: np.ndarray = relative / relative.sum()
+    weights = expected
     for _ in range(200):
         posterior = weights[:, None] * likelihoods
         posterior /= np.maximum(posterior.sum(axis=0), 1e-300)
