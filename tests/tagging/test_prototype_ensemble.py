@@ -33,7 +33,7 @@ def test_an_ensemble_votes_and_is_stored(tmp_path):
     text, tags = make_text(150)
     ensemble = PrototypeEnsemble(LISTS, order=1).fit(text)
     assert ensemble.score(text, tags) == 1.0
-    assert [s["similarity"] for s in ensemble.settings_] == ["place-roots", "nearby-roots", "none"], "little text"
+    assert [s["similarity"] for s in ensemble.settings_] == ["place-roots", "nearby-roots"], "little text"
     for rows in ensemble.predict_proba(text[:5]):
         np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     save(ensemble, tmp_path / "ensemble.handful")
@@ -85,7 +85,7 @@ def test_the_text_shows_whether_labels_are_fields(length, tmp_path):
     text = [[str(w) for tag in "DNV" for w in rng.choice(WORDS[tag], length)] for _ in range(60)]
     ensemble = PrototypeEnsemble(WORDS, max_iter=5).fit(text)
     assert ensemble.fields_ == (length > 1)
-    assert len(ensemble.members_) == (4 if length > 1 else 3)
+    assert len(ensemble.members_) == (4 if length > 1 else 2)
     assert PrototypeEnsemble(WORDS, fields=length == 1, max_iter=2).fit(text).fields_ == (length == 1), (
         "the user decides"
     )

@@ -36,9 +36,8 @@ from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.recipes import TaggerSetup
 
 # `python benchmarks/prototype_ensembles.py --members` compares these with single settings.
-_FIELD_KINDS: tuple[Kind, ...] = ("nearby-roots", "place-roots")
 _MUCH_KINDS: tuple[Kind, ...] = ("places", "nearby", "none")
-_LITTLE_KINDS: tuple[Kind, ...] = ("place-roots", "nearby-roots", "none")
+_KINDS: tuple[Kind, ...] = ("place-roots", "nearby-roots")
 _MUCH_TEXT = 500_000  # tokens; in less, most of what a decomposition of counts finds is chance
 _STICKY = (4.0, 6.0)
 _LONG_RUN = 1.2  # tokens with one label in a row: parts of speech of six treebanks have 1.02 to 1.12, fields of five sets 1.32 to 2.9
@@ -69,8 +68,8 @@ class PrototypeEnsemble(ProbabilisticTagger):
         fields if labels go on for 1.2 tokens in the mean, in 8,000 tokens that a first tagger has tagged.
     similarity : {"auto", "none", "places", "nearby", "place-roots", "nearby-roots"}, default="auto"
         How words are linked to prototypes: by the words before and after them at each distance (places) or anywhere within
-        three words (nearby); roots are for less text. auto is several of them: roots for fields; else roots and none in less
-        than half a million tokens, and the others in more.
+        three words (nearby); roots are for less text. auto is both roots; if labels are no fields
+        and the text has half a million tokens, the others.
     spelling : bool, default=True
         Whether to look at suffixes, capitals, hyphens and digits.
     sticky : float or "auto", default="auto"
@@ -96,11 +95,11 @@ class PrototypeEnsemble(ProbabilisticTagger):
         A label of separators between fields. After decoding such a token takes the label of the token before it.
     separators : bool, default=True
         Whether, with `fields`, frequent punctuation that is not listed separates fields. Not where a label has no
-        prototypes, or where tagged sentences give punctuation labels of its own.
+        prototypes, or where tagged sentences give punctuation its own labels.
     suffix_length : int, default=3
         Longest suffix.
     max_tokens : int, default=200000
-        A tagger is trained on a random sample of about so many tokens, together with tagged sentences and at least one
+        A tagger is trained on a random sample of about this number of tokens, together with tagged sentences and at least one
         sentence of each prototype. Similarity is learned from five million tokens at most, evenly spread over the text.
     random_state : int, default=0
         Seed of the sample and of random starts.
@@ -226,7 +225,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
         progress : callable, optional
             Called with the iterations of each tagger.
         checkpoint : path-like, optional
-            As for `PrototypeTagger`; every tagger has a file of its own, with a number after this name.
+            As for `PrototypeTagger`; every tagger has its own file, with a number after this name.
 
         Returns
         -------
@@ -346,9 +345,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
     def _kinds(self, n_tokens: int) -> Sequence[Kind]:
         if self.similarity != "auto":
             return (self.similarity,)
-        if self.fields_:
-            return _FIELD_KINDS
-        return _MUCH_KINDS if n_tokens >= _MUCH_TEXT else _LITTLE_KINDS
+        return _MUCH_KINDS if n_tokens >= _MUCH_TEXT and not self.fields_ else _KINDS
 
     def _run_length(self, lists: Mapping[str, list[str]], sentences: Sequence[Tokens], labels: set[str]) -> float:
         """Return for how many tokens in the mean labels go on in a part of the text."""
