@@ -40,7 +40,8 @@ _MUCH_KINDS: tuple[Kind, ...] = ("places", "nearby", "none")
 _KINDS: tuple[Kind, ...] = ("place-roots", "nearby-roots")
 _MUCH_TEXT = 500_000  # tokens; in less, most of what a decomposition of counts finds is chance
 _STICKY = (4.0, 6.0)
-_LONG_RUN = 1.2  # tokens with one label in a row: parts of speech of six treebanks have 1.02 to 1.12, fields of five sets 1.32 to 2.9
+# Tokens with one label in a row: parts of speech of six treebanks have 1.02 to 1.12, fields of five sets 1.32 to 2.9.
+_LONG_RUN = 1.2
 _PROBE_TOKENS, _PROBE_ITERATIONS = 8_000, 20
 _N_OUTSIDE = 200  # words; F1 of spans in five corpora is 22.0 with 100 and 24.0 with 200
 _FEWEST_TAGGED = 5
