@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from handful.cli.console import begin, notice, show_held, state
-from handful.cli.ending import ReaderLeft, exit_code, open_closed_streams
+from handful.cli.ending import ReaderLeft, check_memory_limit, exit_code, open_closed_streams
 from handful.cli.later import put_off
 from handful.version import __version__
 
@@ -117,6 +117,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would make a failure of a reader that has enough."""
+        check_memory_limit()
         try:
             outcome = super().invoke(ctx)
             show_held()

@@ -247,7 +247,7 @@ def one_line(text: str) -> str:
 
 def _option(name: str, annotation: Any, default: Any, text: str) -> Callable[[Any], Any]:
     words = name.replace("_", "-")
-    if annotation is bool:
+    if _without_none(annotation) is bool:
         return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=one_line(text))
     limits = f" ({describe(_without_none(annotation))})" if _has_limits(annotation) else ""
     plain = one_line(text)

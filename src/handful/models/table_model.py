@@ -454,6 +454,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.__dict__.setdefault("shift_", None)
         learned = self.__dict__.setdefault("confidence_", None)
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
+        words = [word for column in self.columns_.values() for word in column.get("words", ())]
+        if not _is_unicode([*self.columns_, *map(str, words)]):
+            raise DataError("TableModel: names of columns and words must be valid Unicode.")
         check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))
         if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
             raise DataError("TableModel: rows for confidence must have the columns of its method.")
@@ -518,3 +521,11 @@ def check_settings(method: Any, params: Mapping[str, Any]) -> None:
         raise
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{spec.name}: {' '.join(str(error).split())}") from None
+
+
+def _is_unicode(words: list[str]) -> bool:
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:  # half of a character, as JSON can hold
+        return False
+    return True
