@@ -125,7 +125,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if not hasattr(self, "estimator_"):
             return str(super().__repr__(N_CHAR_MAX))
         name = self.method if isinstance(self.method, str) else type(self.method).__name__
-        text = f"<TableModel {name}: {len(self.classes_)} classes, {self.n_labeled_:,} labeled and {self.n_unlabeled_:,} unlabeled rows"
+        rows = f"{self.n_labeled_:,} labeled and {self.n_unlabeled_:,} unlabeled rows"
+        text = f"<TableModel {name}: {len(self.classes_)} classes, {rows}"
         score = getattr(self, "training_", {}).get("estimate") or {}
         if {"metric", "value", "low", "high"} <= score.keys():
             text += f", estimated {score['metric']} {score['value']:.0%} ({score['low']:.0%} to {score['high']:.0%})"
