@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +34,8 @@ from handful.errors import DataError, ParameterError, counted
 from handful.parsing.parser import DependencyParser
 from handful.registry import get_method, method_names
 from handful.senses.classifier import SenseClassifier
-from handful.tagging.prototypes.ensemble import PrototypeEnsemble
+from handful.tagging.prototypes.ensemble import MOST_TEXT, PrototypeEnsemble
+from handful.tagging.prototypes.features import even_sample
 from handful.tagging.prototypes.lists import under_several_labels
 from handful.tagging.recipes import TaggerSetup
 
@@ -49,7 +51,7 @@ _SHORT = {
     "condensed": "crf+condensed-features",
 }
 _CLASSES_ONLY = ("stacked-tagger", "prototype-tagger", "prototype-ensemble")  # of model files, trained otherwise
-_MODEL = {"help": "Model file. Default: DATA.handful beside DATA."}
+_MODEL = {"help": "Model file. Default: DATA.handful next to DATA."}
 
 
 def _save(ctx: click.Context, model: Any, where: Path, facts: Mapping[str, Any], scores: Mapping[str, float]) -> None:
@@ -362,7 +364,7 @@ _SHORT_FIELD = 1.5  # words: fields that are shorter in the mean are hardly fiel
 @click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
 @click.option("--tagged", type=INPUT, help="Tagged sentences to learn from as well.")
 @parameters_of(PrototypeEnsemble)
-@run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful beside TEXT."})
+@run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful next to TEXT."})
 @click.pass_context
 def fit_prototypes_command(
     ctx: click.Context,
@@ -381,7 +383,7 @@ def fit_prototypes_command(
     \b
     Examples:
       handful fit prototypes tags.tsv raw.txt
-      handful fit prototypes fields.tsv ads.txt --fields
+      handful fit prototypes names.tsv raw.txt --outside O
     """
     from handful.data.tagged import read_tagged
     from handful.data.word_lists import read_prototypes
@@ -392,11 +394,13 @@ def fit_prototypes_command(
     lists = read_prototypes(prototypes)
     if tagged is None:
         _check_own_words(prototypes, lists)
-    sentences = list(_tokens(text))
+    sentences, step = even_sample(_tokens(text), MOST_TEXT)
+    if step > 1:
+        notice(f"{text}: 1 of {step} sentences is used, {sum(map(len, sentences)):,} tokens. Similarity needs no more.")
     inputs, tags = list(sentences), None
     if tagged is not None:
         known = read_tagged(tagged)
-        _check_shared_labels(tagged, known.tags, [*lists, *(settings.get("labels") or ()), settings.get("boundary")])
+        _check_shared_labels(tagged, known.tags, [*lists, settings["outside"], settings["boundary"]])
         inputs = [*(sentence.tokens for sentence in known.sentences), *inputs]
         tags = [*map(list, known.tags), *[None] * len(sentences)]
     ensemble = PrototypeEnsemble(lists, n_jobs=run.jobs, random_state=run.seed, **settings)
@@ -438,7 +442,8 @@ def _check_shared_labels(path: Path, tags: Iterable[Sequence[str]], labels: Coll
 
 
 def _tokens(text: Path) -> Iterator[tuple[str, ...]]:
-    return (sentence.tokens for sentence in read_sentences(text))
+    """Read sentences; equal words share their memory."""
+    return (tuple(map(sys.intern, sentence.tokens)) for sentence in read_sentences(text))
 
 
 def _prototype_facts(
@@ -449,13 +454,14 @@ def _prototype_facts(
         "labels": ensemble.classes_.tolist(),
         "sentences": len(sentences),
         "iterations": max(member.n_iter_ for member in ensemble.members_),
+        "fields": ensemble.fields_,
         "settings": ensemble.settings_,
         "linked_words": len(words & (ensemble.links_.keys() - ensemble.lexicon_.keys())),
         "several_labels": under_several_labels(lists),
         "absent_prototypes": sorted({word for listed in lists.values() for word in listed} - words),
         "weight_of_tagged": ensemble.crf_weight_,
         "separators": ensemble.separators_,
-        "words_a_field": round(_field_length(ensemble.predict(sentences[:_ASKED])), 2) if ensemble.fields else None,
+        "words_a_field": round(_field_length(ensemble.predict(sentences[:_ASKED])), 2) if ensemble.fields_ else None,
     }
 
 
@@ -481,7 +487,8 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
     kinds = list(dict.fromkeys(setting["similarity"] for setting in facts["settings"]))
     sticky = list(dict.fromkeys(f"{setting['sticky']:g}" for setting in facts["settings"]))
     chosen = [f"similarity {', '.join(kinds)}", *([f"sticky {', '.join(sticky)}"] if sticky != ["0"] else [])]
-    lines = [f"Taggers    {len(ensemble.members_)}: {'; '.join(chosen)}"]
+    labels = "fields of several words (not: --no-fields)" if ensemble.fields_ else "single words (fields: --fields)"
+    lines = [f"Labels     {labels}", f"Taggers    {len(ensemble.members_)}: {'; '.join(chosen)}"]
     if facts["linked_words"]:
         lines.append(f"Linked     {counted(facts['linked_words'], 'word')} similar to prototypes")
     if facts["separators"]:
@@ -499,7 +506,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
 @click.command("senses")
 @click.argument("sample", type=INPUT)
 @click.option("--key", type=INPUT, help="Key with the senses, if SAMPLE has none.")
-@click.option("--dtd", type=INPUT, help="DTD with the entities. Default: the one beside SAMPLE.")
+@click.option("--dtd", type=INPUT, help="DTD with the entities. Default: the one next to SAMPLE.")
 @click.option("--unlabeled", type=INPUT, multiple=True, help="Raw text to take unlabeled contexts from. Repeatable.")
 @click.option("--limit", type=WholeNumber(min=1), default=1500, show_default=True, help="Most contexts of a word.")
 @click.option("--tagger", type=INPUT, help="Part-of-speech tagger (model file), for better features.")
@@ -509,7 +516,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
     help="Method. Default: auto (cross-validation); composite-kernel-pca with --unlabeled.",
 )
 @parameters_of(SenseClassifier, leave_out=["tagger", "method"])
-@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful beside SAMPLE."})
+@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful next to SAMPLE."})
 @click.pass_context
 def fit_senses_command(
     ctx: click.Context,

@@ -32,7 +32,7 @@ def clusters_command(text: Path, settings: dict[str, Any], run: Run) -> None:
 
     \b
     Example:
-      handful clusters raw.txt -n 200 -o raw.paths
+      handful clusters raw.txt --n-clusters 200 -o raw.paths
     """
     target = run.output or text.parent / f"{text.name}.paths"
     check_outputs(target, inputs=[text], force=run.force)
@@ -103,8 +103,8 @@ def score_command(answers: Path, key: Path, sense_map: Path | None, as_json: boo
         emit_json({g: {new: getattr(score, old) for old, new in names.items()} for g, score in scores.items()})
         return
     for grain, score in scores.items():
-        found = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
-        echo(f"{grain}: {found}, {score.n_answered:,} of {score.n_instances:,} predicted")
+        values = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
+        echo(f"{grain}: {values}, {score.n_answered:,} of {score.n_instances:,} predicted")
 
 
 @click.group("vectors")

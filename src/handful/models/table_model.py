@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from handful.data.columns import Kind, unread_cells
 from handful.data.labels import Labels, encode_labels
 from handful.data.table import Table, are_texts, as_frame, as_table, frame_like, one_row
-from handful.errors import DataError, ParameterError
+from handful.errors import DataError, Notice, ParameterError
 from handful.models.confidence import LEAST_HELD, Confidence, HeldOut, hold_out, known_shift, own_shares
 from handful.params import check_params
 from handful.persistence.model_file import Storable
@@ -41,12 +41,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Name of a method for tables; ``handful methods`` lists them. Or any classifier in scikit-learn's manner.
     params : mapping of str to value, optional
         Parameters of the method.
-    kinds : mapping of str to {"numeric", "nominal", "text"}, optional
-        Kind of each feature column; columns that are not named are left out. None tells them by the rule of
+    kinds : mapping of str to {"numeric", "categorical", "datetime", "text", "skip"}, optional
+        Kind of each feature column; columns that are not named are left out. None infers them by the rule of
         `handful.data.table.read_table`.
     text : {"words", "lsa", "vectors"} or encoder, default="lsa"
         As what text columns come to the method: weighted words, leading directions of words and letters learned from all
-        texts, or vectors of an encoder beside them. See
+        texts, or vectors of an encoder next to them. See
         `handful.preprocessing.table_encoder` and `handful.preprocessing.sentence_encoders`.
     use_unlabeled : bool, default=True
         Whether rows without a label take part.
@@ -75,12 +75,16 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         What `calibrate` learned about how far the method's own shares may be trusted.
     training_ : dict
         How it was trained, in words, for `handful inspect`.
+    notices_ : tuple of Notice
+        What to know about the rows it was trained on; not in model files.
 
     Examples
     --------
     >>> import polars as pl
     >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0], "color": ["red", "blue", "red", "blue"]})
     >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
+    >>> model
+    <TableModel k-nn: 2 classes, 2 labeled and 0 unlabeled rows>
     >>> model.predict(rows).tolist()
     ['small', 'large', 'small', 'large']
     """
@@ -116,6 +120,17 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.use_unlabeled = use_unlabeled
         self.shares = shares
         self.random_state = random_state
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not hasattr(self, "estimator_"):
+            return str(super().__repr__(N_CHAR_MAX))
+        name = self.method if isinstance(self.method, str) else type(self.method).__name__
+        rows = f"{self.n_labeled_:,} labeled and {self.n_unlabeled_:,} unlabeled rows"
+        text = f"<TableModel {name}: {len(self.classes_)} classes, {rows}"
+        score = getattr(self, "training_", {}).get("estimate") or {}
+        if {"metric", "value", "low", "high"} <= score.keys():
+            text += f", estimated {score['metric']} {score['value']:.0%} ({score['low']:.0%} to {score['high']:.0%})"
+        return f"{text}>"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the columns from all rows, and the classes from the labeled ones (or more, if the method can).
@@ -178,6 +193,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
         self.training_: dict[str, Any] = {}
+        self.notices_: tuple[Notice, ...] = ()
         self._encoder = table.encoder
         return self
 
@@ -380,15 +396,15 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Explanation
-            Cells and words that speak for the answer, and the deciding rows of a method that votes by nearness.
+            Cells and words that support the prediction, and the deciding rows of a method that votes by nearness.
 
         Examples
         --------
         >>> import polars as pl
         >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0]})
         >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
-        >>> told = model.explain({"size": 7.5})
-        >>> told.label, told.near[0].cells
+        >>> explanation = model.explain({"size": 7.5})
+        >>> explanation.label, explanation.near[0].cells
         ('large', {'size': 9.0})
         """
         from handful.models.explain import explain_row
@@ -427,22 +443,27 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _state(self) -> dict[str, Any]:
         # An encoder is not stored, since the columns name it; nor is a classifier that is not fitted.
-        text = self.text if isinstance(self.text, str) else "vectors"
-        return {**super()._state(), "text": text, "method": self.method_name}
+        state = super()._state() | {"method": self.method_name}
+        state["text"] = self.text if isinstance(self.text, str) else "vectors"
+        return {name: value for name, value in state.items() if name != "notices_"}
 
     def _check_state(self) -> None:
+        self.notices_ = ()
         self._encoder = TableEncoder(self.columns_)
         self.columns_ = self._encoder.state()
         self.feature_names_in_ = np.array(list(self.columns_), dtype=object)  # files of 0.1 hold no names
         self.__dict__.setdefault("shift_", None)
         learned = self.__dict__.setdefault("confidence_", None)
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
+        words = [word for column in self.columns_.values() for word in column.get("words", ())]
+        if not _is_unicode([*self.columns_, *map(str, words)]):
+            raise DataError("TableModel: names of columns and words must be valid Unicode.")
         check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))
         if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
-            raise DataError("TableModel: rows that confidence is told by must have the columns of its method.")
+            raise DataError("TableModel: rows for confidence must have the columns of its method.")
         rows = getattr(self, "rows_", None)
         if rows is not None and len(rows) < self.n_labeled_:
-            raise DataError("TableModel: the rows that the method saw must be told by their numbers.")
+            raise DataError("TableModel: the rows that the method saw must be given by their numbers.")
 
 
 def spec_for(method: Any) -> MethodSpec:
@@ -501,3 +522,11 @@ def check_settings(method: Any, params: Mapping[str, Any]) -> None:
         raise
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{spec.name}: {' '.join(str(error).split())}") from None
+
+
+def _is_unicode(words: list[str]) -> bool:
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:  # half of a character, as JSON can hold
+        return False
+    return True
