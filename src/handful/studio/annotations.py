@@ -303,8 +303,8 @@ class AnnotationLog:
         targets = {key.rpartition(" ")[0] for key in (before, header["key"])}
         comparable = len(targets) == 1 and used.keys() <= self._names.keys()
         now = self._data.of_rows(range(self._data.n_rows)) if comparable else []  # of the same target
-        for row, (name, _) in enumerate(now):
-            places.setdefault(name, []).append(row)
+        for place, (name, _) in enumerate(now):
+            places.setdefault(name, []).append(place)
         to: dict[str, int] = {}
         for row in sorted(used, key=int):
             same = places.get(self._names[row][0], []) if now else []
