@@ -85,7 +85,7 @@ def arrange(folder: Path, page: str, text: str) -> None:
     if "--target segment" in text:
         cells = (folder / "data.csv").read_text().replace("label", "segment", 1)
         (folder / "customers.csv").write_text(cells)
-    if page == "tutorial.md":
+    if page in ("tutorial.md", "README.md"):
         wine = load_wine(as_frame=True).frame
         labels = np.where(np.arange(len(wine)) % 10 == 0, "cultivar " + wine.pop("target").astype(str), None)
         pl.from_pandas(wine).with_columns(cultivar=pl.Series(labels.tolist())).write_csv(folder / "wine.csv")

@@ -568,7 +568,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
     type=click.Choice(["auto", *method_names("occurrences")]),
     help="Method. Default: auto (cross-validation); composite-kernel-pca with --unlabeled.",
 )
-@parameters_of(SenseClassifier, leave_out=["tagger", "method"])
+@parameters_of(SenseClassifier, leave_out=["tagger", "encoder", "method"])
 @run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful next to SAMPLE."})
 @click.pass_context
 def fit_senses_command(
