@@ -4,8 +4,8 @@ Usage: python benchmarks/senses.py [--quick] [--json] [--part NAME ...] [--tagge
 
 Senseval-2 needs the data folder (HANDFUL_DATA). Every choice (features, weights, window, degree, components, neighbors, vote,
 margin, constants of the baselines) was made by cross-validation on the training part; the test key is only scored against.
-``--part few`` learns from 20 and 100 contexts of each of 20 nouns (CoarseWSD-20, HANDFUL_DEVDATA), two draws, natural and balanced: the
-method chosen by cross-validation and single methods.
+``--part few`` learns from 20 and 100 contexts of each of 20 nouns (CoarseWSD-20, HANDFUL_DEVDATA), natural and balanced, two draws:
+the method chosen by cross-validation, and single methods.
 """
 
 from __future__ import annotations
