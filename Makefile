@@ -73,6 +73,7 @@ pins: $(VENV)/test.stamp
 	$(BIN)/python tools/pins.py $$(test -d "$(PINS)" && echo compare || echo write) "$(PINS)"
 
 docs: $(VENV)/docs.stamp
+	rm -rf docs/reference
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
