@@ -28,10 +28,8 @@ studio-test: studio-browser $(VENV)/browser.stamp
 studio-pictures: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python tests/studio_pictures.py docs/figures/studio
 
-# The report of the demo, for the README.
 report-picture: studio-browser $(VENV)/core.stamp
-	$(BIN)/handful demo
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,760 --screenshot=docs/figures/report.png handful-demo/report.html
+	$(BIN)/python tools/report_picture.py
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
@@ -73,6 +71,7 @@ pins: $(VENV)/test.stamp
 	$(BIN)/python tools/pins.py $$(test -d "$(PINS)" && echo compare || echo write) "$(PINS)"
 
 docs: $(VENV)/docs.stamp
+	rm -rf docs/reference
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
