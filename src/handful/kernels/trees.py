@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from handful.kernels.cache import njit
@@ -112,7 +114,9 @@ def best_tree(
     ([0, 1], 6.0)
     """
     size = arcs.shape[0]
-    first = 1 if single_root else 0
+    if size == 1:
+        return np.zeros(0, dtype=np.int32), 0.0
+    first = int(single_root)
     # Tables whose second index is summed over lie transposed, so that inner loops run along rows.
     right, right_t = np.zeros((size, size)), np.zeros((size, size))
     left, left_t = np.zeros((size, size)), np.zeros((size, size))
@@ -122,99 +126,91 @@ def best_tree(
     for width in range(1, size):
         for i in range(first, size - width):
             j = i + width
-            best, at = -np.inf, i
-            for k in range(i, j):
-                value = right[i, k] + left_t[j, k + 1]
-                if value > best:
-                    best, at = value, k
-            between[i, j] = between_t[j, i] = best
-            cut[0, i, j] = at
-            if not second:
-                open_right[i, j] = best + arcs[i, j]
-                open_left_t[j, i] = best + arcs[j, i] if i > 0 else -np.inf
-            else:
-                start = starts[i, j] - i
-                best, at = left[i + 1, j] + pairs[start + i], i
-                for k in range(i + 1, j):
-                    value = open_right[i, k] + between_t[j, k] + pairs[start + k]
-                    if value > best:
-                        best, at = value, k
-                open_right[i, j] = best + arcs[i, j]
-                cut[1, i, j] = at
-                open_left_t[j, i] = -np.inf
-                if i > 0:
-                    start = starts[j, i] + j
-                    best, at = right[i, j - 1] + pairs[start - j], j
-                    for k in range(i + 1, j):
-                        value = between[i, k] + open_left_t[j, k] + pairs[start - k]
-                        if value > best:
-                            best, at = value, k
-                    open_left_t[j, i] = best + arcs[j, i]
-                    cut[2, i, j] = at
-            best, at = -np.inf, j
-            for k in range(i + 1, j + 1):
-                value = open_right[i, k] + right_t[j, k]
-                if value > best:
-                    best, at = value, k
-            right[i, j] = right_t[j, i] = best
-            cut[3, i, j] = at
-            best, at = -np.inf, i
-            for k in range(i, j):
-                value = left[i, k] + open_left_t[j, k]
-                if value > best:
-                    best, at = value, k
-            left[i, j] = left_t[j, i] = best
-            cut[4, i, j] = at
-    heads = np.zeros(size - 1, dtype=np.int32)
-    todo = np.empty((4 * size + 4, 3), dtype=np.int32)
-    n_todo = 0
-    if single_root:
-        best, at = -np.inf, 1
-        for r in range(1, size):
-            value = left[1, r] + right[r, size - 1] + arcs[0, r]
+            best, cut[0, i, j] = _best_sum(right[i], left_t[j, 1:], i, j)
+            between[i, j] = between_t[j, i] = to_right = to_left = best
             if second:
-                value += pairs[starts[0, r]]
-            if value > best:
-                best, at = value, r
-        if size > 1:
-            n_todo = _push(todo, n_todo, 4, 1, at)
-            n_todo = _push(todo, n_todo, 3, at, size - 1)
-        else:
-            best = 0.0
-    else:
-        best = right[0, size - 1]
-        n_todo = _push(todo, n_todo, 3, 0, size - 1)
+                start, none = starts[i, j], left[i + 1, j] + pairs[starts[i, j]]
+                to_right, cut[1, i, j] = _best_sibling(none, open_right[i], between_t[j], pairs, start - i, 1, i, j)
+            if second and i > 0:
+                start, none = starts[j, i], right[i, j - 1] + pairs[starts[j, i]]
+                to_left, cut[2, i, j] = _best_sibling(none, between[i], open_left_t[j], pairs, start + j, -1, i, j)
+            open_right[i, j] = to_right + arcs[i, j]
+            open_left_t[j, i] = to_left + arcs[j, i] if i > 0 else -np.inf
+            best, cut[3, i, j] = _best_sum(open_right[i], right_t[j], i + 1, j + 1)
+            right[i, j] = right_t[j, i] = best
+            best, cut[4, i, j] = _best_sum(left[i], open_left_t[j], i, j)
+            left[i, j] = left_t[j, i] = best
+    todo = np.empty((4 * size + 4, 3), dtype=np.int32)
+    if not single_root:
+        return _heads_of(cut, todo, _push(todo, 0, 3, 0, size - 1), second), right[0, size - 1]
+    values = _root_values(left[1], right[:, size - 1], arcs[0], pairs, starts, second)
+    child = 1 + values.argmax()
+    n_todo = _push(todo, _push(todo, 0, 4, 1, child), 3, child, size - 1)
+    return _heads_of(cut, todo, n_todo, second), values[child - 1]
+
+
+@njit(cache=True, nogil=True)
+def _best_sum(a: np.ndarray, b: np.ndarray, start: int, stop: int) -> tuple[float, int]:
+    """Return the largest sum of two numbers at one place, and the place; among equals the first."""
+    best, at = -np.inf, start
+    for k in range(start, stop):
+        value = a[k] + b[k]
+        if value > best:
+            best, at = value, k
+    return best, at
+
+
+@njit(cache=True, nogil=True)
+def _best_sibling(
+    none: float, a: np.ndarray, b: np.ndarray, pairs: np.ndarray, start: int, step: int, i: int, j: int
+) -> tuple[float, int]:
+    """Return the best value of an arc between i and j without a sibling or with one between them, and its place."""
+    best, at = none, i if step > 0 else j
+    for k in range(i + 1, j):
+        value = a[k] + b[k] + pairs[start + step * k]
+        if value > best:
+            best, at = value, k
+    return best, at
+
+
+@njit(cache=True, nogil=True)
+def _root_values(
+    left: np.ndarray, right: np.ndarray, arcs: np.ndarray, pairs: np.ndarray, starts: np.ndarray, second: bool
+) -> np.ndarray:
+    """Return the value of each word as the only child of the root."""
+    values = left[1:] + right[1:] + arcs[1:]
+    if second:
+        for r in range(len(values)):
+            values[r] += pairs[starts[0, r + 1]]
+    return values
+
+
+# What a span is made of: the kinds of its two parts. Kinds: 0 between two heads, 1 and 2 an arc to the right and to the
+# left, 3 and 4 all descendants to the right and to the left.
+_PARTS = np.array([[3, 4], [1, 0], [0, 2], [1, 3], [4, 2]])
+
+
+@njit(cache=True, nogil=True)
+def _heads_of(cut: np.ndarray, todo: np.ndarray, n_todo: int, second: bool) -> np.ndarray:
+    """Follow the cuts down from the spans that are to do."""
+    heads = np.zeros(cut.shape[1] - 1, dtype=np.int32)
     while n_todo > 0:
         n_todo -= 1
         kind, i, j = todo[n_todo]
+        k = cut[kind, i, j]
         if i == j:
             continue
-        k = cut[kind, i, j]
-        if kind == 3:
-            n_todo = _push(todo, n_todo, 1, i, k)
-            n_todo = _push(todo, n_todo, 3, k, j)
-        elif kind == 4:
-            n_todo = _push(todo, n_todo, 4, i, k)
-            n_todo = _push(todo, n_todo, 2, k, j)
-        elif kind == 0:
-            n_todo = _push(todo, n_todo, 3, i, k)
-            n_todo = _push(todo, n_todo, 4, k + 1, j)
-        else:
+        if 0 < kind < 3:
             heads[(j if kind == 1 else i) - 1] = i if kind == 1 else j
             if not second:
                 n_todo = _push(todo, n_todo, 0, i, j)
-            elif kind == 1:
-                if k == i:
-                    n_todo = _push(todo, n_todo, 4, i + 1, j)
-                else:
-                    n_todo = _push(todo, n_todo, 1, i, k)
-                    n_todo = _push(todo, n_todo, 0, k, j)
-            elif k == j:
-                n_todo = _push(todo, n_todo, 3, i, j - 1)
-            else:
-                n_todo = _push(todo, n_todo, 0, i, k)
-                n_todo = _push(todo, n_todo, 2, k, j)
-    return heads, best
+                continue
+            if k in (i, j):  # no sibling
+                n_todo = _push(todo, n_todo, 4, i + 1, j) if kind == 1 else _push(todo, n_todo, 3, i, j - 1)
+                continue
+        n_todo = _push(todo, n_todo, _PARTS[kind, 0], i, k)
+        n_todo = _push(todo, n_todo, _PARTS[kind, 1], k + (kind == 0), j)
+    return heads
 
 
 @njit(cache=True, nogil=True)
@@ -255,22 +251,15 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
     """
     size = arcs.shape[0]
     work = arcs.copy()
-    for m in range(size):
-        work[m, m] = -np.inf
-    if single_root:
-        largest = 0.0
-        for h in range(size):
-            for m in range(1, size):
-                if h != m:
-                    largest = max(largest, abs(arcs[h, m]))
-        work[0] -= 2.0 * size * largest + 1.0
+    np.fill_diagonal(work, 0.0)
+    work[:, 0] = 0.0
+    work[0] -= (2.0 * size * np.abs(work).max() + 1.0) * single_root
+    np.fill_diagonal(work, -np.inf)
     # An arc from or to a contracted cycle remembers its original arc.
     origin = np.empty((size, size, 2), dtype=np.int32)
-    members = np.zeros((size, size), dtype=np.bool_)  # original words of each node
+    members = np.eye(size) > 0.0  # original words of each node
     for h in range(size):
-        members[h, h] = True
-        for m in range(size):
-            origin[h, m, 0], origin[h, m, 1] = h, m
+        origin[h, :, 0], origin[h, :, 1] = h, np.arange(size)
     alive, chosen = np.ones(size, dtype=np.bool_), np.zeros(size, dtype=np.int32)
     kept_arcs, kept_members = np.empty((2 * size, 2), dtype=np.int32), np.zeros((2 * size, size), dtype=np.bool_)
     n_kept = 0
@@ -293,14 +282,19 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
         if alive[m]:
             head, word = origin[chosen[m], m]
             heads[word - 1] = head
-    # Cycles open in the reverse order of closing: a part of a cycle that was entered from outside drops its own arc.
-    for k in range(n_kept - 1, -1, -1):
-        if not _is_entered(heads, kept_members[k]):
-            heads[kept_arcs[k, 1] - 1] = kept_arcs[k, 0]
+    _open_cycles(heads, kept_arcs[:n_kept], kept_members)
     value = 0.0
     for m in range(1, size):
         value += arcs[heads[m - 1], m]
     return heads, value
+
+
+@njit(cache=True, nogil=True)
+def _open_cycles(heads: np.ndarray, arcs: np.ndarray, members: np.ndarray) -> None:
+    """Cycles open in the reverse order of closing: a part of a cycle that was entered from outside drops its own arc."""
+    for k in range(len(arcs) - 1, -1, -1):
+        if not _is_entered(heads, members[k]):
+            heads[arcs[k, 1] - 1] = arcs[k, 0]
 
 
 @njit(cache=True, nogil=True)
@@ -429,138 +423,174 @@ def tree_marginals(
     (2.0, [[0.0, 0.5, 0.5], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]])
     """
     size = arcs.shape[0]
-    first = 1 if single_root else 0
-    right, left = np.zeros((size, size)), np.zeros((size, size))
-    open_right, open_left = np.full((size, size), -np.inf), np.full((size, size), -np.inf)
-    between = np.full((size, size), -np.inf)
+    arc_marginals, pair_marginals = np.zeros((size, size)), np.zeros(len(pairs) if second else 0)
+    if size == 1:
+        return 0.0, arc_marginals, pair_marginals
+    chart = _inside(arcs, pairs, starts, second, single_root)
+    slope = _empty_chart(size, 0.0)
+    if single_root:
+        values = _root_values(chart.left[1], chart.right[:, size - 1], arcs[0], pairs, starts, second)
+        total = _log_sum(values, size - 1)
+        arc_marginals[0, 1:] = np.exp(values - total)
+        slope.left[1, 1:] = arc_marginals[0, 1:]
+        slope.right[1:, size - 1] = arc_marginals[0, 1:]
+        for r in range(1, size if second else 1):
+            pair_marginals[starts[0, r]] = arc_marginals[0, r]
+    else:
+        total = chart.right[0, size - 1]
+        slope.right[0, size - 1] = 1.0
+    terms = np.empty(size + 1)
+    for width in range(size - 1, 0, -1):
+        for i in range(int(single_root), size - width):
+            j = i + width
+            _spread_sides(chart, slope, i, j)
+            arc_marginals[i, j] += slope.open_right[i, j]
+            if i > 0:
+                arc_marginals[j, i] += slope.open_left[i, j]
+            if second:
+                whole, start = chart.open_right[i, j] - arcs[i, j], starts[i, j]
+                _spread_right(chart, slope, i, j, whole, pairs[start:], pair_marginals[start:], terms)
+                whole, start = chart.open_left[i, j] - arcs[j, i], starts[j, i]
+                _spread_left(chart, slope, i, j, whole, pairs[start:], pair_marginals[start:], terms)
+            else:
+                slope.between[i, j] += slope.open_right[i, j] + slope.open_left[i, j]
+            _spread_between(chart, slope, i, j)
+    return total, arc_marginals, pair_marginals
+
+
+class _Chart(NamedTuple):
+    """Values of spans ``[i, j]``: all descendants of i or j on one side, those with an arc between i and j, and of two heads."""
+
+    right: np.ndarray
+    left: np.ndarray
+    open_right: np.ndarray
+    open_left: np.ndarray
+    between: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _empty_chart(size: int, value: float) -> _Chart:
+    full = np.full((3, size, size), value)
+    return _Chart(np.zeros((size, size)), np.zeros((size, size)), full[0], full[1], full[2])
+
+
+@njit(cache=True, nogil=True)
+def _inside(arcs: np.ndarray, pairs: np.ndarray, starts: np.ndarray, second: bool, single_root: bool) -> _Chart:
+    """Return the log of the summed exponentials of the scores of each span."""
+    size = arcs.shape[0]
+    chart = _empty_chart(size, -np.inf)
+    right, left, open_right, open_left, between = chart
     terms = np.empty(size + 1)
     for width in range(1, size):
-        for i in range(first, size - width):
+        for i in range(int(single_root), size - width):
             j = i + width
             for k in range(i, j):
                 terms[k - i] = right[i, k] + left[k + 1, j]
-            between[i, j] = _log_sum(terms, width)
-            if not second:
-                open_right[i, j] = between[i, j] + arcs[i, j]
-                if i > 0:
-                    open_left[i, j] = between[i, j] + arcs[j, i]
-            else:
-                _right_terms(i, j, left, open_right, between, pairs, starts, terms)
-                open_right[i, j] = _log_sum(terms, width) + arcs[i, j]
-                if i > 0:
-                    _left_terms(i, j, right, open_left, between, pairs, starts, terms)
-                    open_left[i, j] = _log_sum(terms, width) + arcs[j, i]
+            between[i, j] = to_right = to_left = _log_sum(terms, width)
+            if second:
+                _right_terms(chart, i, j, pairs[starts[i, j] :], terms)
+                to_right = _log_sum(terms, width)
+            if second and i > 0:
+                _left_terms(chart, i, j, pairs[starts[j, i] :], terms)
+                to_left = _log_sum(terms, width)
+            open_right[i, j] = to_right + arcs[i, j]
+            if i > 0:
+                open_left[i, j] = to_left + arcs[j, i]
             for k in range(i + 1, j + 1):
                 terms[k - i - 1] = open_right[i, k] + right[k, j]
             right[i, j] = _log_sum(terms, width)
             for k in range(i, j):
                 terms[k - i] = left[i, k] + open_left[k, j]
             left[i, j] = _log_sum(terms, width)
-    arc_marginals = np.zeros((size, size))
-    pair_marginals = np.zeros(len(pairs) if second else 0)
-    if size == 1:
-        return 0.0, arc_marginals, pair_marginals
-    g_right, g_left = np.zeros((size, size)), np.zeros((size, size))
-    g_open_right, g_open_left = np.zeros((size, size)), np.zeros((size, size))
-    g_between = np.zeros((size, size))
-    if single_root:
-        for r in range(1, size):
-            terms[r - 1] = left[1, r] + right[r, size - 1] + arcs[0, r]
-            if second:
-                terms[r - 1] += pairs[starts[0, r]]
-        total = _log_sum(terms, size - 1)
-        for r in range(1, size):
-            marginal = np.exp(terms[r - 1] - total)
-            arc_marginals[0, r] = marginal
-            g_left[1, r] += marginal
-            g_right[r, size - 1] += marginal
-            if second:
-                pair_marginals[starts[0, r]] = marginal
-    else:
-        total = right[0, size - 1]
-        g_right[0, size - 1] = 1.0
-    for width in range(size - 1, 0, -1):
-        for i in range(first, size - width):
-            j = i + width
-            if g_right[i, j] > 0.0:
-                for k in range(i + 1, j + 1):
-                    marginal = g_right[i, j] * np.exp(open_right[i, k] + right[k, j] - right[i, j])
-                    g_open_right[i, k] += marginal
-                    g_right[k, j] += marginal
-            if g_left[i, j] > 0.0:
-                for k in range(i, j):
-                    marginal = g_left[i, j] * np.exp(left[i, k] + open_left[k, j] - left[i, j])
-                    g_left[i, k] += marginal
-                    g_open_left[k, j] += marginal
-            up, down = g_open_right[i, j], g_open_left[i, j]
-            arc_marginals[i, j] += up
-            if i > 0:
-                arc_marginals[j, i] += down
-            if not second:
-                g_between[i, j] += up + down
+    return chart
+
+
+@njit(cache=True, nogil=True)
+def _spread_sides(chart: _Chart, slope: _Chart, i: int, j: int) -> None:
+    """Hand the slopes of all descendants on one side down to the spans that they are made of."""
+    if slope.right[i, j] > 0.0:
+        for k in range(i + 1, j + 1):
+            marginal = slope.right[i, j] * np.exp(chart.open_right[i, k] + chart.right[k, j] - chart.right[i, j])
+            slope.open_right[i, k] += marginal
+            slope.right[k, j] += marginal
+    if slope.left[i, j] > 0.0:
+        for k in range(i, j):
+            marginal = slope.left[i, j] * np.exp(chart.left[i, k] + chart.open_left[k, j] - chart.left[i, j])
+            slope.left[i, k] += marginal
+            slope.open_left[k, j] += marginal
+
+
+@njit(cache=True, nogil=True)
+def _spread_between(chart: _Chart, slope: _Chart, i: int, j: int) -> None:
+    if slope.between[i, j] > 0.0:
+        for k in range(i, j):
+            marginal = slope.between[i, j] * np.exp(chart.right[i, k] + chart.left[k + 1, j] - chart.between[i, j])
+            slope.right[i, k] += marginal
+            slope.left[k + 1, j] += marginal
+
+
+@njit(cache=True, nogil=True)
+def _spread_right(
+    chart: _Chart,
+    slope: _Chart,
+    i: int,
+    j: int,
+    whole: float,
+    pairs: np.ndarray,
+    pair_marginals: np.ndarray,
+    terms: np.ndarray,
+) -> None:
+    up = slope.open_right[i, j]
+    if up > 0.0:
+        _right_terms(chart, i, j, pairs, terms)
+        for k in range(i, j):
+            marginal = up * np.exp(terms[k - i] - whole)
+            pair_marginals[k - i] += marginal
+            if k == i:
+                slope.left[i + 1, j] += marginal
             else:
-                if up > 0.0:
-                    _right_terms(i, j, left, open_right, between, pairs, starts, terms)
-                    whole = open_right[i, j] - arcs[i, j]
-                    for k in range(i, j):
-                        marginal = up * np.exp(terms[k - i] - whole)
-                        pair_marginals[starts[i, j] + k - i] += marginal
-                        if k == i:
-                            g_left[i + 1, j] += marginal
-                        else:
-                            g_open_right[i, k] += marginal
-                            g_between[k, j] += marginal
-                if down > 0.0:
-                    _left_terms(i, j, right, open_left, between, pairs, starts, terms)
-                    whole = open_left[i, j] - arcs[j, i]
-                    for k in range(i + 1, j + 1):
-                        marginal = down * np.exp(terms[j - k] - whole)
-                        pair_marginals[starts[j, i] + j - k] += marginal
-                        if k == j:
-                            g_right[i, j - 1] += marginal
-                        else:
-                            g_between[i, k] += marginal
-                            g_open_left[k, j] += marginal
-            if g_between[i, j] > 0.0:
-                for k in range(i, j):
-                    marginal = g_between[i, j] * np.exp(right[i, k] + left[k + 1, j] - between[i, j])
-                    g_right[i, k] += marginal
-                    g_left[k + 1, j] += marginal
-    return total, arc_marginals, pair_marginals
+                slope.open_right[i, k] += marginal
+                slope.between[k, j] += marginal
 
 
 @njit(cache=True, nogil=True)
-def _right_terms(
+def _spread_left(
+    chart: _Chart,
+    slope: _Chart,
     i: int,
     j: int,
-    left: np.ndarray,
-    open_right: np.ndarray,
-    between: np.ndarray,
+    whole: float,
     pairs: np.ndarray,
-    starts: np.ndarray,
+    pair_marginals: np.ndarray,
     terms: np.ndarray,
 ) -> None:
+    down = slope.open_left[i, j]
+    if down > 0.0:
+        _left_terms(chart, i, j, pairs, terms)
+        for k in range(i + 1, j + 1):
+            marginal = down * np.exp(terms[j - k] - whole)
+            pair_marginals[j - k] += marginal
+            if k == j:
+                slope.right[i, j - 1] += marginal
+            else:
+                slope.between[i, k] += marginal
+                slope.open_left[k, j] += marginal
+
+
+@njit(cache=True, nogil=True)
+def _right_terms(chart: _Chart, i: int, j: int, pairs: np.ndarray, terms: np.ndarray) -> None:
     """List the ways in which i takes j as a child to its right, by the sibling before j."""
-    terms[0] = left[i + 1, j] + pairs[starts[i, j]]
+    terms[0] = chart.left[i + 1, j] + pairs[0]
     for k in range(i + 1, j):
-        terms[k - i] = open_right[i, k] + between[k, j] + pairs[starts[i, j] + k - i]
+        terms[k - i] = chart.open_right[i, k] + chart.between[k, j] + pairs[k - i]
 
 
 @njit(cache=True, nogil=True)
-def _left_terms(
-    i: int,
-    j: int,
-    right: np.ndarray,
-    open_left: np.ndarray,
-    between: np.ndarray,
-    pairs: np.ndarray,
-    starts: np.ndarray,
-    terms: np.ndarray,
-) -> None:
+def _left_terms(chart: _Chart, i: int, j: int, pairs: np.ndarray, terms: np.ndarray) -> None:
     """List the ways in which j takes i as a child to its left, by the sibling after i."""
-    terms[0] = right[i, j - 1] + pairs[starts[j, i]]
+    terms[0] = chart.right[i, j - 1] + pairs[0]
     for k in range(i + 1, j):
-        terms[j - k] = between[i, k] + open_left[k, j] + pairs[starts[j, i] + j - k]
+        terms[j - k] = chart.between[i, k] + chart.open_left[k, j] + pairs[j - k]
 
 
 @njit(cache=True, nogil=True)
