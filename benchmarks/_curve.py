@@ -72,7 +72,7 @@ class Setting(NamedTuple):
             for drop in (drops if way != "rounded" else [drop or 0.0 for drop in drops])
         ]
 
-    def told(self) -> dict[str, Any]:
+    def params(self) -> dict[str, Any]:
         """Return what is not left out."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 
@@ -85,7 +85,7 @@ class Curve:
     n_sentences : int or None
         Training sentences of CoNLL-2003; all by default.
     every : int
-        Weights are learned from one in so many of the sentences that are held out for that.
+        Weights are learned from every n-th of the sentences that are held out for that.
     tags : bool
         Whether the base model reads a column of parts of speech, which a tagger adds to raw text.
     decisions : {"best", "marginals"}
@@ -169,12 +169,12 @@ class Curve:
 
     def row(self, setting: Setting, n_tokens: int, *, test: bool = False) -> dict[str, Any]:
         """Condense in one way what was counted, and score; keep the row."""
-        told = setting.told() | ({} if self.decisions == "best" else {"decisions": self.decisions})
-        settings = [f"{name}={value}" for name, value in told.items()]
+        params = setting.params() | ({} if self.decisions == "best" else {"decisions": self.decisions})
+        settings = [f"{name}={value}" for name, value in params.items()]
         named = "-".join(map(str, [self.name, *settings, self.every, *["test"] * test]))
         kept = self.folder / f"{named}.json"
         if not kept.exists():
-            kept.write_text(json.dumps({"tokens": n_tokens} | told | self._measured(setting, n_tokens, test)))
+            kept.write_text(json.dumps({"tokens": n_tokens} | params | self._measured(setting, n_tokens, test)))
         row: dict[str, Any] = json.loads(kept.read_text())
         return row
 
@@ -221,16 +221,16 @@ class Curve:
         """Return F1 and, where it is not the base model's own, how far it is from that, give or take a standard error."""
         row: dict[str, float] = {}
         for name, (words, tags) in ({"F1": self.dev} | ({"test F1": self.test} if test else {})).items():
-            found = model.predict(words)
-            row[name] = round(100 * chunk_f1(tags, found).overall.f1, 2)
+            predicted = model.predict(words)
+            row[name] = round(100 * chunk_f1(tags, predicted).overall.f1, 2)
             if model is self.models["whole"]:
-                self._answers[name] = found
+                self._answers[name] = predicted
             elif name in self._answers:
                 base = self._answers[name]
-                more = 100 * (sentence_values(tags, found, True) - sentence_values(tags, base, True))
+                more = 100 * (sentence_values(tags, predicted, True) - sentence_values(tags, base, True))
                 row[f"{name} above base"] = round(float(more.mean()), 3)
                 row[f"{name} standard error"] = round(float(more.std() / np.sqrt(len(more))), 3)
-                row[f"{name} sentences unlike base"] = sum(a != b for a, b in zip(found, base, strict=True))
+                row[f"{name} sentences unlike base"] = sum(a != b for a, b in zip(predicted, base, strict=True))
         return row
 
     def _sizes(self, model: CRF) -> dict[str, float]:
@@ -243,9 +243,9 @@ class Curve:
         return sizes
 
     def _weighed(self, name: str, weight: float | None) -> list[FeatureCounts]:
-        mine, raw = self.labeled[name], self.raw[name]
+        own, raw = self.labeled[name], self.raw[name]
         assert raw is not None
-        return [mine, raw if weight is None else raw.weighted(weight * mine.size / raw.size)]
+        return [own, raw if weight is None else raw.weighted(weight * own.size / raw.size)]
 
     def _base(self, name: str, untrained: CRF) -> CRF:
         path = self.folder / f"base-{name}.handful"
@@ -275,8 +275,8 @@ def _by_template(model: CRF) -> int:
 
 
 def extrapolated(rows: Rows) -> Rows:
-    """Return F1 at the paper's amount of text by a straight line over the logarithm, with the 95 % band of a new point."""
-    told: Rows = []
+    """Return F1 at the paper's amount of text by a straight line over the logarithm, with the 95% band of a new point."""
+    estimates: Rows = []
     for way in dict.fromkeys(_way(row) for row in rows):
         points = [(np.log10(row["tokens"]), row["F1"]) for row in rows if _way(row) == way]
         if len(points) < 4:
@@ -286,11 +286,11 @@ def extrapolated(rows: Rows) -> Rows:
         far = np.log10(PAPER_TOKENS) - x.mean()
         spread = np.sqrt(((y - line.intercept - line.slope * x) ** 2).sum() / (len(x) - 2))
         band = stats.t.ppf(0.975, len(x) - 2) * spread * np.sqrt(1 + 1 / len(x) + far**2 / ((x - x.mean()) ** 2).sum())
-        found = {"tokens": PAPER_TOKENS, "F1": line.intercept + line.slope * np.log10(PAPER_TOKENS)}
-        told.append(dict(way) | found | {"give or take": band, "a tenfold": line.slope})
-    return [{k: round(v, 2) if isinstance(v, float) else v for k, v in row.items()} for row in told]
+        estimate = {"tokens": PAPER_TOKENS, "F1": line.intercept + line.slope * np.log10(PAPER_TOKENS)}
+        estimates.append(dict(way) | estimate | {"give or take": band, "a tenfold": line.slope})
+    return [{k: round(v, 2) if isinstance(v, float) else v for k, v in row.items()} for row in estimates]
 
 
 def _way(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return what tells one curve from another."""
+    """Return what distinguishes one curve from another."""
     return tuple((k, v) for k, v in row.items() if k in ("task", "text", *Setting._fields, "decisions"))

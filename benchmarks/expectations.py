@@ -1,4 +1,4 @@
-"""Is the score that ``handful fit`` expects the true one, does its 95 % interval hold the truth, and is its model too sure?
+"""Is the score that ``handful fit`` expects the true one, does its 95% interval hold the truth, and is its model too sure?
 
     python benchmarks/expectations.py [--labels 45] [--draws 2] [--trials 40] [--first 0] [--only NAME ...]
 

@@ -3,7 +3,7 @@
 Needs HANDFUL_DATA (see `python -m papers data`) and, for the comparison, `pip install ufal.udpipe`. The step of the
 passive-aggressive learner and penalty and rate of FOBOS were chosen at order 1 on the last 300 training sentences of the
 WSJ sample, with `--choose`; 10 passes were not varied, and EWT is parsed with the same options. Templates were chosen on the
-development trees of EWT. UDPipe is trained with its default options. Times are wall seconds with CPU seconds beside them,
+development trees of EWT. UDPipe is trained with its default options. Times are wall seconds with CPU seconds next to them,
 since only the latter mean much on a busy machine.
 
 `--only clusters` compares parsers with and without clusters, and `--only cofer` the condensed ones of
@@ -16,9 +16,9 @@ heads and files on the development trees of the WSJ sample or EWT (`--treebanks`
 `--only morphology` joins the morphological features of EWT to its Penn tags (order 1, every third training tree).
 `--only curve` condenses order 1 by more and more text (`--tokens`) of each `--raw` FILE (one sentence a line; "news" is that of the
 paper's page), on 900 trees after 2,600 others: as the paper does, with base weights kept, and with raw text that weighs as much
-as four times the labeled text, however long it is. With four amounts a straight line over the logarithm tells what 3,720M tokens
-would give.
-`--only gold` makes the rows of `python -m papers suzuki2011` with the tags of people in place of those of a tagger.
+as four times the labeled text, however long it is. With four amounts a straight line over the logarithm estimates the result of
+3,720M tokens.
+`--only gold` makes the rows of `python -m papers suzuki2011` with gold tags instead of those of a tagger.
 `--only kept` tries settings of condensed parsers that keep the base model's weights, on 900 training trees.
 `--only tags` parses the WSJ sample or EWT (`--treebanks`) with the tags of a tagger, after learning from the tags of people and
 from jackknifed ones (each tenth of the training trees tagged by a tagger of the others): the protocol for a parser of raw text.
@@ -171,15 +171,15 @@ def pruned(train: list[Tree], dev: list[Tree]) -> Rows:
         parse()
         with Clock() as clock:
             heads = parse()
-        share = round(100 * float((heads == gold).mean()), 2)
+        accuracy = round(100 * float((heads == gold).mean()), 2)
         rows.append(
-            {"task": "EWT dev, order 2", "system": name, "uas": share, "parsed a cpu second": len(dev) / clock.cpu}
+            {"task": "EWT dev, order 2", "system": name, "uas": accuracy, "parsed a cpu second": len(dev) / clock.cpu}
         )
-    for share in (0.0, 0.25, 0.5, 1.0):
-        weights = rounded(parser.weights_, share)
+    for level in (0.0, 0.25, 0.5, 1.0):
+        weights = rounded(parser.weights_, level)
         small = parser.with_features(parser.features.keep(weights != 0), weights[weights != 0])
-        told = {"task": "EWT dev, order 2", "system": f"rounding {share}", "features": small.n_active_}
-        rows.append(told | size_of(small))
+        facts = {"task": "EWT dev, order 2", "system": f"rounding {level}", "features": small.n_active_}
+        rows.append(facts | size_of(small))
         rows[-1]["uas"] = figures(dev, *small.predict(dev))["uas"]
     return rows
 
@@ -190,12 +190,12 @@ def tagged_text(trees: list[Tree], raw: Sequence[str], n_tokens: int) -> list[Se
     words = list(mixed(sources))
     tagger = CRF(algorithm="pa", max_iter=8)
     tagger.fit([t.sentence.tokens for t in trees], [list(t.sentence["xpos"]) for t in trees])
-    found: list[Sentence] = []
+    sentences: list[Sentence] = []
     for some in (words[k : k + 20_000] for k in range(0, len(words), 20_000)):
         for tokens, row in zip(some, tagger.predict(some), strict=True):
             # one string a word, not one a token: the text stays in memory
-            found.append(Sentence(tuple(map(sys.intern, tokens)), {"xpos": tuple(map(sys.intern, row))}))
-    return found
+            sentences.append(Sentence(tuple(map(sys.intern, tokens)), {"xpos": tuple(map(sys.intern, row))}))
+    return sentences
 
 
 def condensed(
@@ -218,9 +218,9 @@ def condensed(
         for part, trees in judged.items():
             parser.predict(trees[:2])
             with Clock() as clock:
-                found = figures(trees, *parser.predict(trees)) | {"features": parser.n_active_} | more
+                scores = figures(trees, *parser.predict(trees)) | {"features": parser.n_active_} | more
             speed = {"parsed a cpu second": len(trees) / clock.cpu}
-            rows.append({"task": f"{task}, {part}, order 2", "system": system} | found | size_of(parser) | speed)
+            rows.append({"task": f"{task}, {part}, order 2", "system": system} | scores | size_of(parser) | speed)
             show(rows[-1:], sys.stderr)
 
     options = OPTIONS | {"order": 2, "labeled": False, "n_jobs": jobs, "tags": "xpos"}
@@ -249,16 +249,16 @@ def tags(task: str, train: list[Tree], test: list[Tree], jobs: int) -> Rows:
     """Parse what a tagger has tagged, trained on the tags of people, and on those of taggers that had not seen them."""
     unseen = tagged_unseen(Treebank(train, [], test))
     gold, right = ([list(t.sentence["xpos"]) for t in part] for part in (train, test))
-    found = [list(t.sentence["xpos"]) for t in unseen.test]
+    predicted = [list(t.sentence["xpos"]) for t in unseen.test]
     by_people = retagged(train, gold)
     rows = [
         ours(f"{task}, gold tags", 2, by_people, retagged(test, right), jobs),
         ours(f"{task}, learned from gold tags, tested with predicted tags", 2, by_people, unseen.test, jobs),
         ours(f"{task}, jackknifed tags, tested with predicted tags", 2, unseen.train, unseen.test, jobs),
     ]
-    equal = sum(a == b for x, y in zip(right, found, strict=True) for a, b in zip(x, y, strict=True))
-    share = round(100 * equal / sum(map(len, right)), 2)
-    return [row | {"test tags right": 100.0 if row is rows[0] else share} for row in rows]
+    equal = sum(a == b for x, y in zip(right, predicted, strict=True) for a, b in zip(x, y, strict=True))
+    accuracy = round(100 * equal / sum(map(len, right)), 2)
+    return [row | {"test tags right": 100.0 if row is rows[0] else accuracy} for row in rows]
 
 
 def morphology(train: list[Tree], dev: list[Tree], jobs: int) -> Rows:
@@ -294,16 +294,16 @@ def udpipe(task: str, train: list[Tree], test: list[Tree]) -> dict[str, Any]:
     from ufal import udpipe as judge
 
     def read(path: Path) -> Any:
-        reader, found = judge.InputFormat.newConlluInputFormat(), judge.Sentences()
+        reader, sentences = judge.InputFormat.newConlluInputFormat(), judge.Sentences()
         error = judge.ProcessingError()
         reader.setText(path.read_text())
         sentence = judge.Sentence()
         while reader.nextSentence(sentence, error):
-            found.append(sentence)
+            sentences.append(sentence)
             sentence = judge.Sentence()
         if error.occurred():
             raise RuntimeError(error.message)
-        return found
+        return sentences
 
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -351,8 +351,10 @@ def clusters(jobs: int) -> Rows:
     trees, paths = read_treebank(), read_clusters()
     rows = []
     for order in (1, 2):
-        for mine in (None, paths):
-            rows.append(ours("development trees", order, trees.train, trees.dev, jobs, clusters=mine, labeled=False))
+        for clusters in (None, paths):
+            rows.append(
+                ours("development trees", order, trees.train, trees.dev, jobs, clusters=clusters, labeled=False)
+            )
     return rows
 
 
@@ -364,8 +366,8 @@ def cofer(jobs: int, n_tokens: int | None) -> Rows:
     for name in BASES:
         with Clock() as clock:
             base = task.base(name)
-        found = figures(trees.dev, *base.predict(trees.dev))
-        rows.append({"task": "development trees", "system": name, **found, "features": base.n_active_})
+        scores = figures(trees.dev, *base.predict(trees.dev))
+        rows.append({"task": "development trees", "system": name, **scores, "features": base.n_active_})
         rows[-1]["train cpu"] = clock.cpu
         features = task.count(base, name)
         ways: dict[str, Callable[[], Any]] = {
@@ -375,9 +377,9 @@ def cofer(jobs: int, n_tokens: int | None) -> Rows:
         for system, train in ways.items():
             with Clock() as clock:
                 parser = train()
-            found = figures(trees.dev, *parser.predict(trees.dev))
+            scores = figures(trees.dev, *parser.predict(trees.dev))
             active = parser.n_active_condensed_
-            rows.append({"task": "development trees", "system": system, **found, "features": active})
+            rows.append({"task": "development trees", "system": system, **scores, "features": active})
             rows[-1]["train cpu"] = clock.cpu
     return rows
 
@@ -419,14 +421,16 @@ def kept(jobs: int, n_tokens: int | None) -> Rows:
         f"resolution {COARSE:g}, as in the paper": partial(task.retrain, features, "sup", COARSE),
     }
     for change in changes:
-        told = ", ".join(f"{name} {value:g}" for name, value in change.items()) or "the settings of the paper's page"
-        ways[f"base weights kept, {told}"] = partial(task.keep, features, early, "sup", **change)
+        change_text = (
+            ", ".join(f"{name} {value:g}" for name, value in change.items()) or "the settings of the paper's page"
+        )
+        ways[f"base weights kept, {change_text}"] = partial(task.keep, features, early, "sup", **change)
     rows = []
     for system, train in ways.items():
         parser = train()
-        found = figures(trees.dev, *parser.predict(trees.dev))
+        scores = figures(trees.dev, *parser.predict(trees.dev))
         active = getattr(parser, "n_active_condensed_", parser.n_active_)
-        rows.append({"task": "900 trees", "system": system, **found, "features": active})
+        rows.append({"task": "900 trees", "system": system, **scores, "features": active})
     return rows
 
 
@@ -464,9 +468,11 @@ def curve(
         for way in ways:
             features = {}
             for name, model in models.items():
-                mine, more = labeled[name], counted[name]
+                gold_counts, more = labeled[name], counted[name]
                 assert more is not None
-                all_counts = [mine, more.weighted(4.0 * mine.size / more.size)] if "weighed" in way else [more]
+                all_counts = (
+                    [gold_counts, more.weighted(4.0 * gold_counts.size / more.size)] if "weighed" in way else [more]
+                )
                 features[name] = CondensedFeatures(model, **COUNTING).fit_counts(all_counts)
             if way == "paper":
                 small = task.retrain(features["whole"], "sup", COARSE)
@@ -481,7 +487,7 @@ def curve(
 
 
 def scale(trees: list[Tree], jobs: int, times: int = 11) -> Rows:
-    """Learn from the WSJ sample so many times over, as many sentences as the usual training sections, for one pass."""
+    """Learn from the WSJ sample several times over, as many sentences as the usual training sections, for one pass."""
     moments: list[tuple[float, float]] = []
 
     def progress(step: Step) -> None:
@@ -508,7 +514,7 @@ def scale(trees: list[Tree], jobs: int, times: int = 11) -> Rows:
 
 def show(rows: Rows, file: TextIO = sys.stdout) -> None:
     for row in rows:
-        told = [
+        parts = [
             f"{name} {value:,.2f}"
             if isinstance(value, float)
             else f"{name} {value}"
@@ -517,7 +523,7 @@ def show(rows: Rows, file: TextIO = sys.stdout) -> None:
             for name, value in row.items()
             if name not in ("task", "system", "way")
         ]
-        print(f"{row['task']}: {row['system']}: {', '.join(told)}", file=file, flush=True)
+        print(f"{row['task']}: {row['system']}: {', '.join(parts)}", file=file, flush=True)
 
 
 def main() -> None:
@@ -534,7 +540,7 @@ def main() -> None:
         default=("wsj",),
         help="for 'tags' and 'condensed'",
     )
-    parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from one in so many")
+    parser.add_argument("--every", type=int, default=1, help="of the training trees, learn from every n-th")
     parser.add_argument("--offset", type=int, default=0, help="for 'condensed', begin with this one of them")
     parser.add_argument(
         "--raw", nargs="+", default=["news"], help="raw text for 'condensed' (mixed) and 'curve' (apart)"
@@ -564,7 +570,7 @@ def main() -> None:
         help="tags of taggers that have not seen the trees, for 'condensed' and 'curve'",
     )
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS, help="for 'curve'")
-    parser.add_argument("--drops", nargs="+", type=float, help="for 'condensed', in place of what held-out trees tell")
+    parser.add_argument("--drops", nargs="+", type=float, help="for 'condensed', instead of what held-out trees show")
     systems = ("order1", "order2", "udpipe")
     parser.add_argument("--systems", nargs="+", choices=systems, default=systems)
     options = parser.parse_args()
@@ -573,11 +579,11 @@ def main() -> None:
     if not os.environ.get("HANDFUL_DATA"):
         print("not run: HANDFUL_DATA must name the data folder.")
         return
-    found: Rows = []
+    results: Rows = []
     most = max(options.tokens) if options.tokens else None
 
     def add(rows: Rows) -> None:
-        found.extend(rows)
+        results.extend(rows)
         if not options.json:
             show(rows)
 
@@ -646,7 +652,7 @@ def main() -> None:
         elif not options.json:
             print("Penn Treebank: not run, ptb-wsj-dep-{train,dev,test}.conllu.gz are not in the data folder.")
     if options.json:
-        print(json.dumps(found, indent=2))
+        print(json.dumps(results, indent=2))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""Part-of-speech rows of Søgaard (2011) at full size: condensation, then prediction beside scikit-learn and TiMBL.
+"""Part-of-speech rows of Søgaard (2011) at full size: condensation, then prediction next to scikit-learn and TiMBL.
 
 python benchmarks/pos.py            the WSJ sample and all of the Brown corpus, 1.2 million rows
 python benchmarks/pos.py --quick    a tenth of it, each row says so
 python benchmarks/pos.py --json     the rows as JSON on stdout
 python benchmarks/pos.py --amounts ewt
-                                    in place of that, SCNN by more and more unlabeled words, as `papers sogaard2011` has it
+                                    instead of that, SCNN by more and more unlabeled words, as `papers sogaard2011` has it
                                     on EWT or the WSJ sample, by cross-validation on the labeled part
 python benchmarks/pos.py --pairs ewt
-                                    in place of that, the pairs of tag and cluster in which CNN has more test words right than SCNN
+                                    instead of that, the pairs of tag and cluster in which CNN has more test words right than SCNN
 
 Needs the corpora wsj-sample-pos and brown-pos (see `python -m papers data`); TiMBL takes part where the program `timbl` is found.
 """
@@ -83,10 +83,10 @@ def measure(quick):
     yield row(f"SCNN, {len(X):,} rows condensed to {len(model.kept_):,}", "seconds", seconds, LIMIT, f"< {LIMIT:.0f}",
               seconds < LIMIT)  # fmt: skip
     model.predict(test[:100])
-    seconds, found = timed(lambda: model.predict(test))
+    seconds, predicted = timed(lambda: model.predict(test))
     ours = len(test) / seconds
     yield row("SCNN prediction", "rows/s", ours, None, "(told)", None)
-    yield row("SCNN", "accuracy", np.mean(found == gold), None, "(told)", None)
+    yield row("SCNN", "accuracy", np.mean(predicted == gold), None, "(told)", None)
     # The peers store all rows, the unlabeled ones with the labels that SCNN found for them.
     labels = model.transduction_.astype(str)
     yield from scikit_learn(X, labels, test, gold, ours, 100)
@@ -107,8 +107,8 @@ def pairs(corpus, quick):
     task, options = experiment(corpus, quick), GRID[-1]
     right = {}
     for kind in ("cnn", "scnn"):
-        found, _ = answers(fit(kind, options, task.T, task.gold_T, task.U), options, task.test)
-        right[kind] = found == task.gold
+        predicted, _ = answers(fit(kind, options, task.T, task.gold_T, task.U), options, task.test)
+        right[kind] = predicted == task.gold
         yield row(f"{corpus}: {kind}", "accuracy", right[kind].mean(), None, "(told)", None)
     lost: Counter[tuple[str, ...]] = Counter()
     for pair, cnn, scnn in zip(map(tuple, task.test.tolist()), right["cnn"], right["scnn"], strict=True):
@@ -139,10 +139,10 @@ def scikit_learn(X, labels, test, gold, ours, n_asked):
     encoder = OneHotEncoder(handle_unknown="ignore").fit(X.astype(str))
     peer = KNeighborsClassifier(5, algorithm="brute").fit(encoder.transform(X.astype(str)), labels)
     asked = np.linspace(0, len(test) - 1, n_asked).astype(int)
-    seconds, found = timed(lambda: peer.predict(encoder.transform(test[asked].astype(str))))
+    seconds, predicted = timed(lambda: peer.predict(encoder.transform(test[asked].astype(str))))
     yield row(f"  KNeighborsClassifier on all rows, one-hot ({n_asked} rows asked)", "rows/s", ours, n_asked / seconds,
               "(told)", None)  # fmt: skip
-    yield row("  KNeighborsClassifier on all rows", "accuracy", None, np.mean(found == gold[asked]), "(told)", None)
+    yield row("  KNeighborsClassifier on all rows", "accuracy", None, np.mean(predicted == gold[asked]), "(told)", None)
 
 
 def timbl(X, labels, test, gold, ours):
@@ -160,12 +160,12 @@ def timbl(X, labels, test, gold, ours):
         if run.returncode != 0 or not names[2].exists():
             yield row(f"  TiMBL failed: {run.stderr.strip()[:60]}", "", None, None, "(told)", None)
             return
-        found = [line.split()[3] for line in names[2].read_text(encoding="utf-8").splitlines() if line.strip()]
+        predicted = [line.split()[3] for line in names[2].read_text(encoding="utf-8").splitlines() if line.strip()]
     # TiMBL tells the time of the test phase alone; learning the tree is not in it.
-    told = re.findall(r"Seconds taken: [\d.]+ \(([\d.]+) p/s\)", run.stdout + run.stderr)
+    speeds = re.findall(r"Seconds taken: [\d.]+ \(([\d.]+) p/s\)", run.stdout + run.stderr)
     yield row("  TiMBL on all rows, learning and testing", "seconds", None, seconds, "(told)", None)
-    yield row("  TiMBL on all rows", "rows/s", ours, float(told[-1]) if told else None, "(told)", None)
-    yield row("  TiMBL on all rows", "accuracy", None, np.mean(np.array(found) == gold), "(told)", None)
+    yield row("  TiMBL on all rows", "rows/s", ours, float(speeds[-1]) if speeds else None, "(told)", None)
+    yield row("  TiMBL on all rows", "accuracy", None, np.mean(np.array(predicted) == gold), "(told)", None)
 
 
 def row(what, unit, ours, peer, target, holds):
@@ -191,10 +191,10 @@ def main():
     rows = []
     try:
         if options.amounts or options.pairs:
-            found = (amounts if options.amounts else pairs)(options.amounts or options.pairs, options.quick)
+            entries = (amounts if options.amounts else pairs)(options.amounts or options.pairs, options.quick)
         else:
-            found = measure(options.quick)
-        for entry in found:
+            entries = measure(options.quick)
+        for entry in entries:
             entry["quick"] = options.quick
             rows.append(entry)
             verdict = {True: "holds", False: "DOES NOT HOLD", None: ""}[entry["holds"]]

@@ -110,7 +110,7 @@ TASKS: dict[str, Callable[[int], Task]] = {
 
 
 def up_to(text: Text, n_tokens: int) -> Text:
-    """Return the first sentences, as many as have so many tokens."""
+    """Return the first sentences, as many as have that number of tokens."""
     return text[: int(np.searchsorted(np.cumsum([len(sentence) for sentence in text]), n_tokens))]
 
 

@@ -12,7 +12,7 @@ without suffixes of headlines, titles and contracted words; every tenth of these
 `curve`: F1 on testa of CoNLL-2003, condensed by the raw text in the file that `--raw` names: one sentence a line, tokens between
 whitespace, compressed or not ("news" is that of the paper's page). The labeled text is counted too. Weights are learned from the
 last
-40 % of the sentences with a base model of the first 60 % as in `papers suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
+40% of the sentences with a base model of the first 60% as in `papers suzuki2011`. Ways: "paper" (C = 0.2); "rate" (C grows
 with the text); "weighed" (raw text counts as a number of labeled texts, however long it is: `--weights`); "kept" and "kept,
 weighed" (base weights kept, rounded: `--steps`); "rounded" (base weights alone, as `handful condense --way rounded`, with
 `--drops`). `--near` takes the third of the sentences whose words are likelier in labeled text than in raw text, `--decisions

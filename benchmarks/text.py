@@ -4,7 +4,7 @@ and spaCy's blank models (30 epochs) where spaCy is installed.
 python benchmarks/text.py --folder FOLDER                    all corpora of FOLDER, 50, 200 and 1,000 sentences, three draws
 python benchmarks/text.py --folder FOLDER --raw news.txt.gz  with clusters of that text (read once) as a candidate
 python benchmarks/text.py --own-text                         all training sentences, untagged, are the raw text
-python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed after 'handful condense', beside the base
+python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed after 'handful condense', next to the base
                                                              and a tagger with an L1 penalty (not with an empty --peers)
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
@@ -128,7 +128,7 @@ def spacy_blank(sentences, tags, test, spans, n_epochs=30):
 
 
 def condensing(sentences, tags, test, gold, spans, raw, peers):
-    """Return score, bytes of the file and microseconds per token of the base, an L1 tagger (its file also packed as that of a
+    """Return score, bytes of the file and microseconds per token of the base, an L1 tagger (its file also compressed as that of a
     condensed one is, and without weights below 0.07), the condensed base, and what is left of the base without lighter weights;
     then how far the condensed base is above the base, with the standard error over sentences, and what its command line."""
     rows, values = {}, {}
@@ -163,7 +163,7 @@ def condensing(sentences, tags, test, gold, spans, raw, peers):
 
 
 def lighter(folder, sentences, tags):
-    """Write an L1 tagger, as it is and packed, and taggers without light weights; return the names of the files."""
+    """Write an L1 tagger, as it is and compressed, and taggers without light weights; return the names of the files."""
     handful("fit", "tagger", "train.tsv", "--no-check", "--penalty", "l1", "--model", "l1.handful", folder=folder)
     save(load_model(Path(folder) / "l1.handful"), Path(folder) / "l1-packed.handful", compressed=True)
     drops = {f"drop-{drop}": ("base", drop) for drop in DROPS} | {f"l1-drop-{L1_DROP}": ("l1", L1_DROP)}
@@ -213,7 +213,7 @@ def known_corpora(final):
 
 
 def corpora(folder, only, final):
-    """Yield name, training and test sentences of every corpus at hand."""
+    """Yield name, training and test sentences of every corpus that is installed."""
     for name, read in known_corpora(final).items():
         if only and name not in only:
             continue

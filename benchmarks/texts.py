@@ -138,13 +138,13 @@ def measure(texts: list[str], labels: np.ndarray, options: argparse.Namespace, e
         start = time.process_time()
         predicted = command(texts, known, options.minutes) if options.minutes else ensemble(texts, known, encoder)
         seconds.append(time.process_time() - start)
-        found = {"handful": predicted}
+        predictions = {"handful": predicted}
         if options.setfit:
             start = time.process_time()
-            found["SetFit"] = setfit(texts, known, options.encoder)
+            predictions["SetFit"] = setfit(texts, known, options.encoder)
             scores.setdefault("SetFit, CPU seconds", []).append((time.process_time() - start) / 100)
-        found |= {line: model.fit(rows[few], labels[few]).predict(rows) for line, (rows, model) in lines.items()}
-        for line, values in found.items():
+        predictions |= {line: model.fit(rows[few], labels[few]).predict(rows) for line, (rows, model) in lines.items()}
+        for line, values in predictions.items():
             scores.setdefault(line, []).append(float((values[rest] == labels[rest]).mean()))
     means = {line: round(100 * float(np.mean(values)), 1) for line, values in scores.items()}
     return means if options.minutes else {**means, "CPU seconds": round(float(np.mean(seconds)), 1)}

@@ -58,7 +58,7 @@ class Parts:
 
 
 def wsj_sample() -> Parts:
-    """Return the WSJ sample in file order: 60 % for the tagger, 15 % for the classifier, 25 % for the test."""
+    """Return the WSJ sample in file order: 60% for the tagger, 15% for the classifier, 25% for the test."""
     words, tags = _columns(load("wsj-sample-pos"), "pos")
     a, b = len(words) * 60 // 100, len(words) * 75 // 100
     return Parts("wsj", (words[:a], tags[:a]), (words[a:b], tags[a:b]), (words[b:], tags[b:]))

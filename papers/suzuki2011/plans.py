@@ -87,7 +87,7 @@ def _draw_sizes(path: Path, points: Sequence[Point]) -> Path:
                 axis.annotate(f"{point.resolution:,g}", (point.active, point.dev), **where)
     axis.set_xscale("log")
     axis.set_xlabel("active features; the figures at the points are resolutions")
-    axis.set_ylabel("F1 % on the development set")
+    axis.set_ylabel("F1 (%) on the development set")
     axis.legend(fontsize=8, ncols=2)
     return save_picture(figure, path)
 
@@ -105,7 +105,7 @@ def _draw_curve(path: Path, points: Sequence[Point]) -> Path:
         axis.plot(ends, start + slope * np.log10(ends), ":", color=f"C{number}")
     axis.set_xscale("log")
     axis.set_xlabel("unlabeled tokens; dotted: the trend carried on to a billion, which nobody measured")
-    axis.set_ylabel("F1 % on the development set")
+    axis.set_ylabel("F1 (%) on the development set")
     axis.legend(fontsize=8)
     return save_picture(figure, path)
 

@@ -154,8 +154,8 @@ def counted(number: int, what: str, verb: str = "") -> str:
     """
     one, _, several = verb.partition("/")
     ending = "" if number == 1 else "es" if what.endswith(_HISSING) else "s"
-    told = one if number == 1 else several
-    return f"{number:,} {what}{ending}{f' {told}' if told else ''}"
+    verb_form = one if number == 1 else several
+    return f"{number:,} {what}{ending}{f' {verb_form}' if verb_form else ''}"
 
 
 def require(module: str, *, extra: str, why: str) -> ModuleType:

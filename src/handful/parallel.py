@@ -209,7 +209,7 @@ class Checkpoint:
     folder : path-like
         Made if it is not there.
     fingerprint : str
-        What the summaries depend on beside their parts, such as the model and its parameters. A summary is found again
+        What the summaries depend on besides their parts, such as the model and its parameters. A summary is found again
         only under the fingerprint that it was stored under.
 
     Notes
@@ -256,7 +256,7 @@ class Checkpoint:
             return None
 
     def save(self, key: str, data: bytes) -> None:
-        """Store a packed summary."""
+        """Store a compressed summary."""
         with atomic_writer(self._path(key)) as file:
             file.write(data)
 
@@ -461,7 +461,7 @@ def _try_address(address: str) -> None:
 
 
 class _Workers:
-    """Worker processes of this machine, or of a Dask cluster, that summarize packed parts."""
+    """Worker processes of this machine, or of a Dask cluster, that summarize compressed parts."""
 
     def __init__(self, summarize: Callable[[Any], Any], jobs: int, client: Any, as_arrays: bool) -> None:
         packed = pack(summarize)
@@ -485,7 +485,7 @@ class _Workers:
         return 4 * max(self._jobs if self._client is None else self._threads, 1)
 
     def submit(self, part: bytes) -> Future[Any]:
-        """Send a packed part to the workers."""
+        """Send a compressed part to the workers."""
         if self._client is not None and self._client.status in ("closing", "closed"):
             raise PartError(_LOST)
         with warnings.catch_warnings():
@@ -497,7 +497,7 @@ class _Workers:
         return future
 
     def outcome(self, future: Future[Any]) -> bytes | Failed | PartError:
-        """Return the packed summary of a part that is done, or why there is none."""
+        """Return the compressed summary of a part that is done, or why there is none."""
         self._futures.discard(future)
         try:
             packed: bytes | Failed = future.result()
@@ -540,7 +540,7 @@ def _same(packed: bytes) -> bytes:
 
 
 def _work(token: str, packed: bytes, part: bytes, as_arrays: bool, version: str) -> bytes | Failed:
-    """Summarize a packed part in a worker; pack the summary as arrays for a checkpoint, else by pickle."""
+    """Summarize a compressed part in a worker; pack the summary as arrays for a checkpoint, else by pickle."""
     if version != __version__:
         return Failed(f"the worker has handful {__version__}, but the run is of {version}. Install the same on both.")
     try:
@@ -668,7 +668,7 @@ def map_reduce(
         A folder for the summaries of finished parts. A run that was killed and is started again takes them from there.
         Summaries must then be dictionaries of arrays and JSON values.
     fingerprint : str
-        What a summary depends on beside its part: the model, parameters, the version of the method. Summaries stored under
+        What a summary depends on besides its part: the model, parameters, the version of the method. Summaries stored under
         another fingerprint are not used.
     progress : callable, optional
         Called with a `handful.errors.Step` after each merged part.
@@ -799,7 +799,7 @@ def _kept(summarize: Callable[[Part], Any], part: Part, checkpoint: Checkpoint) 
 def _in_workers(
     summarize: Callable[[Part], Any], parts: Iterable[Part], checkpoint: Checkpoint | None, engine: Engine, jobs: int
 ) -> Generator[Any, None, None]:
-    """Yield the summaries in the order of the parts, which are read no further ahead than there is room."""
+    """Yield the summaries in the order of the parts, which are read only a bounded number ahead."""
     with open_engine(engine, jobs) as client:
         workers = _Workers(summarize, jobs, client, checkpoint is not None)
         waiting: deque[_Task] = deque()

@@ -211,7 +211,7 @@ def test_wrong_use_is_one_sentence(capsys, data, tmp_path):
         (("predict", model, data, "--column", "p", "--confidence", "p"), 2),
         (("predict", model, data, "--abstain", "80%"), 2),
         (("predict", model, data, "--abstain", "x%"), 2),
-        (("condense", model, data, data), 1),
+        (("condense", model, data, data), 2),
         (("predict", model, data, "-o", "x.pdf"), 2),
         (("predict", model, tmp_path / "none.csv"), 1),
         (("inspect", tmp_path / "none"), 1),

@@ -617,7 +617,7 @@ def test_numbers_and_dates_of_a_workbook_stay_such(capsys, tmp_path):
     data, todo, merged = tmp_path / "rows.xlsx", tmp_path / "todo.xlsx", tmp_path / "merged.xlsx"
     cells = pl.DataFrame(
         {
-            "code": [str(4711 + i) for i in range(30)],
+            "code": [f"0{4711 + i}" for i in range(30)],
             "amount": [None if i == 3 else 0.5 + i % 7 for i in range(30)],
             "day": [date(2026, 2, 1 + i % 20) for i in range(30)],
             "moment": [datetime(2026, 2, 1 + i % 20, 12, i) for i in range(30)],
@@ -640,7 +640,7 @@ def test_numbers_and_dates_of_a_workbook_stay_such(capsys, tmp_path):
         (tmp_path / "rows.merged.csv")
         .read_text()
         .splitlines()[1]
-        .startswith("4711,0.5,2026-02-01,2026-02-01 12:00:00,0")
+        .startswith("04711,0.5,2026-02-01,2026-02-01 12:00:00,0")
     )
 
 

@@ -33,7 +33,7 @@ def test_a_sentence_too_long_for_memory_is_refused_by_an_estimate():
         DataError, match=r"got 1,000,000 words in sentence 2. They need about 100,000.0 GB; .* are free"
     ):
         check_lengths([3, 1_000_000], 1)
-    with pytest.raises(DataError, match=r"Cut the text into sentences"):
+    with pytest.raises(DataError, match=r"Split the text into sentences"):
         check_lengths([100_000], 2)
 
 

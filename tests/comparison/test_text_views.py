@@ -44,7 +44,7 @@ def test_what_is_at_hand_decides(encoder, monkeypatch):
     problem = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
     without = choose_view(problem)
     assert (without.text, without.optional) == ("lsa", False)
-    assert "handful[text]" in without.note
+    assert without.notice.code == "text-encoding"
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
     view = choose_view(problem)
     assert view.encoder is not None
@@ -54,14 +54,14 @@ def test_what_is_at_hand_decides(encoder, monkeypatch):
     assert choose_view(problem, "words").text == "words"
     slow = choose_view(problem, seconds=1e-6)
     assert slow.encoder is None
-    assert "would take about" in slow.note
+    assert slow.notice.cli_fix == "more --minutes."
 
 
 def test_as_many_unlabeled_rows_are_encoded_as_there_is_time_for(encoder, monkeypatch):
     lines, labels, _ = texts(3000)
     table = labeled_table(pl.DataFrame({"text": lines}), labels, columns={"text": "text"})
     monkeypatch.setenv(vectors.ENVIRONMENT, str(encoder))
-    monkeypatch.setattr("handful.comparison.tables._encoding_seconds", lambda samples, encoder: 0.01)
+    monkeypatch.setattr(vectors.Encoder, "seconds_for", lambda encoder, texts: 0.01 * len(texts))
     view = choose_view(table, seconds=30.0)  # half of the time: 1,500 rows
     cut = view.affordable(table, seed=0)
     assert view.max_unlabeled == len(cut.unlabeled) == 1500 - 16
@@ -77,11 +77,14 @@ def test_an_encoder_that_does_not_know_the_language_is_left_out(tmp_path, monkey
     write_transformer(tmp_path / "bert", [*" ".join(TOPICS.values()).split(), *COMMON])
     monkeypatch.setattr(vectors, "_KNOWN", [])
     monkeypatch.setenv(vectors.ENVIRONMENT, str(tmp_path / "bert"))
-    for line, known in ((lines, True), ([text.replace("t", "tt").replace("a", "ä") for text in lines], False)):
+    # Short words, names, and punctuation of all languages are in the vocabulary; longer words are not.
+    for line, known in ((lines, True), ([f"the {text[2:9]}tt ! of the" for text in lines], False)):
         table = labeled_table(pl.DataFrame({"text": line}), labels, columns={"text": "text"})
         view = choose_view(table)
         assert (view.encoder is not None) == known
-        assert ("language" in view.note) != known
+        assert (view.notice is None) == known
+        model = handful.fit(table, method="k-nn", limits=Limits(trials=1))
+        assert [notice.code for notice in model.notices_] == ([] if known else ["text-encoding"])
 
 
 def test_odd_choices_are_told():

@@ -33,7 +33,7 @@ SLOW = {"parquet": 10}  # how many times longer a file takes, which a process of
 
 def workbook():
     buffer = io.BytesIO()
-    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, -1]}).write_excel(buffer)
+    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, 0]}).write_excel(buffer)
     return buffer.getvalue()
 
 
@@ -64,13 +64,13 @@ def run_journal():
 
 def parquet():
     buffer = io.BytesIO()
-    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, -1]}).write_parquet(buffer, compression="uncompressed")
+    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, 0]}).write_parquet(buffer, compression="uncompressed")
     return buffer.getvalue()
 
 
 def arrow():
     buffer = io.BytesIO()
-    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, -1]}).write_ipc(buffer)
+    pl.DataFrame({"x": [1.5, None], "s": ["a", "b"], "y": [1, 0]}).write_ipc(buffer)
     return buffer.getvalue()
 
 

@@ -87,6 +87,21 @@ def test_a_second_command_encodes_nothing(tmp_path, monkeypatch):
     assert not np.allclose(find_encoder(tmp_path / "tiny").encode(TEXTS), first)
 
 
+def test_only_new_texts_take_time(tmp_path, monkeypatch):
+    write_transformer(tmp_path / "tiny", WORDS)
+    encoder = find_encoder(tmp_path / "tiny")
+    new = [f"red {number}" for number in range(200)]
+    first = encoder.seconds_for([*TEXTS, *new])
+    encoder.encode(TEXTS)
+    assert encoder.seconds_for(TEXTS) == 0.0 < first
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    again = find_encoder(tmp_path / "tiny")  # the texts that were timed are in the cache, most of the others are not
+    clock = iter(range(100))
+    monkeypatch.setattr(sentence_encoders.time, "perf_counter", lambda: float(next(clock)))
+    n_left = 200 - 32
+    assert again.seconds_for([*TEXTS, *new]) == pytest.approx(n_left / 32, rel=0.1)
+
+
 @pytest.mark.parametrize("content", [b"no database", b""])
 def test_a_broken_or_absent_cache_changes_nothing(content, tmp_path, monkeypatch):
     write_transformer(tmp_path / "tiny", WORDS)

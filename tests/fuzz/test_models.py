@@ -83,8 +83,7 @@ def test_no_neighbors_empty_arrays_and_names_of_methods_are_refused(tmp_path):
     for name, value in (("coef_", np.zeros((0, 1))), ("classes_", np.zeros(0))):
         with pytest.raises(ValueError, match=f"{name} must (not be empty|hold 2 labels)"):
             estimator_from("LogisticRegression", {**state, name: value})
-    with pytest.raises(ModelFileError, match="'predict'"):
-        estimator_from("LogisticRegression", {**state, "predict": 1})
+    assert "predict" not in vars(estimator_from("LogisticRegression", {**state, "predict": 1}))
     declared = KernelPCAClassifier.declared_state()
     assert isinstance(declared["n_neighbors_"], Number)
     with pytest.raises(ModelFileError, match="an attribute 'predict', which no KernelPCAClassifier has"):
@@ -144,7 +143,7 @@ def test_a_value_of_a_categorical_column_is_no_array():
 
     model = OrdinalKNN(categorical=[0]).fit([["red", 1.0], ["blue", 2.0]], ["a", "b"])
     assert model.categorical_values_ == [["red", "blue"]]
-    with pytest.raises(DataError, match="categorical_values_ must hold strings and numbers alone, got an array"):
+    with pytest.raises(DataError, match="categorical_values_ must be a string or a number, got an array"):
         OrdinalKNN._from_state({**model._state(), "categorical_values_": [["red", np.array(["blue"])]]})
 
 
@@ -160,7 +159,7 @@ def test_what_stands_inside_must_go_with_what_it_stands_in():
     with pytest.raises(DataError, match="its estimator must be for the same columns and classes"):
         estimator_from("SelfTrainingClassifier", state)
     tagger = handful.load(folder / "tagger.stacked.handful")
-    with pytest.raises(DataError, match="its classifier must take 100001 columns, as tag_weight says"):
+    with pytest.raises(DataError, match="tag_weight and min_share are gone"):
         StackedTagger._from_state({**tagger._state(), "tag_weight": 100_000})
 
 
@@ -190,7 +189,7 @@ def test_a_width_without_a_square_and_a_mark_without_a_label_are_refused():
     with pytest.raises(DataError, match="width_ must be at most 1e"):
         LabelSpreading._from_state({**model._state(), "width_": 1e200})
     team = PrototypeEnsemble(boundary="histogram")
-    team.classes_, team.members_, team.crf_ = np.array(["D", "N"]), [], None
+    team.classes_, team.members_, team.crf_, team.separators_ = np.array(["D", "N"]), [], None, []
     with pytest.raises(DataError, match="PrototypeEnsemble: the stored model is damaged"):
         team._check_state()
 

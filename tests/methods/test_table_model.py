@@ -118,7 +118,7 @@ def test_a_pipeline_is_not_saved_but_told_the_way_out(tmp_path):
     from sklearn.pipeline import make_pipeline
 
     with pytest.raises(
-        ModelFileError, match=r"Pipeline is not a method of handful.* TableModel\(NAME\).fit\(X, y\), can be saved"
+        ModelFileError, match=r"Pipeline is not a method of handful.* TableModel\(NAME\).fit\(X, y\) can be saved"
     ):
         handful.save(make_pipeline("passthrough"), tmp_path / "m.handful")
 

@@ -175,7 +175,7 @@ class Stopping:
     agreement : tuple of float
         Share of a fixed random set of rows on which a model and the one before it agree.
     bound : tuple of float
-        With 95 % confidence the accuracy of the two differs by no more than this, on all rows.
+        With 95% confidence the accuracy of the two differs by no more than this, on all rows.
     stop : bool
         Whether the last two bounds are within the tolerance, and there are labels enough to trust them.
     text : str

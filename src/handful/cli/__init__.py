@@ -1,4 +1,4 @@
-"""The command line: one lazily loaded module per group of commands, no logic of its own."""
+"""The command line: one lazily loaded module per group of commands, without logic."""
 
 from __future__ import annotations
 

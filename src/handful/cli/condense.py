@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def count_files(counts: Path | None, held_out: bool) -> list[Path]:
-    """Return where counts are kept: those of a second model stand beside those of the first.
+    """Return where counts are kept: those of a second model are next to those of the first.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def _warn_of_other_data(base: Any, labeled: Path, data: LabeledData) -> None:
 
 
 def _unknown_tags(base: Any, tags: set[str]) -> list[str]:
-    """Return the tags that a model does not know; of spans, which it may write in a scheme of its own, those of new types."""
+    """Return the tags that a model does not know; of spans, which it may write in its own scheme, those of new types."""
     known = set(map(str, getattr(base, "classes_", ())))
     if getattr(base, "encoding", None) is None:
         return sorted(tags - known)

@@ -109,7 +109,7 @@ def _system_error(error: OSError) -> str:
         return _NO_MEMORY
     if error.errno in _UNWRITABLE:
         _forget_output()
-        return f"the output cannot be written ({os.strerror(error.errno)}). Make room, or name another place."
+        return f"the output cannot be written ({os.strerror(error.errno)}). Free space, or name another place."
     if error.errno is not None and error.filename is not None:
         return f"{error.filename}: cannot be read or written ({os.strerror(error.errno)})."
     return f"unexpected {type(error).__name__}: {error} (run again with --debug for the traceback)"

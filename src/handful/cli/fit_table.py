@@ -21,6 +21,7 @@ from handful.cli.console import (
     notice,
     percent,
     shell_name,
+    show_notices,
     status_line,
     suggest_command,
     verbose,
@@ -128,7 +129,7 @@ _SEARCH_OPTIONS = (
         show_default=True,
         help="Time limit of the whole command.",
     ),
-    click.option("--trials", type=WholeNumber(min=1), help="Stop after so many fits instead: reproducible."),
+    click.option("--trials", type=WholeNumber(min=1), help="Stop after this number of fits instead: reproducible."),
     click.option("--memory", type=NumberRange(min=0, min_open=True), metavar="GB", help="Memory limit."),
     click.option("--metric", type=click.Choice(METRICS), default="auto", show_default=True, help="Score to optimize."),
     click.option(
@@ -228,7 +229,7 @@ def search_status() -> Iterator[Callable[[Snapshot], None]]:
 @search_options
 @reading_options
 @unlabeled_rows_option
-@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: DATA.handful beside DATA."})
+@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: DATA.handful next to DATA."})
 @click.pass_context
 def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: Run, **given: Any) -> None:
     """Train a classifier on DATA, a table, and save it.
@@ -268,6 +269,7 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     if interrupted and where.exists():
         where = _free_name(where)
     save(model, where)
+    show_notices(model.notices_)
     _suggest_priors(model, problem)
     facts = _facts(model, where, model.training_.get("estimate"))
     if run.as_json:
@@ -327,7 +329,7 @@ def _fit(table: Table, method: Any, params: dict[str, Any], given: dict[str, Any
 
 
 def _free_name(where: Path) -> Path:
-    """Return a name beside that of a model, which no file has."""
+    """Return a name next to that of a model, which no file has."""
     names = (where.with_name(f"{where.stem}.interrupted{n or ''}{where.suffix}") for n in count())
     return next(name for name in names if not name.exists())
 

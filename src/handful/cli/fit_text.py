@@ -49,7 +49,7 @@ _SHORT = {
     "condensed": "crf+condensed-features",
 }
 _CLASSES_ONLY = ("stacked-tagger", "prototype-tagger", "prototype-ensemble")  # of model files, trained otherwise
-_MODEL = {"help": "Model file. Default: DATA.handful beside DATA."}
+_MODEL = {"help": "Model file. Default: DATA.handful next to DATA."}
 
 
 def _save(ctx: click.Context, model: Any, where: Path, facts: Mapping[str, Any], scores: Mapping[str, float]) -> None:
@@ -362,7 +362,7 @@ _SHORT_FIELD = 1.5  # words: fields that are shorter in the mean are hardly fiel
 @click.option("--similarity-text", type=INPUT, help="More raw text to learn word similarity from.")
 @click.option("--tagged", type=INPUT, help="Tagged sentences to learn from as well.")
 @parameters_of(PrototypeEnsemble)
-@run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful beside TEXT."})
+@run_options("resume", "jobs", "seed", "as_json", output={"help": "Model file. Default: TEXT.handful next to TEXT."})
 @click.pass_context
 def fit_prototypes_command(
     ctx: click.Context,
@@ -499,7 +499,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
 @click.command("senses")
 @click.argument("sample", type=INPUT)
 @click.option("--key", type=INPUT, help="Key with the senses, if SAMPLE has none.")
-@click.option("--dtd", type=INPUT, help="DTD with the entities. Default: the one beside SAMPLE.")
+@click.option("--dtd", type=INPUT, help="DTD with the entities. Default: the one next to SAMPLE.")
 @click.option("--unlabeled", type=INPUT, multiple=True, help="Raw text to take unlabeled contexts from. Repeatable.")
 @click.option("--limit", type=WholeNumber(min=1), default=1500, show_default=True, help="Most contexts of a word.")
 @click.option("--tagger", type=INPUT, help="Part-of-speech tagger (model file), for better features.")
@@ -509,7 +509,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
     help="Method. Default: auto (cross-validation); composite-kernel-pca with --unlabeled.",
 )
 @parameters_of(SenseClassifier, leave_out=["tagger", "method"])
-@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful beside SAMPLE."})
+@run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful next to SAMPLE."})
 @click.pass_context
 def fit_senses_command(
     ctx: click.Context,

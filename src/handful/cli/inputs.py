@@ -218,7 +218,7 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     Returns
     -------
     {"blanks", "words"} or None
-        None where the look of the text tells.
+        None to decide by the look of the text.
     """
     from handful.data.text import cut_as_trained, cuts_more, first_cut_apart, tokenize
 
@@ -235,7 +235,7 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     elif cut is None and (token := first_cut_apart(source, trained)) is not None:
         pieces = " ".join(piece.text for piece in tokenize(token))
         notice(
-            f'{source}: "{token}" is split into {pieces}, unlike the training tokens. Write blanks between all tokens and '
+            f'{source}: "{token}" is split into {pieces}, unlike the training tokens. Write spaces between all tokens and '
             "add --tokens blanks."
         )
     return cut
@@ -253,7 +253,7 @@ def fit_text(
     path : Path
         The text.
     progress : callable
-        Told how far it is.
+        Called with the progress.
     engine, checkpoint
         See `handful.parallel.map_reduce`.
     """

@@ -255,7 +255,7 @@ def _write_sentences(output: Path, picks: list[SentenceSuggestion], raw: list[tu
 @click.argument("data", type=INPUT)
 @click.argument("files", type=INPUT, nargs=-1, required=True)
 @target_option(text="Label column. Default: as in the file of 'handful next'.")
-@click.option("--output", "-o", type=OUTPUT, help="File to write. Default: DATA.merged beside DATA.")
+@click.option("--output", "-o", type=OUTPUT, help="File to write. Default: DATA.merged next to DATA.")
 @click.option("--in-place", is_flag=True, help="Replace DATA itself.")
 @click.option("--prefer-new", is_flag=True, help="Let a new label replace a different one in DATA.")
 @run_option("force")
@@ -317,7 +317,7 @@ def _has_sentences(data: Path) -> bool:
 
 
 def _beside(data: Path, *, annotated: bool) -> Path:
-    """Return the name of a new file beside the data."""
+    """Return the name of a new file next to the data."""
     from handful.data.files import bare_stem, bare_suffix
 
     stem = bare_stem(data)

@@ -153,7 +153,7 @@ def parameters_of(
     cls : type
         A class whose ``__init__`` is annotated and whose docstring has a section ``Parameters``.
     leave_out : collection of str
-        Parameters for which the command has an option of its own.
+        Parameters for which the command defines an option itself.
     choices : mapping of str to sequence of str, optional
         Legal values of a parameter whose annotation is a string.
 

@@ -66,7 +66,7 @@ def _check_output(output: Path, *, force: bool) -> None:
 
 
 def model_path(run: Run, data: Path) -> Path:
-    """Return where a model goes: the file that -o names, or one beside the data.
+    """Return where a model goes: the file that -o names, or one next to the data.
 
     Examples
     --------

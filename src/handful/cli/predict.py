@@ -210,7 +210,7 @@ def predict_sentences(
 
 @dataclass
 class _Answers:
-    """What came of some sentences; of those that have heads or tags already, these beside the answers."""
+    """What came of some sentences; of those that have heads or tags already, these next to the predictions."""
 
     header: str
     text: str
@@ -358,7 +358,7 @@ def _blanked(tree: Tree, column: str, sure: Sequence[float], abstain: float) -> 
 def _written(names: Sequence[str], filled: Sequence[str], *, with_confidence: bool) -> list[str]:
     """Return the columns to write: those of the file, a given one of the same name under another, then the new ones.
 
-    Of answers that are answered once more, the confidence and what had been given before them make room for the new ones.
+    Of answers that are answered once more, the confidence and what had been given before them are replaced by the new ones.
     """
     again = bool(filled) and filled[-1] in names
     replaced = {"given"} if again else set()

@@ -129,7 +129,9 @@ def suggest_words_command(prototypes: Path, text: Path, likeness: _Likeness, n: 
         return
     table = make_table("label", "similar words: similarity (tokens)")
     for label, near in suggestions.near.items():
-        table.add_row(cell(label), cell("  ".join(f"{word} {share:.2f} ({n:,})" for word, share, n in near) or "-"))
+        table.add_row(
+            cell(label), cell("  ".join(f"{word} {similarity:.2f} ({n:,})" for word, similarity, n in near) or "-")
+        )
     echo(table)
     _list("Frequent words without a label (tokens)", (f"{word} ({n:,})" for word, n in suggestions.uncovered))
 
@@ -216,7 +218,7 @@ def _show_coverage(coverage: Coverage, kind: str) -> None:
     if coverage.unsure:
         table = make_table("uncertain word", "tokens", "bits", "labels", right=("tokens", "bits"))
         for word in coverage.unsure:
-            labels = "  ".join(f"{label} {share:.0%}" for label, share in word.labels)
+            labels = "  ".join(f"{label} {probability:.0%}" for label, probability in word.labels)
             table.add_row(cell(word.word), f"{word.count:,}", f"{word.bits:.1f}", cell(labels))
         echo()
         echo(table)
@@ -227,8 +229,8 @@ def _show_mistakes(facts: Mapping[str, Any]) -> None:
     left_out = f", {facts['boundaries']:,} boundaries left out" if facts["boundaries"] else ""
     echo(f"\nAccuracy {percent(facts['accuracy'])} of tokens{left_out}", style="bold")
     table = make_table("true label", "predicted", "tokens", "% of mistakes", right=("tokens", "% of mistakes"))
-    for true, predicted, count, share in facts["confusions"]:
-        table.add_row(cell(true), cell(predicted), f"{count:,}", f"{100 * share:.1f}")
+    for true, predicted, count, rate in facts["confusions"]:
+        table.add_row(cell(true), cell(predicted), f"{count:,}", f"{100 * rate:.1f}")
     if facts["confusions"]:
         echo(table)
 

@@ -1,4 +1,4 @@
-"""``handful studio``: label, teach by prototypes and watch labels spread, in the browser."""
+"""``handful studio``: label, add prototypes and watch labels spread, in the browser."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.option("--spans", is_flag=True, help="For text: label spans of tokens, not each token.")
 @click.option("--fields", is_flag=True, help="For text: labels are fields of documents, not parts of speech.")
 @click.option(
-    "--folder", type=click.Path(path_type=Path, file_okay=False), help="Folder of exports. Default: beside DATA."
+    "--folder", type=click.Path(path_type=Path, file_okay=False), help="Folder of exports. Default: next to DATA."
 )
 @click.option("--labels", type=INPUT, help="Label book (TOML): names, keys, colors, descriptions, examples.")
 @click.option("--annotator", help="Name of the person who labels. Default: the name of the account.")
@@ -171,7 +171,7 @@ def _pairs(train: Tagged) -> list[Any]:
 
 
 def log_path(data: Path) -> Path:
-    """Return the log beside the data."""
+    """Return the log next to the data."""
     return data.parent / f"{data.name}.studio"
 
 

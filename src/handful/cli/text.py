@@ -103,8 +103,8 @@ def score_command(answers: Path, key: Path, sense_map: Path | None, as_json: boo
         emit_json({g: {new: getattr(score, old) for old, new in names.items()} for g, score in scores.items()})
         return
     for grain, score in scores.items():
-        found = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
-        echo(f"{grain}: {found}, {score.n_answered:,} of {score.n_instances:,} predicted")
+        values = f"precision {percent(score.precision)}, recall {percent(score.recall)}"
+        echo(f"{grain}: {values}, {score.n_answered:,} of {score.n_instances:,} predicted")
 
 
 @click.group("vectors")

@@ -134,9 +134,9 @@ class Comparison:
                 if name not in ("scores", "difference", "gain", "params")
             }
             for name in ("difference", "gain"):
-                found = getattr(score, name)
+                interval = getattr(score, name)
                 row |= {
-                    f"{name}{end}": getattr(found, key, None)
+                    f"{name}{end}": getattr(interval, key, None)
                     for end, key in (("", "mean"), ("_low", "low"), ("_high", "high"))
                 }
             rows.append({**row, "n_splits": score.n_splits, "params": words.settings(score.params)})

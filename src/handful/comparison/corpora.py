@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, cast
@@ -155,7 +155,7 @@ class TaggerExperiment(CorpusExperiment):
         tokens = [[s.tokens for s in sentences] for sentences in (self.data.sentences, self.unlabeled)]
         return [self.data.tags, tokens, self.splits.n_labels, self.templates, self.seed]
 
-    def prepare(self) -> None:
+    def prepare(self, report: Callable[[str], Any]) -> None:
         """Learn the clusters of the untagged sentences, which are the same for all splits."""
         if self.unlabeled:
             for folded in (False, True):

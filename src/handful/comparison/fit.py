@@ -138,6 +138,7 @@ def fit_selected(
         model = fit_method(table, use, params=params, text=text_of, class_priors=class_priors, seed=limits.seed)
         reason = str(error).removeprefix("compare: ")
         model.training_ = {"selection": f"{model.method_name}; its score could not be estimated: {reason}"}
+        model.notices_ = table.notices
         return model, None
     experiment: Any = comparison.experiment
     results = comparison.search.results_of(best.method)
@@ -156,6 +157,7 @@ def fit_selected(
         seed=limits.seed,
     )
     model.training_ = {"selection": _selection(comparison, is_auto), "estimate": _estimate(comparison)}
+    model.notices_ = experiment.table.notices
     return model, comparison
 
 

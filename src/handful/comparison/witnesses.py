@@ -68,7 +68,7 @@ def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]
     >>> [(e.says, e.label, e.n, e.n_labeled) for e in witness_errors(as_table(rows, "label"), ["llm"])]
     [(None, None, 1, 3), ('b', 'a', 1, 2)]
     """
-    found: list[WitnessError] = []
+    errors: list[WitnessError] = []
     classes = [str(name) for name in table.classes.tolist()]
     for name, cells in _cells(table, witnesses).items():
         counts: dict[tuple[int, str], int] = {}
@@ -81,10 +81,10 @@ def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]
             raise DataError(
                 f"{table.source or 'table'}: {name!r} is empty in all labeled rows, so its errors are unknown."
             )
-        found.append(_error(name, None, None, sum(wrong.values()), sum(counts.values())))
+        errors.append(_error(name, None, None, sum(wrong.values()), sum(counts.values())))
         for code, cell in sorted(wrong, key=lambda key: (-wrong[key], key)):
-            found.append(_error(name, cell, table.classes[code].item(), wrong[code, cell], n_of[code]))
-    return found
+            errors.append(_error(name, cell, table.classes[code].item(), wrong[code, cell], n_of[code]))
+    return errors
 
 
 def _error(name: str, says: Any, label: Any, n: int, n_labeled: int) -> WitnessError:

@@ -25,7 +25,7 @@ _DIED = "its process died, perhaps for lack of memory."
 
 
 def count_jobs(n_jobs: int, memory: int | None = None) -> int:
-    """Return the number of worker processes: no more than fit into so many bytes; -1 is every core.
+    """Return the number of worker processes: no more than fit into the memory given; -1 is every core.
 
     Examples
     --------

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -338,11 +338,12 @@ def _open(path: FilePath) -> io.BufferedReader:
         stdin: Any = sys.stdin.buffer
         return io.BufferedReader(_Replayed(b"", stdin), CHUNK)
     try:
-        file = open(path, "rb")  # noqa: SIM115 (closed by the reader that is handed out)
-        if _is_endless(file.fileno()):
-            file.close()
-            raise FileError(f"{path}: is a device. Name a file to read.")
-        file.peek(8)
+        with ExitStack() as failed:
+            file = failed.enter_context(open(path, "rb"))
+            if _is_endless(file.fileno()):
+                raise FileError(f"{path}: is a device. Name a file to read.")
+            file.peek(8)
+            failed.pop_all()  # closed by the reader that is handed out
     except FileNotFoundError:
         raise FileError(f"{path}: no such file.") from None
     except IsADirectoryError:

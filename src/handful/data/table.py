@@ -155,7 +155,7 @@ def read_table(
     missing_labels, keep_labels : collection of str
         Cells of the label column that mean "no label", and cells that are labels although they look missing.
     max_unlabeled : int, optional
-        Keep a random sample of so many unlabeled rows (and of 50,000 labeled ones), in one pass and bounded memory.
+        Keep a random sample of that number of unlabeled rows (and of 50,000 labeled ones), in one pass and bounded memory.
     seed : int
         Seed of the sample.
     decimal : {".", ","}, optional
@@ -349,7 +349,7 @@ def check_column(path: FilePath, frame: pl.DataFrame, name: str) -> None:
 
 
 class _Sample:
-    """Labeled and unlabeled rows of a stream, each at most so many and chosen at random."""
+    """Labeled and unlabeled rows of a stream, each up to a limit and chosen at random."""
 
     def __init__(
         self, target: str, missing: set[str], keep: Collection[str], limits: tuple[int, int], seed: int

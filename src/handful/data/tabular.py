@@ -384,7 +384,7 @@ def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]
             names.append(match[1].strip("'\""))
             refuse_width(path, len(names))
     if not in_data or not names:
-        raise FormatError(path, None, "expected attributes and @data, got none.")
+        raise FormatError(path, None, "there are no attributes or no @data.")
     yield pl.DataFrame(rows, schema=dict.fromkeys(check_names(path, None, names), pl.String), orient="row")
 
 

@@ -205,7 +205,7 @@ def _root(parent, word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _place(tables, pairs, occurrences, word, slot):  # type: ignore[no-untyped-def]
-    """Give a word a slot of its own and count its pairs with the clusters that are there."""
+    """Give a word its own slot and count its pairs with the clusters that are there."""
     follows, precedes, links = tables.follows, tables.precedes, tables.links
     tables.rank[slot] = word
     tables.slot[word] = slot
@@ -515,7 +515,7 @@ END = -2
 
 @njit(cache=True)
 def follower_keys(words, n_words):  # type: ignore[no-untyped-def]
-    """Return ``first * n_words + second`` for every two words that stand side by side.
+    """Return ``first * n_words + second`` for every two adjacent words.
 
     Parameters
     ----------
@@ -556,7 +556,7 @@ def window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_c
     context : ndarray of int32
         For each position its number among the context words, or -1.
     start_mark, stop_mark : int
-        Numbers of the marks before and after a sentence among the context words, or -1.
+        Numbers of the symbols before and after a sentence among the context words, or -1.
     window : int
         How many positions to look to each side.
     kinds : ndarray of int64, shape (2 * window + 1,)

@@ -321,7 +321,7 @@ def _find_cycle(alive: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _contract(work: np.ndarray, origin: np.ndarray, chosen: np.ndarray, cycle: np.ndarray) -> None:
-    """Make a cycle one node, the first of it: arcs from it are the best of all its nodes, arcs to it replace one of its own."""
+    """Make a cycle one node, the first of it: arcs from it are the best of all its nodes, arcs to it replace one inside it."""
     start, nodes = cycle[0], np.sort(cycle)
     outside = np.ones(len(work), dtype=np.bool_)
     outside[cycle] = False

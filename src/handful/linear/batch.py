@@ -129,7 +129,7 @@ def minimize(
 
     Notes
     -----
-    With ``l1 > 0`` this is OWL-QN (Andrew & Gao 2007): the pseudo-gradient stands in for the gradient, the direction is
+    With ``l1 > 0`` this is OWL-QN (Andrew & Gao 2007): the pseudo-gradient replaces the gradient, the direction is
     cut to its signs, and the line search is projected onto the orthant of the start point. Otherwise L-BFGS with a line
     search for the weak Wolfe conditions by bisection (Lewis & Overton 2013).
 
@@ -223,17 +223,17 @@ def _direction(state: _State, slope: np.ndarray) -> np.ndarray:
     used = [(state.n_pairs - 1 - i) % memory for i in range(min(state.n_pairs, memory))]
     if not used:
         return direction / max(_norm(slope), 1e-300)
-    shares = {}
+    alphas = {}
     for row in used:
         step, change = state.steps[row], state.changes[row]
-        shares[row] = _dot(step, direction) / _dot(step, change)
-        direction -= shares[row] * change
+        alphas[row] = _dot(step, direction) / _dot(step, change)
+        direction -= alphas[row] * change
     newest = used[0]
     step, change = state.steps[newest], state.changes[newest]
     direction *= _dot(step, change) / _dot(change, change)
     for row in reversed(used):
         step, change = state.steps[row], state.changes[row]
-        direction += (shares[row] - _dot(change, direction) / _dot(step, change)) * step
+        direction += (alphas[row] - _dot(change, direction) / _dot(step, change)) * step
     return direction
 
 

@@ -237,7 +237,7 @@ def put_around(outer: str, estimator: Any, seed: int = 0) -> Any:
     outer : {"self-training", "tri-training"}
         What goes around.
     estimator : classifier
-        One that tells no shares gets them from its margins, where self-training needs them.
+        One without probabilities gets them from its margins, where self-training needs them.
     seed : int
         Seed of tri-training.
 

@@ -68,23 +68,23 @@ def known_shift(shares: Mapping[Any, float], classes: Sequence[Any], counts: np.
     >>> known_shift({"no": 0.9, "yes": 0.1}, ["no", "yes"], np.array([5, 5])).round(2).tolist()
     [0.59, -1.61]
     """
-    given = {str(label): float(share) for label, share in shares.items()}
+    prior_of = {str(label): float(prior) for label, prior in shares.items()}
     names = [str(name) for name in classes]
-    if set(given) != set(names):
+    if set(prior_of) != set(names):
         raise ParameterError(
             f"shares: every class must have its share, and nothing else; the classes are {', '.join(names)}, "
-            f"got {', '.join(given)}."
+            f"got {', '.join(prior_of)}."
         )
-    values = np.array([given[name] for name in names])
+    values = np.array([prior_of[name] for name in names])
     if not np.isfinite(values).all() or (values <= 0).any() or abs(values.sum() - 1) > _SUM_ERROR + 1e-9:
         raise ParameterError(
-            f"shares: they must be above 0 and add up to 1, got {', '.join(map(str, given.values()))}."
+            f"shares: they must be above 0 and add up to 1, got {', '.join(map(str, prior_of.values()))}."
         )
     return np.asarray(np.log(values / values.sum()) - np.log(counts / counts.sum()))
 
 
 SURE_ENOUGH = 0.8
-"""The confidence for which people are told how many answers would be kept."""
+"""The confidence for which the number of kept predictions is printed."""
 
 LEAST_HELD = 6
 """Answers to rows held out from which it can be learned how sure a method may be."""
@@ -99,7 +99,7 @@ _DOUBT = np.array([0.5, 1.0])  # standard deviations around them
 
 
 def own_shares(estimator: Any, rows: Any) -> np.ndarray:
-    """Return the shares of the classes that a classifier tells, or those of its margins, or all for its answer.
+    """Return the probabilities of a classifier, or those of its margins, or 1 for its prediction.
 
     Parameters
     ----------
@@ -397,9 +397,9 @@ class Confidence:
         if self.n_held is not None:
             sure = (self.n_held * sure + 1.0) / (self.n_held + 2.0)  # the rule of succession
         sure = np.maximum(sure, second / (1.0 + second) + 1e-6)
-        shares = rest * (1.0 - sure)[:, None]
-        shares[at, answers] = sure
-        return np.asarray(shares)
+        proba = rest * (1.0 - sure)[:, None]
+        proba[at, answers] = sure
+        return np.asarray(proba)
 
     def state(self) -> dict[str, Any]:
         """Return what a model file keeps."""

@@ -441,7 +441,7 @@ def fit_temperature(log_proba: np.ndarray, codes: np.ndarray, *, n_errors: float
     codes : ndarray of int64
         The classes.
     n_errors : float, default=0.0
-        By how many standard errors of its logarithm the factor is lowered, so that few rows do not make confident.
+        How many standard errors of its logarithm are subtracted from the factor, so that few rows do not make confident.
     """
     at = np.arange(len(codes))
 

@@ -133,11 +133,11 @@ def _left_out(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder, lab
     if not others:
         return []
     code = model.classes_.tolist().index(label)
-    shares = model.predict_proba(pl.concat([frame, *(other for _, other in others)]))[:, code]
+    probas = model.predict_proba(pl.concat([frame, *(other for _, other in others)]))[:, code]
     return [
-        Evidence(name, float(shares[0] - share))
-        for (name, _), share in zip(others, shares[1:], strict=True)
-        if shares[0] != share
+        Evidence(name, float(probas[0] - proba))
+        for (name, _), proba in zip(others, probas[1:], strict=True)
+        if probas[0] != proba
     ]
 
 
@@ -160,7 +160,7 @@ def _near(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> tupl
     if stored.shape[1] != dense.shape[1]:
         return ()  # the method keeps rows in a space of its own
     distances = pairwise_distances(dense, stored)[0]
-    told = []
+    near = []
     for at in np.argsort(distances, kind="stable")[:k].tolist():
         line = stored[at : at + 1]
         cells = decoded_cells(encoder, np.asarray(line.toarray() if hasattr(line, "toarray") else line)[0])
@@ -169,12 +169,12 @@ def _near(model: TableModel, frame: pl.DataFrame, encoder: TableEncoder) -> tupl
         label = model.classes_[int(codes[at])].item()
         number = None if row is None else model.table_row(row)
         passed = tuple(origin for origin in map(model.table_row, lineage) if origin is not None)
-        told.append(NearRow(number, label, float(distances[at]), cells, passed))
-    return tuple(told)
+        near.append(NearRow(number, label, float(distances[at]), cells, passed))
+    return tuple(near)
 
 
 def _stored_rows(inner: Any) -> np.ndarray | None:
-    """Return the row of the fit that each stored row was, if the method tells."""
+    """Return the row of the fit that each stored row was, if the method knows."""
     if hasattr(inner, "kept_"):
         return np.asarray(inner.kept_)
     if hasattr(inner, "labeled_iter_"):
@@ -186,7 +186,7 @@ def _stored_rows(inner: Any) -> np.ndarray | None:
 
 
 def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
-    """Turn an encoded row back into what it held, as far as it can be told.
+    """Turn an encoded row back into what it held, as far as possible.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
         values = column["values"] if column["kind"] == "categorical" else column["words"]
         part = (
             part[: len(values)] if column["kind"] == "categorical" else part
-        )  # a place on a scale is told by its name
+        )  # a place on a scale is written as its name
         if name in encoder.vector_columns:
             part = np.where([" " in word for word in values], 0.0, encoder.word_parts(name, vector))  # no word pairs
             part = np.where(part > _FAINT * part.max(initial=0.0), part, 0.0)
@@ -262,12 +262,12 @@ def explain_tags(tagger: Any, sentence: Sequence[str] | Sentence) -> list[Explan
     """
     known = sentence if isinstance(sentence, Sentence) else Sentence(tuple(sentence))
     tags, *others = tagger.predict([known, *(replace(known, tokens=tokens) for tokens in _each_hidden(known.tokens))])
-    told = []
+    explanations = []
     for at, (token, tag) in enumerate(zip(known.tokens, tags, strict=True)):
         near = range(max(at - _REACH, 0), min(at + _REACH + 1, len(known)))
         without = [(known.tokens[place], others[place][at]) for place in sorted(near, key=lambda p: (abs(p - at), p))]
-        told.append(_explanation(tag, without, token))
-    return told
+        explanations.append(_explanation(tag, without, token))
+    return explanations
 
 
 def explain_sense(answer: Callable[[list[Occurrence]], list[str]], occurrence: Occurrence) -> Explanation:

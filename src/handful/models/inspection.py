@@ -151,7 +151,7 @@ def _linear_facts(model: Any, top: int, table: TableModel) -> dict[str, Any]:
 
 
 def _own_facts(model: Any, top: int) -> dict[str, Any]:
-    """Return what a model that stands by itself tells of its classes, features and training."""
+    """Return classes, features and training of a single model."""
     facts: dict[str, Any] = {}
     if hasattr(model, "classes_"):
         facts["classes"] = _some(np.asarray(model.classes_))

@@ -12,7 +12,7 @@ from handful.registry import spec_of
 from handful.tagging.base import labels_written_as
 
 BLANK = "_"
-"""What stands in place of a tag that was not sure enough."""
+"""What replaces a tag whose confidence is too low."""
 
 
 class Answer(NamedTuple):
@@ -97,7 +97,7 @@ class Pipeline:
             trees = [_with_tags(tree, column, tags) for tree, tags in zip(trees, answers, strict=True)]
         if self.parser is not None:
             trees = self.parser.parse(trees)
-        return [Answer(tree, shares) for tree, shares in zip(trees, sure, strict=True)]
+        return [Answer(tree, proba) for tree, proba in zip(trees, sure, strict=True)]
 
 
 def trained_column(tagger: Any) -> str:
@@ -131,14 +131,14 @@ def with_confidence(tagger: Any, sentences: Sequence[Sentence]) -> tuple[list[li
     if not hasattr(tagger, "predict_with_proba"):
         answers = tagger.predict(sentences)
         return answers, [(float("nan"),) * len(tags) for tags in answers]
-    answers, shares = tagger.predict_with_proba(sentences)
+    answers, proba = tagger.predict_with_proba(sentences)
     labels = tagger.classes_.tolist()
     scheme = getattr(tagger, "scheme_", None)
     spoken = {tag: labels_written_as(tag, labels, scheme) for tag in {tag for tags in answers for tag in tags}}
     sure = []
-    for tags, rows in zip(answers, shares, strict=True):
+    for tags, rows in zip(answers, proba, strict=True):
         own = [rows[place, spoken[tag]].sum() for place, tag in enumerate(tags)]
-        sure.append(tuple(min(float(share), 1.0) for share in own))
+        sure.append(tuple(min(float(value), 1.0) for value in own))
     return answers, sure
 
 
@@ -171,6 +171,6 @@ def _needed_columns(filled: Sequence[str], reads: Sequence[Sequence[str]]) -> li
 
 def _with_tags(tree: Tree, column: str, tags: Sequence[str]) -> Tree:
     sentence = tree.sentence
-    given = {"given": sentence[column]} if column in sentence.columns else {}
-    columns = {**sentence.columns, **given, column: tuple(tags)}
+    former = {"given": sentence[column]} if column in sentence.columns else {}
+    columns = {**sentence.columns, **former, column: tuple(tags)}
     return Tree(Sentence(sentence.tokens, columns, sentence.comments), tree.heads, tree.labels, tree.extras)

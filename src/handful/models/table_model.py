@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from handful.data.columns import Kind, unread_cells
 from handful.data.labels import Labels, encode_labels
 from handful.data.table import Table, are_texts, as_frame, as_table, frame_like, one_row
-from handful.errors import DataError, ParameterError
+from handful.errors import DataError, Notice, ParameterError
 from handful.models.confidence import LEAST_HELD, Confidence, HeldOut, hold_out, known_shift, own_shares
 from handful.params import check_params
 from handful.persistence.model_file import Storable
@@ -41,12 +41,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Name of a method for tables; ``handful methods`` lists them. Or any classifier in scikit-learn's manner.
     params : mapping of str to value, optional
         Parameters of the method.
-    kinds : mapping of str to {"numeric", "nominal", "text"}, optional
-        Kind of each feature column; columns that are not named are left out. None tells them by the rule of
+    kinds : mapping of str to {"numeric", "categorical", "datetime", "text", "skip"}, optional
+        Kind of each feature column; columns that are not named are left out. None infers them by the rule of
         `handful.data.table.read_table`.
     text : {"words", "lsa", "vectors"} or encoder, default="lsa"
         As what text columns come to the method: weighted words, leading directions of words and letters learned from all
-        texts, or vectors of an encoder beside them. See
+        texts, or vectors of an encoder next to them. See
         `handful.preprocessing.table_encoder` and `handful.preprocessing.sentence_encoders`.
     use_unlabeled : bool, default=True
         Whether rows without a label take part.
@@ -75,6 +75,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         What `calibrate` learned about how far the method's own shares may be trusted.
     training_ : dict
         How it was trained, in words, for `handful inspect`.
+    notices_ : tuple of Notice
+        What to know about the rows it was trained on; not in model files.
 
     Examples
     --------
@@ -178,6 +180,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
         self.training_: dict[str, Any] = {}
+        self.notices_: tuple[Notice, ...] = ()
         self._encoder = table.encoder
         return self
 
@@ -380,15 +383,15 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Returns
         -------
         Explanation
-            Cells and words that speak for the answer, and the deciding rows of a method that votes by nearness.
+            Cells and words that support the prediction, and the deciding rows of a method that votes by nearness.
 
         Examples
         --------
         >>> import polars as pl
         >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0]})
         >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
-        >>> told = model.explain({"size": 7.5})
-        >>> told.label, told.near[0].cells
+        >>> explanation = model.explain({"size": 7.5})
+        >>> explanation.label, explanation.near[0].cells
         ('large', {'size': 9.0})
         """
         from handful.models.explain import explain_row
@@ -427,10 +430,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _state(self) -> dict[str, Any]:
         # An encoder is not stored, since the columns name it; nor is a classifier that is not fitted.
-        text = self.text if isinstance(self.text, str) else "vectors"
-        return {**super()._state(), "text": text, "method": self.method_name}
+        state = super()._state() | {"method": self.method_name}
+        state["text"] = self.text if isinstance(self.text, str) else "vectors"
+        return {name: value for name, value in state.items() if name != "notices_"}
 
     def _check_state(self) -> None:
+        self.notices_ = ()
         self._encoder = TableEncoder(self.columns_)
         self.columns_ = self._encoder.state()
         self.feature_names_in_ = np.array(list(self.columns_), dtype=object)  # files of 0.1 hold no names
@@ -439,10 +444,10 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
         check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))
         if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
-            raise DataError("TableModel: rows that confidence is told by must have the columns of its method.")
+            raise DataError("TableModel: rows for confidence must have the columns of its method.")
         rows = getattr(self, "rows_", None)
         if rows is not None and len(rows) < self.n_labeled_:
-            raise DataError("TableModel: the rows that the method saw must be told by their numbers.")
+            raise DataError("TableModel: the rows that the method saw must be given by their numbers.")
 
 
 def spec_for(method: Any) -> MethodSpec:

@@ -19,16 +19,16 @@ def warm_up(n_jobs: Jobs = None, progress: Progress | None = None) -> list[str]:
     n_jobs : int or None, default=None
         Processes; None is 1, -1 all processors.
     progress : callable, optional
-        Told after each room.
+        Called after each group.
 
     Returns
     -------
     list of str
-        The rooms whose kernels are compiled.
+        The groups whose kernels are compiled.
 
     Notes
     -----
-    Compiled code lies in numba's cache beside the sources, or where ``NUMBA_CACHE_DIR`` says. What is there already is
+    Compiled code lies in numba's cache next to the sources, or where ``NUMBA_CACHE_DIR`` says. What is there already is
     only loaded.
     """
     from concurrent.futures import as_completed
@@ -45,7 +45,7 @@ def warm_up(n_jobs: Jobs = None, progress: Progress | None = None) -> list[str]:
 
 
 def use_room(name: str) -> None:
-    """Use the methods of a room once, on next to nothing.
+    """Use the methods of a group once, on next to nothing.
 
     Examples
     --------

@@ -587,7 +587,7 @@ class CompositeKernelPCA(Storable, ClassifierMixin, BaseEstimator):  # type: ign
     n_neighbors, kernel, degree, n_components, use_unlabeled
         As for `KernelPCAClassifier`; with ``use_unlabeled=False`` both branches are the same.
     margin : float or "calibrate", default=0.05
-        The small constant of the threshold. ``"calibrate"`` sets the threshold so that 6 % of the labeled rows, the
+        The small constant of the threshold. ``"calibrate"`` sets the threshold so that 6% of the labeled rows, the
         printed part, would reach the second branch if each were new.
     gamma, coef0, vote, metric, solver, n_landmarks, max_gram_rows, random_state
         As for `KernelPCAClassifier`.

@@ -63,7 +63,7 @@ class TokenEncoder:
         clusters: Mapping[str, str] | None,
         templates: TemplateSet,
     ) -> TokenEncoder:
-        """Learn codes for the values in training sentences; only the most frequent ones, if keys have no room for all."""
+        """Learn codes for the values in training sentences; only the most frequent ones, if keys are too short for all."""
         reads_feats = any(".feats" in text for text in templates.arcs)
         values = {}
         for name, (items, value_of) in _sources(sentences, columns, clusters, reads_feats).items():

@@ -240,8 +240,10 @@ def _phrase(atom: Atom, value: str, clusters: Mapping[str, ClusterWords], withou
     if function in _FIRES:
         return f"{subject} {_FIRES[function]}"
     if function == "type":
-        told = [kind[letter] for kind, letter in zip((_CAPITALS, _DIGITS, _MARKS), value, strict=True) if kind[letter]]
-        return f"{subject} has {' and '.join(told) or 'small letters only'}"
+        present = [
+            kind[letter] for kind, letter in zip((_CAPITALS, _DIGITS, _MARKS), value, strict=True) if kind[letter]
+        ]
+        return f"{subject} has {' and '.join(present) or 'small letters only'}"
     verb = "starts with" if function.startswith("prefix") else "ends in" if function.startswith("suffix") else "is"
     if function in ("shape", "pattern"):
         verb = "is written like"
@@ -421,7 +423,7 @@ class Extractor:
         return smaller
 
     def with_small_lookups(self) -> Extractor:
-        """Return an extractor that says the same of every word that its tables have, with tables that take less room.
+        """Return an extractor that says the same of every word that its tables have, with smaller tables.
 
         Returns
         -------
@@ -443,8 +445,8 @@ class Extractor:
         read: dict[str, tuple[int, ...]] = dict.fromkeys(parts, ())
         for atom in {atom.space: atom for slot in self.slots for atom in slot if atom.column == name}.values():
             known = self._codes[atom.space]
-            for part, found in zip(parts, applied(atom, parts), strict=True):
-                read[part] += (-1 if found is None else known.get(found, -1),)
+            for part, string in zip(parts, applied(atom, parts), strict=True):
+                read[part] += (-1 if string is None else known.get(string, -1),)
         first: dict[tuple[tuple[int, ...], ...], Values] = {}
         same = {value: first.setdefault(tuple(read[part] for part in value), value) for value in distinct}
         dumb = {value for value in distinct if all(code < 0 for part in value for code in read[part])}

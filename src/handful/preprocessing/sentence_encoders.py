@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ _PROBES = ("The bank lent us money.", "Une phrase courte.", "12 cats, 3 dogs!", 
 _OF_ANSWERS = "answers-"  # begins a hash of embeddings; others are of files
 _SAME = 0.02  # largest difference between embeddings of one encoder on two machines
 _MOST_REMEMBERED = 50_000
+_TIMED = 32  # texts whose encoding is timed
 _CHUNK = 1_024  # texts encoded before they are written to the cache
 _MOST_CACHED_BYTES = 2 << 30
 _WEIGHTS = (".safetensors", ".json", ".txt", ".bin", ".model")
@@ -99,9 +101,20 @@ class Encoder:
         return {"name": self.name, "hash": self.digest, "probe": self._probe}
 
     def known_words(self, texts: Sequence[str]) -> float:
-        """Return which fraction of the pieces of texts are whole words to the encoder: 1 where it does not tell."""
-        told = getattr(self._model, "known_words", None)
-        return 1.0 if told is None else float(told(texts))
+        """Return which fraction of the words of texts are words to the encoder; 1 for encoders that cannot say."""
+        known = getattr(self._model, "known_words", None)
+        return 1.0 if known is None else float(known(texts))
+
+    def seconds_for(self, texts: Sequence[str]) -> float:
+        """Return a guess of the seconds that `encode` takes, from a few of the texts that are not remembered or cached."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._memory]
+        cached = self._cache.read(new, self.width) if self._cache else {}
+        new = [text for text in new if text not in cached]
+        first, *some = new[:: max(len(new) // _TIMED, 1)][: _TIMED + 1] or [""]
+        self.encode([first])  # the first text is slower than those after it
+        start = time.perf_counter()
+        self.encode(some)
+        return (time.perf_counter() - start) * len(new) / max(len(some), 1)
 
     def matches(self, mark: Mapping[str, Any]) -> bool:
         """Tell whether a model was trained with this encoder: same files or, of objects, the same answers up to rounding."""
@@ -171,15 +184,15 @@ class _Cache:
     def read(self, texts: Sequence[str], width: int) -> dict[str, np.ndarray]:
         """Return the embeddings that are there."""
         keys = {_text_key(text): text for text in texts}
-        names, found = list(keys), dict[str, np.ndarray]()
+        names, vectors = list(keys), dict[str, np.ndarray]()
         with suppress(OSError, sqlite3.Error), closing(self._connect()) as database:
             for start in range(0, len(names), 500):
                 some = names[start : start + 500]
                 query = f"SELECT key, vector FROM embeddings WHERE key IN ({','.join('?' * len(some))})"
                 for key, vector in database.execute(query, some):
                     if len(vector) == 4 * width:
-                        found[keys[key]] = np.frombuffer(vector, dtype="<f4")
-        return {text: vector for text, vector in found.items() if np.isfinite(vector).all()}
+                        vectors[keys[key]] = np.frombuffer(vector, dtype="<f4")
+        return {text: vector for text, vector in vectors.items() if np.isfinite(vector).all()}
 
     def write(self, embeddings: Mapping[str, np.ndarray]) -> None:
         """Add embeddings."""

@@ -25,7 +25,7 @@ Span = tuple[int, int]
 
 
 class Rows(np.ndarray):
-    """A dense matrix of rows, with spans of columns by name and, beside it, counts of the words in the rows' texts.
+    """A dense matrix of rows, with spans of columns by name and, next to it, counts of the words in the rows' texts.
 
     Everything that takes an array takes it; who knows more about text asks for `spans` and `words`. Choosing rows
     (``rows[numbers]``) keeps both; any other operation gives a plain array's worth of knowledge.
@@ -35,7 +35,7 @@ class Rows(np.ndarray):
     spans : dict of str to (int, int)
         First column and the one behind the last of ``"lsa"``, ``"letters"`` and ``"vectors"``.
     words : csr_matrix or None
-        How often each word stands in the texts of each row.
+        How often each word occurs in the texts of each row.
 
     Examples
     --------
@@ -357,7 +357,7 @@ class TableEncoder:
         return np.concatenate(places)
 
     def word_parts(self, name: str, vector: np.ndarray) -> np.ndarray:
-        """Return how much each word of a text column points where a row points, as far as its vector tells.
+        """Return how much each word of a text column points where a row points, as far as its vector shows.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class TableEncoder:
         Returns
         -------
         ndarray of float
-            One number for each of the words that were learned; 0 of a word and below speak for its absence.
+            One number for each of the words that were learned; 0 of a word and below mean that it is absent.
         """
         column = self._columns[name]
         directions = np.asarray(column["directions"], dtype=np.float64)
@@ -380,7 +380,7 @@ class TableEncoder:
     def layout(self) -> list[tuple[str, str, int]]:
         """Column of the table, part of its text (if it is more than words) and width of each block of the matrix.
 
-        Blocks of the same part stand side by side, behind all others: several text columns are read as one.
+        Blocks of the same part are adjacent, behind all others: several text columns are read as one.
         """
         blocks = [(name, "", _width(column)) for name, column in self._columns.items() if not _is_viewed(column)]
         viewed = {name: _parts(column) for name, column in self._columns.items() if _is_viewed(column)}
@@ -624,7 +624,7 @@ def _learn_texts(series: pl.Series, text: Any) -> tuple[dict[str, Any], TextPart
 
 
 def text_cells(series: pl.Series) -> list[str]:
-    """Return the texts of a column as encoders get them: without blanks around, empty where missing."""
+    """Return the texts of a column as encoders get them: without whitespace around, empty where missing."""
     return series.fill_null("").to_list()
 
 

@@ -512,7 +512,7 @@ into tokens.
 
 
 def runs_of_sentences(offsets: np.ndarray, n_tokens: int) -> Iterator[slice]:
-    """Cut sentences into runs of at most so many tokens; a sentence that is longer is a run of its own.
+    """Cut sentences into runs of at most `n_tokens` tokens; a longer sentence is a run by itself.
 
     Parameters
     ----------

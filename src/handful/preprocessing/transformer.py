@@ -20,6 +20,7 @@ from handful.kernels.cache import njit
 
 _BATCH_TOKENS = 1024  # of one matrix product: it stays in the cache of a core, and larger ones are not faster
 _MASKED = np.float32(-1e9)
+_LONG_WORD = 4  # letters; shorter words are pieces of many languages
 
 Progress = Callable[[int, int], Any]
 
@@ -59,10 +60,12 @@ class Transformer:
         self._layers = [_Layer(weights, f"encoder.layer.{i}.") for i in range(int(config["num_hidden_layers"]))]
 
     def known_words(self, texts: Sequence[str]) -> float:
-        """Return which fraction of the pieces of texts are whole words of the vocabulary, not parts of words or unknown."""
-        found = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        whole = [piece[:2] != "##" and piece != "[UNK]" for encoding in found for piece in encoding.tokens]
-        return float(np.mean(whole)) if whole else 1.0
+        """Return which fraction of the words of four letters or more are in the vocabulary; other languages have few."""
+        t = self._tokenizer
+        plain = [t.normalizer.normalize_str(text) if t.normalizer else text for text in texts]
+        words = [word for text in plain for word, _ in t.pre_tokenizer.pre_tokenize_str(text) if word.isalpha()]
+        long = [word for word in words if len(word) >= _LONG_WORD] or words
+        return float(np.mean([t.token_to_id(word) is not None for word in long])) if long else 1.0
 
     def encode(self, texts: Sequence[str], progress: Progress | None = None) -> np.ndarray:
         """Return the embeddings of texts, scaled to length 1.

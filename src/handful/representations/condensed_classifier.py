@@ -152,9 +152,9 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
             self.condensed_weights_, self.member_of_ = np.zeros(1), np.zeros((rows.shape[1] + 1, 1), dtype=np.int32)
             self.n_active_ = self.n_iter_ = 0
             return self
-        given = labels.labeled
+        labeled = labels.labeled
         base = clone(LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator)
-        base.fit(rows[given], labels.codes[given])
+        base.fit(rows[labeled], labels.codes[labeled])
         if not hasattr(base, "coef_"):
             raise ParameterError(f"{_WHO}: estimator must be a linear classifier with coef_, got {base!r}.")
         counted = rows if self.count_labeled or len(labels.unlabeled) == 0 else rows[labels.unlabeled]
@@ -163,7 +163,7 @@ class CondensedFeatureClassifier(Storable, ClassifierMixin, BaseEstimator):  # t
         )
         self.features_ = features.fit(counted)
         settings: dict[str, Any] = {"penalty": self.penalty, "strength": self.strength, "max_iter": self.max_iter}
-        model = self.features_.retrain(rows[given], labels.codes[given], **settings)
+        model = self.features_.retrain(rows[labeled], labels.codes[labeled], **settings)
         self._keep(model)
         return self
 

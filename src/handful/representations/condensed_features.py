@@ -935,8 +935,8 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
         """
         check_is_fitted(self, "counts_")
         if not (strength > 0.0 and rate > 0.0 and phi_scale >= 0.0):
-            given = f"strength {strength}, rate {rate}, phi_scale {phi_scale}"
-            raise ParameterError(f"{_WHO}: strength and rate must be above 0, phi_scale not below 0, got {given}.")
+            values = f"strength {strength}, rate {rate}, phi_scale {phi_scale}"
+            raise ParameterError(f"{_WHO}: strength and rate must be above 0, phi_scale not below 0, got {values}.")
         space, codes = self._space, self._space.encode(inputs, outputs)
         seen = np.flatnonzero(space.seen(self.kept_, inputs))
         ids, ties = self.kept_[seen], self._tying.ties(self.members_[seen])

@@ -86,9 +86,9 @@ class Condensing:
                 raise ParameterError(f"{_WHO}: held_out={every} needs as many labeled inputs at least, got {n}.")
             rest = [number for number in range(n) if number % every]
             second = clone(base_model)
-            given = {"progress": progress} if hasattr(base_model, "feature_space") else {}
+            options = {"progress": progress} if hasattr(base_model, "feature_space") else {}
             self.rest = take(inputs, rest), None if outputs is None else take(outputs, rest)
-            second.fit(*(part for part in self.rest if part is not None), **given)
+            second.fit(*(part for part in self.rest if part is not None), **options)
             models.append(second)
             self._learned_from.append(self.rest[0])
             self.held = _answerable(second, inputs, outputs, range(0, n, every))
@@ -242,7 +242,7 @@ def _right_heads(parser: Any, trees: Sequence[Tree]) -> np.ndarray:
     """Count the right heads of each tree."""
     heads, _ = parser.predict(trees)
     pairs = zip(heads, trees, strict=True)
-    return np.array([sum(map(int.__eq__, found, tree.heads)) for found, tree in pairs], dtype=np.float64)
+    return np.array([sum(map(int.__eq__, predicted, tree.heads)) for predicted, tree in pairs], dtype=np.float64)
 
 
 def take(items: Any, numbers: Sequence[int]) -> Any:

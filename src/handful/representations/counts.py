@@ -716,13 +716,13 @@ class _Summarize:
         size = 0
         for inputs in self.space.batches(self.read(shard)):
             size += self.space.count(inputs, chosen, basis)
-        ids, found = _drain(chosen)
+        ids, counts = _drain(chosen)
         if self.space.marginals:
-            found = np.rint(found * _STEPS) / _STEPS
-            ids, found = ids[found != 0.0], found[found != 0.0]
+            counts = np.rint(counts * _STEPS) / _STEPS
+            ids, counts = ids[counts != 0.0], counts[counts != 0.0]
         basis_ids, basis_found = _drain(basis)
         self._spare.append((chosen, basis))
-        return {"chosen_ids": ids, "chosen": found, "basis_ids": basis_ids, "basis": basis_found, "size": size}
+        return {"chosen_ids": ids, "chosen": counts, "basis_ids": basis_ids, "basis": basis_found, "size": size}
 
 
 def _drain(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -389,8 +389,8 @@ def _usual_step(base_model: Any) -> float:
         getattr(base_model, "learns_online", False),
         base_model.weights_ if hasattr(base_model, "weights_") else (),
     )
-    share = _SHARE * float(np.sqrt(np.mean(np.square(weights)))) if online and len(weights) else 0.0
-    return share if share > _LEAST_STEP else _BASE_STEP
+    step = _SHARE * float(np.sqrt(np.mean(np.square(weights)))) if online and len(weights) else 0.0
+    return step if step > _LEAST_STEP else _BASE_STEP
 
 
 @dataclass(frozen=True, eq=False)

@@ -590,13 +590,13 @@ class TextModel(Storable, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _read(self, parts: Iterable[Any], planned: Counting) -> Any:
-        who = type(self).__name__
+        owner = type(self).__name__
         with planned.opened() as counting:
-            stream = read_tokens(parts, who=who, max_types=self.max_types, counting=counting)
+            stream = read_tokens(parts, who=owner, max_types=self.max_types, counting=counting)
             words = stream.vocabulary(self.min_count)
             if not words:
                 raise DataError(
-                    f"{who}: at least one word must occur min_count={self.min_count} times, got none. Lower min_count."
+                    f"{owner}: at least one word must occur min_count={self.min_count} times, got none. Lower min_count."
                 )
             return self._count(stream, words, counting)
 

@@ -479,7 +479,7 @@ class CRF(ProbabilisticTagger):
             The training sentences: also observations to which training gave weight 0 get numbers. None takes the
             observations that the model still knows.
         marginals : bool
-            Count what the model expects, in place of its best outputs.
+            Count what the model expects instead of its best outputs.
 
         Returns
         -------
@@ -535,7 +535,7 @@ class CRF(ProbabilisticTagger):
         Returns
         -------
         CRF
-            Itself, if it reads no tables; else one with a `handful.preprocessing.word_tables.HashedTable` in place of each.
+            Itself, if it reads no tables; else one with a `handful.preprocessing.word_tables.HashedTable` instead of each.
         """
         if not self.lookups:
             return self

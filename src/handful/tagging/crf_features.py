@@ -376,7 +376,7 @@ def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:
 def _in_order(
     extractor: Extractor, layout: ChainLayout, weights: np.ndarray
 ) -> tuple[Extractor, ChainLayout, np.ndarray]:
-    """Give observations numbers by their strings: keys that rise take a byte or two in a model file, in place of eight."""
+    """Give observations numbers by their strings: keys that rise take a byte or two in a model file, instead of eight."""
     ordered, numbers = in_order(extractor)
     old = np.argsort(numbers)
     node, node_offsets = _rows_in_order(layout.node_offsets, old)

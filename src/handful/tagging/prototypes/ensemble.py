@@ -86,11 +86,11 @@ class PrototypeEnsemble(ProbabilisticTagger):
         A label of separators between fields. After decoding such a token takes the label of the token before it.
     separators : bool, default=True
         Whether, with `fields`, frequent punctuation that is not listed separates fields. Not where a label has no
-        prototypes, or where tagged sentences give punctuation labels of its own.
+        prototypes, or where tagged sentences give punctuation its own labels.
     suffix_length : int, default=3
         Longest suffix.
     max_tokens : int, default=200000
-        A tagger is trained on a random sample of about so many tokens, together with tagged sentences and at least one
+        A tagger is trained on a random sample of about this number of tokens, together with tagged sentences and at least one
         sentence of each prototype. Similarity is learned from the whole text.
     random_state : int, default=0
         Seed of the sample and of random starts.
@@ -210,7 +210,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
         progress : callable, optional
             Called with the iterations of each tagger.
         checkpoint : path-like, optional
-            As for `PrototypeTagger`; every tagger has a file of its own, with a number after this name.
+            As for `PrototypeTagger`; every tagger has its own file, with a number after this name.
 
         Returns
         -------

@@ -104,7 +104,7 @@ class PrototypeField:
         weights : ndarray of shape (size,)
             The weights theta.
         tokens : TokenArrays
-            The sentences. Each is normalized over all sentences of its own length.
+            The sentences. Each is normalized over all sentences of its length.
         n_jobs : int
             Threads.
 

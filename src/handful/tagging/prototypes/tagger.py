@@ -271,20 +271,20 @@ class PrototypeTagger(ProbabilisticTagger):
 
     def _all_labels(self, lists: Mapping[str, Any], tags: Tags | None, n_tokens: int) -> np.ndarray:
         """Return the labels of lists, tags and parameters, sorted."""
-        who = type(self).__name__
+        owner = type(self).__name__
         named = set(lists) | label_set(self.labels) | {tag for row in tags or () for tag in row or () if tag}
         if self.boundary is not None and self.boundary not in named:
             raise ParameterError(
-                f"{who}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
+                f"{owner}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
                 f"{', '.join(sorted(named))}."
             )
         if len(named) < 2:
             raise DataError(
-                f"{who}: there must be at least two labels, got {len(named)}. "
+                f"{owner}: there must be at least two labels, got {len(named)}. "
                 "Name them by prototypes, lists of words, tags or labels."
             )
         if n_tokens == 0:
-            raise DataError(f"{who}: at least one sentence with a token is needed, got none.")
+            raise DataError(f"{owner}: at least one sentence with a token is needed, got none.")
         return np.array(sorted(named))
 
     def _lexicon(
