@@ -209,7 +209,7 @@ def _forward_labels(
                 alpha[t, y, s] *= row[s]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@njit(inline="always")
 def _add_weighted(row: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
     """Add values times weights, of which there may be one for all, to a row."""
     if len(weights) > 1:
@@ -244,7 +244,7 @@ def _backward_labels(
         n_next = n
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@njit(inline="always")
 def _pair_marginals(pairs: np.ndarray, ahead: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> None:
     for s in range(len(beta)):
         part = pairs[s] * ahead[s]
@@ -252,7 +252,7 @@ def _pair_marginals(pairs: np.ndarray, ahead: np.ndarray, alpha: np.ndarray, bet
         pairs[s] = part * alpha[s]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+@njit(inline="always")
 def _pair_total(weight: float, ahead: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> float:
     total = 0.0
     for s in range(len(beta)):
@@ -498,7 +498,7 @@ def _best_labels(
     return labels, score
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _relax(old: np.ndarray, steps: np.ndarray, label: int, best: np.ndarray, back: np.ndarray) -> None:
     """Go on from a label where that is better; there may be one step for all sentences."""
     if len(steps) > 1:

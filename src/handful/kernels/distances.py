@@ -227,7 +227,7 @@ def heap_push(near: Heap, u: int, distance: float, pos: int, label: int, all_tie
     near.counts[u, e, label] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _push_nearest(near: Heap, u: int, distance: float, pos: int) -> None:
     known = near.distance[u]
     e = len(known) - 1
@@ -439,7 +439,7 @@ def vote(near: Heap, u: int, k: int, codes: np.ndarray, rule: Rule, proba: np.nd
     return codes[winner], winner
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _nearest_winner(positions: np.ndarray, codes: np.ndarray, proba: np.ndarray, enough: float) -> int:
     """Return the position in the store of the nearest voter for a label with enough votes, of equally near ones the first."""
     winner = -1

@@ -128,7 +128,20 @@ def template_keys(
         for r in range(n_tokens if spec.each[t] else 1):
             if spec.each[t]:
                 rows[BETWEEN] = tokens[r]
-            core = _atoms(codes, spec, t, rows, part)
+            core = 0
+            for a in range(spec.places.shape[1]):
+                place = spec.places[t, a]
+                if place < 0:
+                    break
+                attribute = spec.attributes[t, a]
+                if place == PART:
+                    core = (core << PART_BITS) | part[attribute]
+                else:
+                    code = codes[rows[place], attribute]
+                    if code == 0:
+                        core = -1
+                        break
+                    core = (core << spec.bits[attribute]) | code
             if core < 0:
                 continue
             core = (core << 1) | direction
@@ -139,25 +152,6 @@ def template_keys(
                 out[count] = (spec.types[t, 1] << TYPE_SHIFT) | (core << PART_BITS) | part[GAP]
                 count += 1
     return count
-
-
-@njit(cache=True, nogil=True)
-def _atoms(codes: np.ndarray, spec: Templates, t: int, rows: np.ndarray, part: np.ndarray) -> int:
-    """Return the bits of the atoms of a template, or -1 where one of them is missing."""
-    core = 0
-    for a in range(spec.places.shape[1]):
-        place = spec.places[t, a]
-        if place < 0:
-            break
-        attribute = spec.attributes[t, a]
-        if place == PART:
-            core = (core << PART_BITS) | part[attribute]
-        else:
-            code = codes[rows[place], attribute]
-            if code == 0:
-                return -1
-            core = (core << spec.bits[attribute]) | code
-    return core
 
 
 @njit(cache=True, nogil=True)
@@ -358,10 +352,10 @@ def features_of_sentence(
     near_ids, near_begins = _near_features(codes, root, n, near, table)
     for h in range(size):
         for m in range(1, size):
+            set_part(root, n, h, m, sums, rows, part)
             for k in range(_n_choices(numbers, h, m)):
                 number, s = size * size + numbers.starts[h, m] + k, _sibling_at(h, m, k, n)
                 begins[number] = count
-                set_part(root, n, h, m, sums, rows, part)
                 set_sibling(root, n, s, m, rows, part)
                 n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
                 ids, count = _append_found(table, buffer, n_keys, ids, count)

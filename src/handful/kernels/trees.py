@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from handful.kernels.cache import njit
@@ -149,7 +147,7 @@ def best_tree(
     return _heads_of(cut, todo, n_todo, second), values[child - 1]
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _best_sum(a: np.ndarray, b: np.ndarray, start: int, stop: int) -> tuple[float, int]:
     """Return the largest sum of two numbers at one place, and the place; among equals the first."""
     best, at = -np.inf, start
@@ -160,7 +158,7 @@ def _best_sum(a: np.ndarray, b: np.ndarray, start: int, stop: int) -> tuple[floa
     return best, at
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _best_sibling(
     none: float, a: np.ndarray, b: np.ndarray, pairs: np.ndarray, start: int, step: int, i: int, j: int
 ) -> tuple[float, int]:
@@ -423,174 +421,135 @@ def tree_marginals(
     (2.0, [[0.0, 0.5, 0.5], [0.0, 0.0, 0.5], [0.0, 0.5, 0.0]])
     """
     size = arcs.shape[0]
-    arc_marginals, pair_marginals = np.zeros((size, size)), np.zeros(len(pairs) if second else 0)
-    if size == 1:
-        return 0.0, arc_marginals, pair_marginals
-    chart = _inside(arcs, pairs, starts, second, single_root)
-    slope = _empty_chart(size, 0.0)
-    if single_root:
-        values = _root_values(chart.left[1], chart.right[:, size - 1], arcs[0], pairs, starts, second)
-        total = _log_sum(values, size - 1)
-        arc_marginals[0, 1:] = np.exp(values - total)
-        slope.left[1, 1:] = arc_marginals[0, 1:]
-        slope.right[1:, size - 1] = arc_marginals[0, 1:]
-        for r in range(1, size if second else 1):
-            pair_marginals[starts[0, r]] = arc_marginals[0, r]
-    else:
-        total = chart.right[0, size - 1]
-        slope.right[0, size - 1] = 1.0
-    terms = np.empty(size + 1)
-    for width in range(size - 1, 0, -1):
-        for i in range(int(single_root), size - width):
-            j = i + width
-            _spread_sides(chart, slope, i, j)
-            arc_marginals[i, j] += slope.open_right[i, j]
-            if i > 0:
-                arc_marginals[j, i] += slope.open_left[i, j]
-            if second:
-                whole, start = chart.open_right[i, j] - arcs[i, j], starts[i, j]
-                _spread_right(chart, slope, i, j, whole, pairs[start:], pair_marginals[start:], terms)
-                whole, start = chart.open_left[i, j] - arcs[j, i], starts[j, i]
-                _spread_left(chart, slope, i, j, whole, pairs[start:], pair_marginals[start:], terms)
-            else:
-                slope.between[i, j] += slope.open_right[i, j] + slope.open_left[i, j]
-            _spread_between(chart, slope, i, j)
-    return total, arc_marginals, pair_marginals
-
-
-class _Chart(NamedTuple):
-    """Values of spans ``[i, j]``: all descendants of i or j on one side, those with an arc between i and j, and of two heads."""
-
-    right: np.ndarray
-    left: np.ndarray
-    open_right: np.ndarray
-    open_left: np.ndarray
-    between: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def _empty_chart(size: int, value: float) -> _Chart:
-    full = np.full((3, size, size), value)
-    return _Chart(np.zeros((size, size)), np.zeros((size, size)), full[0], full[1], full[2])
-
-
-@njit(cache=True, nogil=True)
-def _inside(arcs: np.ndarray, pairs: np.ndarray, starts: np.ndarray, second: bool, single_root: bool) -> _Chart:
-    """Return the log of the summed exponentials of the scores of each span."""
-    size = arcs.shape[0]
-    chart = _empty_chart(size, -np.inf)
-    right, left, open_right, open_left, between = chart
+    first = 1 if single_root else 0
+    right, left = np.zeros((size, size)), np.zeros((size, size))
+    open_right, open_left = np.full((size, size), -np.inf), np.full((size, size), -np.inf)
+    between = np.full((size, size), -np.inf)
     terms = np.empty(size + 1)
     for width in range(1, size):
-        for i in range(int(single_root), size - width):
+        for i in range(first, size - width):
             j = i + width
             for k in range(i, j):
                 terms[k - i] = right[i, k] + left[k + 1, j]
-            between[i, j] = to_right = to_left = _log_sum(terms, width)
-            if second:
-                _right_terms(chart, i, j, pairs[starts[i, j] :], terms)
-                to_right = _log_sum(terms, width)
-            if second and i > 0:
-                _left_terms(chart, i, j, pairs[starts[j, i] :], terms)
-                to_left = _log_sum(terms, width)
-            open_right[i, j] = to_right + arcs[i, j]
-            if i > 0:
-                open_left[i, j] = to_left + arcs[j, i]
+            between[i, j] = _log_sum(terms, width)
+            if not second:
+                open_right[i, j] = between[i, j] + arcs[i, j]
+                if i > 0:
+                    open_left[i, j] = between[i, j] + arcs[j, i]
+            else:
+                _right_terms(i, j, left, open_right, between, pairs, starts, terms)
+                open_right[i, j] = _log_sum(terms, width) + arcs[i, j]
+                if i > 0:
+                    _left_terms(i, j, right, open_left, between, pairs, starts, terms)
+                    open_left[i, j] = _log_sum(terms, width) + arcs[j, i]
             for k in range(i + 1, j + 1):
                 terms[k - i - 1] = open_right[i, k] + right[k, j]
             right[i, j] = _log_sum(terms, width)
             for k in range(i, j):
                 terms[k - i] = left[i, k] + open_left[k, j]
             left[i, j] = _log_sum(terms, width)
-    return chart
+    arc_marginals = np.zeros((size, size))
+    pair_marginals = np.zeros(len(pairs) if second else 0)
+    if size == 1:
+        return 0.0, arc_marginals, pair_marginals
+    g_right, g_left = np.zeros((size, size)), np.zeros((size, size))
+    g_open_right, g_open_left = np.zeros((size, size)), np.zeros((size, size))
+    g_between = np.zeros((size, size))
+    if single_root:
+        values = _root_values(left[1], right[:, size - 1], arcs[0], pairs, starts, second)
+        total = _log_sum(values, size - 1)
+        for r in range(1, size):
+            marginal = np.exp(values[r - 1] - total)
+            arc_marginals[0, r] = marginal
+            g_left[1, r] += marginal
+            g_right[r, size - 1] += marginal
+            if second:
+                pair_marginals[starts[0, r]] = marginal
+    else:
+        total = right[0, size - 1]
+        g_right[0, size - 1] = 1.0
+    for width in range(size - 1, 0, -1):
+        for i in range(first, size - width):
+            j = i + width
+            if g_right[i, j] > 0.0:
+                for k in range(i + 1, j + 1):
+                    marginal = g_right[i, j] * np.exp(open_right[i, k] + right[k, j] - right[i, j])
+                    g_open_right[i, k] += marginal
+                    g_right[k, j] += marginal
+            if g_left[i, j] > 0.0:
+                for k in range(i, j):
+                    marginal = g_left[i, j] * np.exp(left[i, k] + open_left[k, j] - left[i, j])
+                    g_left[i, k] += marginal
+                    g_open_left[k, j] += marginal
+            up, down = g_open_right[i, j], g_open_left[i, j]
+            arc_marginals[i, j] += up
+            if i > 0:
+                arc_marginals[j, i] += down
+            if not second:
+                g_between[i, j] += up + down
+            else:
+                if up > 0.0:
+                    _right_terms(i, j, left, open_right, between, pairs, starts, terms)
+                    whole = open_right[i, j] - arcs[i, j]
+                    for k in range(i, j):
+                        marginal = up * np.exp(terms[k - i] - whole)
+                        pair_marginals[starts[i, j] + k - i] += marginal
+                        if k == i:
+                            g_left[i + 1, j] += marginal
+                        else:
+                            g_open_right[i, k] += marginal
+                            g_between[k, j] += marginal
+                if down > 0.0:
+                    _left_terms(i, j, right, open_left, between, pairs, starts, terms)
+                    whole = open_left[i, j] - arcs[j, i]
+                    for k in range(i + 1, j + 1):
+                        marginal = down * np.exp(terms[j - k] - whole)
+                        pair_marginals[starts[j, i] + j - k] += marginal
+                        if k == j:
+                            g_right[i, j - 1] += marginal
+                        else:
+                            g_between[i, k] += marginal
+                            g_open_left[k, j] += marginal
+            if g_between[i, j] > 0.0:
+                for k in range(i, j):
+                    marginal = g_between[i, j] * np.exp(right[i, k] + left[k + 1, j] - between[i, j])
+                    g_right[i, k] += marginal
+                    g_left[k + 1, j] += marginal
+    return total, arc_marginals, pair_marginals
 
 
 @njit(cache=True, nogil=True)
-def _spread_sides(chart: _Chart, slope: _Chart, i: int, j: int) -> None:
-    """Hand the slopes of all descendants on one side down to the spans that they are made of."""
-    if slope.right[i, j] > 0.0:
-        for k in range(i + 1, j + 1):
-            marginal = slope.right[i, j] * np.exp(chart.open_right[i, k] + chart.right[k, j] - chart.right[i, j])
-            slope.open_right[i, k] += marginal
-            slope.right[k, j] += marginal
-    if slope.left[i, j] > 0.0:
-        for k in range(i, j):
-            marginal = slope.left[i, j] * np.exp(chart.left[i, k] + chart.open_left[k, j] - chart.left[i, j])
-            slope.left[i, k] += marginal
-            slope.open_left[k, j] += marginal
-
-
-@njit(cache=True, nogil=True)
-def _spread_between(chart: _Chart, slope: _Chart, i: int, j: int) -> None:
-    if slope.between[i, j] > 0.0:
-        for k in range(i, j):
-            marginal = slope.between[i, j] * np.exp(chart.right[i, k] + chart.left[k + 1, j] - chart.between[i, j])
-            slope.right[i, k] += marginal
-            slope.left[k + 1, j] += marginal
-
-
-@njit(cache=True, nogil=True)
-def _spread_right(
-    chart: _Chart,
-    slope: _Chart,
+def _right_terms(
     i: int,
     j: int,
-    whole: float,
+    left: np.ndarray,
+    open_right: np.ndarray,
+    between: np.ndarray,
     pairs: np.ndarray,
-    pair_marginals: np.ndarray,
+    starts: np.ndarray,
     terms: np.ndarray,
 ) -> None:
-    up = slope.open_right[i, j]
-    if up > 0.0:
-        _right_terms(chart, i, j, pairs, terms)
-        for k in range(i, j):
-            marginal = up * np.exp(terms[k - i] - whole)
-            pair_marginals[k - i] += marginal
-            if k == i:
-                slope.left[i + 1, j] += marginal
-            else:
-                slope.open_right[i, k] += marginal
-                slope.between[k, j] += marginal
-
-
-@njit(cache=True, nogil=True)
-def _spread_left(
-    chart: _Chart,
-    slope: _Chart,
-    i: int,
-    j: int,
-    whole: float,
-    pairs: np.ndarray,
-    pair_marginals: np.ndarray,
-    terms: np.ndarray,
-) -> None:
-    down = slope.open_left[i, j]
-    if down > 0.0:
-        _left_terms(chart, i, j, pairs, terms)
-        for k in range(i + 1, j + 1):
-            marginal = down * np.exp(terms[j - k] - whole)
-            pair_marginals[j - k] += marginal
-            if k == j:
-                slope.right[i, j - 1] += marginal
-            else:
-                slope.between[i, k] += marginal
-                slope.open_left[k, j] += marginal
-
-
-@njit(cache=True, nogil=True)
-def _right_terms(chart: _Chart, i: int, j: int, pairs: np.ndarray, terms: np.ndarray) -> None:
     """List the ways in which i takes j as a child to its right, by the sibling before j."""
-    terms[0] = chart.left[i + 1, j] + pairs[0]
+    terms[0] = left[i + 1, j] + pairs[starts[i, j]]
     for k in range(i + 1, j):
-        terms[k - i] = chart.open_right[i, k] + chart.between[k, j] + pairs[k - i]
+        terms[k - i] = open_right[i, k] + between[k, j] + pairs[starts[i, j] + k - i]
 
 
 @njit(cache=True, nogil=True)
-def _left_terms(chart: _Chart, i: int, j: int, pairs: np.ndarray, terms: np.ndarray) -> None:
+def _left_terms(
+    i: int,
+    j: int,
+    right: np.ndarray,
+    open_left: np.ndarray,
+    between: np.ndarray,
+    pairs: np.ndarray,
+    starts: np.ndarray,
+    terms: np.ndarray,
+) -> None:
     """List the ways in which j takes i as a child to its left, by the sibling after i."""
-    terms[0] = chart.right[i, j - 1] + pairs[0]
+    terms[0] = right[i, j - 1] + pairs[starts[j, i]]
     for k in range(i + 1, j):
-        terms[j - k] = chart.between[i, k] + chart.open_left[k, j] + pairs[j - k]
+        terms[j - k] = between[i, k] + open_left[k, j] + pairs[starts[j, i] + j - k]
 
 
 @njit(cache=True, nogil=True)
