@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+GROUP = $$($(PYTHON) tools/groups.py $(1))
 
 .PHONY: demo test test-lowest fuzz check-bounds sbom check corpus-test studio-browser studio-test studio-pictures report-picture bench pins docs clean
 
@@ -54,7 +55,7 @@ BOUNDS_TESTS ?= tests/kernels tests/linear tests/neighbors tests/parsing tests/t
 test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
-	  --editable '.[test,plots,dask,studio]'
+	  --editable '.[plots,dask,studio]' $(call GROUP,test)
 	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 -m "not corpus and not browser"
 
 # What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
@@ -72,6 +73,7 @@ pins: $(VENV)/test.stamp
 	$(BIN)/python tools/pins.py $$(test -d "$(PINS)" && echo compare || echo write) "$(PINS)"
 
 docs: $(VENV)/docs.stamp
+	rm -rf docs/reference
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -89,17 +91,17 @@ $(VENV)/core.stamp: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/test.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[test,plots,dask,studio]'
+	$(PIP) --editable '.[plots,dask,studio]' $(call GROUP,test)
 	@touch $@ $(VENV)/core.stamp
 
 $(VENV)/browser.stamp: $(VENV)/test.stamp
-	$(PIP) --editable '.[browser]'
+	$(PIP) --editable . $(call GROUP,browser)
 	@touch $@
 
 $(VENV)/docs.stamp: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[docs]'
+	$(PIP) --editable . $(call GROUP,docs)
 	@touch $@
 
 $(VENV)/bench.stamp: $(VENV)/test.stamp
-	$(PIP) --editable '.[bench]'
+	$(PIP) --editable . $(call GROUP,bench)
 	@touch $@

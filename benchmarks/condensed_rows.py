@@ -89,7 +89,7 @@ def trial(table: Table, seed: int, n_rows: int) -> dict[str, float]:
     encoded = encoder.transform(table.values())
     encoded = np.asarray(encoded.toarray() if hasattr(encoded, "toarray") else encoded)
     from_labels = known[CondensedNN().fit(encoded[known], table.codes[known].astype(int)).kept_]
-    hart = pool[CondensedNN(max_kept=n_rows).fit(encoded[pool], codes[pool]).kept_]
+    hart = pool[CondensedNN().fit(encoded[pool], codes[pool]).kept_[:n_rows]]
     choices = {
         "CNN from labels": nearest(encoded, from_labels, table.codes, test),
         f"CNN from the model, {n_rows}": nearest(encoded, hart, codes, test),
@@ -103,13 +103,15 @@ def trial(table: Table, seed: int, n_rows: int) -> dict[str, float]:
         sampler = CondensedNearestNeighbour(random_state=seed, n_seeds_S=1).fit(encoded[pool], codes[pool])
         sampler.fit_resample(encoded[pool], codes[pool])
         kept = pool[sampler.sample_indices_]
-        choices[f"imbalanced-learn's CNN, {len(kept)}"] = nearest(encoded, kept, codes, test)
+        choices["imbalanced-learn's CNN"] = nearest(encoded, kept, codes, test)
+        rows = len(kept)
     except ImportError:
-        pass
+        rows = 0
     truth = table.codes[test]
     scores = {"model": float((codes[test] == truth).mean())}
     scores["condensed"] = float((condensed == table.classes[truth]).mean())
     scores["fidelity"] = float((condensed == predictions[test]).mean())
+    scores["imbalanced-learn's rows"] = rows / 100
     return scores | {name: float((guess == truth).mean()) for name, guess in choices.items()}
 
 

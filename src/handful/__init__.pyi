@@ -23,8 +23,14 @@ from .active.merge import merge_labels as merge_labels
 from .active.query import suggest as suggest
 from .comparison.classifier import HandfulClassifier as HandfulClassifier
 from .comparison.compare import compare as compare
+from .comparison.condense import condense_model as condense_model
 from .comparison.fit import fit as fit
+from .comparison.prevalence import prevalence as prevalence
 from .comparison.trials import Limits as Limits
+from .comparison.witnesses import fit_with_witnesses as fit_with_witnesses
+from .comparison.witnesses import witness_errors as witness_errors
+from .models.shots import shots as shots
 from .persistence.model_file import load as load
 from .persistence.model_file import save as save
+from .report.model_page import export_html as export_html
 from .version import __version__ as __version__

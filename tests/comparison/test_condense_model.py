@@ -97,7 +97,7 @@ def test_labels_that_score_the_rows_were_not_seen():
 
 def test_fewer_rows_than_classes_and_condensed_models_are_refused(wine):
     X, few, model = wine
-    with pytest.raises(ParameterError, match="3 classes"):
+    with pytest.raises(ParameterError, match="at least 3"):
         condense_model(model, X, few, n_rows=2)
     with pytest.raises(ParameterError, match="condensed already"):
         condense_model(CondensedModel(3).fit(X, model.predict(X)), X)
@@ -131,7 +131,7 @@ def test_the_command_writes_a_model_and_a_table_of_rows(files, tmp_path, capsys)
     [
         ((), "--yes"),
         (("--rows", "0", "--yes"), "--rows"),
-        (("--rows", "2", "--yes"), "3 classes"),
+        (("--rows", "2", "--yes"), "at least 3"),
         (("x.csv", "--yes"), "two files"),
     ],
 )
@@ -139,6 +139,15 @@ def test_wrong_use_is_one_sentence(files, capsys, arguments, words):
     code, _, err = run(capsys, "condense", *files, *arguments)
     assert code != 0
     assert words in err
+
+
+@pytest.mark.parametrize("content", ["a,b,label\n1,2,x\n", "a,b,c,d\n"])
+def test_data_without_the_columns_or_rows_of_the_model_are_one_sentence(files, capsys, tmp_path, content):
+    (tmp_path / "other.csv").write_text(content)
+    code, _, err = run(capsys, "condense", files[0], tmp_path / "other.csv", "--yes")
+    assert code == 1
+    assert "other.csv: no " in err
+    assert len(err.splitlines()) == 1
 
 
 def test_the_number_of_rows_is_read():

@@ -223,6 +223,14 @@ def test_text_is_told_from_categories():
     assert values_of([f"+49 89 {63580 + 7 * i}" for i in range(40)])[0].kind == "categorical"
 
 
+def test_text_of_languages_without_spaces_is_text():
+    sentences = [f"这家酒店的服务非常好{chr(0x4E00 + n)}房间很干净" for n in range(30)]
+    names = [f"王小{chr(0x4E00 + n)}" for n in range(30)]
+    thai = [f"โรงแรมนี้บริการดีมาก {n}" for n in range(30)]
+    kinds = [spec.kind for spec in infer_columns(pl.DataFrame({"text": sentences, "name": names, "thai": thai}))[0]]
+    assert kinds == ["text", "categorical", "text"]
+
+
 def test_new_cells_that_contradict_the_reading_are_refused():
     points = [ColumnSpec("a", "numeric")]
     with pytest.raises(DataError, match="'1,5' has a decimal comma, but the model was trained on a decimal point"):

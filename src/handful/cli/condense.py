@@ -22,6 +22,7 @@ from handful.cli.console import (
     suggest_command,
     verbose,
 )
+from handful.cli.export import yes_option
 from handful.cli.inputs import load_tagger
 from handful.cli.options import INPUT, OUTPUT, Run, command_line, parameters_of, run_options
 from handful.cli.outputs import check_outputs
@@ -142,7 +143,8 @@ class CountPlan:
 @click.option("--shard", metavar="I/N", help="Only count the I-th of N equal shares of TEXT, into --counts.")
 @click.option("--again", is_flag=True, help="Count pieces of TEXT that were counted before again.")
 @click.option("--rows", type=RowCount(), default=40, show_default=True, help="Tables: rows to keep, or auto.")
-@click.option("--yes", is_flag=True, help="Tables: agree that rows of the data go into the files.")
+@click.option("--html", type=OUTPUT, help="Tables: also write the rows as an HTML page that predicts.")
+@yes_option
 @run_options(
     "engine",
     "resume",
@@ -162,7 +164,7 @@ def condense_command(
 
     \b
     Examples:
-      handful condense customers.handful customers.csv --rows 40
+      handful condense customers.handful customers.csv --rows 40 --html model.html
       handful condense tagger.handful train.tsv raw.txt --dev dev.tsv
       handful condense tagger.handful train.tsv raw.txt --shard 1/8 --counts counts-1
       handful condense --merge counts-1 counts-2 -o counts
@@ -180,7 +182,7 @@ def condense_command(
 
     base = load(files[0])
     if isinstance(base, TableModel):
-        condense_table(ctx, base, files, run, rows=given["rows"], yes=given["yes"])
+        condense_table(ctx, base, files, run, rows=given["rows"], html=given["html"], yes=given["yes"])
         return
     (model, labeled), texts = files[:2], files[2:]
     share = None if given["shard"] is None else Share.parse(given["shard"])

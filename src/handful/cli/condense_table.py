@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,16 +14,16 @@ from handful.cli.console import (
     file_size,
     interval,
     make_table,
-    notice,
     percent,
     progress_bar,
     shell_name,
     suggest_command,
     verbose,
 )
+from handful.cli.export import agree
 from handful.cli.options import Run, command_line
 from handful.cli.outputs import check_outputs, write_rows
-from handful.errors import ParameterError, counted
+from handful.errors import DataError, counted
 
 if TYPE_CHECKING:
     from handful.models.condensed_rows import CondensedModel
@@ -54,6 +53,7 @@ def condense_table(
     run: Run,
     *,
     rows: int | Literal["auto"],
+    html: Path | None,
     yes: bool,
 ) -> None:
     """Choose rows of a table, and write them as a model and as a table."""
@@ -62,6 +62,7 @@ def condense_table(
     from handful.data.files import bare_suffix
     from handful.data.labels import read_labels
     from handful.persistence.model_file import save
+    from handful.report.model_page import export_html
 
     if len(files) != 2:
         raise click.UsageError("condense of a table model takes two files: MODEL DATA.")
@@ -69,16 +70,23 @@ def condense_table(
     is_table = run.output is not None and bare_suffix(run.output) in (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
     where = source.parent / f"{source.stem}-condensed.handful"
     where = where if is_table or run.output is None else run.output
-    outputs = [where, *([run.output] if is_table and run.output is not None else [])]
+    outputs = [path for path in (where, run.output if is_table else None, html) if path is not None]
     check_outputs(*outputs, inputs=files, force=run.force)
-    _ask(data, outputs, yes)
     frame = read_cells(data)
+    missing = [name for name in model.columns_ if name not in frame.columns]
+    if missing:
+        raise DataError(f"{data}: no column {missing[0]!r}, which the model was trained on. Add it.")
+    if not frame.height:
+        raise DataError(f"{data}: no rows below the header. Add rows.")
+    agree(f"Rows of {data} will be readable in {', '.join(map(str, outputs))}.", yes)
     target = getattr(model, "training_", {}).get("target")
     labels = read_labels(frame[target])[0] if target in frame.columns else None
     with progress_bar() as progress:
         small = condense_model(model, frame, labels, n_rows=rows, random_state=run.seed, progress=progress)
     small.training_ |= {"data": data.name, "target": target, "command": command_line(ctx)}
     save(small, where)
+    if html is not None:
+        export_html(small, html)
     if is_table and run.output is not None:
         write_rows(run.output, [small.rows()], like=data)
     facts = {
@@ -97,18 +105,6 @@ def condense_table(
         _show(small, facts, where)
 
 
-def _ask(data: Path, outputs: list[Path], yes: bool) -> None:
-    """Ask before rows of the data go into files."""
-    names = ", ".join(map(str, outputs))
-    text = f"Rows of {data} will be readable in {names}."
-    if yes:
-        notice(text)
-        return
-    if not sys.stdin.isatty():
-        raise ParameterError(f"--yes: missing. {text} Add --yes to agree.")
-    click.confirm(f"{text} Continue?", abort=True, err=True)
-
-
 def _show(small: CondensedModel, facts: dict[str, Any], where: Path) -> None:
     rows = small.rows()
     n_rows, n_columns = (len(rows), rows.width) if verbose() else (_SHOWN_ROWS, _SHOWN_COLUMNS + 3)
@@ -125,7 +121,7 @@ def _show(small: CondensedModel, facts: dict[str, Any], where: Path) -> None:
     if facts["estimate"] is not None:
         model = percent(facts["model_estimate"]["value"], facts["model_estimate"]["n"])
         echo(f"  Accuracy   {_estimate(facts['estimate'])} on held-out labels; the model {model}")
-    echo(f"  Saved      {where} ({file_size(where)})\n")
+    echo(f"  Saved      {', '.join(f'{path} ({file_size(Path(path))})' for path in facts['outputs'])}\n")
     suggest_command(f"handful predict {shell_name(where)} NEW.csv -o predictions.csv")
 
 

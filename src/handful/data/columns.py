@@ -33,6 +33,9 @@ _ENOUGH_NUMBERS = 10  # distinct numbers next to such values
 _LONGEST_VALUE = 40  # characters of a number or date
 _MANY_VALUES = 100  # distinct values, too many for categories
 _ENOUGH_COMMENTS = 20
+# Scripts without spaces between words, where two characters count as a word.
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_WORD = rf"[{_UNSPACED}]{{2}}|[^\s{_UNSPACED}]+"
 _SOME_COMMENTS = 2_000
 _SOME_VALUES = 1_000  # distinct values that exclude a reading if they hardly fit it
 _MOST_DIFFERENT = 0.6  # distinct words among all words of short comments
@@ -361,7 +364,7 @@ def _are_texts(cells: pl.Series) -> bool:
     filled = cells.drop_nulls()
     if not len(filled) or 2 * filled.n_unique() <= len(filled):
         return False
-    n_words = int(filled.str.count_matches(r"\S+").sum())
+    n_words = int(filled.str.count_matches(_WORD).sum())
     is_long = n_words >= 3 * len(filled) or (n_words >= 2 * len(filled) and filled.n_unique() > _MANY_VALUES)
     if is_long and 2 * filled.str.contains(r"\p{L}").sum() > len(filled):  # telephone numbers are not text
         return True
