@@ -176,7 +176,7 @@ def _root_values(
     left: np.ndarray, right: np.ndarray, arcs: np.ndarray, pairs: np.ndarray, starts: np.ndarray, second: bool
 ) -> np.ndarray:
     """Return the value of each word as the only child of the root."""
-    values = left[1:] + right[1:] + arcs[1:]
+    values: np.ndarray = left[1:] + right[1:] + arcs[1:]
     if second:
         for r in range(len(values)):
             values[r] += pairs[starts[0, r + 1]]

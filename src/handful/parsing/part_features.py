@@ -158,8 +158,8 @@ class SentenceFeatures:
         n = int(self.offsets[number + 1] - self.offsets[number])
         if n not in self._pairs:
             single_root = self.features.single_root
-            pairs = pair_starts(n, single_root) if self.features.order == 2 else (_NO_STARTS, 0)
-            self._pairs[n] = PairNumbers(*pairs, single_root)
+            starts, n_pairs = pair_starts(n, single_root) if self.features.order == 2 else (_NO_STARTS, 0)
+            self._pairs[n] = PairNumbers(starts, n_pairs, single_root)
         return 2 + int(self.offsets[number]) + number, n, self._pairs[n]
 
     def __call__(self, number: int) -> PartFeatures:
