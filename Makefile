@@ -28,10 +28,8 @@ studio-test: studio-browser $(VENV)/browser.stamp
 studio-pictures: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python tests/studio_pictures.py docs/figures/studio
 
-# The report of the demo, for the README.
 report-picture: studio-browser $(VENV)/core.stamp
-	$(BIN)/handful demo
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,760 --screenshot=docs/figures/report.png handful-demo/report.html
+	$(BIN)/python tools/report_picture.py
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
