@@ -146,7 +146,7 @@ def variants() -> dict[str, Callable[[], Any]]:
             if self.patch:
                 self.patch.stop()
 
-    def equal(likelihoods: np.ndarray) -> np.ndarray:
+    def equal(likelihoods: np.ndarray, *_: Any) -> np.ndarray:
         return np.full(len(likelihoods), 1.0 / len(likelihoods))
 
     members = [member.name for member in table_members()]

@@ -70,14 +70,16 @@ def draw(means: np.ndarray, sizes: tuple[int, ...], path: Path) -> None:
     """Draw the three lines."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
-    for line, color, style in zip(LINES, ("#1b6e8a", "#1b6e8a", "#b45f06"), ("-", "--", ":"), strict=True):
-        values = 100 * means[:, LINES.index(line)]
-        axes.plot(sizes, values, style, color=color, lw=2)
-        axes.annotate(
-            f"{line}: {values[-1]:.0f}%", (sizes[-1], values[-1]), (6, 0), textcoords="offset points", va="center"
+    figure, axes = plt.subplots(figsize=(7.2, 3.4), layout="constrained")
+    for values, line, color, style in zip(
+        100 * means.T, LINES, ("#1b6e8a", "#1b6e8a", "#b45f06"), ("o-", "o--", "o:"), strict=True
+    ):
+        axes.plot(
+            sizes, values, style, color=color, lw=2, ms=4, label=f"{line} (50 labels: {values[sizes.index(50)]:.0f}%)"
         )
-    axes.set(xlabel="labels", ylabel="accuracy, %", title="Digits: 1,797 rows, 10 classes", xlim=(sizes[0], sizes[-1]))
+    title = "Digits: 797 test images, 10 classes, mean of three splits"
+    axes.set(xlabel="labels", ylabel="accuracy, %", title=title, xticks=sizes)
+    axes.legend(loc="lower right", frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(alpha=0.3)
     with plt.rc_context({"svg.hashsalt": "handful"}):

@@ -85,7 +85,7 @@ def arrange(folder: Path, page: str, text: str) -> None:
     if "--target segment" in text:
         cells = (folder / "data.csv").read_text().replace("label", "segment", 1)
         (folder / "customers.csv").write_text(cells)
-    if page == "tutorial.md":
+    if page in ("tutorial.md", "README.md"):
         wine = load_wine(as_frame=True).frame
         labels = np.where(np.arange(len(wine)) % 10 == 0, "cultivar " + wine.pop("target").astype(str), None)
         pl.from_pandas(wine).with_columns(cultivar=pl.Series(labels.tolist())).write_csv(folder / "wine.csv")
@@ -94,6 +94,8 @@ def arrange(folder: Path, page: str, text: str) -> None:
     if page == "howto-senses.md":
         shutil.copy(folder / "contexts.tsv", folder / "train.tsv")
         shutil.copy(folder / "contexts.tsv", folder / "new.tsv")
+    if page in ("howto-witnesses.md", "commands.md"):
+        shutil.copy(folder / "train.tsv", folder / "llm.tsv")
     if page in ("howto-prototypes.md", "README.md", "commands.md", "index.md", "results.md", "howto-studio.md"):
         shutil.copy(folder / "plain.txt", folder / "text.txt")
 

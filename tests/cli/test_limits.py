@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from studio_client import fixed
 
 import handful
 from handful.cli import main
@@ -133,7 +134,7 @@ def test_a_journal_on_a_device_that_never_ends_is_not_read():
     with pytest.warns(RuntimeWarning, match=r"/dev/full: cannot be written \(is no ordinary file\)"):
         assert TrialLog("/dev/full", "key").results == {}
     with pytest.raises(FileError, match="/dev/full: is no ordinary file"):
-        AnnotationLog("/dev/full", "key")
+        AnnotationLog("/dev/full", fixed("key"))
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import io
 import json
 import os
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ def demo_command(folder: Path, force: bool, as_json: bool) -> None:
     (folder / ".handful-demo").write_text("Files of 'handful demo'.\n", encoding="utf-8")
     if not _is_compiled():
         notice("The first run compiles the kernels, which takes about half a minute.")
-    with _working_in(folder):
+    with chdir(folder):
         demo = _Demo(quiet=as_json)
         facts = {"few_labels": demo.few_labels(), "next": demo.chosen_labels()}
         facts |= {"wine": demo.unlabeled_data(), "rows": demo.readable_rows(), "ads": demo.prototypes()}
@@ -82,16 +82,6 @@ def _is_compiled() -> bool:
 
     places = [Path(handful.kernels.__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR", ""))]
     return any(next(place.rglob("*.nbi"), None) is not None for place in places if place.is_dir() and place != Path())
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 class _Demo:

@@ -78,7 +78,9 @@ def _introduce(data: Path, table: Table) -> None:
     show_notices(table.notices)
 
 
-def read_whole_table(data: Path, target: str, reading: Reading, *, add_target: bool = False) -> Table:
+def read_whole_table(
+    data: Path, target: str, reading: Reading, *, add_target: bool = False, needs_features: bool = True
+) -> Table:
     """Read all rows of a table, and print what was seen in it.
 
     Parameters
@@ -91,6 +93,8 @@ def read_whole_table(data: Path, target: str, reading: Reading, *, add_target: b
         How cells are read.
     add_target : bool
         Whether a label column that is not there is added, unless its name is near that of another column.
+    needs_features : bool
+        Whether a table without a column to learn from is refused.
 
     Returns
     -------
@@ -112,7 +116,8 @@ def read_whole_table(data: Path, target: str, reading: Reading, *, add_target: b
             raise
         added = table.cells.with_columns(pl.lit(None, dtype=pl.String).alias(target))
         table = replace(table, cells=added, target=target)
-    _check_columns(data, table)
+    if needs_features:
+        _check_columns(data, table)
     _introduce(data, table)
     return table
 

@@ -247,7 +247,7 @@ def one_line(text: str) -> str:
 
 def _option(name: str, annotation: Any, default: Any, text: str) -> Callable[[Any], Any]:
     words = name.replace("_", "-")
-    if annotation is bool:
+    if _without_none(annotation) is bool:
         return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=one_line(text))
     limits = f" ({describe(_without_none(annotation))})" if _has_limits(annotation) else ""
     plain = one_line(text)
@@ -433,7 +433,7 @@ unlabeled_rows_option = click.option(
 )
 
 
-class Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
+class _Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
     """How raw text is split; ``blanks`` is a former name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -443,7 +443,7 @@ class Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
 
 tokens_option = click.option(
     "--tokens",
-    type=Split(["spaces", "words"]),
+    type=_Split(["spaces", "words"]),
     help="Split raw text at whitespace only, or into words. Default: as in training.",
 )
 

@@ -92,9 +92,7 @@ def condense_model(
     least = len(predictions.classes)
     most = min(_MOST_AUTO if n_rows == "auto" else int(n_rows), int(0.8 * frame.height))
     if most < least:
-        raise ParameterError(
-            f"condense_model: {least} classes need as many rows at least, got {n_rows}. Keep more rows."
-        )
+        raise ParameterError(f"condense_model: n_rows must be at least {least}, one for each class; got {n_rows}.")
     encoder = TableEncoder.learn(frame, TableEncoder(model.columns_).specs, text="words")
     encoded, folds = encoder.transform(frame), []
     fold = rng.permutation(frame.height) % _N_FOLDS

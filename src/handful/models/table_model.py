@@ -83,6 +83,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     >>> import polars as pl
     >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0], "color": ["red", "blue", "red", "blue"]})
     >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
+    >>> model
+    <TableModel k-nn: 2 classes, 2 labeled and 0 unlabeled rows>
     >>> model.predict(rows).tolist()
     ['small', 'large', 'small', 'large']
     """
@@ -118,6 +120,17 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.use_unlabeled = use_unlabeled
         self.shares = shares
         self.random_state = random_state
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not hasattr(self, "estimator_"):
+            return str(super().__repr__(N_CHAR_MAX))
+        name = self.method if isinstance(self.method, str) else type(self.method).__name__
+        rows = f"{self.n_labeled_:,} labeled and {self.n_unlabeled_:,} unlabeled rows"
+        text = f"<TableModel {name}: {len(self.classes_)} classes, {rows}"
+        score = getattr(self, "training_", {}).get("estimate") or {}
+        if {"metric", "value", "low", "high"} <= score.keys():
+            text += f", estimated {score['metric']} {score['value']:.0%} ({score['low']:.0%} to {score['high']:.0%})"
+        return f"{text}>"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the columns from all rows, and the classes from the labeled ones (or more, if the method can).
