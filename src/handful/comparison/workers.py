@@ -114,7 +114,6 @@ class WorkerPool:
     def _submit(self, trials: Sequence[Trial] | deque[Trial]) -> None:
         if self._folder is None:
             import joblib
-
             from loky.backend import resource_tracker
 
             self._folder = Path(tempfile.mkdtemp(prefix="handful-"))
