@@ -33,7 +33,7 @@ def variant(members: list[str] | None = None, patch: str = "", value: Any = None
         yield Ensemble(members, **options)
 
 
-def equal(likelihoods: np.ndarray) -> np.ndarray:
+def equal(likelihoods: np.ndarray, *_: Any) -> np.ndarray:
     return np.full(len(likelihoods), 1.0 / len(likelihoods))
 
 

@@ -1,93 +1,176 @@
-"""Simulated labeling sessions: accuracy of chosen labels, bias of the estimate, precision of label errors.
+"""Simulated labeling sessions: accuracy of chosen labels against random ones, honesty of estimates, precision of label errors.
 
-python -m benchmarks.labeling --sessions 20
+python -m benchmarks.labeling wine digits texts/snips-intent.csv.gz tagged/mit-restaurant.tsv.gz --sessions 20
+
+A set is a table of scikit-learn, a CSV file with the columns text and label, or tagged sentences. Every session labels 100 rows or
+sentences, every fifth at random, and is judged on the rows that it did not label.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from handful.active.estimates import estimate_accuracy
 from handful.active.label_errors import find_label_errors
 from handful.active.query import ActiveLearner
+from handful.active.sentences import estimate_tagging, suggest_sentences
 
 SIZES = (50, 100)
+BATCHES = (10, 20, 35, 50, 75, 100)  # labels after which a session learns anew
 FLIPPED = 0.1
+N_ROWS = 600
+EVERY = 3  # sessions, of which one is compared with random labels and searched for label errors
+Results = dict[str, float]
 
 
-def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return tables that come with scikit-learn."""
+def rows_of(name: str) -> tuple[Any, np.ndarray]:
+    """Return the rows of a set and their classes."""
     from sklearn import datasets
 
-    loaded = {name: getattr(datasets, f"load_{name}")(return_X_y=True) for name in ("wine", "breast_cancer", "digits")}
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 4, 1500)
-    centers = np.array([[0, 0], [2.2, 0], [0, 2.2], [2.2, 2.2]])
-    loaded["overlapping clouds"] = centers[codes] + rng.normal(size=(1500, 2)), codes
-    return {name: (X, y.astype(str)) for name, (X, y) in loaded.items()}
+    if name == "clouds":  # four that overlap
+        rng = np.random.default_rng(0)
+        codes = rng.integers(0, 4, 1500)
+        centers = np.array([[0, 0], [2.2, 0], [0, 2.2], [2.2, 2.2]])
+        return centers[codes] + rng.normal(size=(1500, 2)), codes.astype(str)
+    if "." in name:
+        import polars as pl
+
+        frame = pl.read_csv(name)
+        return frame["text"].to_numpy(), frame["label"].cast(pl.String).to_numpy()
+    X, y = getattr(datasets, f"load_{name}")(return_X_y=True)
+    return X, y.astype(str)
 
 
-def session(X: np.ndarray, y: np.ndarray, seed: int, strategy: str) -> Iterator[tuple[ActiveLearner, list[int]]]:
+def session(X: Any, y: np.ndarray, seed: int, strategy: str) -> Iterator[tuple[ActiveLearner, list[int]]]:
     """Yield the learner and its random rows whenever a number of `SIZES` is reached."""
     learner, at_random = ActiveLearner(X, random_state=seed), []
-    for size in SIZES:
-        while len(learner.labels) < size:
-            picked = learner.next(10, strategy)
-            learner.update({one.row: y[one.row] for one in picked})
-            at_random += [one.row for one in picked if one.random]
-        yield learner, at_random
+    for size in BATCHES if strategy == "auto" else SIZES:
+        picked = learner.next(size - len(learner.labels), strategy)
+        learner.update({one.row: str(y[one.row]) for one in picked})
+        at_random += [one.row for one in picked if one.random]
+        if size in SIZES:
+            yield learner, at_random
 
 
-def simulate(X: np.ndarray, y: np.ndarray, seed: int) -> dict[str, list[float]]:
-    """Return what is measured in one session."""
-    drawn = np.random.default_rng(seed).permutation(len(y))[:600]
-    X, y = X[drawn], y[drawn]
-    results: dict[str, list[float]] = {}
-    for strategy in ("auto", "random"):
-        for size, (learner, at_random) in zip(SIZES, session(X, y, seed, strategy), strict=False):
+def simulate_rows(X: Any, y: np.ndarray, seed: int) -> Results:
+    """Return what is measured in one session on rows."""
+    drawn = np.random.default_rng(seed).permutation(len(y))[:N_ROWS]
+    X, y = X[drawn] if X.ndim > 1 else list(X[drawn]), y[drawn]
+    results: Results = {}
+    more = seed % EVERY == 0
+    for strategy in ("auto", "random") if more else ("auto",):
+        for learner, at_random in session(X, y, seed, strategy):
+            size = len(learner.labels)
             rest = [row for row in range(len(y)) if row not in learner.labels]
-            correct = np.array([one.suggestion == y[one.row] for one in learner.suggest(rest)])
-            truth = correct.mean()
-            results[f"accuracy, {size} {strategy}"] = [truth]
-            estimate = estimate_accuracy(learner, at_random)
-            if strategy == "auto" and estimate is not None:
-                results[f"bias of the estimate at {size}"] = [estimate.accuracy - truth]
-                results[f"90% interval holds at {size}"] = [float(estimate.low <= truth <= estimate.high)]
-        rng = np.random.default_rng([seed, 1])
-        labeled = np.array(sorted(learner.labels))
-        wrong = rng.choice(labeled, int(FLIPPED * len(labeled)), replace=False)
-        names, labels = np.unique(y), [learner.labels.get(row) for row in range(len(y))]
-        listed = [error.row for error in find_label_errors(X, labels)]
-        results[f"correct labels listed, {strategy}"] = [len(listed) / len(labeled)]
-        for row in wrong:
-            labels[row] = rng.choice(names[names != y[row]])
-        listed = [error.row for error in find_label_errors(X, labels, n=len(wrong))]
-        if listed:
-            results[f"precision of label errors, {strategy}"] = [float(np.mean(np.isin(listed, wrong)))]
-        results[f"recall of label errors, {strategy}"] = [float(np.mean(np.isin(wrong, listed)))]
+            truth = float(np.mean([one.suggestion == y[one.row] for one in learner.suggest(rest)]))
+            results[f"accuracy, {size} {strategy}"] = truth
+            if strategy == "auto" and (estimate := estimate_accuracy(learner, at_random)) and size == SIZES[-1]:
+                results |= judged(estimate.accuracy, estimate.low, estimate.high, truth)
+        if more:
+            results |= flipped(X, y, learner, strategy, np.random.default_rng([seed, 1]))
     return results
+
+
+def judged(score: float, low: float, high: float, truth: float) -> Results:
+    """Return the error of an estimate, and whether its interval holds the truth."""
+    return {"bias of the estimate": score - truth, "90% interval holds": float(low <= truth <= high)}
+
+
+def flipped(X: Any, y: np.ndarray, learner: ActiveLearner, strategy: str, rng: np.random.Generator) -> Results:
+    """Look for label errors where there are none, and where a tenth of the labels was flipped."""
+    labeled = np.array(sorted(learner.labels))
+    wrong = rng.choice(labeled, int(FLIPPED * len(labeled)), replace=False)
+    names, labels = np.unique(y), [learner.labels.get(row) for row in range(len(y))]
+    listed = len(find_label_errors(X, labels)) / len(labeled)
+    for row in wrong:
+        labels[row] = rng.choice(names[names != y[row]])
+    top = [error.row for error in find_label_errors(X, labels, n=len(wrong))]
+    hits = float(np.isin(top, wrong).sum())
+    precision = {f"precision of listed errors, {strategy}": hits / len(top)} if top else {}
+    recall = {f"flips among the first as many, {strategy}": hits / len(wrong)}
+    return {f"correct labels listed, {strategy}": listed, **precision, **recall}
+
+
+def sentences_of(name: str) -> tuple[list[list[str]], list[list[str]]]:
+    """Return the tokens and tags of a file."""
+    from pathlib import Path
+
+    from handful.data.chunks import to_iob2
+    from handful.data.tagged import read_tagged
+
+    corpus = read_tagged(Path(name))
+    tags = [to_iob2(one) if corpus.has_spans else list(one) for one in corpus.tags]
+    return [list(sentence.tokens) for sentence in corpus.sentences], tags
+
+
+def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: int) -> Results:
+    """Return what is measured in one session on sentences."""
+    from handful.tagging.evaluation import score_tags
+    from handful.tagging.recipes import TaggerSetup
+
+    drawn = np.random.default_rng(seed).permutation(len(sentences))[:N_ROWS].tolist()
+    sentences, tags = [sentences[i] for i in drawn], [tags[i] for i in drawn]
+    with_spans = any(tag.startswith("B-") for line in tags for tag in line)
+
+    def fit(tokens: list[Any], own: list[Any]) -> Any:
+        if len({tag for line in own for tag in line}) < 2:
+            return None
+        return TaggerSetup("general", outside_bias=0.0, max_iter=40, random_state=seed).fit_crf(tokens, own)
+
+    def score(tagger: Any, labeled: list[int]) -> float:
+        rest = sorted(set(range(len(sentences))) - set(labeled))
+        said = tagger.predict([sentences[i] for i in rest])
+        return score_tags([tags[i] for i in rest], said, with_spans)["f1" if with_spans else "accuracy"]
+
+    results: Results = {}
+    labeled: list[int] = []
+    at_random: list[int] = []
+    tagger: Any = None
+    for size in BATCHES:
+        left = [i for i in range(len(sentences)) if i not in labeled]
+        raw, n = [sentences[i] for i in left], size - len(labeled)
+        picked = suggest_sentences(raw, tagger, n=n, n_labeled=len(labeled), random_state=seed + len(labeled))
+        at_random += [left[one.sentence] for one in picked if one.random]
+        labeled += [left[one.sentence] for one in picked]
+        tagger = fit([sentences[i] for i in labeled], [tags[i] for i in labeled])
+        if size in SIZES:
+            results[f"score, {size} auto"] = score(tagger, labeled)
+            some = list(range(size))  # the order is one of chance
+            results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]), some)
+
+    def predict(train: list[int], test: list[int]) -> list[list[str]]:
+        model = fit([sentences[labeled[i]] for i in train], [tags[labeled[i]] for i in train])
+        return list(model.predict([sentences[labeled[i]] for i in test]))
+
+    places = [labeled.index(i) for i in at_random]
+    estimate = estimate_tagging([tags[i] for i in labeled], places, predict, with_spans)
+    return results | judged(estimate.score, estimate.low, estimate.high, results[f"score, {SIZES[-1]} auto"])
 
 
 def main() -> None:
     """Print means over sessions."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sessions", type=int, default=20, help="sessions of each table")
-    parser.add_argument("--tables", nargs="*", help="names of tables; all by default")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="*", default=["wine", "digits", "breast_cancer", "clouds"])
+    parser.add_argument("--sessions", type=int, default=20, help="sessions of each set")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first session")
+    parser.add_argument("--quick", action="store_true", help="one session of each set")
     options = parser.parse_args()
-    for name, (X, y) in tables().items():
-        if options.tables and name not in options.tables:
-            continue
-        means: dict[str, list[float]] = {}
-        for seed in range(options.sessions):
-            for key, values in simulate(X, y, seed).items():
-                means.setdefault(key, []).extend(values)
+    for name in options.sets:
+        is_tagged = name.removesuffix(".gz").endswith(".tsv")
+        data: tuple[Any, Any] = sentences_of(name) if is_tagged else rows_of(name)
+        simulate: Any = simulate_sentences if is_tagged else simulate_rows
+        results: dict[str, list[float]] = {}
+        for seed in range(options.first, options.first + (1 if options.quick else options.sessions)):
+            for key, value in simulate(*data, seed).items():
+                results.setdefault(key, []).append(value)
         print(name)
-        for key, values in means.items():
+        for key, values in results.items():
             error = 100 * np.std(values) / np.sqrt(len(values))
-            print(f"  {key:36} {100 * np.mean(values):6.1f}%  ± {error:.1f}  (n = {len(values)})")
+            print(f"  {key:40} {100 * np.mean(values):6.1f}%  ± {error:.1f}  (n = {len(values)})", flush=True)
 
 
 if __name__ == "__main__":

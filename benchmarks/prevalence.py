@@ -3,7 +3,8 @@
     python benchmarks/prevalence.py [--runs 1000] [--quick] [--json]
 
 Rows are drawn from a population with a given share of the class; predictions have a sensitivity and a specificity. PPI++
-(Angelopoulos, Duchi and Zrnic 2023) is computed here with its optimal weight and normal interval, as ppi_py does.
+(Angelopoulos, Duchi and Zrnic 2023) is computed here with its optimal weight and normal interval; where ppi_py is
+installed, it computes its own.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 
 import numpy as np
 
-from handful.comparison.prevalence import _chain_rule, _jeffreys
+from handful.comparison.prevalence import _chain_rule, _mid_p
 
 SHARES = (0.02, 0.1, 0.3, 0.5)
 PREDICTIONS = {"good": (0.9, 0.98), "fair": (0.8, 0.9), "bad": (0.6, 0.7)}
@@ -29,23 +30,31 @@ def ppi(y: np.ndarray, f: np.ndarray, rest: np.ndarray) -> tuple[float, float]:
     return center - 1.96 * error, center + 1.96 * error
 
 
+try:
+    from ppi_py import ppi_mean_ci
+except ImportError:
+    ppi_mean_ci = None
+
+
 def simulate(n: int, rate: float, sensitivity: float, specificity: float, runs: int, size: int) -> dict[str, float]:
-    """Return coverage and mean width of the three intervals."""
+    """Return coverage and mean width of the intervals."""
     rng = np.random.default_rng([n, round(rate * 100), round(sensitivity * 100)])
-    held, width = np.zeros(3), np.zeros(3)
+    held, width = np.zeros(4), np.zeros(4)
     for _ in range(runs):
         truth = rng.random(size + n) < rate
         guess = np.where(truth, rng.random(size + n) < sensitivity, rng.random(size + n) < 1 - specificity)
         labeled = np.arange(size + n) < n
         _, low, high = _chain_rule(truth[:n], guess, labeled, 0.95, rng)
-        alone = _jeffreys(int(truth[:n].sum()), n, 0.95)
+        alone = _mid_p(int(truth[:n].sum()), n, 0.95)
         if alone[1] - alone[0] < high - low:
             low, high = alone
-        intervals = (low, high), alone, ppi(truth[:n].astype(float), guess[:n].astype(float), guess[n:].astype(float))
+        y, f, rest = truth[:n].astype(float), guess[:n].astype(float), guess[n:].astype(float)
+        intervals = [(low, high), alone, ppi(y, f, rest)]
+        intervals += [] if ppi_mean_ci is None else [tuple(map(float, ppi_mean_ci(y, f, rest, alpha=0.05)))]
         for i, (start, stop) in enumerate(intervals):
             held[i] += start <= rate <= stop
             width[i] += stop - start
-    names = ("handful", "labels alone", "PPI++")
+    names = ("handful", "labels alone", "PPI++", "ppi_py")[: 3 if ppi_mean_ci is None else 4]
     return {f"{name}: held": held[i] / runs for i, name in enumerate(names)} | {
         f"{name}: width": width[i] / runs for i, name in enumerate(names)
     }
@@ -63,7 +72,7 @@ def main() -> None:
             for name, quality in PREDICTIONS.items():
                 row = simulate(n, rate, *quality, 50 if options.quick else options.runs, 10_000)
                 if options.json:
-                    print(json.dumps({"labels": n, "share": rate, "predictions": name, **row}))
+                    print(json.dumps({"labels": n, "share": rate, "predictions": name, **row}), flush=True)
                 else:
                     values = "  ".join(f"{key} {value:.3f}" for key, value in row.items())
                     print(f"n {n:5} share {rate:.2f} {name:5} {values}", flush=True)

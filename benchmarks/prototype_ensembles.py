@@ -3,8 +3,8 @@
     python benchmarks/prototype_ensembles.py [ads citations wsj chinese us-address recipe-ingredients company-names]
         [--seeds 3]      every set with this many seeds (from --first-seed 0 on): mean and spread of the accuracy
         [--members]      the accuracy of every tagger of the ensemble as well
-        [--no-fields]    fields as if they were parts of speech
-        [--order 1]      order of the taggers; order 2 is slow where there are many labels
+        [--fields]       labels are fields, or with --no-fields parts of speech; by default the text decides
+        [--order 2]      order of the taggers
         [--raw-tokens N] no more raw text than this for the similarity of words
         [--no-boundary]  ads and citations without the list of separators, which the ensemble then finds
         [--labels 10 50] with tagged sentences: ensemble, CRF alone, prototypes alone, on the sentences without tags
@@ -43,7 +43,7 @@ class Task:
     words: Text
     gold: Text
     prototypes: dict[str, list[str]]
-    fields: bool
+    documents: bool
     more: Text = ()
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -56,10 +56,8 @@ class Task:
 
     def fit(self, seed: int, tags: Any = None) -> PrototypeEnsemble:
         """Return an ensemble; no two seeds share a random state."""
-        ensemble = PrototypeEnsemble(
-            self.prototypes, self.fields, labels=self.labels, random_state=100 * seed, **self.settings
-        )
-        if self.fields:  # raw documents are learned from, too
+        ensemble = PrototypeEnsemble(self.prototypes, labels=self.labels, random_state=100 * seed, **self.settings)
+        if self.documents:  # raw documents are learned from, too
             return ensemble.fit([*self.words, *self.more], None if tags is None else [*tags, *[None] * len(self.more)])
         return ensemble.fit(list(self.words), tags, more_text=self.more)
 
@@ -119,7 +117,7 @@ def measure_seeds(name: str, options: argparse.Namespace) -> None:
     scores = []
     for seed in range(options.first_seed, options.first_seed + options.seeds):
         task = TASKS[name](seed)
-        task = replace(task, fields=task.fields and options.fields, settings={**task.settings, "order": options.order})
+        task = replace(task, settings={**task.settings, "order": options.order, "fields": options.fields})
         if not options.boundary:
             boundary = task.settings.get("boundary")
             lists = {label: words for label, words in task.prototypes.items() if label != boundary}
@@ -162,10 +160,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="generated ads, one seed")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--order", type=int, choices=(1, 2))
+    parser.add_argument("--order", type=int, choices=(1, 2), default=1)
     parser.add_argument("--raw-tokens", type=int)
     parser.add_argument("--boundary", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--fields", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--fields", action=argparse.BooleanOptionalAction)
     parser.add_argument("--members", action="store_true")
     parser.add_argument("--labels", type=int, nargs="*", default=[])
     options = parser.parse_args()

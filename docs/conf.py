@@ -1,7 +1,8 @@
-"""The manual, built by `make docs` without a network."""
+"""The manual, built by `make docs` without a network; links into other manuals only with HANDFUL_INTERSPHINX=1."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ version = release = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.viewcode",
     "numpydoc",
     "myst_parser",
     "sphinx_design",
@@ -25,6 +27,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "examples", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+default_role = "py:obj"  # `handful.fit` in a docstring is a link
 highlight_language = "sh"  # blocks without a language show commands
 html_theme = "furo"
 html_title = f"handful {__version__}"
@@ -47,6 +50,17 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "write_computation_times": False,
 }
+
+# The inventories are fetched, so only where the network may be used.
+if os.environ.get("HANDFUL_INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+        "polars": ("https://docs.pola.rs/api/python/stable", None),
+    }
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters sections tell the types

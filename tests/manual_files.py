@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from sklearn.datasets import load_wine
 from tiny_encoder import write_encoder
 
 import handful
@@ -84,11 +85,17 @@ def arrange(folder: Path, page: str, text: str) -> None:
     if "--target segment" in text:
         cells = (folder / "data.csv").read_text().replace("label", "segment", 1)
         (folder / "customers.csv").write_text(cells)
+    if page in ("tutorial.md", "README.md"):
+        wine = load_wine(as_frame=True).frame
+        labels = np.where(np.arange(len(wine)) % 10 == 0, "cultivar " + wine.pop("target").astype(str), None)
+        pl.from_pandas(wine).with_columns(cultivar=pl.Series(labels.tolist())).write_csv(folder / "wine.csv")
     if page == "howto-texts.md":
         shutil.copy(folder / "new-texts.csv", folder / "new.csv")
     if page == "howto-senses.md":
         shutil.copy(folder / "contexts.tsv", folder / "train.tsv")
         shutil.copy(folder / "contexts.tsv", folder / "new.tsv")
+    if page in ("howto-witnesses.md", "commands.md"):
+        shutil.copy(folder / "train.tsv", folder / "llm.tsv")
     if page in ("howto-prototypes.md", "README.md", "commands.md", "index.md", "results.md", "howto-studio.md"):
         shutil.copy(folder / "plain.txt", folder / "text.txt")
 
@@ -96,8 +103,9 @@ def arrange(folder: Path, page: str, text: str) -> None:
 def label_by_hand(path: Path) -> None:
     """Fill in what the reader was asked to fill in."""
     cells = pl.read_csv(path, infer_schema=False)
-    column = next(name for name in ("kind", "label", "segment") if name in cells.columns)
-    answers = pl.Series([("good", "bad")[row % 2] for row in range(cells.height)])
+    column = next(name for name in ("kind", "label", "segment", "cultivar") if name in cells.columns)
+    classes = ("cultivar 0", "cultivar 1") if column == "cultivar" else ("good", "bad")
+    answers = pl.Series([classes[row % 2] for row in range(cells.height)])
     cells.with_columns(answers.alias(column)).write_csv(path)
 
 

@@ -102,15 +102,10 @@ def visit(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 
 def findings(page: Any) -> list[str]:
-    """Serious findings of axe."""
+    """Findings of axe."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     violations = axe.run(page).response["violations"]
-    return [
-        f"{found['id']}: {node['html'][:200]}"
-        for found in violations
-        if found["impact"] in ("serious", "critical")
-        for node in found["nodes"]
-    ]
+    return [f"{found['id']}: {node['html'][:200]}" for found in violations for node in found["nodes"]]
 
 
 def sideways(page: Any) -> int:

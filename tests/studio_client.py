@@ -7,6 +7,14 @@ import pytest
 
 pytest.importorskip("starlette")
 
+
+def fixed(key: str = "key"):
+    """Data of that key whose rows never change."""
+    from handful.studio.annotations import Identity
+
+    return Identity(lambda n_rows: key, 0, lambda rows: [(str(row), "") for row in rows])
+
+
 TOKEN = "a-token-for-tests"
 OWN = {"host": "127.0.0.1:8000", "origin": "http://127.0.0.1:8000"}
 
@@ -31,7 +39,7 @@ def make_session(tmp_path):
         cells: pl.DataFrame | None = None, given: list[str | None] | None = None, name: str = "small.csv", setup=None
     ):
         cells = small_table() if cells is None else cells
-        log = AnnotationLog(tmp_path / f"{name}.studio", "key")
+        log = AnnotationLog(tmp_path / f"{name}.studio", fixed("key"))
         kinds = {column: "numeric" if dtype.is_numeric() else "skip" for column, dtype in cells.schema.items()}
         for column in ("label", setup and setup.review, setup and setup.confidence):
             kinds.pop(column, None)

@@ -104,27 +104,23 @@ def test_commands_of_the_manual_have_these_options(page, words):
     assert set(used) <= known, f"{page}: {line}"
 
 
-PACKAGES = (
-    "active",
-    "comparison",
-    "linear",
-    "neighbors",
-    "parsing",
-    "preprocessing",
-    "representations",
-    "senses",
-    "tagging",
-)
+PACKAGES = ("active", "comparison", "neighbors", "parsing", "representations", "senses", "tagging")
 
 
 def listed_names():
-    return set(re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text(), re.MULTILINE))
+    return re.findall(r"^   ([\w.]+)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
+
+
+def named(name):
+    module, _, attribute = f"handful.{name}".rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
 
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_public_name_is_in_the_reference(package):
-    public = {f"{package}.{name}" for name in importlib.import_module(f"handful.{package}").__all__}
-    assert public - {"comparison.compare"} <= listed_names()  # that is `handful.compare`
+    listed = [named(name) for name in listed_names()]
+    for name in importlib.import_module(f"handful.{package}").__all__:
+        assert any(named(f"{package}.{name}") is item for item in listed), name
 
 
 def test_every_name_of_the_reference_is_public():

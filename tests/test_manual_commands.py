@@ -25,7 +25,6 @@ from handful.cli import main
 
 # Added to what begins so: fewer trials, draws and iterations, and no processes.
 QUICK = {
-    r"start\.md fit \S+\.csv": "--trials 2 --jobs 1",  # one race; on other pages a method is named, for a team takes seconds
     r"\S+ fit \S+\.csv.*--also": "--jobs 1",
     r"\S+ fit \S+\.csv(?!.*--method)(?!.*--also)": "--method k-nn --jobs 1",
     r"\S+ fit \S+\.csv.*--method": "--jobs 1",
@@ -45,6 +44,8 @@ QUICK = {
 
 # Commands that are not run here, each with the reason.
 NOT_RUN = {
+    "demo": "tests/cli/test_demo.py runs it",
+    "warmup": "compiles for a minute; tests/models runs it",
     "vectors distill": "needs torch and a model of 90 MB; tests/cli/test_vectors.py runs it with a made model",
     "fit tagger train.spacy": "needs spaCy, which the tests do not install",
     "predict names.handful raw.txt -o tagged.spacy": "needs spaCy, which the tests do not install",
@@ -156,7 +157,8 @@ def test_commands_of_a_page_run(page, files, tmp_path, monkeypatch, capsys, requ
 # What else a block may show, each with the reason why it is not run here.
 OTHERS = {
     r"#.*": "a comment",
-    r"pip install .*": "needs a package registry",
+    r"pip install .*|uv .*": "needs a package registry",
+    r"cd demo": "the files are in the folder of the test",
     r"python -m papers .*": "takes minutes or corpora; tests/papers runs the papers",
     r"(cat|sbatch) count\.sh": "needs Slurm; what is in the file is run, for every shard",
     r"eval .*|_HANDFUL_COMPLETE=.*": "tests/test_release.py",
@@ -166,8 +168,8 @@ OTHERS = {
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_other_lines_of_blocks_are_known(page):
     verbs = (
-        re.findall(r"^(\w[\w-]*):", (page.parent / "Makefile").read_text(), re.MULTILINE)
-        if page.stem == "README"
+        re.findall(r"^(\w[\w-]*):", (Path(__file__).parents[1] / "Makefile").read_text(), re.MULTILINE)
+        if page.stem in ("README", "install")
         else []
     )
     known = [*OTHERS, "handful .*", *(rf"make {verb}( .*)?" for verb in verbs)]

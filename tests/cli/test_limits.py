@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import gzip
 import os
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
 import pytest
+from studio_client import fixed
 
+import handful
 from handful.cli import main
 from handful.comparison.trials import TrialLog
 from handful.data.files import read_lines
@@ -42,6 +46,21 @@ def test_more_tags_than_memory_has_room_for_are_refused():
     tags = [[f"t{100 * number + i}" for i in range(100)] for number in range(50)]
     with pytest.raises(DataError, match=r"CRF: 5,000 different tags take about .* GB for their triples"):
         CRF(["word[0]"], order=2).fit(words, tags)
+
+
+def test_a_sentence_too_long_to_be_explained_is_refused(tmp_path, capsys):
+    words = ["the", "dog", "barks"]
+    handful.save(CRF(["word[0]"], max_iter=2).fit([words] * 3, [["D", "N", "V"]] * 3), tmp_path / "m.handful")
+    (tmp_path / "a.txt").write_text(" ".join(words * 4_000) + "\n")
+    assert run(["explain", str(tmp_path / "m.handful"), str(tmp_path / "a.txt")]) == 1
+    assert "12,000 tokens, at most 10,000" in capsys.readouterr().err
+
+
+def test_too_little_address_space_is_refused_before_any_work():
+    command = f"ulimit -v 1900000; {sys.executable} -m handful methods"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("handful: ulimit -v: 1,900,000 kB")
 
 
 def test_a_small_packed_file_of_empty_lines_is_refused_soon(tmp_path):
@@ -115,7 +134,7 @@ def test_a_journal_on_a_device_that_never_ends_is_not_read():
     with pytest.warns(RuntimeWarning, match=r"/dev/full: cannot be written \(is no ordinary file\)"):
         assert TrialLog("/dev/full", "key").results == {}
     with pytest.raises(FileError, match="/dev/full: is no ordinary file"):
-        AnnotationLog("/dev/full", "key")
+        AnnotationLog("/dev/full", fixed("key"))
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,7 @@ def test_a_folder_of_brat_is_tagged_as_it_is_learned_from(capsys, tmp_path):
     assert run(capsys, "fit", "tagger", folder, "-o", model, "--max-iter", "5", "--jobs", "1")[0] == 0
     code, _out, err = run(capsys, "predict", model, folder)
     assert code == 0
-    code, _, err = run(capsys, "predict", model, folder, "--tokens", "blanks")
+    code, _, err = run(capsys, "predict", model, folder, "--tokens", "spaces")
     assert code == 2
     code, _, err = run(capsys, "fit", "tagger", empty)
     told = "is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."

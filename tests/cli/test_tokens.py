@@ -59,7 +59,7 @@ def test_text_of_tokens_between_blanks_is_taken_as_it_is(capsys, logs, tmp_path)
     assert len(told["explanations"]) == len(LOG[0])
     told = json.loads(run(capsys, "inspect", model, "--json")[1])
     assert told["how it was trained"]["tokens"]["cut_again"] > 0.3
-    code, _, err = run(capsys, "predict", model, train, "--tokens", "blanks")
+    code, _, err = run(capsys, "predict", model, train, "--tokens", "spaces")
     assert code == 2
 
 
@@ -108,7 +108,7 @@ def test_prose_is_still_cut_into_words(capsys, tmp_path):
     model = tmp_path / "prose.handful"
     code, out, _err = run(capsys, "predict", model, raw)
     assert (code, tokens(out)) == (0, ["The", "dog", "sleeps", ".", "Well", ",", "it", "barks", "."])
-    code, out, _ = run(capsys, "predict", model, raw, "--tokens", "blanks")
+    code, out, _ = run(capsys, "predict", model, raw, "--tokens", "spaces")
     assert (code, tokens(out)) == (0, ["The", "dog", "sleeps.", "Well,", "it", "barks."])
 
 

@@ -256,3 +256,14 @@ def test_lists_in_which_no_label_has_a_word_of_its_own_are_refused(capsys, tmp_p
     code, _, err = run(capsys, "fit", "prototypes", lists, text)
     assert (code, "every word is under several labels" in err) == (1, True)
     assert not (tmp_path / "text.handful").exists()
+
+
+def test_a_long_text_is_thinned_and_the_text_shows_that_labels_are_no_fields(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("handful.cli.fit_text.MOST_TEXT", 100)
+    write_prototypes(tmp_path / "list.tsv", {"D": ["the"], "N": ["dog"]})
+    (tmp_path / "text.txt").write_text("the dog saw the cat\n" * 60)
+    fitting = ("fit", "prototypes", tmp_path / "list.tsv", tmp_path / "text.txt", "--outside", "O", "--max-iter", 5)
+    code, out, err = run(capsys, *fitting, "--similarity", "none", "--jobs", 1, "--json")
+    assert (code, err.count("1 of 4 sentences")) == (0, 1)
+    facts = json.loads(out)
+    assert (facts["sentences"], facts["fields"], facts["labels"]) == (15, False, ["D", "N", "O"])

@@ -76,6 +76,21 @@ def test_a_saved_model_predicts_and_explains_alike(wine, tmp_path):
     assert explanation.near[0].cells["x1"] == str(X[small.kept_[3], 1])
 
 
+def test_importances_that_rounding_leaves_below_zero_count_as_zero(monkeypatch):
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    monkeypatch.setattr(ExtraTreesClassifier, "feature_importances_", np.array([1.0, -1e-17]))
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    assert np.isfinite(NearestRows(2).fit(X, X[:, 0] > 0).rows_).all()
+
+
+def test_texts_are_scored_by_models_that_forget_words(monkeypatch):
+    texts = ["cheap pills now", "buy cheap pills", "meeting at noon", "noon meeting moved"] * 10
+    model = TableModel("complement-nb", text="words").fit(texts, ["spam", "spam", "ham", "ham"] * 10)
+    monkeypatch.setattr(CondensedModel, "predict", lambda self, X: np.full(len(X), "spam", dtype=object))
+    assert condense_model(model, texts, n_rows=4).training_["fidelity"]["value"] == 0.5
+
+
 def test_texts_keep_the_words_of_their_rows_alone():
     texts = ["cheap pills now", "buy cheap pills", "meeting at noon", "noon meeting moved"] * 15
     small = CondensedModel(2).fit(texts, ["spam", "spam", "ham", "ham"] * 15)
@@ -97,7 +112,7 @@ def test_labels_that_score_the_rows_were_not_seen():
 
 def test_fewer_rows_than_classes_and_condensed_models_are_refused(wine):
     X, few, model = wine
-    with pytest.raises(ParameterError, match="3 classes"):
+    with pytest.raises(ParameterError, match="at least 3"):
         condense_model(model, X, few, n_rows=2)
     with pytest.raises(ParameterError, match="condensed already"):
         condense_model(CondensedModel(3).fit(X, model.predict(X)), X)
@@ -131,7 +146,7 @@ def test_the_command_writes_a_model_and_a_table_of_rows(files, tmp_path, capsys)
     [
         ((), "--yes"),
         (("--rows", "0", "--yes"), "--rows"),
-        (("--rows", "2", "--yes"), "3 classes"),
+        (("--rows", "2", "--yes"), "at least 3"),
         (("x.csv", "--yes"), "two files"),
     ],
 )
@@ -139,6 +154,15 @@ def test_wrong_use_is_one_sentence(files, capsys, arguments, words):
     code, _, err = run(capsys, "condense", *files, *arguments)
     assert code != 0
     assert words in err
+
+
+@pytest.mark.parametrize("content", ["a,b,label\n1,2,x\n", "a,b,c,d\n"])
+def test_data_without_the_columns_or_rows_of_the_model_are_one_sentence(files, capsys, tmp_path, content):
+    (tmp_path / "other.csv").write_text(content)
+    code, _, err = run(capsys, "condense", files[0], tmp_path / "other.csv", "--yes")
+    assert code == 1
+    assert "other.csv: no " in err
+    assert len(err.splitlines()) == 1
 
 
 def test_the_number_of_rows_is_read():

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import beta
+from scipy.stats import binom
 
 from handful.cli import main
-from handful.comparison.prevalence import cross_predictions, prevalence
+from handful.comparison.prevalence import _mid_p, cross_predictions, prevalence
 from handful.data.labels import Labels
 from handful.data.table import read_table
 from handful.errors import DataError, ParameterError
@@ -42,10 +42,37 @@ def test_useless_predictions_cost_nothing():
         assert share.high - share.low <= share.high_labels - share.low_labels + 1e-12
 
 
-def test_the_interval_of_the_labels_is_that_of_jeffreys():
-    y = ["yes"] * 3 + ["no"] * 17 + [None] * 100
-    (yes,) = [share for share in prevalence(y, ["no"] * 120) if share.label == "yes"]
-    assert (yes.low_labels, yes.high_labels) == pytest.approx(beta.ppf([0.025, 0.975], 3.5, 17.5))
+@pytest.mark.parametrize("hits", [0, 3, 20])
+def test_the_interval_of_the_labels_is_mid_p(hits):
+    y = ["yes"] * hits + ["no"] * (20 - hits) + [None] * 100
+    low, high = _mid_p(hits, 20, 0.95)
+    if 0 < hits < 20:
+        (yes,) = [share for share in prevalence(y, ["no"] * 120) if share.label == "yes"]
+        assert (yes.low_labels, yes.high_labels) == (low, high)
+    # Exactly half of the probability of what was seen counts on either side.
+    if hits > 0:
+        assert binom.sf(hits, 20, low) + binom.pmf(hits, 20, low) / 2 == pytest.approx(0.025)
+    if hits < 20:
+        assert binom.cdf(hits, 20, high) - binom.pmf(hits, 20, high) / 2 == pytest.approx(0.025)
+
+
+def test_intervals_of_rare_classes_hold_with_few_labels_and_poor_predictions():
+    rng = np.random.default_rng(7)
+    held = 0
+    for _ in range(200):
+        y, guess = population(rng, share=0.03, sensitivity=0.6, specificity=0.7, labeled=50)
+        found = [share for share in prevalence(y, guess) if share.label == "yes"]
+        held += not found or found[0].low <= 0.03 <= found[0].high
+    assert held >= 182  # of 200
+
+
+def test_predictions_need_no_column_to_learn_from(tmp_path, capsys):
+    label = ["a", "b"] * 10 + [None] * 80
+    pl.DataFrame({"id": range(100), "llm": ["a", "b"] * 50, "label": label}).write_csv(tmp_path / "t.csv")
+    with pytest.raises(SystemExit) as ended:
+        main(["prevalence", str(tmp_path / "t.csv"), "--target", "label", "--predictions", "llm", "--json"])
+    assert ended.value.code == 0
+    assert len(json.loads(capsys.readouterr().out)["classes"]) == 2
 
 
 def test_chosen_rows_are_left_out():

@@ -217,3 +217,14 @@ def test_wrong_use_is_one_sentence(file, capsys, arguments, words):
     assert code != 0
     assert words in err
     assert "Traceback" not in err
+
+
+def test_check_needs_no_column_to_learn_from(tmp_path, capsys):
+    frame = pl.DataFrame({"id": range(40), "llm": ["a", "b"] * 20, "label": ["a", "a"] * 10 + [None] * 20})
+    frame.write_csv(tmp_path / "t.csv")
+    code, out, _ = run(
+        capsys, "check", tmp_path / "t.csv", "--target", "label", "--also", "llm,llm", "--json", force=False
+    )
+    assert code == 0
+    assert [error["n"] for error in json.loads(out)["errors"]] == [10, 10]
+    assert run(capsys, "check", tmp_path / "t.csv", "--target", "label", "--also", ",", force=False)[0] == 2

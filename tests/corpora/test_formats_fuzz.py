@@ -15,6 +15,7 @@ from dataclasses import asdict
 import numpy as np
 import polars as pl
 import pytest
+from studio_client import fixed
 
 from handful.comparison.trials import Trial, TrialLog, TrialResult
 from handful.data.conll import read_conll, read_conllu
@@ -47,7 +48,7 @@ def read_summary(path):
 
 
 def read_studio_journal(path):
-    AnnotationLog(path, "key").close()
+    AnnotationLog(path, fixed("key")).close()
 
 
 def read_run_journal(path):

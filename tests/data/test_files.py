@@ -41,6 +41,42 @@ def test_separators_and_encodings(put, separator, encoding):
     )
 
 
+_FOREIGN = [
+    ("koi8-r", "хорошо плохо Москва дом"),
+    ("cp1251", "хорошо плохо Москва дом"),
+    ("iso8859-7", "καλημέρα αθήνα"),
+    ("shift_jis", "日本語 テキスト 東京"),
+    ("euc_jp", "日本語 テキスト 東京"),
+    ("gb18030", "中文文本 北京 上海"),
+    ("big5", "中文 台北 天氣"),
+    ("euc_kr", "서울 부산 날씨"),
+    ("cp1256", "مرحبا العالم"),
+    ("mac_roman", "café naïve schön"),
+    ("cp850", "café naïve schön"),
+]
+
+
+@pytest.mark.parametrize(("encoding", "words"), _FOREIGN)
+def test_text_in_an_encoding_that_cannot_be_told_is_refused(put, encoding, words):
+    rows = "".join(f"{number},{word}\n" for number, word in enumerate(words.split()))
+    with pytest.raises(FormatError, match="Save it as UTF-8"):
+        read_table(put(f"x,word\n{rows}".encode(encoding)))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "größer Fußgänger MÜLLER",
+        "l\u2019été créée ÉCOLE \u2013 «où» 5€ „Straße“",
+        "señor ¿qué? ñandú",
+        "Århus blåbærsyltetøj",
+    ],
+)
+def test_western_text_in_windows_1252_is_read(put, words):
+    rows = "".join(f"{number},{word}\n" for number, word in enumerate(words.split()))
+    assert read_table(put(f"x,word\n{rows}".encode("cp1252"))).cells["word"].to_list() == words.split()
+
+
 def test_semicolons_with_decimal_commas_and_no_header(put):
     table = read_table(put("1,5;2,5;a\n2,5;3,5;b\n3,5;4,5;a\n"))
     assert list(table.kinds) == ["column1", "column2", "column3"]

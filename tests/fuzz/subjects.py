@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,14 @@ sys.path.insert(0, str(TESTS / "models"))
 from asking import answers_of, inputs_of  # noqa: E402
 
 import handful  # noqa: E402
+from handful.data.records import Sentence  # noqa: E402
+from handful.models.explain import explain_tags  # noqa: E402
+from handful.models.inspection import facts_of as inspected  # noqa: E402
 from handful.models.table_model import TableModel  # noqa: E402
 from handful.persistence.model_file import Storable  # noqa: E402
 from handful.persistence.schema import is_fitted  # noqa: E402
 from handful.registry import all_methods  # noqa: E402
+from handful.tagging.base import Tagger  # noqa: E402
 
 Ask = Callable[[Any], Any]
 QUICK = {"ensemble": {"n_trees": 3}, "extra-trees": {"n_estimators": 4}, "random-forest": {"n_estimators": 4}}
@@ -33,7 +38,30 @@ def subjects() -> dict[str, tuple[Any, Ask]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models = {**stored(), **tables(), **texts(), **others()}
-        return {**models, **taggers(set().union(*(classes_in(model) for model, _ in models.values())))}
+        models |= taggers(set().union(*(classes_in(model) for model, _ in models.values())))
+        return {name: (model, partial(also_inspected, ask)) for name, (model, ask) in models.items()}
+
+
+def also_inspected(ask: Ask, model: Any) -> None:
+    """Predict, then inspect and explain, as commands do."""
+    ask(model)
+    inspected(model)
+    if isinstance(model, TableModel):
+        columns = model.feature_names_in_.tolist()
+        for rows in (
+            frame()[0],
+            pl.DataFrame({"text": ["the dog"]}),
+            pl.DataFrame({name: ["1"] for name in columns[:50]}),
+        ):
+            if set(columns) <= set(rows.columns):
+                model.explain(rows[:1])
+                return
+    elif isinstance(model, Tagger):
+        words = Sentence(("the", "dog", "barks"), {"pos": ("DT", "NN", "VB")})
+        if hasattr(model, "explain"):
+            model.explain(words)
+        else:
+            explain_tags(model, words)
 
 
 def classes_in(model: Any) -> set[str]:

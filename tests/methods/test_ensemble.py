@@ -146,6 +146,7 @@ def test_weights_maximize_the_penalized_likelihood():
         other[j] -= 0.01
         assert objective(other) < best
     assert fit_weights(np.ones((4, 0))).tolist() == [0.25] * 4
+    assert fit_weights(np.ones((3, 0)), [2.0, 1.0, 1.0]).tolist() == [0.5, 0.25, 0.25]
 
 
 def test_few_rows_leave_weights_nearly_equal():

@@ -9,9 +9,10 @@ import subprocess
 import sys
 
 import pytest
+from studio_client import fixed
 
 from handful.errors import DataError, FileError, FormatError
-from handful.studio.annotations import MAPS, UNDO, AnnotationLog, State
+from handful.studio.annotations import MAPS, UNDO, AnnotationLog, Identity, State
 
 
 def random_action(rng: random.Random, state: State) -> dict:
@@ -27,7 +28,7 @@ def test_a_thousand_random_actions_replay_to_the_same_state(tmp_path, seed):
     rng = random.Random(seed)
     path = tmp_path / "data.csv.studio"
     snapshots = [{name: {} for name in MAPS}]  # an independent account of undo: the states themselves
-    log = AnnotationLog(path, "key")
+    log = AnnotationLog(path, fixed("key"))
     for step in range(1000):
         action = random_action(rng, log.state)
         log.add(action)
@@ -40,23 +41,23 @@ def test_a_thousand_random_actions_replay_to_the_same_state(tmp_path, seed):
             snapshots.append(now)
         if step % 100 == 99:  # undo survives a restart
             log.close()
-            log = AnnotationLog(path, "key")
+            log = AnnotationLog(path, fixed("key"))
         assert log.state.maps == snapshots[-1]
     assert log.state.n_actions == 1000
     log.close()
 
 
 def test_undo_survives_a_restart(tmp_path):
-    with AnnotationLog(tmp_path / "j", "key") as log:
+    with AnnotationLog(tmp_path / "j", fixed("key")) as log:
         log.add({"do": "label", "set": {"labels": {"1": "a"}}})
         log.add({"do": "label", "set": {"labels": {"1": "b"}}})
-    with AnnotationLog(tmp_path / "j", "key") as log:
+    with AnnotationLog(tmp_path / "j", fixed("key")) as log:
         log.add(UNDO)
         assert log.state["labels"] == {"1": "a"}
 
 
 def test_the_action_is_on_disk_before_it_counts(tmp_path, monkeypatch):
-    log = AnnotationLog(tmp_path / "j", "key")
+    log = AnnotationLog(tmp_path / "j", fixed("key"))
     seen = []
     real = os.fsync
     monkeypatch.setattr(os, "fsync", lambda f: (seen.append(dict(log.state["labels"])), real(f)))
@@ -67,7 +68,7 @@ def test_the_action_is_on_disk_before_it_counts(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
-    log = AnnotationLog(tmp_path / "j", "key")
+    log = AnnotationLog(tmp_path / "j", fixed("key"))
     before = (tmp_path / "j").read_bytes()
 
     def full(file: int) -> None:
@@ -81,27 +82,30 @@ def test_a_full_disk_changes_nothing(tmp_path, monkeypatch):
     assert (tmp_path / "j").read_bytes() == before
     log.add({"do": "label", "set": {"labels": {"2": "b"}}})
     log.close()
-    with AnnotationLog(tmp_path / "j", "key") as again:
+    with AnnotationLog(tmp_path / "j", fixed("key")) as again:
         assert again.state["labels"] == {"2": "b"}
 
 
 @pytest.mark.parametrize("cut", [1, 5, 20])
 def test_a_line_that_a_crash_cut_off_never_counted(tmp_path, cut):
     path = tmp_path / "j"
-    with AnnotationLog(path, "key") as log:
+    with AnnotationLog(path, fixed("key")) as log:
         log.add({"do": "label", "set": {"labels": {"1": "a"}}})
         whole = path.read_bytes()
         log.add({"do": "label", "set": {"labels": {"2": "b"}}})
     path.write_bytes(path.read_bytes()[:-cut])
-    with AnnotationLog(path, "key") as log:
+    with AnnotationLog(path, fixed("key")) as log:
         assert log.state["labels"] == {"1": "a"}
     assert path.read_bytes() == whole
 
 
 def test_a_second_process_is_refused_in_a_sentence(tmp_path):
     path = tmp_path / "j"
-    code = f"from handful.studio.annotations import AnnotationLog; AnnotationLog({str(path)!r}, 'key')"
-    with AnnotationLog(path, "key"):
+    code = (
+        "from handful.studio.annotations import AnnotationLog, Identity\n"
+        f"AnnotationLog({str(path)!r}, Identity(lambda n: 'key', 0, lambda rows: []))"
+    )
+    with AnnotationLog(path, fixed("key")):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert "another process has it open" in done.stderr
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -109,40 +113,76 @@ def test_a_second_process_is_refused_in_a_sentence(tmp_path):
 
 
 def test_other_data_and_other_files_are_refused(tmp_path):
-    AnnotationLog(tmp_path / "j", "key").close()
+    AnnotationLog(tmp_path / "j", fixed("key")).close()
     with pytest.raises(FileError, match="changed since"):
-        AnnotationLog(tmp_path / "j", "other")
+        AnnotationLog(tmp_path / "j", fixed("other"))
     (tmp_path / "k").write_text("a,b\n1,2\n")
     with pytest.raises(FormatError, match="k:1: "):
-        AnnotationLog(tmp_path / "k", "key")
+        AnnotationLog(tmp_path / "k", fixed("key"))
     assert (tmp_path / "k").read_text() == "a,b\n1,2\n"
     with (tmp_path / "j").open("a") as file:
         file.write(json.dumps({"do": "label", "set": {"passwords": {}}}) + "\n")
     with pytest.raises(FormatError, match="j:2: "):
-        AnnotationLog(tmp_path / "j", "key")
+        AnnotationLog(tmp_path / "j", fixed("key"))
 
 
 @pytest.mark.parametrize(
     "action", [{}, {"do": "label"}, {"do": "label", "set": {}}, {"do": "label", "set": {"x": {}}}, {"do": "undo"}]
 )
 def test_what_is_no_action_is_not_written(tmp_path, action):
-    with AnnotationLog(tmp_path / "j", "key") as log:
+    with AnnotationLog(tmp_path / "j", fixed("key")) as log:
         before = (tmp_path / "j").read_bytes()
         with pytest.raises(DataError):
             log.add(action)
         assert (tmp_path / "j").read_bytes() == before
 
 
-def test_rows_that_were_appended_join_and_changed_ones_do_not(tmp_path):
+def letters(rows, target="t", names=None):
+    """Data of a letter a row, known by content, or by other names."""
+    names = names or rows
+    return Identity(lambda n: f"{target} {rows[:n]}", len(rows), lambda some: [(names[i], rows[i]) for i in some])
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "changed"),
+    [
+        ("abcde", {"1": "x", "2": "y"}, []),  # appended
+        ("zcb", {"2": "x", "1": "y"}, []),  # sorted, another row at the front
+        ("ab", {"1": "x"}, []),  # one is gone
+        ("abd", {"1": "x", "2": "y"}, ["2"]),  # one was edited, the others are in their places
+        ("dba", {"1": "x", "2": "y"}, ["2"]),
+        ("bdd", {"0": "x"}, []),  # rows moved: which one was edited nobody knows
+    ],
+)
+def test_rows_are_found_again_in_data_that_changed(tmp_path, rows, labels, changed):
     path = tmp_path / "a.studio"
+    with AnnotationLog(path, letters("abc")) as log:
+        log.add({"do": "label", "set": {"labels": {"1": "x"}, "notes": {"1": "why"}, "names": {"x": True}}})
+        log.add({"do": "label", "set": {"labels": {"2": "y"}}})
+    for _ in range(2):  # and once more, with what was written
+        with AnnotationLog(path, letters(rows)) as log:
+            assert log.state["labels"] == labels
+            assert sorted(log.state["changed"]) == changed
+            assert "why" in log.state["notes"].values()
+            assert log.state["names"] == {"x": True}
+    with AnnotationLog(path, letters(rows)) as log:
+        assert not log.news
+        log.add({"do": "label", "set": {"labels": {"0": "z"}}})
 
-    def key_of(rows):
-        return lambda n: "".join(rows[:n])
 
-    with AnnotationLog(path, "abc", 3, key_of("abc")) as log:
+def test_rows_that_have_names_may_change_and_move(tmp_path):
+    path = tmp_path / "a.studio"
+    with AnnotationLog(path, letters("abc", names="123")) as log:
+        log.add({"do": "label", "set": {"labels": {"1": "x", "2": "y"}}})
+    with AnnotationLog(path, letters("cBa", names="321")) as log:
+        assert log.state["labels"] == {"1": "x", "0": "y"}
+        assert log.state["changed"] == {"1": True}
+        assert "2 rows" in log.news
+
+
+def test_a_log_of_another_target_is_refused(tmp_path):
+    with AnnotationLog(tmp_path / "a", letters("abc")) as log:
         log.add({"do": "label", "set": {"labels": {"1": "x"}}})
-    with AnnotationLog(path, "abcde", 5, key_of("abcde")) as log:
-        assert log.state["labels"] == {"1": "x"}
-    for other in ("abd", "ab", "abdef"):
+    for other in (letters("abcd", target="u"), letters("xyz")):
         with pytest.raises(FileError, match="changed since"):
-            AnnotationLog(path, other, len(other), key_of(other))
+            AnnotationLog(tmp_path / "a", other)

@@ -46,7 +46,7 @@ def press(page: Any, key: str) -> None:
 
 def press_and_save(page: Any, key: str) -> None:
     """Press a key and wait until the server has saved the action; the page itself does not wait for it."""
-    with page.expect_response("**/do/act") as reply:
+    with page.expect_response("**/act") as reply:
         page.keyboard.press(key)
     reply.value.finished()
 
@@ -120,10 +120,10 @@ def test_keys_count_again_after_an_answer_that_was_cut_off(table, serve, visit):
     name_labels(page, "low", "high")
     labeled(page, 2)
     key = keys_of(page)
-    page.route("**/do/act", lambda route: route.fulfill(status=200, content_type="application/json", body='{"vers'))
+    page.route("**/act", lambda route: route.fulfill(status=200, content_type="application/json", body='{"vers'))
     page.keyboard.press(key["low"])
     page.locator("#said", has_text="does not answer").wait_for()
-    page.unroute("**/do/act")
+    page.unroute("**/act")
     page.locator('#item:not([data-row="none"])').wait_for()
     press_and_save(page, key["low"])
     labeled(page, 3)
@@ -133,7 +133,7 @@ def test_an_export_and_a_map_hold_the_key_that_is_on_its_way(table, serve, visit
     page = visit(serve(table, "--target", "class").link)
     name_labels(page, "low", "high")
     labeled(page, 2)
-    slow = "() => { const real = fetch; window.fetch = (url, more) => String(url).endsWith('do/act')"
+    slow = "() => { const real = fetch; window.fetch = (url, more) => String(url).endsWith('act')"
     page.evaluate(
         f"{slow} ? new Promise((go) => setTimeout(go, 1500)).then(() => real(url, more)) : real(url, more); }}"
     )

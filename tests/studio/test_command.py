@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from studio_client import fixed
 
 from handful.cli import main
 from handful.studio.annotations import AnnotationLog
@@ -42,9 +43,9 @@ def refused(capsys):
 def test_a_second_process_on_the_same_data_is_refused(table, text, refused):
     from handful.cli.studio import digest, log_path
 
-    with AnnotationLog(log_path(table), f"label {digest(table)}"):
+    with AnnotationLog(log_path(table), fixed(f"label {digest(table)}")):
         assert "another process has it open" in refused(table, "--target", "label")
-    with AnnotationLog(log_path(text), f"tokens {digest(text)}"):
+    with AnnotationLog(log_path(text), fixed(f"tokens {digest(text)}")):
         assert "another process has it open" in refused(text)
 
 
@@ -52,7 +53,7 @@ def test_cells_that_count_as_unlabeled_are_told_and_can_be_kept(table, refused):
     from handful.cli.studio import digest, log_path
 
     table.write_text("x,label\n1,a\n2,b\n3,unknown\n4,\n")
-    with AnnotationLog(log_path(table), f"label {digest(table)}"):  # so that the command ends
+    with AnnotationLog(log_path(table), fixed(f"label {digest(table)}")):  # so that the command ends
         told = "'unknown' (1) in 'label' is a class."
         assert refused(table, "--target", "label").count(told) == 1
         assert told not in refused(table, "--target", "label", "--keep-label", "unknown")
@@ -75,7 +76,7 @@ def test_what_does_not_go_together_is_refused(table, text, tmp_path, refused):
 def test_a_journal_of_other_data_is_refused(text, refused):
     from handful.cli.studio import log_path
 
-    AnnotationLog(log_path(text), "tokens of something else").close()
+    AnnotationLog(log_path(text), fixed("tokens of something else")).close()
     assert "changed since" in refused(text)
 
 

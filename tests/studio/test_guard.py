@@ -27,7 +27,7 @@ def test_without_the_token_nothing(client, path):
     assert "token" in reply.text
 
 
-@pytest.mark.parametrize("path", ["", "ask/view", "static/studio.css", "events"])
+@pytest.mark.parametrize("path", ["", "view", "static/studio.css", "events"])
 @pytest.mark.parametrize(
     "host", ["evil.example", "evil.example:8000", "127.0.0.1.evil.example", "192.168.0.7:8000", ""]
 )
@@ -44,20 +44,20 @@ def test_names_of_this_machine_are_hosts(client, host):
     "origin", ["http://evil.example", "http://127.0.0.1:9999", "https://127.0.0.1:8000", "null", ""]
 )
 def test_a_foreign_origin_is_refused(client, origin):
-    assert client.post("do/act", json={"do": "undo"}, headers={"origin": origin}).status_code == 403
-    assert client.get("ask/view", headers={"origin": origin}).status_code == 403
+    assert client.post("act", json={"do": "undo"}, headers={"origin": origin}).status_code == 403
+    assert client.get("view", headers={"origin": origin}).status_code == 403
 
 
 def test_an_action_without_an_origin_is_refused(client):
     client.headers.pop("origin")
-    assert client.post("do/act", json={"do": "name", "name": "a"}).status_code == 403
-    assert client.get("ask/view").status_code == 200
-    assert client.get("ask/view").json()["labels"] == []
+    assert client.post("act", json={"do": "name", "name": "a"}).status_code == 403
+    assert client.get("view").status_code == 200
+    assert client.get("view").json()["labels"] == []
 
 
 def test_a_form_is_no_action(client):
-    assert client.post("do/act", data={"do": "undo"}).status_code == 415
-    reply = client.post("do/act", content='{"do": "undo"}', headers={"content-type": "text/plain"})
+    assert client.post("act", data={"do": "undo"}).status_code == 415
+    reply = client.post("act", content='{"do": "undo"}', headers={"content-type": "text/plain"})
     assert reply.status_code == 415
 
 
@@ -92,7 +92,7 @@ def test_no_file_outside_the_static_folder(client, path):
 
 
 def test_an_oversized_body_is_refused(client):
-    reply = client.post("do/act", content=b"x" * (MOST_BYTES + 1), headers={"content-type": "application/json"})
+    reply = client.post("act", content=b"x" * (MOST_BYTES + 1), headers={"content-type": "application/json"})
     assert reply.status_code == 413
 
 
@@ -101,7 +101,7 @@ def test_a_body_longer_than_it_says_is_refused(client):
         for _ in range(20):
             yield b"x" * (MOST_BYTES // 10)
 
-    reply = client.post("do/act", content=pieces(), headers={"content-type": "application/json"})
+    reply = client.post("act", content=pieces(), headers={"content-type": "application/json"})
     assert "content-length" not in reply.request.headers
     assert reply.status_code == 413
 
@@ -110,17 +110,17 @@ def test_a_body_longer_than_it_says_is_refused(client):
     "body", [b"", b"{", b"[]", b"1", b'{"do": "label", "items": [1e999], "label": "a"}', b"\xff", b"[" * 200_000]
 )
 def test_what_is_no_action_is_a_sentence(client, body):
-    reply = client.post("do/act", content=body, headers={"content-type": "application/json"})
+    reply = client.post("act", content=body, headers={"content-type": "application/json"})
     assert reply.status_code == 400
     assert reply.json()["error"]
-    assert client.get("ask/view").json()["version"] == 0
+    assert client.get("view").json()["version"] == 0
 
 
 def test_there_are_no_other_doors(client):
-    assert client.get("ask/nothing").status_code == 404
-    assert client.post("do/nothing", json={}).status_code == 404
-    assert client.get("do/act").status_code == 405
-    assert client.put("do/act", json={}).status_code == 405
+    assert client.get("nothing").status_code == 404
+    assert client.post("nothing", json={}).status_code == 404
+    assert client.get("act").status_code == 405
+    assert client.put("act", json={}).status_code == 405
 
 
 def test_an_open_server_takes_addresses_but_no_strange_names():

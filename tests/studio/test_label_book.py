@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from studio_client import fixed
 
 from handful.errors import DataError, FormatError
 from handful.studio.annotations import AnnotationLog
@@ -144,26 +145,26 @@ def test_nonsense_is_refused(make_session, body):
 
 def test_guidelines_and_notes_are_kept_and_exported(client, tmp_path):
     def act(**body):
-        assert client.post("do/act", json=body).status_code == 200
+        assert client.post("act", json=body).status_code == 200
 
     act(do="guidelines", text="Look twice.")
     act(do="label", items=[3], label="a")
     act(do="note", item=3, text=" odd ")
     act(do="entry", label="a", description="The first letter")
-    assert client.get("ask/row?row=3").json()["note"] == "odd"
-    assert [row["row"] for row in client.get("ask/rows?show=notes").json()["rows"]] == [3]
-    assert client.get("ask/book").json()["guidelines"] == "Look twice."
-    client.post("do/export", json={"what": "book"}).raise_for_status()
+    assert client.get("row?row=3").json()["note"] == "odd"
+    assert [row["row"] for row in client.get("rows?show=notes").json()["rows"]] == [3]
+    assert client.get("book").json()["guidelines"] == "Look twice."
+    client.post("export", json={"what": "book"}).raise_for_status()
     assert read_label_book(tmp_path / "small.labels.toml").entries["a"]["description"] == "The first letter"
-    client.post("do/export", json={"what": "labels"}).raise_for_status()
+    client.post("export", json={"what": "labels"}).raise_for_status()
     assert "odd" in (tmp_path / "small.labels.csv").read_text()
     act(do="note", item=3, text="")
-    assert client.get("ask/rows?show=notes").json()["n"] == 0
+    assert client.get("rows?show=notes").json()["n"] == 0
 
 
 @pytest.mark.parametrize("spans", [True, False])
 def test_labels_of_a_text_are_renamed_merged_and_deleted(tmp_path, spans):
-    log = AnnotationLog(tmp_path / "log", "key")
+    log = AnnotationLog(tmp_path / "log", fixed("key"))
     task = TaggingTask({"PER": ["Ann"], "LOC": ["Rome"]}, spans=spans)
     session = TextSession("t.txt", [("Ann", "saw", "New", "York")], log, tmp_path, task)
     session.act({"do": "span", "item": 0, "start": 2, "stop": 4, "label": "LOC"})
@@ -182,7 +183,7 @@ def test_labels_of_a_text_are_renamed_merged_and_deleted(tmp_path, spans):
 
 def test_labels_of_tagged_sentences_are_renamed_in_their_file(tmp_path):
     task = TaggingTask(tagged=[(("Ann",), ["B-PER"])], spans=True)
-    session = TextSession("t.txt", [("Ann",)], AnnotationLog(tmp_path / "log", "key"), tmp_path, task)
+    session = TextSession("t.txt", [("Ann",)], AnnotationLog(tmp_path / "log", fixed("key")), tmp_path, task)
     with pytest.raises(DataError, match="in their file"):
         session.act({"do": "rename", "label": "PER", "to": "NAME"})
     session.close()

@@ -16,7 +16,7 @@ from handful.studio.session import Worker
 
 
 def act(client, **body):
-    reply = client.post("do/act", json=body)
+    reply = client.post("act", json=body)
     assert reply.status_code == 200, reply.text
     return reply.json()
 
@@ -37,7 +37,7 @@ def test_every_label_has_a_key_of_its_own():
 
 
 def test_labeling_moves_on_and_undo_comes_back(client):
-    first = client.get("ask/view").json()["queue"][0]
+    first = client.get("view").json()["queue"][0]
     view = act(client, do="label", items=[first["row"]], label="a")
     assert view["n_labeled"] == 1
     assert view["queue"][0]["row"] != first["row"]
@@ -47,17 +47,17 @@ def test_labeling_moves_on_and_undo_comes_back(client):
     assert view["queue"][0]["row"] == first["row"]
     assert view["labels"] == []
     assert not view["can_undo"]
-    assert client.post("do/act", json={"do": "undo"}).status_code == 400
+    assert client.post("act", json={"do": "undo"}).status_code == 400
 
 
 def test_skipped_rows_come_back_last(client):
     seen = []
     for number in range(60):
-        view = client.get("ask/view").json()
+        view = client.get("view").json()
         seen.append(view["queue"][0]["row"])
         act(client, do="skip" if number % 2 else "unsure", item=seen[-1])
     assert sorted(seen) == list(range(60))
-    view = client.get("ask/view").json()
+    view = client.get("view").json()
     assert view["queue"][0]["reason"] == "skipped before"
     assert view["n_marked"] == {"skipped": 30, "unsure": 30}
     view = act(client, do="label", items=[7], label="a")
@@ -74,12 +74,12 @@ def test_suggestions_and_rows_alike(client):
     act(client, do="label", items=[0, 2], label="even")
     act(client, do="label", items=[1, 3], label="odd")
     client.studio.session.refresh()
-    queue = client.get("ask/view").json()["queue"]
+    queue = client.get("view").json()["queue"]
     assert len(queue) == 10
     for item in queue:
         expected = None if item["random"] else ("even" if item["row"] % 2 == 0 else "odd")
         assert item["suggestion"] == expected
-    alike = client.get("ask/alike?row=4").json()["rows"]
+    alike = client.get("alike?row=4").json()["rows"]
     assert len(alike) > 10
     assert all(row["row"] % 2 == 0 for row in alike)
     view = act(client, do="label", items=[4, *(row["row"] for row in alike)], label="even")
@@ -101,7 +101,7 @@ def test_a_request_never_waits_for_the_model(client, monkeypatch):
     assert started.wait(20)
     try:
         for number in range(15):  # more than are queued
-            queue = client.get("ask/view").json()["queue"]
+            queue = client.get("view").json()["queue"]
             assert len(queue) == 10
             view = act(client, do="label", items=[queue[0]["row"]], label="a")
             assert view["n_labeled"] == number + 1
@@ -154,10 +154,12 @@ def test_there_is_no_figure_below_20_random_rows(make_session):
 
 
 def test_random_rows_only_on_request(client):
-    assert client.post("do/strategy", json={"strategy": "best"}).status_code == 400
-    assert client.post("do/strategy", json={"strategy": "random"}).json() == {"strategy": "random"}
+    assert client.post("strategy", json={"strategy": "best"}).status_code == 400
+    view = client.post("strategy", json={"strategy": "random"}).json()
+    assert view["strategy"] == "random"
+    assert all(item["random"] for item in view["queue"])  # at once: the page shows it before the next key
     client.studio.session.refresh()
-    assert all(item["random"] for item in client.get("ask/view").json()["queue"])
+    assert all(item["random"] for item in client.get("view").json()["queue"])
 
 
 def test_random_rows_of_the_file_count(make_session):
@@ -168,8 +170,8 @@ def test_random_rows_of_the_file_count(make_session):
 
 def test_a_row_is_not_both_labeled_and_skipped(client):
     act(client, do="label", items=[5], label="a")
-    assert client.post("do/act", json={"do": "skip", "item": 5}).status_code == 400
-    assert client.get("ask/view").json()["n_marked"] == {}
+    assert client.post("act", json={"do": "skip", "item": 5}).status_code == 400
+    assert client.get("view").json()["n_marked"] == {}
 
 
 def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
@@ -187,7 +189,7 @@ def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
 
 def test_a_failing_request_is_logged_and_answered(client, monkeypatch, caplog):
     monkeypatch.setattr(type(client.studio.session), "row", lambda *_: 1 / 0)
-    reply = client.get("ask/row?row=1")
+    reply = client.get("row?row=1")
     assert reply.status_code == 500
     assert "ZeroDivisionError" in reply.json()["error"]
     assert "a request of the studio failed" in caplog.text
@@ -206,7 +208,7 @@ def test_lists_search_and_filters(client):
     act(client, do="skip", item=4)
 
     def rows(**query):
-        return [row["row"] for row in client.get("ask/rows", params=query).json()["rows"]]
+        return [row["row"] for row in client.get("rows", params=query).json()["rows"]]
 
     assert rows() == list(range(50))
     assert rows(page="1") == list(range(50, 60))
@@ -216,29 +218,27 @@ def test_lists_search_and_filters(client):
     assert rows(show="skipped") == [4]
     assert rows(show="skipped", query="row 5") == []
     assert 3 not in rows(show="unlabeled")
-    assert client.get("ask/rows?page=x").status_code == 400
-    assert client.get("ask/row?row=60").status_code == 400
-    assert client.get("ask/row?row=-1").status_code == 400
+    assert client.get("rows?page=x").status_code == 400
+    assert client.get("row?row=60").status_code == 400
+    assert client.get("row?row=-1").status_code == 400
 
 
 @pytest.mark.parametrize("label", ["", "  ", None, 3, ["a"], "a\nb", "x" * 101, "\ud800"])
 def test_bad_labels_are_refused(client, label):
     assert (
-        client.post(
-            "do/act", content=json.dumps({"do": "label", "items": [0], "label": label}), headers=JSON
-        ).status_code
+        client.post("act", content=json.dumps({"do": "label", "items": [0], "label": label}), headers=JSON).status_code
         == 400
     )
 
 
 @pytest.mark.parametrize("items", [[], [60], [-1], ["0"], [True], "0", None, [0.5]])
 def test_bad_rows_are_refused(client, items):
-    assert client.post("do/act", json={"do": "label", "items": items, "label": "a"}).status_code == 400
+    assert client.post("act", json={"do": "label", "items": items, "label": "a"}).status_code == 400
 
 
 def test_a_new_label_is_made_once(client):
     assert act(client, do="name", name=" cat ")["labels"][0]["name"] == "cat"
-    assert client.post("do/act", json={"do": "name", "name": "cat"}).status_code == 400
+    assert client.post("act", json={"do": "name", "name": "cat"}).status_code == 400
 
 
 def test_labels_of_the_file_stay_unless_changed(make_session):
@@ -278,30 +278,30 @@ def test_exports_are_whole_files_beside_the_data(client, tmp_path):
     act(client, do="label", items=[*range(0, 20, 2)], label="even, or <so>")
     act(client, do="label", items=[*range(1, 21, 2)], label="odd")
     act(client, do="unsure", item=40)
-    assert client.post("do/export", json={"what": "labels"}).json()["files"] == [str(tmp_path / "small.labels.csv")]
+    assert client.post("export", json={"what": "labels"}).json()["files"] == [str(tmp_path / "small.labels.csv")]
     labels = pl.read_csv(tmp_path / "small.labels.csv")
     assert labels["label"][:4].to_list() == ["even, or <so>", "odd"] * 2
     assert labels["label"].null_count() == 40
     assert labels["next_selection"][:2].to_list() == ["chosen", "chosen"]
     assert labels["studio mark"][40] == "unsure"
     assert labels["note"].to_list() == small_table()["note"].to_list()
-    client.post("do/export", json={"what": "predictions"}).raise_for_status()
+    client.post("export", json={"what": "predictions"}).raise_for_status()
     told = pl.read_csv(tmp_path / "small.predictions.csv")
     assert (told["prediction"] == pl.Series(["even, or <so>", "odd"] * 30)).mean() > 0.95
     assert told["confidence"].is_between(0, 1).all()
-    client.post("do/export", json={"what": "model"}).raise_for_status()
+    client.post("export", json={"what": "model"}).raise_for_status()
     from handful.persistence.model_file import load
 
     assert load(tmp_path / "small.handful").predict(small_table()).tolist()[1] == "odd"
-    assert "Start one first" in client.post("do/export", json={"what": "report"}).json()["error"]
+    assert "Start one first" in client.post("export", json={"what": "report"}).json()["error"]
     for what in ("", "../x", "log"):
-        assert client.post("do/export", json={"what": what}).status_code == 400
+        assert client.post("export", json={"what": what}).status_code == 400
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"small.csv.studio", "small.labels.csv", "small.predictions.csv", "small.handful"}
 
 
 def test_a_model_needs_two_classes(client):
-    assert "two classes" in client.post("do/export", json={"what": "model"}).json()["error"]
+    assert "two classes" in client.post("export", json={"what": "model"}).json()["error"]
 
 
 def test_no_action_is_made_of_nonsense(make_session):

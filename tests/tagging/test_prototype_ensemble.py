@@ -12,6 +12,7 @@ import pytest
 from handful.errors import DataError, ParameterError
 from handful.persistence.model_file import load, save
 from handful.tagging.prototypes.ensemble import PrototypeEnsemble, learn_mixture, mix
+from handful.tagging.prototypes.features import sample_sentences
 from papers.generated import APARTMENT_FIELDS, APARTMENT_PROTOTYPES, make_apartment_ads
 
 WORDS = {
@@ -32,7 +33,7 @@ def test_an_ensemble_votes_and_is_stored(tmp_path):
     text, tags = make_text(150)
     ensemble = PrototypeEnsemble(LISTS, order=1).fit(text)
     assert ensemble.score(text, tags) == 1.0
-    assert [s["similarity"] for s in ensemble.settings_] == ["place-roots", "nearby-roots", "none"], "little text"
+    assert [s["similarity"] for s in ensemble.settings_] == ["place-roots", "nearby-roots"], "little text"
     for rows in ensemble.predict_proba(text[:5]):
         np.testing.assert_allclose(rows.sum(axis=1), 1.0)
     save(ensemble, tmp_path / "ensemble.handful")
@@ -67,7 +68,7 @@ def test_the_seed_does_not_matter_in_a_text_that_is_read_whole():
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(("length", "expected"), [(1, {0.0}), (4, {2.0, 4.0})])
+@pytest.mark.parametrize(("length", "expected"), [(1, {0.0}), (4, {4.0, 6.0})])
 def test_fields_are_sticky_where_labels_go_on(length, expected):
     text = [
         [str(w) for tag in ("D", "N", "V") for w in np.random.default_rng(i).choice(WORDS[tag], length)]
@@ -76,6 +77,28 @@ def test_fields_are_sticky_where_labels_go_on(length, expected):
     lists = {tag: words[:2] for tag, words in WORDS.items()}
     ensemble = PrototypeEnsemble(lists, fields=True, max_iter=5).fit(text)
     assert {setting["sticky"] for setting in ensemble.settings_} == expected
+
+
+@pytest.mark.parametrize("length", [1, 4])
+def test_the_text_shows_whether_labels_are_fields(length, tmp_path):
+    rng = np.random.default_rng(0)
+    text = [[str(w) for tag in "DNV" for w in rng.choice(WORDS[tag], length)] for _ in range(60)]
+    ensemble = PrototypeEnsemble(WORDS, max_iter=5).fit(text)
+    assert ensemble.fields_ == (length > 1)
+    assert len(ensemble.members_) == (4 if length > 1 else 2)
+    assert PrototypeEnsemble(WORDS, fields=length == 1, max_iter=2).fit(text).fields_ == (length == 1), (
+        "the user decides"
+    )
+    save(ensemble, tmp_path / "ensemble.handful")
+    assert load(tmp_path / "ensemble.handful").fields_ == ensemble.fields_
+
+
+def test_frequent_words_are_outside_of_spans():
+    text = [s.split() for s in ("he went to Rome .", "to Oslo he flew .", "he likes Bonn .", "she saw Paris .")] * 3
+    ensemble = PrototypeEnsemble({"PLACE": ["Rome", "Oslo", "Bonn"]}, outside="O", fields=False, max_iter=20).fit(text)
+    assert ensemble.classes_.tolist() == ["O", "PLACE"]
+    assert ensemble.predict([["he", "saw", "Rome", "."]]) == [["O", "O", "PLACE", "O"]]
+    assert "Rome" not in ensemble.members_[0].prototypes["O"]
 
 
 def test_separators_take_the_field_before_them_and_sticky_labels_go_on():
@@ -123,7 +146,7 @@ def test_separators_that_nobody_named_have_no_label_of_their_own(tmp_path):
     "settings",
     [
         {"separators": False},
-        {"fields": False, "order": 1},
+        {"fields": False},
         {"labels": ["OTHER"]},
         {"prototypes": {**REFERENCE_LISTS, "SIGN": [",", ".", "(", ")"]}},
     ],
@@ -222,10 +245,10 @@ def test_taggers_learn_from_a_sample_of_a_long_text():
     lists = {"D": ["the"], "N": ["noun1", "noun2"], "V": ["verb1", "rarely"]}
     settings = {"similarity": "none", "spelling": True, "max_iter": 3, "order": 1}
     learner = PrototypeEnsemble(lists, max_tokens=300, **settings)
-    samples = [learner._sample(text, tags, seed) for seed in (0, 1)]
+    samples = [sample_sentences(text, 300, {"rarely"}, seed, chosen=[1900]) for seed in (0, 1)]
     assert samples[0] != samples[1]
     for sample in samples:
         assert {1700, 1900} <= set(sample)
         assert 300 <= sum(len(text[i]) for i in sample) <= 320
     assert learner.fit(text, tags).predict([["the", "noun3", "verb3"]]) == [["D", "N", "V"]]
-    assert learner.set_params(max_tokens=10_000)._sample(text, tags, 0) == list(range(2000))
+    assert sample_sentences(text, 10_000, {"rarely"}, 0) == list(range(2000))

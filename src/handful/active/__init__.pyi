@@ -8,4 +8,5 @@ from .playback import RowMap as RowMap
 from .query import ActiveLearner as ActiveLearner
 from .query import Suggestion as Suggestion
 from .query import suggest as suggest
+from .sentences import estimate_tagging as estimate_tagging
 from .sentences import suggest_sentences as suggest_sentences

@@ -60,8 +60,8 @@ def nested_scores(
     at_random : ndarray of bool, optional
         Which rows were chosen at random; only those are tested on. All by default.
     n_splits : int, default=10
-        Random splits; in each a quarter of the rows is held back, at most half of the random ones, and smaller training
-        sets lie inside larger ones.
+        Splits; in each a quarter of the rows is held back, a fifth of the random ones if there are others, and smaller
+        training sets lie inside larger ones. Held-out parts do not overlap until all rows were held out.
     random_state : int, default=0
         Seed of the splits.
     progress : callable, optional
@@ -76,13 +76,15 @@ def nested_scores(
     """
     testable = np.arange(len(codes)) if at_random is None else np.flatnonzero(at_random)
     n_test = min(max(round(_TEST_FRACTION * len(codes)), 1), _MAX_TEST)
-    n_test = n_test if len(testable) == len(codes) else min(n_test, max(len(testable) // 2, 1))
+    n_test = n_test if len(testable) == len(codes) else min(n_test, max(len(testable) // 5, 1))
+    n_folds = max(len(testable) // n_test, 1)
     sizes = curve_sizes(len(codes) - n_test, len(np.unique(codes)))
     scores, n_done = np.zeros((n_splits, len(sizes))), 0
     try:
         for split in range(n_splits):
-            rng = np.random.default_rng([random_state, split])
-            test = rng.permutation(testable)[:n_test]
+            fold, rng = split % n_folds, np.random.default_rng([random_state, split])
+            dealt = np.random.default_rng([random_state, split // n_folds, 1]).permutation(testable)
+            test = dealt[fold * n_test : (fold + 1) * n_test]
             pool = rng.permutation(np.setdiff1d(np.arange(len(codes)), test))
             for at, size in enumerate(sizes):
                 predicted = predict_or_only(predict, pool[:size], codes[pool[:size]], test)

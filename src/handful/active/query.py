@@ -341,11 +341,11 @@ class ActiveLearner:
         Returns
         -------
         list of Suggestion
-            With an empty reason; without a suggestion where there are no labels, or the row is not in the pool of a long
-            table.
+            With an empty reason; without a suggestion where there are no two labels, or the row is not in the pool of a
+            long table.
         """
         wanted = [int(row) for row in rows]
-        if not wanted or (not self.labels and not hasattr(self.model, "classes_")):
+        if not wanted or (len(self.classes) < 2 and not hasattr(self.model, "classes_")):
             return [Suggestion(row, "") for row in wanted]
         predictions = self.predictions()
         places = [self.places.get(row) for row in wanted]

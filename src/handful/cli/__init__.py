@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from handful.cli.console import begin, notice, show_held, state
-from handful.cli.ending import ReaderLeft, exit_code, open_closed_streams
+from handful.cli.ending import ReaderLeft, check_memory_limit, exit_code, open_closed_streams
 from handful.cli.later import put_off
 from handful.version import __version__
 
@@ -48,7 +48,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "export": ("export", "Write a model of tables as an HTML page that predicts."),
         "methods": ("methods", "List the methods."),
         "warmup": ("methods", "Compile all kernels now."),
-        "demo": ("demo", "Run four short examples on bundled data."),
+        "demo": ("demo", "Run five short examples on bundled data."),
     },
 }
 COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
@@ -70,7 +70,7 @@ EXAMPLES = {
     ),
     "Models": ("handful inspect customers.handful", "handful demo"),
 }
-# Former names, kept for one release; those of options by command.
+# Former names, kept until 0.4; those of options by command.
 OLD_COMMANDS = {"doubt": "check", "budget": "curve", "why": "explain"}
 OLD_OPTIONS = {
     "": {"--checkpoint": "--resume", "--draws": "--n-splits", "--unlabeled-mark": "--missing-label"},
@@ -78,7 +78,8 @@ OLD_OPTIONS = {
     "fit parser": {"--tag": "--tags"},
     "fit senses": {"--neighbors": "--n-neighbors"},
     "condense": {"--way": "--mode", "--iterations": "--max-iter"},
-    "clusters": {"--n": "--n-clusters"},
+    "fit tagger": {"-n": "--n-clusters"},
+    "clusters": {"--n": "--n-clusters", "-n": "--n-clusters"},
     "similar": {"--k": "-n", "--components": "--n-components"},
     "inspect": {"--top": "-n"},
     "prototypes": {"--words": "-n"},
@@ -116,6 +117,7 @@ class LazyGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; click would make a failure of a reader that has enough."""
+        check_memory_limit()
         try:
             outcome = super().invoke(ctx)
             show_held()

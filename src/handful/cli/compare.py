@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import echo, emit_json, make_table, notice, shell_name, suggest_command
+from handful.cli.console import echo, emit_json, make_table, notice, shell_name, suggest_command, verbose
 from handful.cli.fit_table import limits_of, search_options, search_status, with_methods
 from handful.cli.options import (
     INPUT,
@@ -127,7 +127,7 @@ def _show(result: Comparison, data: Path, given: dict[str, Any], run: Run) -> in
     else:
         from handful.report.terminal import render_terminal
 
-        for part in render_terminal(report):
+        for part in render_terminal(report, show_all=verbose()):
             echo(part)
     for path in given["reports"]:
         getattr(result, _REPORTS[path.suffix])(path)

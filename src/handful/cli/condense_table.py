@@ -23,7 +23,7 @@ from handful.cli.console import (
 from handful.cli.export import agree
 from handful.cli.options import Run, command_line
 from handful.cli.outputs import check_outputs, write_rows
-from handful.errors import counted
+from handful.errors import DataError, counted
 
 if TYPE_CHECKING:
     from handful.models.condensed_rows import CondensedModel
@@ -72,8 +72,13 @@ def condense_table(
     where = where if is_table or run.output is None else run.output
     outputs = [path for path in (where, run.output if is_table else None, html) if path is not None]
     check_outputs(*outputs, inputs=files, force=run.force)
-    agree(f"Rows of {data} will be readable in {', '.join(map(str, outputs))}.", yes)
     frame = read_cells(data)
+    missing = [name for name in model.columns_ if name not in frame.columns]
+    if missing:
+        raise DataError(f"{data}: no column {missing[0]!r}, which the model was trained on. Add it.")
+    if not frame.height:
+        raise DataError(f"{data}: no rows below the header. Add rows.")
+    agree(f"Rows of {data} will be readable in {', '.join(map(str, outputs))}.", yes)
     target = getattr(model, "training_", {}).get("target")
     labels = read_labels(frame[target])[0] if target in frame.columns else None
     with progress_bar() as progress:

@@ -8,8 +8,8 @@ import io
 import json
 import os
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ _FIELDS = (
 @run_option("force")
 @run_option("as_json")
 def demo_command(folder: Path, force: bool, as_json: bool) -> None:
-    """Run four short examples on bundled data: few labels, active learning, unlabeled rows, prototypes.
+    """Run five short examples on bundled data: few labels, active learning, unlabeled rows, readable rows, prototypes.
 
     \b
     Example:
@@ -67,10 +67,10 @@ def demo_command(folder: Path, force: bool, as_json: bool) -> None:
     (folder / ".handful-demo").write_text("Files of 'handful demo'.\n", encoding="utf-8")
     if not _is_compiled():
         notice("The first run compiles the kernels, which takes about half a minute.")
-    with _working_in(folder):
+    with chdir(folder):
         demo = _Demo(quiet=as_json)
         facts = {"few_labels": demo.few_labels(), "next": demo.chosen_labels()}
-        facts |= {"wine": demo.unlabeled_data(), "ads": demo.prototypes()}
+        facts |= {"wine": demo.unlabeled_data(), "rows": demo.readable_rows(), "ads": demo.prototypes()}
     if as_json:
         emit_json(facts)
         return
@@ -84,18 +84,8 @@ def _is_compiled() -> bool:
     return any(next(place.rglob("*.nbi"), None) is not None for place in places if place.is_dir() and place != Path())
 
 
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-
-
 class _Demo:
-    """The four parts; each prints its command lines and returns its figures."""
+    """The five parts; each prints its command lines and returns its figures."""
 
     def __init__(self, *, quiet: bool) -> None:
         self.quiet = quiet
@@ -191,6 +181,16 @@ class _Demo:
         self.say(f"  True accuracy with unlabeled rows {percent(spread)}, with labels only {percent(plain)}\n")
         return {"label_spreading": spread, "logistic_regression": plain}
 
+    def readable_rows(self) -> dict[str, Any]:
+        """Replace a model by forty rows that a person can read."""
+        self.say("4. A readable model: forty wines, and the prediction of the nearest one", "bold")
+        condense = ("condense", "quick.handful", "wine.csv", "--rows", "40", "--yes", "-o", "rows.handful")
+        self.run(*condense, show=("Fidelity",))
+        self.run("predict", "rows.handful", "wine.csv", "-o", "predictions.csv", silent=True)
+        accuracy = self.accuracy("wine", "cultivar")
+        self.say(f"  True accuracy of the forty rows: {percent(accuracy)}\n")
+        return {"kept": 40, "accuracy": accuracy}
+
     def prototypes(self) -> dict[str, Any]:
         """Tag ads with fields from three example words per field."""
         content = json.loads(
@@ -201,9 +201,9 @@ class _Demo:
         Path("ads.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
         Path("fields.tsv").write_text("".join(f"{k}\t{' '.join(v)}\n" for k, v in lists.items()), encoding="utf-8")
         n_words = sum(map(len, lists.values()))
-        self.say(f"4. No labels: fields of {len(ads)} apartment ads (generated) from {n_words} prototypes", "bold")
+        self.say(f"5. No labels: fields of {len(ads)} apartment ads (generated) from {n_words} prototypes", "bold")
         self.run("fit", "prototypes", "fields.tsv", "ads.txt", "--fields", *_FIELDS)
-        self.run("predict", "ads.handful", "ads.txt", "--tokens", "blanks", "-o", "ads.jsonl")
+        self.run("predict", "ads.handful", "ads.txt", "--tokens", "spaces", "-o", "ads.jsonl")
         tagged = [json.loads(line)["tag"] for line in Path("ads.jsonl").read_text(encoding="utf-8").splitlines()]
         pairs = [pair for ad, tags in zip(ads, tagged, strict=True) for pair in zip(tags, ad["field"], strict=True)]
         accuracy = sum(tag == true for tag, true in pairs) / len(pairs)

@@ -28,6 +28,26 @@ _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 _NO_MEMORY = "not enough memory. Use a smaller file, fewer --unlabeled-rows, or a machine with more memory."
 
 
+_LEAST_ADDRESSES = 2 * 10**9
+"""Bytes of address space that libraries take on two cores; with less, they abort the process or wait forever."""
+
+
+def check_memory_limit() -> None:
+    """Refuse to begin under a limit (``ulimit -v``) that leaves the libraries too little.
+
+    Raises
+    ------
+    HandfulError
+        If the limit is below 2 GB.
+    """
+    with suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if 0 <= limit < _LEAST_ADDRESSES:
+            raise HandfulError(f"ulimit -v: {limit // 1024:,} kB are too few. Set it to 2,000,000 or more.")
+
+
 class ReaderLeft(Exception):  # noqa: N818 (no error)
     """The reader of our output, such as `head`, has closed it."""
 

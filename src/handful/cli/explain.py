@@ -13,7 +13,7 @@ import click
 from handful.cli.console import echo, emit_json, percent, verbose
 from handful.cli.options import INPUT, WholeNumber, number_option, run_option, tokens_option
 from handful.data.records import WHOLE
-from handful.errors import ModelFileError, ParameterError
+from handful.errors import DataError, ModelFileError, ParameterError
 from handful.registry import method_name_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from handful.models.table_model import TableModel
 
 _MOST = 8  # cells or words that are printed without -v
+_LONGEST = 10_000  # tokens of a sentence, each with an explanation
 
 
 @click.command("explain")
@@ -104,7 +105,13 @@ def _sentence(model: Any, data: Path, row: int, tokens: Any) -> Any:
     source = Source(data)
     style = TokenStyle.remembered(model)
     cut = cut_of(source, tokens, style)
-    return _nth(data, read_sentences(source, cut, () if style is None else style.abbreviations), row, "sentences")
+    sentence = _nth(data, read_sentences(source, cut, () if style is None else style.abbreviations), row, "sentences")
+    if len(sentence) > _LONGEST:
+        raise DataError(
+            f"{data}: sentence {row:,} has {len(sentence):,} tokens, at most {_LONGEST:,} can be explained. "
+            "Split the text into sentences."
+        )
+    return sentence
 
 
 def _as_dict(explanation: Explanation) -> dict[str, Any]:

@@ -78,7 +78,9 @@ def _introduce(data: Path, table: Table) -> None:
     show_notices(table.notices)
 
 
-def read_whole_table(data: Path, target: str, reading: Reading, *, add_target: bool = False) -> Table:
+def read_whole_table(
+    data: Path, target: str, reading: Reading, *, add_target: bool = False, needs_features: bool = True
+) -> Table:
     """Read all rows of a table, and print what was seen in it.
 
     Parameters
@@ -91,6 +93,8 @@ def read_whole_table(data: Path, target: str, reading: Reading, *, add_target: b
         How cells are read.
     add_target : bool
         Whether a label column that is not there is added, unless its name is near that of another column.
+    needs_features : bool
+        Whether a table without a column to learn from is refused.
 
     Returns
     -------
@@ -112,7 +116,8 @@ def read_whole_table(data: Path, target: str, reading: Reading, *, add_target: b
             raise
         added = table.cells.with_columns(pl.lit(None, dtype=pl.String).alias(target))
         table = replace(table, cells=added, target=target)
-    _check_columns(data, table)
+    if needs_features:
+        _check_columns(data, table)
     _introduce(data, table)
     return table
 
@@ -210,14 +215,14 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     ----------
     source : Source
         The text.
-    given : {"blanks", "words"} or None
+    given : {"spaces", "words"} or None
         What --tokens says.
     trained : TokenStyle or None
         Of the training tokens, if they are known.
 
     Returns
     -------
-    {"blanks", "words"} or None
+    {"spaces", "words"} or None
         None to decide by the look of the text.
     """
     from handful.data.text import cut_as_trained, cuts_more, first_cut_apart, tokenize
@@ -230,13 +235,13 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     elif cut is None and trained is not None and cuts_more(source, trained):
         notice(
             f"{source}: split into words and punctuation, but {trained.cut_again:.0%} of the training tokens are not "
-            "(--tokens blanks splits at whitespace only)."
+            "(--tokens spaces splits at whitespace only)."
         )
     elif cut is None and (token := first_cut_apart(source, trained)) is not None:
         pieces = " ".join(piece.text for piece in tokenize(token))
         notice(
             f'{source}: "{token}" is split into {pieces}, unlike the training tokens. Write spaces between all tokens and '
-            "add --tokens blanks."
+            "add --tokens spaces."
         )
     return cut
 

@@ -247,13 +247,12 @@ def one_line(text: str) -> str:
 
 def _option(name: str, annotation: Any, default: Any, text: str) -> Callable[[Any], Any]:
     words = name.replace("_", "-")
-    if annotation is bool:
+    if _without_none(annotation) is bool:
         return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=one_line(text))
     limits = f" ({describe(_without_none(annotation))})" if _has_limits(annotation) else ""
     plain = one_line(text)
     plain += limits if len(plain) + len(limits) <= _WIDTH else ""
-    names = [f"--{words}", *(["-n"] if name == "n_clusters" else []), name]
-    return click.option(*names, type=Declared(annotation), default=default, show_default=True, help=plain)
+    return click.option(f"--{words}", name, type=Declared(annotation), default=default, show_default=True, help=plain)
 
 
 def _metavars(annotation: Any) -> list[str]:
@@ -432,9 +431,19 @@ unlabeled_rows_option = click.option(
     show_default=True,
     help="Most unlabeled rows to learn from, chosen at random.",
 )
+
+
+class _Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
+    """How raw text is split; ``blanks`` is a former name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the choice."""
+        return super().convert("spaces" if value == "blanks" else value, param, ctx)
+
+
 tokens_option = click.option(
     "--tokens",
-    type=click.Choice(["blanks", "words"]),
+    type=_Split(["spaces", "words"]),
     help="Split raw text at whitespace only, or into words. Default: as in training.",
 )
 

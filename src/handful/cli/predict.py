@@ -176,7 +176,7 @@ def predict_sentences(
         CoNLL-U if there are trees in the input or output; else columns.
     abstain : float or None
         Tags of less confidence become ``_``.
-    tokens : {"blanks", "words"} or None
+    tokens : {"spaces", "words"} or None
         How text is tokenized; by default like the training tokens of the first tagger.
     """
     from handful.errors import HandfulError, ParameterError, PartError

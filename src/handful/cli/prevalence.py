@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import console, emit_json, progress_bar
+from handful.cli.console import console, emit_json, notice, progress_bar
 from handful.cli.options import NumberRange, Reading, Run, reading_options, run_options
 from handful.errors import DataError
 
@@ -50,8 +50,11 @@ def prevalence_command(
     for name in (predictions, group):
         if name is not None and name not in names:
             raise DataError(f"{data}: no column '{name}'. The columns are {', '.join(names[:20])}.")
+        if name == target:
+            raise DataError(f"{data}: '{name}' is the label column. Name another column.")
     own = {name: "skip" for name in (predictions, SELECTION) if name in names and name is not None}
-    table = read_whole_table(data, target, replace(reading, columns={**own, **(reading.columns or {})}))
+    reading = replace(reading, columns={**own, **(reading.columns or {})})
+    table = read_whole_table(data, target, reading, needs_features=predictions is None)
     if len(table.labeled) < FEWEST_LABELS:
         raise DataError(
             f"{data}: {len(table.labeled)} labeled rows; prevalence needs {FEWEST_LABELS} random ones. Label more random rows."
@@ -61,6 +64,8 @@ def prevalence_command(
             predicted: Any = cross_predictions(table, random_state=run.seed, progress=progress)
     else:
         predicted = table.cells[predictions].to_numpy()
+        if not {str(name) for name in table.classes.tolist()} & set(map(str, predicted)):
+            notice(f"No cell of '{predictions}' is a label, so the intervals are those of the labels alone.")
     is_random = None
     if SELECTION in table.cells.columns:
         is_random = (table.cells[SELECTION].fill_null("") != "chosen").to_numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from handful.errors import FileError, ParameterError
 
 if TYPE_CHECKING:
     from handful.data.tagged import Tagged
+    from handful.studio.annotations import AnnotationLog
     from handful.studio.label_book import Setup
 
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--second", type=NumberRange(0, 1), default=0.0, help="For a table: share of rows that a second person labels."
 )
+@click.option("--id", metavar="COLUMN", help="For a table: column that names rows, so that they may change and move.")
 @click.option("--review", metavar="COLUMN", help="For a table: column of suggested labels to review.")
 @click.option("--confidence", metavar="COLUMN", help="With --review: column of confidences, from 0 to 1.")
 @click.option("--css", type=INPUT, help="Style sheet that is added to that of the page.")
@@ -85,7 +88,7 @@ def _studio(data: Path, given: dict[str, Any]) -> Any:
         if given["confidence"] is not None and given["review"] is None:
             raise ParameterError("--confidence: only with --review.")
         return _table(data, folder, given)
-    for name in ("review", "confidence", "second"):
+    for name in ("review", "confidence", "second", "id"):
         if given[name]:
             raise ParameterError(f"--{name}: only for a table. Add --target, or leave it out.")
     return _text(data, folder, given)
@@ -102,8 +105,11 @@ def _setup(given: dict[str, Any]) -> Setup:
 
 
 def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
+    import polars as pl
+
+    from handful.active.merge import row_fingerprints
     from handful.cli.inputs import read_whole_table
-    from handful.studio.annotations import AnnotationLog
+    from handful.studio.annotations import AnnotationLog, Identity
     from handful.studio.table_session import TableSession, TableStudio
 
     reading, own = given["reading"], [given[name] for name in ("review", "confidence") if given[name] is not None]
@@ -114,7 +120,17 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     def key(n_rows: int) -> str:
         return f"{given['target']} {text_digest(features.head(n_rows).write_csv())}"
 
-    log = AnnotationLog(log_path(data), key(len(table)), len(table), key, f"{given['target']} {digest(data)}")
+    def of_rows(rows: Sequence[int]) -> list[tuple[str, str]]:
+        some = row_fingerprints(features[list(rows)], given["target"])
+        names = (
+            some if given["id"] is None else features[given["id"]][list(rows)].cast(pl.String).fill_null("").to_list()
+        )
+        return list(zip(names, some, strict=True))
+
+    if given["id"] is not None and (given["id"] not in features.columns or features[given["id"]].is_duplicated().any()):
+        raise ParameterError(f"--id: no column {given['id']!r} with a different value in every row. Name another one.")
+    log = AnnotationLog(log_path(data), Identity(key, len(table), of_rows, f"{given['target']} {digest(data)}"))
+    _tell(data, log)
     session = TableSession(data.name, table, given["target"], log, folder, _setup(given))
     return TableStudio(session, given["jobs"], given["css"])
 
@@ -125,7 +141,7 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     from handful.data.tagged import read_sentences, read_tagged
     from handful.data.word_lists import read_prototypes
     from handful.errors import DataError
-    from handful.studio.annotations import AnnotationLog
+    from handful.studio.annotations import AnnotationLog, Identity
     from handful.studio.text_session import TaggingTask, TextSession, TextStudio
 
     if given["prototypes"] is not None and given["tagged"] is not None:
@@ -148,9 +164,19 @@ def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:
         return f"{'spans' if spans else 'tokens'} {text_digest(repr(sentences[:n_rows]))}"
 
     earlier = f"{'spans' if spans else 'tokens'} {digest(data)}"
-    log = AnnotationLog(log_path(data), key(len(sentences)), len(sentences), key, earlier)
+
+    def of_rows(rows: Sequence[int]) -> list[tuple[str, str]]:
+        return [(text, text) for text in (text_digest(repr(sentences[row])) for row in rows)]
+
+    log = AnnotationLog(log_path(data), Identity(key, len(sentences), of_rows, earlier))
+    _tell(data, log)
     task = TaggingTask(lists, tagged, spans, given["fields"])
     return TextStudio(TextSession(data.name, sentences, log, folder, task, _setup(given)), given["css"])
+
+
+def _tell(data: Path, log: AnnotationLog) -> None:
+    if log.news:
+        notice(f"{data}: {log.news}")
 
 
 def _refuse_reading(reading: Reading) -> None:

@@ -32,7 +32,7 @@ def clusters_command(text: Path, settings: dict[str, Any], run: Run) -> None:
 
     \b
     Example:
-      handful clusters raw.txt -n 200 -o raw.paths
+      handful clusters raw.txt --n-clusters 200 -o raw.paths
     """
     target = run.output or text.parent / f"{text.name}.paths"
     check_outputs(target, inputs=[text], force=run.force)

@@ -21,8 +21,18 @@ if TYPE_CHECKING:
 _SHOWN = 10  # errors without -v
 _ALONE = ("--method", "--with", "--set", "--metric", "--class-priors")  # options that --also excludes
 
+
+def _no_repeats(ctx: click.Context, param: click.Parameter, value: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if value == ():
+        raise click.UsageError("--also: no column. Name columns of cheap labels.")
+    return None if value is None else tuple(dict.fromkeys(value))
+
+
 also_option = click.option(
-    "--also", type=NameList(), help="Columns of cheap labels, such as an LLM's; how they err is learned."
+    "--also",
+    type=NameList(),
+    callback=_no_repeats,
+    help="Columns of cheap labels, such as an LLM's; how they err is learned.",
 )
 
 
@@ -72,7 +82,7 @@ def check_also(data: Path, target: str | None, also: Sequence[str], reading: Rea
         raise click.UsageError("-o: not with --also. Use --json.")
     if target in also:
         raise DataError(f"--also: {target!r} is the label column. Name other columns.")
-    table = read_whole_table(data, target, as_witnesses(reading, also))
+    table = read_whole_table(data, target, as_witnesses(reading, also), needs_features=False)
     errors = witness_errors(table, also)
     if run.as_json:
         emit_json({"data": str(data), "target": target, "errors": [asdict(error) for error in errors]})

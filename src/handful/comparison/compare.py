@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from handful.comparison.search import SuccessiveHalving, run_search
 from handful.comparison.splits import LabelCount, Splits
 from handful.comparison.statistics import score_interval
 from handful.comparison.tables import TableExperiment, choose_view, labeled_table, majority_class
-from handful.comparison.trials import METRICS, Experiment, Limits
+from handful.comparison.trials import METRICS, Experiment, Limits, TrialResult
 from handful.data.checks import is_lopsided
 from handful.data.table import Table
 from handful.errors import DataError, ParameterError, counted
@@ -265,7 +265,50 @@ def report_of(comparison: Comparison) -> Report:
         command=comparison.command,
         versions=versions(),
         majority=majority,
+        summary=usability(comparison),
     )
+
+
+_GOAL = 0.9  # of predictions that are correct
+_FEWEST_TESTED = 20  # predictions: with fewer an interval is wider than 40 points
+
+
+def usability(comparison: Comparison) -> str:
+    """Return for how many rows the selected model is good enough, and how many more labels it needs for all of them.
+
+    The share is the largest group of most confident predictions of which 90% were correct, in all splits together.
+    """
+    from handful.active.curve import labels_needed, refusal
+
+    selected, design = comparison.selected, comparison.experiment.design
+    results = comparison.search.results_of(selected.method)
+    sure = np.array([value for result in results for value in result.confidence])
+    correct = np.array([mark == "1" for result in results for mark in result.correct])
+    if len(sure) < _FEWEST_TESTED:
+        return ""
+    order = np.argsort(-sure, kind="stable")
+    reached = np.flatnonzero(np.cumsum(correct[order]) / np.arange(1, len(sure) + 1) >= _GOAL) + 1
+    share = reached[-1] / len(sure) if len(reached) and reached[-1] >= _FEWEST_TESTED else 0.0
+    if share == 1:
+        return f"Usable now: yes, {correct.mean():.0%} of the predictions are correct."
+    start = (
+        f"Usable now: yes for {share:.0%} of rows at {_GOAL:.0%}." if share else f"Usable now: no, not at {_GOAL:.0%}."
+    )
+    sizes, scores = _shared_scores([one for one in comparison.search.results if one.trial.line == selected.method])
+    if refusal(sizes, scores) is not None:
+        return start
+    return f"{start} {labels_needed(sizes, scores, design.n_labels, _GOAL, comparison.experiment.seed).text}"
+
+
+def _shared_scores(results: Sequence[TrialResult]) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers of labels, and the scores of one method with each in the splits that all of them share."""
+    by_size: dict[int, dict[int, float]] = defaultdict(dict)
+    for result in results:
+        if result.score is not None:
+            by_size[result.trial.n_labels][result.trial.split] = result.score
+    sizes = sorted(size for size in by_size if len(by_size[size]) > 1)
+    shared = sorted(set.intersection(*(set(by_size[size]) for size in sizes))) if sizes else []
+    return np.array(sizes), np.array([[by_size[size][split] for size in sizes] for split in shared])
 
 
 def selection_sentence(comparison: Comparison) -> str:
@@ -327,23 +370,20 @@ def _with_interval(score: MethodScore, *, gain: bool = False) -> str:
 
 
 def _curves(comparison: Comparison) -> tuple[Curve, ...]:
-    by_size: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    by_line: dict[str, list[TrialResult]] = defaultdict(list)
     for result in comparison.search.results:
-        if result.score is not None:
-            by_size[result.trial.line][result.trial.n_labels][result.trial.split] = result.score
-    curves = (_curve(score.method, by_size[score.method], comparison.experiment) for score in comparison.scores)
+        by_line[result.trial.line].append(result)
+    curves = (_curve(score.method, by_line[score.method], comparison.experiment) for score in comparison.scores)
     return tuple(curve for curve in curves if curve is not None)
 
 
-def _curve(name: str, scores: Mapping[int, Mapping[int, float]], experiment: Experiment) -> Curve | None:
+def _curve(name: str, results: Sequence[TrialResult], experiment: Experiment) -> Curve | None:
     """Return the scores of a method by number of labels over the same splits, if there are two such numbers."""
-    sizes = sorted(size for size in scores if len(scores[size]) > 1)
-    shared = set.intersection(*(set(scores[size]) for size in sizes)) if sizes else set()
-    if len(sizes) < 2 or not shared:
+    sizes, scores = _shared_scores(results)
+    if len(sizes) < 2 or not len(scores):
         return None
-    values = [np.array([scores[size][split] for split in sorted(shared)]) for size in sizes]
-    lows, highs = zip(*(score_interval(v, experiment.design) for v in values), strict=True)
-    return Curve(name, tuple(sizes), tuple(float(v.mean()) for v in values), lows, highs)
+    lows, highs = zip(*(score_interval(column, experiment.design) for column in scores.T), strict=True)
+    return Curve(name, tuple(sizes.tolist()), tuple(scores.mean(axis=0).tolist()), lows, highs)
 
 
 def _confusions(search: SuccessiveHalving, scores: Sequence[MethodScore], classes: np.ndarray) -> tuple[Confusion, ...]:

@@ -53,11 +53,15 @@ def fit(
         Name of a method (``handful methods`` lists them) or a scikit-learn classifier. ``"auto"`` is an ensemble for up to
         100 labels; with more labels, the best of about eight candidates.
     limits : Limits, optional
-        ``minutes`` is a limit of the search, not a wait.
+        Time, trials, processes, seed, and the number of unlabeled rows. By default two minutes in this process.
     metric : {"auto", "accuracy", "balanced_accuracy", "f1_macro"}, default="auto"
-        What is estimated and aimed at; see `handful.compare`.
-    columns, text
-        See `handful.compare`.
+        What is estimated and aimed at. ``"auto"`` is accuracy, or balanced accuracy if more than four fifths of the labels are
+        of one class.
+    columns : mapping of str to {"numeric", "categorical", "datetime", "text", "skip"}, optional
+        Kinds of columns, where the inferred ones are wrong.
+    text : {"auto", "words", "lsa", "vectors"}, path, name or encoder, default="auto"
+        How text columns are encoded: weighted words, LSA, or embeddings. ``"auto"`` is LSA, and embeddings where an encoder is
+        installed.
     class_priors : mapping of label to float, optional
         How frequent the classes really are, if that is known: labels that were picked class by class do not show it.
 

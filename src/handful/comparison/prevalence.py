@@ -6,8 +6,8 @@ others 2023). The interval is that of the chain rule estimate of Hofer and other
 
     share = W P(c | predicted c) + (1 - W) P(c | not predicted c),   W = P(predicted c),
 
-each factor with a Beta posterior under Jeffreys' prior. Unlike the interval of the normal approximation it also holds for rare
-classes and few labels (``benchmarks/prevalence.py``).
+with the mid-p confidence distribution of each P (Lancaster 1961). Unlike the interval of the normal approximation it also holds
+for rare classes and few labels (``benchmarks/prevalence.py``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ClassShare:
     share, low, high : float
         Estimate and ends of the interval.
     low_labels, high_labels : float
-        Ends of the interval from the labels alone (Jeffreys).
+        Ends of the interval from the labels alone (mid-p).
     n_labeled, n_rows : int
         Labeled rows, and all rows.
     """
@@ -145,7 +145,7 @@ def prevalence(
             is_class = labels.codes[rows & counts] == code
             predicted = np.array([p == label or str(p) == str(label) for p in predictions[rows].tolist()])
             share, low, high = _chain_rule(is_class, predicted, counts[rows], own_level, rng)
-            alone = _jeffreys(int(is_class.sum()), len(is_class), own_level)
+            alone = _mid_p(int(is_class.sum()), len(is_class), own_level)
             if alone[1] - alone[0] < high - low:  # predictions that say nothing: the labels alone
                 share, (low, high) = float(is_class.mean()), alone
             shares.append(ClassShare(label, group, share, low, high, *alone, n_labeled, int(rows.sum())))
@@ -204,16 +204,29 @@ def _chain_rule(
     for stratum, part in ((True, weight), (False, 1 - weight)):
         members = is_class[predicted[labeled] == stratum]
         hits, n = int(members.sum()), len(members)
-        draws += part * rng.beta(hits + 0.5, n - hits + 0.5, _N_DRAWS)
+        draws += part * _mid_p_draws(hits, n, rng)
         size = n_predicted if stratum else n_rows - n_predicted
         share += size / n_rows * (hits / n if n else 0.5)
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return float(np.clip(share, low, high)), float(low), float(high)
 
 
-def _jeffreys(hits: int, n: int, level: float) -> tuple[float, float]:
-    from scipy.special import betaincinv
+def _mid_p_draws(hits: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw from the mid-p confidence distribution of a share: half of both ends of Clopper and Pearson."""
+    low = rng.beta(hits, n - hits + 1, _N_DRAWS) if hits else np.zeros(_N_DRAWS)
+    high = rng.beta(hits + 1, n - hits, _N_DRAWS) if hits < n else np.ones(_N_DRAWS)
+    return np.where(rng.random(_N_DRAWS) < 0.5, low, high)
 
-    low = 0.0 if hits == 0 else float(betaincinv(hits + 0.5, n - hits + 0.5, (1 - level) / 2))
-    high = 1.0 if hits == n else float(betaincinv(hits + 0.5, n - hits + 0.5, (1 + level) / 2))
-    return low, high
+
+def _mid_p(hits: int, n: int, level: float) -> tuple[float, float]:
+    """Return the mid-p interval of a share."""
+    from scipy.optimize import brentq
+    from scipy.special import betainc
+
+    def below(share: float) -> float:
+        low = betainc(hits, n - hits + 1, share) if hits else 1.0
+        return float(low + (betainc(hits + 1, n - hits, share) if hits < n else 0.0)) / 2
+
+    low = brentq(lambda share: below(share) - (1 - level) / 2, 0.0, 1.0) if hits else 0.0
+    high = brentq(lambda share: below(share) - (1 + level) / 2, 0.0, 1.0) if hits < n else 1.0
+    return float(low), float(high)

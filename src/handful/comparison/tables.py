@@ -110,12 +110,8 @@ WITH_VECTORS = "@vectors"
 ON_VECTORS = ("ensemble", "logistic-regression", "linear-svm", "k-nn", "self-training")
 """Methods that are tried with embeddings and without, where an encoder is installed."""
 
-_SAMPLE = 200  # texts whose words are looked up
 _LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
 _MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
-_LEAST_KNOWN = (
-    0.5  # of longer words: English texts of 13 kinds have 0.70 to 0.99, German, Finnish and Hindi ones 0 to 0.13
-)
 
 
 @dataclass(frozen=True)
@@ -208,7 +204,7 @@ def choose_view(table: Table, text: Any = "auto", *, seconds: float = math.inf) 
 
 
 def _default_view(table: Table, seconds: float) -> TextView:
-    from handful.preprocessing.sentence_encoders import encoder_at_hand, find_encoder
+    from handful.preprocessing.sentence_encoders import LEAST_KNOWN, encoder_at_hand, find_encoder
 
     def without(why: str, **fixes: str) -> TextView:
         return TextView(notice=Notice("text-encoding", f"Texts are encoded by LSA, without embeddings: {why}", **fixes))
@@ -221,10 +217,8 @@ def _default_view(table: Table, seconds: float) -> TextView:
     except MissingExtraError as error:
         return without(str(error))
     columns = _text_columns(table)
-    all_texts = [text for texts in columns for text in texts]
-    some = np.random.default_rng(0).choice(len(all_texts), min(_SAMPLE, len(all_texts)), replace=False)
-    known = encoder.known_words([all_texts[i] for i in some])
-    if known < _LEAST_KNOWN:
+    known = encoder.knows([text for texts in columns for text in texts])
+    if known < LEAST_KNOWN:
         why = f"{encoder.name} knows only {known:.0%} of their longer words, so they seem to be of another language."
         return without(why, python_fix="text='vectors'.", cli_fix="--text vectors.")
     n_rows, n_labeled = len(table.codes), len(table.labeled)

@@ -138,7 +138,8 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
     Parameters
     ----------
     source : Source
-        The file: UTF-8, UTF-16 with its mark, or Windows-1252, which a note then says.
+        The file: UTF-8, UTF-16 with its mark, or Windows-1252, which a note then says. Text that is none of them by its looks,
+        such as KOI8-R or Shift-JIS, is refused.
 
     Yields
     ------
@@ -160,7 +161,12 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
         for number, data in blocks:
             if not (is_utf8 or is_legacy or data.isascii()) and _is_legacy(data):
                 is_legacy = True
-                source.notes.append("The file is not UTF-8; its text is read as Windows-1252 (Latin-1).")
+                if not _is_western(data):
+                    what = "the text is neither UTF-8 nor Western European (Windows-1252)."
+                    raise FormatError(source, None, f"{what} Save it as UTF-8: iconv -f ENCODING -t UTF-8 {source}")
+                source.notes.append(
+                    "The file is not UTF-8; its text is read as Windows-1252 (Latin-1). If letters are wrong, save it as UTF-8."
+                )
             if is_legacy:
                 text = data.decode("cp1252", errors=KEPT)
             else:
@@ -192,6 +198,26 @@ def _is_legacy(data: bytes) -> bool:
     except UnicodeDecodeError as error:
         return data[: error.start].isascii() and b"\0" not in data
     return False
+
+
+_HIGH = re.compile(rb"[\x80-\xff]")
+_NOT_WESTERN = re.compile(
+    rb"[^\0-\x7f\x85\x91-\x94\x96\x97\xa0\xab\xbb]{4,}"  # but for punctuation
+    rb"|(?<=[a-z\xdf-\xf6\xf8-\xff])[\xc0-\xd6\xd8-\xde\x8a\x8c\x8e\x9f]"  # a capital after a small letter
+    rb"|[\x83\x88\x89\x98\x99\x9b\xa4\xa6\xa8\xac\xaf\xb8](?=[A-Za-z\xc0-\xff])"  # signs inside words
+    rb"|(?<=[A-Za-z\xc0-\xff])[\x82-\x84\x88\x89\x8b\x98\xa4\xa6\xa8\xac\xaf\xb8]"
+    rb"|[\x81\x8d\x8f\x90\x9d]"  # no characters
+)
+_STRANGE = 0.25
+
+
+def _is_western(data: bytes) -> bool:
+    """Whether bytes look like text in Windows-1252.
+
+    Cyrillic or Greek text has runs of letters that are not ASCII; multi-byte encodings have capitals and signs inside words.
+    """
+    strange = sum(len(match.group()) for match in _NOT_WESTERN.finditer(data))
+    return strange <= _STRANGE * len(_HIGH.findall(data))
 
 
 def separator_of(path: FilePath) -> str:

@@ -475,7 +475,7 @@ def is_raw(head: Head) -> bool:
 RAW_FORMAT = Format("raw", "text", is_raw, read_raw)
 
 
-Cut: TypeAlias = Literal["blanks", "words"]
+Cut: TypeAlias = Literal["spaces", "words"]
 """Where raw text is split: at whitespace only, or into words and punctuation."""
 
 _PUNCTUATED = re.compile(r"\w{3}[,.;:!?]$")
@@ -594,7 +594,7 @@ def cut_as_trained(source: Source, trained: TokenStyle | None) -> Cut | None:
     """Return the cut at whitespace if running text must be split so to agree with the training tokens."""
     if trained is None or not _is_running(source):
         return None
-    return "blanks" if trained.is_like(TokenStyle.of(Head.of(source).text.split())) else None
+    return "spaces" if trained.is_like(TokenStyle.of(Head.of(source).text.split())) else None
 
 
 def cuts_more(source: Source, trained: TokenStyle | None) -> bool:

@@ -7,6 +7,7 @@ Hart 1968, with the model as labeler; prototype selection, Bien and Tibshirani 2
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -135,8 +136,10 @@ class NearestRows(RowClassifier):
 def _importances(rows: Any, codes: np.ndarray, seed: int) -> np.ndarray:
     from sklearn.ensemble import ExtraTreesClassifier
 
-    forest = ExtraTreesClassifier(100, min_samples_leaf=3, random_state=seed).fit(rows, codes)
-    importances = forest.feature_importances_
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of many classes
+        forest = ExtraTreesClassifier(100, min_samples_leaf=3, random_state=seed).fit(rows, codes)
+    importances = np.maximum(forest.feature_importances_, 0.0)  # rounding leaves some below
     mean = importances.mean()
     return np.sqrt(importances / mean) if mean > 0 else np.ones(len(importances))
 

@@ -33,18 +33,14 @@ def inspect_model(path: str | os.PathLike[str], *, top: int = 8) -> dict[str, An
     dict of str to value
         Names in words; values are numbers, strings, lists and dictionaries of these.
     """
-    model = load(path)
+    return {"file": os.fspath(path), "size in bytes": os.path.getsize(path), **facts_of(load(path), top)}
+
+
+def facts_of(model: Any, top: int = 8) -> dict[str, Any]:
+    """Return what a model holds, for people; see `inspect_model`."""
     spec = spec_of(type(model))
-    facts: dict[str, Any] = {
-        "file": os.fspath(path),
-        "size in bytes": os.path.getsize(path),
-        "kind": spec.name if spec is not None else type(model).__name__,
-    }
-    if isinstance(model, TableModel):
-        facts |= _table_facts(model, top)
-    else:
-        facts |= _facts(model, top, None)
-    return facts
+    kind = spec.name if spec is not None else type(model).__name__
+    return {"kind": kind, **(_table_facts(model, top) if isinstance(model, TableModel) else _facts(model, top, None))}
 
 
 def _table_facts(model: TableModel, top: int) -> dict[str, Any]:

@@ -83,6 +83,8 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
     >>> import polars as pl
     >>> rows = pl.DataFrame({"size": [1.0, 9.0, 2.0, 8.0], "color": ["red", "blue", "red", "blue"]})
     >>> model = TableModel("k-nn").fit(rows, ["small", "large", None, None])
+    >>> model
+    <TableModel k-nn: 2 classes, 2 labeled and 0 unlabeled rows>
     >>> model.predict(rows).tolist()
     ['small', 'large', 'small', 'large']
     """
@@ -118,6 +120,17 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.use_unlabeled = use_unlabeled
         self.shares = shares
         self.random_state = random_state
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        if not hasattr(self, "estimator_"):
+            return str(super().__repr__(N_CHAR_MAX))
+        name = self.method if isinstance(self.method, str) else type(self.method).__name__
+        rows = f"{self.n_labeled_:,} labeled and {self.n_unlabeled_:,} unlabeled rows"
+        text = f"<TableModel {name}: {len(self.classes_)} classes, {rows}"
+        score = getattr(self, "training_", {}).get("estimate") or {}
+        if {"metric", "value", "low", "high"} <= score.keys():
+            text += f", estimated {score['metric']} {score['value']:.0%} ({score['low']:.0%} to {score['high']:.0%})"
+        return f"{text}>"
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the columns from all rows, and the classes from the labeled ones (or more, if the method can).
@@ -175,7 +188,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._confidence: Confidence | None = None
         self.estimator_ = chosen.make_estimator(encoded.shape[1], self.random_state, dict(self.params or {}))
         self._tell_about_classes(labels)
-        self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
+        fit_in_content_order(self.estimator_, encoded, labels.codes[rows].astype(np.int64))
         self.rows_ = None if len(rows) == n_rows else rows
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
@@ -437,6 +450,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.__dict__.setdefault("shift_", None)
         learned = self.__dict__.setdefault("confidence_", None)
         self._confidence = None if learned is None else Confidence.from_state(learned, len(self.classes_))
+        words = [word for column in self.columns_.values() for word in column.get("words", ())]
+        if not _is_unicode([*self.columns_, *map(str, words)]):
+            raise DataError("TableModel: names of columns and words must be valid Unicode.")
         check_member("TableModel", self.estimator_, self._encoder.width, len(self.classes_))
         if learned is not None and learned["near"] is not None and learned["near"][0].shape[1] != self._encoder.width:
             raise DataError("TableModel: rows for confidence must have the columns of its method.")
@@ -501,3 +517,40 @@ def check_settings(method: Any, params: Mapping[str, Any]) -> None:
         raise
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{spec.name}: {' '.join(str(error).split())}") from None
+
+
+def _is_unicode(words: list[str]) -> bool:
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:  # half of a character, as JSON can hold
+        return False
+    return True
+
+
+_RANDOM_TREES = ("ExtraTreesClassifier", "RandomForestClassifier", "HistGradientBoostingClassifier")
+
+
+def fit_in_content_order(estimator: Any, X: Any, y: np.ndarray) -> None:
+    """Fit an estimator; one of scikit-learn that draws rows or columns by number gets them in an order of their content.
+
+    So its predictions do not depend on the order in the file.
+    """
+    kind = type(estimator).__name__
+    if kind not in (*_RANDOM_TREES, "SVC") or not isinstance(X, np.ndarray):
+        estimator.fit(X, y)
+        return
+    from handful.models.ensemble import content_order
+
+    columns, keys = content_order(X)
+    rows = np.lexsort((y, keys))
+    if kind == "SVC":
+        estimator.fit(X[rows], y[rows])
+        return
+    estimator.fit(X[np.ix_(rows, columns)], y[rows])
+    if kind == "HistGradientBoostingClassifier":
+        for tree in (tree for trees in estimator._predictors for tree in trees):
+            tree.nodes["feature_idx"] = columns[tree.nodes["feature_idx"]]
+        return
+    for member in estimator.estimators_:
+        features = member.tree_.feature
+        features[features >= 0] = columns[features[features >= 0]]

@@ -27,7 +27,7 @@ from handful.preprocessing.templates import (
     sentence_offsets,
     word_function,
 )
-from handful.preprocessing.word_tables import ClusterWords, FoldedTable, HashedTable, Values, as_asked, fold
+from handful.preprocessing.word_tables import ClusterWords, FoldedTable, HashedTable, Values, as_asked
 
 BEFORE, AFTER, N_PADS = 0, 1, 2
 PAD_NAMES = ("<s>", "</s>")
@@ -471,11 +471,10 @@ class Extractor:
             f"{'|'.join(map(str, slot))}={'|'.join(values)}" if slot else "u" for slot, values in map(self._found, ids)
         ]
 
-    def in_words(self, ids: Iterable[int], sentence: Iterable[str] = ()) -> list[str]:
-        """Return predicates in words, such as ``the word is "Rome"``; words of the sentence are no examples of clusters."""
+    def in_words(self, ids: Iterable[int], without: Collection[str] = ()) -> list[str]:
+        """Return predicates in words, such as ``the word is "Rome"``; words of `without` are no examples of clusters."""
         if self.hash_bits is not None:
             return self.names(ids)
-        without = {form for word in sentence for form in (word, fold(word))}
         return [in_words(slot, values, self._cluster_words, without) for slot, values in map(self._found, ids)]
 
     @cached_property

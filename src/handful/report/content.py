@@ -213,6 +213,8 @@ class Report:
         Versions of packages.
     majority : MajorityClass or None
         The most frequent class.
+    summary : str
+        One line that says whether the selected model is usable.
     """
 
     title: str
@@ -236,6 +238,7 @@ class Report:
     command: str
     versions: Mapping[str, str]
     majority: MajorityClass | None = None
+    summary: str = ""
 
     @property
     def verdict(self) -> str:

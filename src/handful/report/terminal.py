@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _OPTIONAL = ("splits", "fit", "model", "p", "P(best)")  # columns dropped in a narrow terminal, the first one first
-_MAX_METHODS = 12
+_MAX_METHODS = 6
 
 
 def render_terminal(report: Report, *, show_all: bool = True) -> list[RenderableType]:
@@ -26,7 +26,7 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
     report : Report
         The report.
     show_all : bool, default=True
-        Whether to show methods below the twelfth, learning curves and notes.
+        Whether to show all methods and columns, learning curves and notes; otherwise the best six methods.
 
     Returns
     -------
@@ -35,15 +35,18 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
     """
     from rich.text import Text
 
-    parts: list[RenderableType] = [_Ranking(report, report.methods if show_all else report.methods[:_MAX_METHODS])]
+    methods = [
+        score for place, score in enumerate(report.methods) if show_all or place < _MAX_METHODS or score.is_selected
+    ]
+    parts: list[RenderableType] = [_Ranking(report, methods, () if show_all else _OPTIONAL)]
     if report.curves and show_all:
         title = f"Learning curve by number of {report.unit}"
         parts += ["", Text(title, style="italic"), _curves(report), Text(words.CURVE_NOTE, style="dim")]
     parts.append("")
     if show_all:
         parts += [Text(line, style="dim") for line in (*report.absences, *report.notes)]
-    elif len(report.methods) > _MAX_METHODS:
-        parts.append(Text(f"… {counted(len(report.methods) - _MAX_METHODS, 'more method')}", style="dim"))
+    elif len(methods) < len(report.methods):
+        parts[-1] = Text(f"  … {counted(len(report.methods) - len(methods), 'more method')}: -v", style="dim")
     parts += [Text(f"Warning: {warning}", style="yellow") for warning in report.warnings]
     return [*parts, Text(report.selection, style="bold"), Text(report.unlabeled, style="bold")]
 
@@ -51,12 +54,13 @@ def render_terminal(report: Report, *, show_all: bool = True) -> list[Renderable
 class _Ranking:
     """The ranked table, with as many columns as fit into the terminal."""
 
-    def __init__(self, report: Report, methods: Collection[MethodScore]) -> None:
+    def __init__(self, report: Report, methods: Collection[MethodScore], dropped: Collection[str]) -> None:
         self.report = report
         self.methods = methods
+        self.dropped = dropped
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        tables = [self._table(_OPTIONAL[:number]) for number in range(len(_OPTIONAL) + 1)]
+        tables = [self._table({*self.dropped, *_OPTIONAL[:number]}) for number in range(len(_OPTIONAL) + 1)]
         boundless = options.update(max_width=1000)
         fitting = (table for table in tables if console.measure(table, options=boundless).maximum <= options.max_width)
         yield next(fitting, tables[-1])

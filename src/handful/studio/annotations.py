@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from handful.data.files import lock
-from handful.errors import DataError, FileError, FormatError
+from handful.errors import DataError, FileError, FormatError, counted
 
 # labels: row to label, empty if a label of the file was deleted. marks: row or sentence to "skipped" or "unsure".
 # audits: row chosen at random, to what the models said before. tags: sentence to its tags.
 # names: label made on the page to True, renamed one to its new name, deleted one to False.
 # lists: label to its prototypes. merged: label to the one that took its items.
 # book: label to key, color, description, examples. texts: "guidelines". notes: row to note. keys: command to key.
-# people: row to annotator. second: row to its second label. reviewed: row to "accepted" or "rejected".
-MAPS = (
-    *("labels", "marks", "audits", "tags", "names", "lists"),
-    *("merged", "book", "texts", "notes", "keys", "people", "second", "reviewed"),
-)
+# people: row to annotator. second: row to its second label. reviewed: row to "accepted" or "rejected". changed: row to True if
+# its cells are others than when it was labeled.
+OF_ROWS = ("labels", "marks", "audits", "tags", "notes", "people", "second", "reviewed", "changed")
+MAPS = (*OF_ROWS, "names", "lists", "merged", "book", "texts", "keys")
 UNDO: Mapping[str, Any] = {"do": "undo"}
 
 
@@ -104,6 +104,23 @@ class State:
         self._before.append((self._set(action["set"]), action.get("by")))
         return action["set"]  # type: ignore[no-any-return]
 
+    def move(self, to: Mapping[str, str], changed: Sequence[str]) -> None:
+        """Give rows other numbers, drop those without one, and forget the way back.
+
+        Examples
+        --------
+        >>> state = State()
+        >>> _ = state.apply({"do": "label", "set": {"labels": {"3": "cat", "4": "dog"}}})
+        >>> state.move({"3": "0"}, [])
+        >>> state["labels"], state.can_undo
+        ({'0': 'cat'}, False)
+        """
+        for name in OF_ROWS:
+            self.maps[name] = {to[row]: value for row, value in self.maps[name].items() if row in to}
+        self.maps["changed"] |= dict.fromkeys(changed, True)
+        self._before = []
+        self.n_actions += 1
+
     def _set(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
         """Set values and return those that were there before."""
         before: dict[str, dict[str, Any]] = {}
@@ -121,6 +138,28 @@ class State:
 _KIND = "handful studio"
 
 
+@dataclass(frozen=True)
+class Identity:
+    """What tells data and their rows from others.
+
+    Parameters
+    ----------
+    key : callable
+        Returns the target, and a digest of the first `n` rows behind a space.
+    n_rows : int
+        Rows of the data.
+    of_rows : callable
+        Returns name and content of each of some rows; rows of equal names are the same, though their content may change.
+    earlier_key : str, default=""
+        Digest that version 0.2 gave the same data.
+    """
+
+    key: Callable[[int], str]
+    n_rows: int
+    of_rows: Callable[[Sequence[int]], list[tuple[str, str]]]
+    earlier_key: str = ""
+
+
 class AnnotationLog:
     """A file of actions, and the state that they lead to.
 
@@ -128,19 +167,15 @@ class AnnotationLog:
     ----------
     path : path-like
         The file; made if it is not there, else gone on with.
-    key : str
-        Identifies the data; a file with another one is refused.
-    n_rows : int, optional
-        Rows of the data.
-    starts_with : callable, optional
-        Returns the key of the first `n` rows. A file whose rows are still the first ones is continued: appended rows join.
-    earlier_key : str, optional
-        Key that version 0.2 gave the same data.
+    data : Identity
+        Identifies the data. Appended rows join. Of data that changed otherwise, the rows that were labeled are found by name.
 
     Attributes
     ----------
     state : State
         What all actions led to.
+    news : str
+        What became of the labels of data that changed; empty if it did not.
 
     Notes
     -----
@@ -151,26 +186,20 @@ class AnnotationLog:
     --------
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.csv.studio"
-    >>> with AnnotationLog(path, "a.csv") as log:
+    >>> def data(*rows):
+    ...     return Identity(lambda n: "kind " + "".join(rows[:n]), len(rows), lambda some: [(rows[i], rows[i]) for i in some])
+    >>> with AnnotationLog(path, data("meows", "barks")) as log:
     ...     _ = log.add({"do": "label", "set": {"labels": {"0": "cat"}}})
-    >>> with AnnotationLog(path, "a.csv") as log:
+    >>> with AnnotationLog(path, data("new", "barks", "meows")) as log:
     ...     log.state["labels"]
-    {'0': 'cat'}
+    {'2': 'cat'}
     """
 
-    def __init__(
-        self,
-        path: str | os.PathLike[str],
-        key: str,
-        n_rows: int = 0,
-        starts_with: Callable[[int], str] | None = None,
-        earlier_key: str = "",
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], data: Identity) -> None:
         self.path = Path(path)
-        self._n_rows = n_rows
-        self._header: dict[str, Any] = {"kind": _KIND, "key": key, **({"rows": n_rows} if n_rows else {})}
-        self._starts_with = starts_with
-        self._earlier_key = earlier_key
+        self.news = ""
+        self._data = data
+        self._names: dict[str, tuple[str, str]] = {}  # of the rows with anything in the log
         self.state = State()
         try:
             self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
@@ -180,7 +209,7 @@ class AnnotationLog:
             if not stat.S_ISREG(os.fstat(self._file).st_mode):  # a device may have no end
                 raise FileError(f"{path}: is no ordinary file. Name a file to write to.")
             self._lock()
-            self._end = self._replay(key)
+            self._replay()
         except BaseException:
             os.close(self._file)
             raise
@@ -205,8 +234,15 @@ class AnnotationLog:
             What was set; see `State.apply`.
         """
         self.state.check(action)
-        self._append(action)
+        names = self._named(action.get("set", {}))
+        self._append({**action, "rows": names} if names else action)
+        self._names |= names
         return self.state.apply(action)
+
+    def _named(self, changes: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+        """Return names and contents of the rows that are changed."""
+        rows = list(dict.fromkeys(row for name in OF_ROWS for row in changes.get(name, {})))
+        return dict(zip(rows, self._data.of_rows(list(map(int, rows))), strict=True)) if rows else {}
 
     def close(self) -> None:
         """Close the file and let others have it; once is enough."""
@@ -220,46 +256,77 @@ class AnnotationLog:
                 f"{self.path}: another process has it open. Use the page that is open already, or stop that process first."
             )
 
-    def _replay(self, key: str) -> int:
-        """Apply what is on disk and return where it ends."""
+    def _replay(self) -> None:
+        """Apply what is on disk, and bring it up to date with the data."""
         content = b""
         os.lseek(self._file, 0, os.SEEK_SET)
         while piece := os.read(self._file, 1 << 20):
             content += piece
-        whole = content.rfind(b"\n") + 1
-        if not whole:
-            if not _line(self._header).startswith(content):
+        data, self._end = self._data, content.rfind(b"\n") + 1
+        header = {"kind": _KIND, "key": data.key(data.n_rows), "rows": data.n_rows}
+        if not self._end:
+            if not _line(header).startswith(content):
                 raise FormatError(self.path, 1, "is no log of the studio. Move the file away.")
-            self._end = 0
-            self._append(self._header)
-            return self._end
-        for number, line in enumerate(content[:whole].splitlines(), start=1):
+            self._append(header)
+            return
+        first: dict[str, Any] = {}
+        for number, line in enumerate(content[: self._end].splitlines(), start=1):
             try:
-                record = json.loads(line)
-                if number > 1:
-                    self.state.apply(record)
+                first = self._read(json.loads(line), first)
             except (ValueError, TypeError, AttributeError, KeyError):
-                raise FormatError(self.path, number, "is no action of the studio. Move the file away.") from None
-            if number == 1:
-                self._check_first(record, key)
-        os.ftruncate(self._file, whole)
-        return whole
+                what = "log" if number == 1 else "action"
+                raise FormatError(self.path, number, f"is no {what} of the studio. Move the file away.") from None
+        n_rows = first.get("rows") or 0
+        joins = 0 < n_rows <= data.n_rows and first["key"] == data.key(n_rows)
+        os.ftruncate(self._file, self._end)
+        if first["key"] not in (header["key"], data.earlier_key) and not joins:
+            self._follow(first["key"], header, n_rows)
 
-    def _check_first(self, record: Any, key: str) -> None:
-        if not isinstance(record, dict) or record.get("kind") != _KIND:
-            raise FormatError(self.path, 1, "is no log of the studio. Move the file away.")
-        n_rows = record.get("rows")
-        joins = (
-            self._starts_with is not None
-            and isinstance(n_rows, int)
-            and 0 < n_rows <= self._n_rows
-            and record.get("key") == self._starts_with(n_rows)
-        )
-        if record.get("key") not in (key, self._earlier_key) and not joins:
+    def _read(self, record: Any, first: dict[str, Any]) -> dict[str, Any]:
+        """Apply a line, and return which data the log is of by then."""
+        if not first:
+            if record["kind"] != _KIND:
+                raise ValueError
+            return {"key": record["key"], "rows": record.get("rows")}
+        if record.get("do") == "move":
+            self.state.move(record["to"], record["changed"])
+            self._names = {record["to"][row]: name for row, name in self._names.items() if row in record["to"]}
+            return {"key": record["key"], "rows": record["n_rows"]}
+        self.state.apply({name: value for name, value in record.items() if name != "rows"})
+        self._names |= {row: (name, held) for row, (name, held) in record.get("rows", {}).items()}
+        return first
+
+    def _follow(self, before: str, header: Mapping[str, Any], n_before: int) -> None:
+        """Find the rows of the log in data that changed."""
+        used = dict.fromkeys(row for name in OF_ROWS for row in self.state[name])
+        places: dict[str, list[int]] = {}
+        targets = {key.rpartition(" ")[0] for key in (before, header["key"])}
+        comparable = len(targets) == 1 and used.keys() <= self._names.keys()
+        now = self._data.of_rows(range(self._data.n_rows)) if comparable else []  # of the same target
+        for place, (name, _) in enumerate(now):
+            places.setdefault(name, []).append(place)
+        to: dict[str, int] = {}
+        for row in sorted(used, key=int):
+            same = places.get(self._names[row][0], []) if now else []
+            if same:
+                to[row] = same.pop(same.index(int(row)) if int(row) in same else 0)
+        if not to:
             raise FileError(
                 f"{self.path}: belongs to data that has changed since, or to another target. "
                 "Move the file away to start again."
             )
+        if n_before == self._data.n_rows and all(int(row) == other for row, other in to.items()):
+            to |= {row: int(row) for row in used}  # nothing moved, so the others are in their places, too
+        changed = [str(other) for row, other in to.items() if now[other][1] != self._names[row][1]]
+        record = {"do": "move", "key": header["key"], "n_rows": header["rows"], "changed": changed}
+        record["to"] = {row: str(other) for row, other in to.items()}
+        self._append(record)
+        self._read(record, {"rows": n_before})
+        n_lost = len(used) - len(to)
+        lost = f", {n_lost:,} not: no longer there" if n_lost else ""
+        self.news = (
+            f"the data changed; {counted(len(to), 'row')} found again ({len(changed):,} with other cells){lost}."
+        )
 
     def _append(self, record: Mapping[str, Any]) -> None:
         line = _line(record)

@@ -8,7 +8,7 @@ import json
 import logging
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
@@ -272,28 +272,32 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    page, reads, writes = _page(studio, host), studio.reads(), studio.writes()
+    page = _page(studio, host)
 
     async def show(request: Request) -> Response:
         return Response(page, media_type="text/html")
 
-    async def ask(request: Request) -> Response:
-        return await answer(reads.get(request.path_params["what"]), dict(request.query_params))
+    def get(read: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            return await answer(read, dict(request.query_params))
 
-    async def do(request: Request) -> Response:
-        try:
-            body = json.loads(await request.body())
-        except TooLargeError:
-            return PlainTextResponse("That is too much.", 413)
-        except (ValueError, RecursionError):
-            body = None
-        if not isinstance(body, dict):
-            return JSONResponse({"error": "An action must be a JSON object."}, 400)
-        return await answer(writes.get(request.path_params["what"]), body)
+        return endpoint
 
-    async def answer(work: Callable[[Any], Any] | None, given: Any) -> Response:
-        if work is None:
-            return PlainTextResponse("There is no such thing here.", 404)
+    def post(write: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            try:
+                body = json.loads(await request.body())
+            except TooLargeError:
+                return PlainTextResponse("That is too much.", 413)
+            except (ValueError, RecursionError):
+                body = None
+            if not isinstance(body, dict):
+                return JSONResponse({"error": "An action must be a JSON object."}, 400)
+            return await answer(write, body)
+
+        return endpoint
+
+    async def answer(work: Callable[[Any], Any], given: Any) -> Response:
         try:
             return JSONResponse(await run_in_threadpool(work, given))
         except HandfulError as error:
@@ -312,8 +316,8 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
         Route("/", show),
         Route("/events", events),
         Route("/own.css", css),
-        Route("/ask/{what}", ask),
-        Route("/do/{what}", do, methods=["POST"]),
+        *(Route(f"/{name}", get(read)) for name, read in studio.reads().items()),
+        *(Route(f"/{name}", post(write), methods=["POST"]) for name, write in studio.writes().items()),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
     ]
     return Guard(Starlette(routes=routes), token, host)

@@ -127,7 +127,7 @@ class TableSession(LabelingSession):
                     queue = [(row, RANDOM) for row in self.review.sample()]
             elif self.n_items > len(labels) + len(marked - labels.keys()):
                 queue = [(one.row, one.reason) for one in learner.next(QUEUE, self.strategy, exclude=marked)]
-            predictions = learner.predictions() if labels else None
+            predictions = learner.predictions() if len(learner.classes) > 1 else None
             with self.lock:
                 self._queue, self.predictions, self._refreshed = queue, predictions, labels
         self.tell("queue", {})
@@ -188,6 +188,7 @@ class TableSession(LabelingSession):
             "people": dict.fromkeys(rows, by),
             "marks": {row: None for row in rows if row in self.state["marks"]},
             "second": {row: {**seconds[row], "settled": label} for row in rows if row in seconds},
+            "changed": {row: None for row in rows if row in self.state["changed"]},
             **names,
         }
         if len(rows) == 1 and self.is_audit(int(rows[0]), body):
@@ -262,6 +263,7 @@ class TableSession(LabelingSession):
             "mark": self.state["marks"].get(key),
             "note": self.state["notes"].get(key, ""),
             "second": self.state["second"].get(key),
+            "changed": key in self.state["changed"],
             "rather": None if error is None else error.suggestion,
         }
 
@@ -281,8 +283,8 @@ class TableSession(LabelingSession):
         query : str
             Text that a cell must hold, in any case.
         show : str
-            ``all``, ``unlabeled``, ``labeled``, ``skipped``, ``unsure``, ``notes``, ``conflicts``, ``errors``, ``label:NAME``,
-            or ``review:NAME`` for suggestions of a label to review, of all labels without a name.
+            ``all``, ``unlabeled``, ``labeled``, ``skipped``, ``unsure``, ``notes``, ``changed``, ``conflicts``, ``errors``,
+            ``label:NAME``, or ``review:NAME`` for suggestions of a label to review, of all labels without a name.
         page : int
             Number of the page, from 0.
         threshold : float
@@ -309,7 +311,7 @@ class TableSession(LabelingSession):
 
     def _text(self, row: int) -> str:
         cells = [_clipped(value, 60) for _, value in self._cells(row) if value not in (None, "")]
-        return "  ".join(f"{text}…" if more else text for text, more in cells)[:_LISTED]
+        return " · ".join(f"{text}…" if more else text for text, more in cells)[:_LISTED]
 
     def _chosen(self, show: str, threshold: float) -> Any:
         labels, name, state = self.labels, show.partition(":")[2], self.state
@@ -320,6 +322,7 @@ class TableSession(LabelingSession):
             "skipped": lambda: self._marked("skipped"),
             "unsure": lambda: self._marked("unsure"),
             "notes": lambda: sorted(map(int, state["notes"])),
+            "changed": lambda: sorted(map(int, state["changed"])),
             "conflicts": lambda: sorted(int(row) for row, held in state["second"].items() if is_conflict(held)),
             f"review:{name}": lambda: self.review.group(name, threshold),
             f"label:{name}": lambda: sorted(row for row, label in labels.items() if label == name),
@@ -693,8 +696,9 @@ class TableStudio(Studio):
                 }
             sample = self.session.review.sample() if self.session.audited else []
             self.session._queue = [(row, RANDOM) for row in sample]
+            facts = self.view(self.session.annotator(body))
         self.learning.wake()
-        return {"strategy": self.session.strategy}
+        return facts
 
 
 def _number(body: Mapping[str, Any], name: str, most: float, default: float | None = None) -> float:

@@ -6,17 +6,17 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 from handful.active.estimates import MIN_RANDOM
 from handful.active.query import RANDOM
-from handful.active.sentences import suggest_sentences
+from handful.active.sentences import estimate_tagging, suggest_sentences
 from handful.data.records import Sentence
-from handful.errors import DataError, HandfulError, counted
+from handful.errors import DataError, HandfulError, Progress, counted
 from handful.studio.annotations import AnnotationLog
 from handful.studio.label_book import LONGEST_LABEL, Setup, checked_label
 from handful.studio.server import number
@@ -24,6 +24,8 @@ from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, check
 
 OUTSIDE = "O"
 Tag = TypeVar("Tag", str, "str | None")
+Lists = Mapping[str, list[str]]  # prototypes of each label
+Done = Mapping[int, list[str | None]]  # tags of each accepted sentence
 
 
 def label_of(tag: str, spans: bool) -> str:
@@ -97,16 +99,6 @@ def filled(tags: Sequence[str | None], suggestion: Sequence[str | None] | None, 
     return whole
 
 
-def _spans_of(tags: Sequence[str | None]) -> set[tuple[int, int, str]]:
-    """Return start, stop and label of each span of tags that begin with B."""
-    starts = [at for at, tag in enumerate(tags) if tag is not None and tag.startswith("B-")]
-    spans = set()
-    for start in starts:
-        stop = next((at for at in range(start + 1, len(tags)) if not str(tags[at]).startswith("I-")), len(tags))
-        spans.add((start, stop, label_of(str(tags[start]), True)))
-    return spans
-
-
 _MOST_SHOWN = 400  # tokens of a sentence
 _LONGEST_SHOWN = 200  # letters of a token
 
@@ -177,6 +169,8 @@ class TextSession(LabelingSession):
     ----------
     learned_model : LearnedText
         What the model has learned.
+    measured : dict
+        Accuracy on random sentences, with and without the board; see `TextTrainer.measure`.
     busy : str
         What is worked on at present; empty if nothing is.
     """
@@ -198,6 +192,7 @@ class TextSession(LabelingSession):
         self.spans = self.task.spans
         self.has_board = not self.task.tagged
         self.learned_model = LearnedText()
+        self.measured: dict[str, Any] = {}
         self.busy = ""
         usual = [row for row in self.order if len(sentences[row]) in _USUAL]
         self.n_usual = len(usual)
@@ -221,6 +216,11 @@ class TextSession(LabelingSession):
     def done(self) -> dict[int, list[str | None]]:
         """Tags of the sentences that a person has accepted."""
         return {int(row): held["tags"] for row, held in self.state["tags"].items() if held["done"]}
+
+    def random_sentences(self, done: Mapping[int, Sequence[str | None]]) -> list[int]:
+        """Return the sentences that were chosen at random and tagged whole."""
+        audits = map(int, self.state["audits"])
+        return [row for row in audits if row in done and None not in done[row]]
 
     def _names_of_data(self) -> list[str]:
         return self._given_labels
@@ -279,13 +279,8 @@ class TextSession(LabelingSession):
         }
         if str(row) in self.state["marks"]:
             changes["marks"] = {str(row): None}
-        if predicted and is_random:
-            pairs = [(one, other) for one, other in zip(tags, predicted, strict=True) if one is not None]
-            audit = {"right": sum(one == other for one, other in pairs), "tokens": len(pairs)}
-            if self.spans:
-                own, other = _spans_of(tags), _spans_of(predicted)
-                audit |= {"spans": len(own), "predicted": len(other), "both": len(own & other)}
-            changes["audits"] = {str(row): audit}
+        if is_random:
+            changes["audits"] = {str(row): {}}
         return {"do": "accept", "set": changes}
 
     def _word(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -337,20 +332,12 @@ class TextSession(LabelingSession):
             if tag is not None and not (self.spans and tag.startswith("I-"))
         ]
         used = Counter(label_of(tag, self.spans) for tag in first)  # spans, not their tokens
-        audits = [held for row, held in self.state["audits"].items() if int(row) in done]
         return {
             **super().view(by),
             "n_done": len(done),
             "spans": self.spans,
             "labels": self._labels(used),
-            "audit": {
-                **{
-                    name: sum(held.get(name, 0) for held in audits)
-                    for name in ("right", "tokens", "spans", "predicted", "both")
-                },
-                "sentences": len(audits),
-                "needed": max(MIN_RANDOM - len(audits), 0),
-            },
+            "audit": {"needed": max(MIN_RANDOM - len(self.random_sentences(done)), 0), **self.measured},
             **self.learned(),
         }
 
@@ -431,6 +418,8 @@ class TextTrainer:
 
     def __init__(self, session: TextSession) -> None:
         self.worker = Worker(self.train, failed=self._failed, quiet=_QUIET)
+        self.measuring = Worker(self.measure, failed=self._failed, quiet=_QUIET)
+        self._measured_at = 0
         self._session = session
         self._similarity: Any = None
         self._compares = session.has_board  # words of the board with other words, once
@@ -475,7 +464,10 @@ class TextTrainer:
         self._publish(before, busy="Learning")
         if session.has_board:  # the board need not wait for the model
             self._publish(replace(before, board={**before.board, **self._suggestions(lists)}), busy="Learning")
-        tagger, text = self._fit(lists, done)
+        scores = [session.measured[name]["score"] for name in ("tagged", "board") if name in session.measured]
+        if len(scores) == 2 and scores[0] > scores[1]:
+            lists = {}  # tagging is better than the board by now
+        tagger, text = self._fit(lists, done, lambda step: self.worker.check())
         self.worker.check()
         queue = self._queue(tagger, done)
         learned = LearnedText(tagger, text, [], session.learned_model.board, version)
@@ -489,24 +481,70 @@ class TextTrainer:
             session._queue = queue
         self._publish(learned)
 
-    def _fit(self, lists: Mapping[str, list[str]], done: Mapping[int, list[str | None]]) -> tuple[Any, str]:
+    def measure(self) -> None:
+        """Estimate how well the tagger does on random sentences, with the board and from tagged sentences alone.
+
+        The better of the two makes the suggestions.
+        """
+        session = self._session
+        with session.lock:
+            done, lists = session.done, session.lists if session.has_board else {}
+        whole = [row for row, tags in done.items() if None not in tags]
+        random = [whole.index(row) for row in session.random_sentences(done)]
+        if len(random) < MIN_RANDOM or len(whole) == self._measured_at:
+            return
+        self._measured_at = len(whole)
+        tags = [[tag or OUTSIDE for tag in done[row]] for row in whole]
+        boards = {"tagged": {}, "board": {label: words for label, words in lists.items() if words}}
+        facts: dict[str, Any] = {}
+        for name, words in boards.items():
+            if name == "tagged" or words:
+                predict = partial(self._predict, words, done, whole)
+                facts[name] = asdict(estimate_tagging(tags, random, predict, session.spans))
+        session.measured = facts
+        session.tell("learned_model", {"busy": session.busy})
+
+    def _predict(
+        self, lists: Lists, done: Done, whole: Sequence[int], train: list[int], test: list[int]
+    ) -> list[list[str]]:
+        """Return the tags of some of the sentences that were tagged whole, by a tagger trained on others."""
+        tagger, _ = self._fit(lists, {whole[at]: done[whole[at]] for at in train}, lambda step: None)
+        held = [list(self._session.sentences[whole[at]]) for at in test]
+        if tagger is None:
+            return [[OUTSIDE] * len(tokens) for tokens in held]
+        return [mended(tags, self._session.spans) for tags in tagger.predict(held)]
+
+    def _fit(self, lists: Lists, done: Done, progress: Progress) -> tuple[Any, str]:
         """Return a tagger and what it learned from; None where there is nothing to learn yet."""
         session = self._session
         if lists:
-            return self._fit_prototypes(lists, done)
-        own = [(list(session.sentences[row]), list(tags)) for row, tags in done.items() if None not in tags]
-        tagged = [(list(tokens), list(tags)) for tokens, tags in session.task.tagged[:_N_TAGGED]] + own
-        if len({tag for _, tags in tagged for tag in tags}) < 2:
+            return self._fit_prototypes(lists, done, progress)
+        sentences, tags = self._tagged(done)
+        if len({tag for own in tags for tag in own}) < 2:
             hint = "Give words to two labels" if session.has_board else "Tag a sentence"
             return None, f"Nothing to learn from yet. {hint}, and the model begins to tag."
         from handful.tagging.recipes import TaggerSetup
 
         setup = TaggerSetup("general", outside_bias=0.0, max_iter=_ITERATIONS, random_state=session.seed)
-        sentences, tags = [tokens for tokens, _ in tagged], [own for _, own in tagged]
-        tagger = setup.fit_crf(sentences, tags, progress=lambda step: self.worker.check())  # type: ignore[arg-type]
-        return tagger, f"A CRF from {counted(len(tagged), 'tagged sentence')}, {len(own):,} of them yours."
+        return setup.fit_crf(sentences, tags, progress=progress), f"A CRF from {counted(len(tags), 'tagged sentence')}."
 
-    def _fit_prototypes(self, lists: Mapping[str, list[str]], done: Mapping[int, list[str | None]]) -> tuple[Any, str]:
+    def final(self, tagger: Any, done: Done) -> Any:
+        """Return the model to export: that of `handful fit tagger` where tagged sentences alone are learned from."""
+        from handful.tagging.recipes import TaggerSetup
+
+        if hasattr(tagger, "prototypes"):
+            return tagger
+        sentences, tags = self._tagged(done)
+        return TaggerSetup(random_state=self._session.seed).fit_crf(sentences, tags)
+
+    def _tagged(self, done: Done) -> tuple[list[Any], list[Any]]:
+        """Return the tokens and tags of the tagged sentences of the file and of the page."""
+        session = self._session
+        own = [(list(session.sentences[row]), list(tags)) for row, tags in done.items() if None not in tags]
+        tagged = [(list(tokens), list(tags)) for tokens, tags in session.task.tagged[:_N_TAGGED]] + own
+        return [tokens for tokens, _ in tagged], [tags for _, tags in tagged]
+
+    def _fit_prototypes(self, lists: Lists, done: Done, progress: Progress) -> tuple[Any, str]:
         from handful.tagging.prototypes.tagger import PrototypeTagger
 
         session = self._session
@@ -527,12 +565,12 @@ class TextTrainer:
             random_state=session.seed,
         )
         tags: list[Any] = [labels.get(row) for row in rows]
-        tagger.fit([list(session.sentences[row]) for row in rows], tags, progress=lambda step: self.worker.check())
+        tagger.fit([list(session.sentences[row]) for row in rows], tags, progress=progress)
         words = f"{counted(sum(map(len, lists.values())), 'word')} of {counted(len(lists), 'label')}"
         tagged = f" and {counted(len(done), 'tagged sentence')}" if done else ""
         return tagger, f"Prototypes: {words}{tagged}, on {counted(len(rows), 'raw sentence')}."
 
-    def _outside_words(self, lists: Mapping[str, list[str]]) -> list[str]:
+    def _outside_words(self, lists: Lists) -> list[str]:
         """Return frequent words of no label: prototypes of what is outside all spans."""
         named = {word for words in lists.values() for word in words}
         return [word for word, _ in self._session.counts.most_common(_N_OUTSIDE + len(named)) if word not in named][
@@ -543,7 +581,7 @@ class TextTrainer:
         """Return the label of each token instead of its tag; spans have no beginning for prototypes."""
         return [tag and (label_of(tag, self._session.spans) or OUTSIDE) for tag in tags]
 
-    def _suggestions(self, lists: Mapping[str, list[str]]) -> dict[str, Any]:
+    def _suggestions(self, lists: Lists) -> dict[str, Any]:
         from handful.tagging.prototypes.lists import check_prototypes, suggest_prototypes
 
         sentences = [self._session.sentences[row] for row in self._order[: 10 * _N_RAW]]
@@ -563,7 +601,7 @@ class TextTrainer:
             "alike": self._similarity is not None,
         }
 
-    def _unsure(self, tagger: Any, lists: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    def _unsure(self, tagger: Any, lists: Lists) -> list[dict[str, Any]]:
         from handful.tagging.prototypes.lists import check_prototypes
 
         sentences = [list(self._session.sentences[row]) for row in self._order[:_N_RAW]]
@@ -633,7 +671,8 @@ class TextStudio(Studio):
 
     def __init__(self, session: TextSession, css: Path | None = None) -> None:
         super().__init__(session, css)
-        self.threads = [TextTrainer(session).worker]
+        self.trainer = TextTrainer(session)
+        self.threads = [self.trainer.worker, self.trainer.measuring]
 
     def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
         """Return what a page can read, by name."""
@@ -669,13 +708,13 @@ class TextStudio(Studio):
         elif tagger is None:
             raise DataError("studio: there is no model yet. Give words to two labels, or tag some sentences first.")
         elif what == "model":
-            save(tagger, target)
+            save(self.trainer.final(tagger, done), target)
         else:
-            write_conll(target, _predicted(session, tagger), _COLUMNS)
+            write_conll(target, _predicted(session, self.trainer.final(tagger, done)), _COLUMNS)
         return target
 
 
-def _with_words(lists: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def _with_words(lists: Lists) -> dict[str, list[str]]:
     filled_lists = {label: words for label, words in lists.items() if words}
     if not filled_lists:
         raise DataError("studio: no label has a word yet. Put some on the board first.")

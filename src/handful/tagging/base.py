@@ -15,6 +15,7 @@ from handful.data.records import Evidence, Explanation, Sentence
 from handful.errors import DataError, counted
 from handful.persistence.model_file import Storable
 from handful.preprocessing.templates import Tokens, sentence_offsets
+from handful.preprocessing.word_tables import fold
 
 
 class Tagger(Storable, BaseEstimator):  # type: ignore[misc]
@@ -393,6 +394,7 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
     labels = model.classes_.tolist()
     written = np.array([written_tag(label, scheme) for label in labels])
     explanations = []
+    forms = {form for word in sentence for form in (word, fold(word))}
     before = -1
     for token, tag, line, ids in zip(
         list(sentence), tags, proba, model.extractor.transform([sentence]).ids, strict=True
@@ -404,7 +406,7 @@ def explain_crf(model: Any, sentence: Any) -> list[Explanation]:
         second = int(rivals[line[rivals].argmax()]) if len(rivals) else best
         known = ids[ids >= 0]
         evidence = []
-        for name, predicate in zip(model.extractor.in_words(known, sentence), known.tolist(), strict=True):
+        for name, predicate in zip(model.extractor.in_words(known, forms), known.tolist(), strict=True):
             span = slice(layout.node_offsets[predicate], layout.node_offsets[predicate + 1])
             weights = dict(zip(layout.node_targets[span].tolist(), nodes[span].tolist(), strict=True))
             evidence.append(Evidence(name, weights.get(best, 0.0) - weights.get(second, 0.0)))

@@ -350,7 +350,9 @@ def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlab
 
     lists = extract_prototypes([tuple(sentence) for sentence in sentences], tags)
     known: list[Any] = [*_lists(tags), *[None] * len(unlabeled)]
-    ensemble = PrototypeEnsemble(lists, order=1, similarity="place-roots", max_iter=30, random_state=setup.random_state)
+    ensemble = PrototypeEnsemble(
+        lists, fields=False, similarity="place-roots", max_iter=30, random_state=setup.random_state
+    )
     return ensemble.fit([list(sentence) for sentence in [*sentences, *unlabeled]], known)
 
 

@@ -14,8 +14,8 @@ async function answer(promise) {
 }
 // Who labels on this page; the name that the command was given unless another one was typed here.
 export const person = (name) => (name === undefined ? sessionStorage.getItem("annotator") || "" : sessionStorage.setItem("annotator", name));
-export const ask = (what, query = {}) => answer(fetch(`ask/${what}?${new URLSearchParams({ ...query, by: person() })}`));
-export const post = (what, body) => answer(fetch(`do/${what}`, {
+export const ask = (what, query = {}) => answer(fetch(`${what}?${new URLSearchParams({ ...query, by: person() })}`));
+export const post = (what, body) => answer(fetch(what, {
   method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ ...body, by: person() }),
 }));
 // Never two at a time, as an older answer might follow a newer one; who calls meanwhile has it done once more.

@@ -12,31 +12,19 @@ export function spanPart(view, tags, at) {
 export const shown = (view, tag) => (tag && !(view.spans && tag === "O") ? tag : null);
 
 function chip(word, n, text, press, drag, maybe = false) {
-  return h("button", { type: "button", class: maybe ? "chip maybe" : "chip", draggable: "true", "data-word": word, "aria-label": text,
+  return h("button", { type: "button", key: word, class: maybe ? "chip maybe" : "chip", draggable: "true", "data-word": word, "aria-label": text,
     onclick: press, ondragstart: (event) => event.dataTransfer.setData("text/plain", JSON.stringify(drag)) }, h("bdi", {}, word), " ", h("small", {}, many(n)));
 }
 
-// The board is drawn anew after every edit; what was typed and where one was on it stay.
-let drawn = "", pressed = false, waiting = null;
+// Nothing moves between press and release: a click would be lost.
+let pressed = false, waiting = null;
 document.addEventListener("pointerdown", (event) => { pressed = Boolean(event.target.closest?.("main")); });
 for (const name of ["pointerup", "pointercancel", "dragend"]) {
   document.addEventListener(name, () => setTimeout(() => { pressed = false; const redraw = waiting; waiting = null; redraw?.(); }));
 }
-
-// Nothing is drawn anew between press and release: a click would be lost with its button.
 export function showBoard(view, act, where) {
-  if (pressed) { waiting = () => showBoard(view, act, where); return; }
-  const state = JSON.stringify([view.board, view.labels]);
-  if (state === drawn) return;
-  drawn = state;
-  const at = document.activeElement, column = at?.closest("#board section")?.dataset.column, places = "button, input";
-  const place = column === undefined ? -1 : [...at.closest("section").querySelectorAll(places)].indexOf(at), typed = at?.value;
-  drawBoard(view, act, where);
-  if (place < 0) return;
-  const all = [...document.querySelectorAll("#board section")].find((one) => one.dataset.column === column)?.querySelectorAll(places) || [];
-  const input = [...all].find((one) => one.matches("input")), next = at.matches("input") ? input : all[Math.min(place, all.length - 1)];
-  if (at.matches("input") && input) input.value = typed;
-  next?.focus();
+  if (pressed) waiting = () => showBoard(view, act, where);
+  else drawBoard(view, act, where);
 }
 
 function drawBoard(view, act, where) {
@@ -44,11 +32,11 @@ function drawBoard(view, act, where) {
   const put = (word, to, from = null) => act({ do: "word", word, to, from }, to ? `${word}: ${to}` : `${word}: taken out`);
   $("board-text").textContent = board.columns.length ? "Name three words or more that are typical of each label. Press or drag a suggestion in; press a word to take it out."
     : "There is no label yet. Press n to name the first one, then give it words that are typical of it.";
-  fill($("board"), board.columns.map(({ label, words, near }) => h("section", { tag: hue(view, label), "data-column": label,
+  fill($("board"), board.columns.map(({ label, words, near }) => h("section", { tag: hue(view, label), key: label, "data-column": label,
     ondragover: (event) => { event.preventDefault(); event.currentTarget.classList.add("over"); },
     ondragleave: (event) => event.currentTarget.classList.remove("over"),
     ondrop: (event) => { event.preventDefault(); const { word, from } = JSON.parse(event.dataTransfer.getData("text/plain")); if (from !== label) put(word, label, from); } },
-  h("h3", {}, h("bdi", {}, label)),
+  h("h2", {}, h("bdi", {}, label)),
   h("div", { class: "chips" }, words.map(([word, n]) => chip(word, n, `Take ${word} out of ${label}, ${n} times in the text`, () => put(word, null, label), { word, from: label }))),
   h("form", { onsubmit: (event) => { event.preventDefault(); const input = event.target.elements[0], word = input.value.trim(); input.value = ""; if (word) put(word, label); } },
     h("input", { "aria-label": `A word for ${label}`, placeholder: "a word", autocomplete: "off", maxlength: 100 })),
@@ -59,6 +47,7 @@ function drawBoard(view, act, where) {
   fill($("unsure"), board.unsure?.length ? board.unsure.map((one) => h("span", {},
     chip(one.word, one.count, `Give ${one.word} a label, ${one.count} times in the text`, () => ask(one.word), { word: one.word, from: null }, true),
     h("small", { class: "soft" }, ` ${one.labels.join(" or ")}`))) : h("p", { class: "soft" }, "Listed once the model tags."));
+  $("coverage-section").hidden = !board.columns.some((one) => one.words.length);
   fill($("coverage"), board.prototype_share === undefined ? h("p", { class: "soft" }, "Counting …") : [
     h("div", { class: "big" }, percent(board.prototype_share + board.linked_share)),
     h("p", { class: "soft" }, `${percent(board.prototype_share)} of all tokens are words of the board, ${percent(board.linked_share)} are like one.`),

@@ -20,17 +20,16 @@ export function bookChanged(view) {
 }
 
 function draw() {
-  const described = labels.filter((label) => book.entries[label.name]?.description), at = document.activeElement?.dataset?.entry;
+  const described = labels.filter((label) => book.entries[label.name]?.description);
   fill($("guide-text"), book.guidelines.split("\n").filter(Boolean).map((line) => h("p", {}, line)),
     h("dl", { class: "cells" }, described.map((label) => [h("dt", { class: "swatch", tag: color(label) }, label.name),
       h("dd", {}, book.entries[label.name].description, book.entries[label.name].examples.map((text) => h("div", { class: "soft" }, `“${text}”`)))])),
     !book.guidelines && !described.length ? h("p", { class: "soft" }, "None yet. Write some in Guidelines.") : null);
   fill($("entries"), labels.map((label) => {
     const entry = book.entries[label.name] || { description: "", examples: [] };
-    return h("tr", {}, h("td", {}, h("button", { type: "button", class: "swatch", tag: color(label), "data-entry": label.name, "aria-label": `Edit ${label.name}`, onclick: () => edit(label, entry) }, label.name)),
+    return h("tr", { key: label.name }, h("td", {}, h("button", { type: "button", class: "swatch", tag: color(label), "data-entry": label.name, "aria-label": `Edit ${label.name}`, onclick: () => edit(label, entry) }, label.name)),
       h("td", {}, label.key ? h("kbd", {}, label.key) : ""), h("td", {}, many(label.count)), h("td", {}, entry.description, entry.examples.map((text) => h("div", { class: "soft" }, `“${text}”`))));
   }));
-  if (at !== undefined) [...document.querySelectorAll("[data-entry]")].find((one) => one.dataset.entry === at)?.focus();
 }
 
 function edit(label, entry) {

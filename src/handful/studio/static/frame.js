@@ -1,6 +1,6 @@
 // What both pages share: tabs, keys, help, who labels, and dialogs for a name, a label, a note.
 import { person } from "./api.js";
-import { $, color, fill, h, say } from "./dom.js";
+import { $, color, fill, h, many, say } from "./dom.js";
 
 export function tabs(onShow) {
   const all = [...document.querySelectorAll("[role=tab]")];
@@ -34,7 +34,8 @@ let commandKeys = {};
 export const command = (name) => h("kbd", { "data-command": name, hidden: !commandKeys[name] }, commandKeys[name] || "");
 export const commandOf = (key) => Object.keys(commandKeys).find((name) => commandKeys[name] === key);
 export function showKeys(view, act) {
-  $("who").textContent = `as ${view.annotator}`;
+  $("who").textContent = view.annotator;
+  $("who").setAttribute("aria-label", `Who labels: ${view.annotator}`);
   if (JSON.stringify(view.keys) === JSON.stringify(commandKeys)) return;
   commandKeys = view.keys;
   for (const one of document.querySelectorAll("kbd[data-command]")) { one.textContent = commandKeys[one.dataset.command]; one.hidden = !one.textContent; }
@@ -43,6 +44,20 @@ export function showKeys(view, act) {
 }
 export function startWho(load) {
   $("who").addEventListener("click", async () => { const name = await askName("Who labels?"); if (name) { person(name); load(); } });
+}
+
+// The last answers, to be opened again.
+const recent = [];
+export function remember(row, text, open) {
+  if (row === undefined) recent.shift();
+  else recent.unshift({ row, text });
+  recent.length = Math.min(recent.length, 8);
+  fill($("recent"), recent.length ? h("h2", {}, "Last answers") : null, recent.map((one) => h("button", { type: "button", class: "chip", onclick: () => open(one.row) }, one.text)));
+}
+export function progress(n, all, what) {
+  $("count").textContent = `${many(n)} of ${many(all)} ${what}`;
+  $("progress").max = all;
+  $("progress").value = n;
 }
 
 export function keys(handle) {

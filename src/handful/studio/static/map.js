@@ -32,7 +32,7 @@ export async function showMap(labels, onOpen) {
     cx: x(i), cy: y(i), r: facts.labeled[i] < 0 ? 4.5 : 6.5, role: "button", tabindex: i ? -1 : 0,
     onclick: () => pick(i), onfocus: () => lineage(i), onkeydown: (event) => walk(event, i),
   }));
-  fill($("map-figure"), h("canvas", { width: W / CELL, height: H / CELL }),
+  $("map-figure").replaceChildren(h("canvas", { width: W / CELL, height: H / CELL }),
     s("svg", { viewBox: `0 0 ${W} ${H}`, role: "group", "aria-label": "Map of rows: near rows are alike" }, s("g", { id: "kin" }), dots));
   fill($("legend"), facts.classes.map((one, code) => h("li", { tag: hues[code] }, one)));
   fill($("lineage"), "Choose a row to see where its label comes from.");

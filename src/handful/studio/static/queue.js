@@ -15,7 +15,6 @@ export function itemQueue(post, { show, reload, catchUp }) {
       queue = stays ? [current, ...waiting.filter((one) => one.row !== current.row)] : waiting;
       return stays;
     },
-    clear() { queue = []; },
     replace(item) { if (queue[0]?.row === item.row) queue[0] = { ...item, reason: queue[0].reason, random: queue[0].random }; },
     send(body, rows = []) {
       pending += 1;

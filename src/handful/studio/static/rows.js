@@ -1,10 +1,10 @@
 // The list of all rows: search, filter, suggested labels, likely errors; rows are selected and labeled, or reviewed in groups.
 import { ask, post } from "./api.js";
-import { $, counted, fill, h, many, percent } from "./dom.js";
+import { $, color, counted, fill, h, many, percent } from "./dom.js";
 
 const KINDS = { all: "all rows", unlabeled: "without a label", labeled: "with a label", errors: "likely wrong", conflicts: "labeled differently twice",
-  skipped: "skipped", unsure: "unsure", notes: "with a note" };
-let page = 0, open = null, act = null, audit = null, last = null, listed = [], view = null;
+  skipped: "skipped", unsure: "unsure", notes: "with a note", changed: "changed since they were labeled" };
+let page = 0, open = null, act = null, audit = null, last = null, listed = [], view = null, asked = 0;
 const chosen = new Set();
 
 export function startRows(onOpen, doAct, onAudit) {
@@ -34,8 +34,9 @@ export async function refreshRows(facts = view) {
   const kinds = [...Object.entries(KINDS), ...(view.review ? [["review:", "suggestions to review"], ...view.labels.map((label) => [`review:${label.name}`, `suggested ${label.name}`])] : []),
     ...view.labels.map((label) => [`label:${label.name}`, `labeled ${label.name}`])];
   if ($("show").children.length !== kinds.length || document.activeElement !== $("show")) fill($("show"), kinds.map(([value, text]) => h("option", { value, selected: value === show }, text)));
-  const reply = await ask("rows", { query: $("query").value, show, page, threshold: $("threshold").value || 0 });
-  if (!reply) return;
+  asked += 1;
+  const turn = asked, reply = await ask("rows", { query: $("query").value, show, page, threshold: $("threshold").value || 0 });
+  if (!reply || turn !== asked) return; // a newer answer is on its way
   $("found").textContent = reply.n ? `${counted(reply.n, "row")}, page ${reply.page + 1} of ${reply.pages}`
     : "No row is like that. Search for another text, or show all rows.";
   $("before").disabled = page <= 0;
@@ -44,20 +45,21 @@ export async function refreshRows(facts = view) {
   $("list-suggested").textContent = reviewing() ? "suggested" : "model says";
   if (reply.audit) showAudit(reply);
   listed = reply.rows.map((row) => row.row);
-  const at = document.activeElement, held = at?.closest?.("#list tr")?.dataset.row, what = at?.tagName;
+  const inList = document.activeElement?.closest?.("#list");
   fill($("list"), reply.rows.map(line));
   drawChosen();
-  if (held !== undefined) (document.querySelector(`#list tr[data-row="${held}"] ${what}`) || document.querySelector("#list input") || $("show")).focus();
+  if (inList && !$("list").contains(document.activeElement)) (document.querySelector("#list input") || $("show")).focus();
 }
 
+const swatch = (name, own = false) => h("span", { class: own ? "swatch own" : "swatch", tag: color(view.labels.find((label) => label.name === name)) }, name);
 function line(row) {
-  return h("tr", { "data-row": row.row },
+  return h("tr", { key: row.row, "data-row": row.row },
     h("td", {}, h("input", { type: "checkbox", "aria-label": `Select row ${row.row + 1}`, onclick: (event) => pick(row.row, event) })),
     h("td", {}, h("button", { type: "button", "aria-label": `Open row ${row.row + 1}`, onclick: () => open(row.row) }, many(row.row + 1))),
-    h("td", {}, row.label === null ? row.mark || "" : row.own ? h("strong", {}, row.label) : row.label,
+    h("td", {}, row.label === null ? row.mark || "" : swatch(row.label, row.own),
       row.rather ? h("span", { class: "bad" }, ` likely ${row.rather}`) : null, row.second ? h("span", { class: "soft" }, ` · ${row.second.by}: ${row.second.label}`) : null),
-    h("td", {}, reviewing() ? `${row.suggested}${row.suggested_confidence === null ? "" : ` ${percent(row.suggested_confidence)}`}` : row.suggestion === null ? "" : `${row.suggestion} ${percent(row.confidence)}`),
-    h("td", { dir: "auto" }, row.text, row.note ? h("div", { class: "soft" }, `Note: ${row.note}`) : null));
+    h("td", {}, reviewing() ? [swatch(row.suggested), row.suggested_confidence === null ? "" : ` ${percent(row.suggested_confidence)}`] : row.suggestion === null ? "" : [swatch(row.suggestion), ` ${percent(row.confidence)}`]),
+    h("td", { dir: "auto" }, h("div", { class: "clipped" }, row.text), row.note ? h("div", { class: "soft" }, `Note: ${row.note}`) : null));
 }
 
 function showAudit({ n, audit: { n: checked, wrong, low, high } }) {
@@ -78,9 +80,9 @@ function pick(row, event) {
 function drawChosen() {
   for (const box of document.querySelectorAll("#list input")) box.checked = chosen.has(Number(box.closest("tr").dataset.row));
   $("all").checked = listed.length > 0 && listed.every((row) => chosen.has(row));
-  const into = h("select", { id: "chosen-label", "aria-label": "Label" }, view.labels.map((label) => h("option", { value: label.name }, label.name)));
-  fill($("chosen"), chosen.size ? [h("span", {}, `${counted(chosen.size, "row")} selected`), into,
-    h("button", { type: "button", id: "chosen-ok", disabled: !view.labels.length, onclick: () => labelChosen(into.value) }, "Label them"),
+  fill($("chosen"), chosen.size ? [h("span", {}, `${counted(chosen.size, "row")} selected`),
+    h("select", { id: "chosen-label", "aria-label": "Label" }, view.labels.map((label) => h("option", { value: label.name }, label.name))),
+    h("button", { type: "button", id: "chosen-ok", disabled: !view.labels.length, onclick: () => labelChosen($("chosen-label").value) }, "Label them"),
     ...(reviewing() ? [h("button", { type: "button", onclick: () => onChosen("accept") }, "Accept"), h("button", { type: "button", onclick: () => onChosen("reject") }, "Reject")] : [])]
     : h("span", { class: "soft" }, "Select rows to label them together."));
 }

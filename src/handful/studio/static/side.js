@@ -53,14 +53,14 @@ function showAudit(view, actions) {
 function showCurve(panel, goal) {
   const { curve } = panel;
   const forecast = panel.forecast && curve && Object.fromEntries(["n", "mean", "low", "high"].map((key) => [key, [curve[key].at(-1), ...panel.forecast[key]]])); // goes on from the curve
-  const words = [panel.goal, panel.refused].filter(Boolean).map((text) => h("p", {}, text));
+  const words = [panel.goal, panel.n_needed ? "Measured on random rows, as soon as there are 20." : panel.refused].filter(Boolean).map((text) => h("p", {}, text));
   if (!curve || !curve.n.length) {
     fill($("curve"), words.length ? words : h("p", { class: "soft" }, "The curve comes after the first dozen labels."));
     return;
   }
   const last = forecast ? forecast.n.at(-1) : curve.n.at(-1), first = Math.min(curve.n[0], last - 1);
   const low = Math.min(...curve.low, ...(forecast ? forecast.low : [])), high = Math.max(goal, ...curve.high, ...(forecast ? forecast.high : []));
-  const x = (n) => 34 + (260 * (n - first)) / (last - first), y = (v) => 118 - (100 * (v - low)) / (high - low || 1);
+  const x = (n) => 34 + (260 * (n - first)) / (last - first), y = (v) => 118 - (96 * (v - low)) / (high - low || 1);
   const path = (line, key) => line.n.map((n, i) => `${x(n).toFixed(1)},${y(line[key][i]).toFixed(1)}`);
   const band = (line) => s("polygon", { class: "band", points: [...path(line, "low"), ...path(line, "high").reverse()].join(" ") });
   const draw = (line, more = "") => s("polyline", { class: `line ${more}`, points: path(line, "mean").join(" ") });
@@ -69,7 +69,7 @@ function showCurve(panel, goal) {
   fill($("curve"), s("svg", { viewBox: "0 0 300 154", role: "img", "aria-label": text },
     s("line", { x1: 34, x2: 294, y1: y(goal), y2: y(goal), class: "reach" }),
     [low, (low + high) / 2, high].map((v) => s("text", { x: 30, y: y(v) + 4, "text-anchor": "end" }, Math.round(100 * v))),
-    s("text", { x: 34, y: 8 }, "accuracy, %"), s("text", { x: 294, y: 150, "text-anchor": "end" }, "labels"),
+    s("text", { x: 34, y: 11 }, "accuracy, %"), s("text", { x: 294, y: 150, "text-anchor": "end" }, "labels"),
     band(curve), draw(curve), forecast ? [band(forecast), draw(forecast, "ahead")] : null,
     [curve.n[0], curve.n.at(-1), ...(forecast ? [last] : [])].map((n) => s("text", { x: x(n), y: 135, "text-anchor": n === last ? "end" : "middle" }, n))),
   words);

@@ -2,7 +2,7 @@
 import { ask, inTurn, listen, post } from "./api.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { bookChanged, showBook, startBook } from "./book.js";
-import { askName, askNote, command, commandOf, exporting, findLabel, keys, showKeys, startWho, tabs } from "./frame.js";
+import { askName, askNote, command, commandOf, exporting, findLabel, keys, progress, remember, showKeys, startWho, tabs } from "./frame.js";
 import { showMap, startMap, togglePlay } from "./map.js";
 import { itemQueue } from "./queue.js";
 import { isReviewing, labelChosen, onChosen, refreshRows, startRows } from "./rows.js";
@@ -22,7 +22,7 @@ const catchUp = () => { if (view && !items.pending() && newest > view.version) l
 function show(facts, jump = false) {
   view = facts;
   items.take(facts, jump);
-  $("count").textContent = `${many(view.n_labeled)} of ${many(view.n_items)} labeled`;
+  progress(view.n_labeled, view.n_items, "labeled");
   $("undo").disabled = !view.can_undo;
   showKeys(view, act);
   bookChanged(view);
@@ -39,13 +39,14 @@ function showItem() {
     fill($("item"), h("h2", {}, "Done"), h("p", {}, "Every row has a label. Export them, or look at the likely errors."));
     return;
   }
-  const suggested = row.suggestion === null ? null : h("p", {}, "Model says ", h("strong", {}, row.suggestion), ` (${percent(row.confidence)})`,
-    " ", h("kbd", {}, "Enter"));
-  const check = row.random ? h("p", { class: "soft" }, "Chosen at random to measure accuracy, so it comes without a suggestion.") : null;
+  const suggested = row.suggestion === null ? null : h("p", { class: "says" }, "Model says ", h("strong", { class: "swatch", tag: color(view.labels.find((label) => label.name === row.suggestion)) }, row.suggestion), ` ${percent(row.confidence)} `,
+    h("kbd", {}, "Enter"));
+  const check = row.random ? h("p", { class: "says soft" }, "Chosen at random to measure accuracy, so it comes without a suggestion.") : null;
   if (shownRow !== null && shownRow !== row.row) $("announced").textContent = `Row ${row.row + 1}. ${row.cells.map((one) => one[1]).join(" ").slice(0, 200)}`;
   shownRow = row.row;
   const has = row.label === null ? null : h("p", {}, "Labeled ", h("strong", {}, row.label),
     row.rather ? h("span", { class: "bad" }, `, likely wrong: the model says ${row.rather}`) : null,
+    row.changed ? h("span", { class: "bad" }, ". The cells changed since; label it again.") : null,
     row.second && !row.second.settled ? ` first; ${row.second.by} says ${row.second.label}` : null);
   const filled = row.cells.filter(([, text]) => text !== "");
   const texts = filled.filter(([, text]) => filled.length === 1 || text.length > 80), others = filled.filter((one) => !texts.includes(one));
@@ -59,18 +60,17 @@ function showItem() {
 }
 
 function showButtons() {
-  const at = document.activeElement?.dataset?.label;
   fill($("buttons"), view.labels.map((label) => h("button", {
-    type: "button", class: item()?.suggestion === label.name ? "swatch suggested" : "swatch", tag: color(label), "data-label": label.name, onclick: () => give(label.name),
+    type: "button", key: label.name, class: item()?.suggestion === label.name ? "swatch suggested" : "swatch", tag: color(label), "data-label": label.name, onclick: () => give(label.name),
   }, label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
-  if (at !== undefined) [...$("buttons").children].find((one) => one.dataset.label === at)?.focus();
 }
 
 function act(body, text, rows = []) {
   if (looked && rows.includes(looked.row)) looked = null;
   const sent = items.send(body, rows);
   if (rows.length && item()) { showItem(); showButtons(); }
-  say(text);
+  if (rows.length === 1 || body.do === "undo") remember(rows[0], text, open);
+  say(text, rows.length === 1);
   return sent;
 }
 const give = (label) => item() && act({ do: "label", items: [item().row], label, random: Boolean(item().random), again: Boolean(item().again) }, `Row ${item().row + 1}: ${label}`, [item().row]);
@@ -120,15 +120,16 @@ async function open(row) {
   if (looked) { toTab("label"); showItem(); showButtons(); $("work").focus(); }
 }
 
+// The row on the page changes with the answer, so that no key is lost between.
 async function strategy(body) {
   const facts = await post("strategy", body);
-  if (facts) { view.strategy = facts.strategy; items.clear(); load(); }
+  if (facts) show(facts, true);
   return facts;
 }
 const actions = {
   compare: async () => { const facts = await post("compare", { minutes: 1 }); if (facts) onContest(facts); },
   stop: async () => { await post("compare", { stop: true }); },
-  random: async () => { if (await strategy({ strategy: view.strategy === "auto" ? "random" : "auto" })) { showSide(view, actions); $("random-only")?.focus(); } },
+  random: () => strategy({ strategy: view.strategy === "auto" ? "random" : "auto" }),
   list: (show) => { toTab("rows"); $("show").value = show; refreshRows(view); },
 };
 const audit = async (group) => { if (await strategy({ strategy: "review", ...group, threshold: group.threshold || undefined })) { toTab("label"); $("work").focus(); say("Random rows of the group, without their suggestions"); } };
@@ -161,7 +162,7 @@ for (const [id, work] of Object.entries({ ...onLabel, "find-open": find, "note-o
 $("goal").addEventListener("change", async () => { const facts = await post("goal", { goal: $("goal").value / 100 }); if (facts) view.goal = facts.goal; });
 startRows(open, act, audit);
 startBook(act);
-startWho(() => { items.clear(); load(); });
+startWho(async () => { const facts = await ask("view"); if (facts) show(facts, true); });
 startMap(drawMap);
 exporting((what, body) => items.idle().then(() => post(what, body)));
 listen(load, {

@@ -3,7 +3,7 @@ import { ask, inTurn, listen, post } from "./api.js";
 import { bare, hue, showBoard, showSample, shown, spanPart } from "./board.js";
 import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { bookChanged, showBook, startBook } from "./book.js";
-import { askName, askNote, commandOf, exporting, findLabel, keys, showKeys, startWho, tabs } from "./frame.js";
+import { askName, askNote, commandOf, exporting, findLabel, keys, progress, remember, showKeys, startWho, tabs } from "./frame.js";
 import { itemQueue } from "./queue.js";
 import { showClasses } from "./side.js";
 
@@ -26,7 +26,7 @@ function show(facts, jump = false) {
   if (items.first()?.row !== before && !looked) { anchor = 0; cursor = 0; }
   if (looked && items.first()?.row === looked.row) looked = null;
   if (!items.pending()) renew();
-  $("count").textContent = `${many(view.n_done)} of ${many(view.n_items)} tagged`;
+  progress(view.n_done, view.n_items, "tagged");
   $("undo").disabled = !view.can_undo;
   showKeys(view, act);
   bookChanged(view);
@@ -44,10 +44,12 @@ async function renew() {
 
 function showLearned() {
   $("model").textContent = view.model.busy ? `${view.model.busy} …` : view.model.text;
-  const { right, tokens, sentences, needed, spans, predicted, both } = view.audit, f1 = (2 * both) / Math.max(spans + predicted, 1);
-  fill($("audit"), needed ? h("p", { class: "soft" }, `Accuracy: label ${counted(needed, "more random sentence")} to know. Every fifth is random.`) : tokens ? [h("div", { class: "big" }, view.spans ? `F1 ${percent(f1)}` : percent(right / tokens)),
-    h("p", { class: "soft" }, view.spans ? `of suggested spans: ${many(both)} of ${many(predicted)} were right, of ${counted(spans, "span")} in ${counted(sentences, "sentence")} chosen at random`
-      : `of the suggested tags were right, on ${counted(sentences, "sentence")} chosen at random`)] : null);
+  const { needed, tagged, board } = view.audit, best = board && board.score >= tagged.score ? board : tagged;
+  fill($("audit"), needed || !best ? h("p", { class: "soft" }, needed ? `Label ${counted(needed, "more random sentence")} to know the accuracy. Every fifth is random.` : "Measuring …")
+    : [h("div", { class: "big" }, view.spans ? `F1 ${percent(best.score)}` : percent(best.score)),
+      h("p", { class: "soft" }, `90% interval ${percent(best.low)} to ${percent(best.high)}, on ${counted(best.n_sentences, "random sentence")}`),
+      board ? h("p", {}, best === tagged ? `Tagged sentences alone do better than with the board (${percent(board.score)}): the model learns from them alone.`
+        : `Without the board, tagged sentences alone give ${percent(tagged.score)}.`) : null]);
   showClasses(view.labels);
   if (view.board) showBoard(view, act, where);
   showSample(view, open);
@@ -85,7 +87,7 @@ function showItem() {
       ? `Dashed tags are suggestions: ${many(open)} of ${many(one.tags.length)} tokens are open.` 
       : one.random ? "Chosen at random to measure accuracy, so it comes without a suggestion."
       : `No model yet: choose tokens and give them a label. ${many(open)} are open.`}`;
-  fill($("buttons"), view.labels.map((label) => h("button", { type: "button", "data-label": label.name, class: "swatch", tag: color(label), onclick: () => give(label.name) },
+  fill($("buttons"), view.labels.map((label) => h("button", { type: "button", key: label.name, "data-label": label.name, class: "swatch", tag: color(label), onclick: () => give(label.name) },
     label.key ? h("kbd", {}, label.key) : null, ` ${label.name}`)));
 }
 
@@ -93,7 +95,8 @@ function act(body, text, rows = []) {
   if (looked && rows.includes(looked.row)) looked = null;
   const sent = items.send(body, rows);
   if (rows.length) { anchor = 0; cursor = 0; showItem(); }
-  say(text);
+  if (rows.length || body.do === "undo") remember(rows[0], text, open);
+  say(text, ["span", "accept", "skip"].includes(body.do));
   return sent;
 }
 // A label is shown at once; the server answers with the same tags.

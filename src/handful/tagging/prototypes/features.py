@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -221,6 +221,60 @@ def learn_similarity(kind: Kind, text: Iterable[Any], n_tokens: int) -> ContextS
         return ContextSimilarity(**contexts, n_components=None, power=0.5, min_count=min_count).fit(text)
     rank: dict[str, Any] = {"n_components": 50} if contexts else {}
     return ContextSimilarity(**contexts, **rank).fit(text)
+
+
+def even_sample(sentences: Iterable[Any], max_tokens: int) -> tuple[list[Any], int]:
+    """Return every n-th sentence, and n: the least power of two that leaves at most so many tokens.
+
+    Examples
+    --------
+    >>> even_sample([["a"], ["b"], ["c"], ["d"], ["e"]], 3)
+    ([['a'], ['c'], ['e']], 2)
+    """
+    kept: list[Any] = []
+    n_tokens, step = 0, 1
+    for number, sentence in enumerate(sentences):
+        if number % step == 0:
+            kept.append(sentence)
+            n_tokens += len(sentence)
+            if n_tokens > max_tokens:
+                kept, step = kept[::2], 2 * step
+                n_tokens = sum(map(len, kept))
+    return kept, step
+
+
+def sample_sentences(
+    sentences: Sequence[Any], max_tokens: int, words: Collection[str], seed: int, chosen: Iterable[int] = ()
+) -> list[int]:
+    """Return the numbers of some sentences: those chosen already, a random sample, and one for each of some words.
+
+    Examples
+    --------
+    >>> sample_sentences([["a"], ["b"], ["c"]], 1, {"a", "b"}, seed=0, chosen=[2])
+    [0, 1, 2]
+    """
+    if sum(map(len, sentences)) <= max_tokens:
+        return list(range(len(sentences)))
+    numbers, missing = set(chosen), set(words)
+    n_tokens = sum(len(sentences[i]) for i in numbers)
+    for i in np.random.default_rng(seed).permutation(len(sentences)).tolist():
+        if i not in numbers and (n_tokens < max_tokens or not missing.isdisjoint(sentences[i])):
+            numbers.add(i)
+            n_tokens += len(sentences[i])
+            missing.difference_update(sentences[i])
+    return sorted(numbers)
+
+
+def frequent_words(sentences: Iterable[Sequence[str]], without: Collection[str], n_words: int) -> list[str]:
+    """Return the most frequent words that are none of some others.
+
+    Examples
+    --------
+    >>> frequent_words([["the", "dog"], ["the", "cat"]], {"dog"}, 1)
+    ['the']
+    """
+    counts = Counter(chain.from_iterable(sentences))
+    return list(islice((word for word, _ in counts.most_common() if word not in without), n_words))
 
 
 _FREQUENT = 0.01  # of all tokens
