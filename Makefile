@@ -11,7 +11,7 @@ demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
 
 test: $(VENV)/test.stamp
-	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 -m "not corpus and not browser"
+	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
 
 corpus-test: $(VENV)/test.stamp
 	@test -n "$(HANDFUL_DATA)" || { echo "corpus-test: set HANDFUL_DATA to the folder of corpora"; exit 2; }
@@ -54,7 +54,7 @@ test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
 	  --editable '.[plots,dask,studio]' $(call GROUP,test)
-	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 -m "not corpus and not browser"
+	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
 
 # What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
 sbom: $(VENV)/test.stamp
