@@ -28,6 +28,7 @@ from handful.data.checks import check_classes
 from handful.data.labels import UNLABELED
 from handful.data.table import Table, as_table
 from handful.errors import DataError, MissingExtraError, Notice, ParameterError
+from handful.models.confidence import own_shares
 from handful.preprocessing.table_encoder import Rows, TableEncoder
 from handful.registry import MethodSpec, all_methods, get_method
 from handful.report.content import MajorityClass, MethodScore
@@ -321,6 +322,7 @@ Matrices: TypeAlias = tuple[Any, np.ndarray, Any, np.ndarray]
 _ENOUGH_UNLABELED = 10  # unlabeled rows per labeled one from which on encoders are learned from these alone
 _CACHED_SPLITS = 6
 _FOR_TEXTS = ("complement-nb", "naive-bayes-em")
+_HELD = 200  # tested rows of a trial whose confidence is kept
 _BALANCE = {"accuracy": 0.0, "balanced_accuracy": 0.75, "f1_macro": 0.5}
 _DEFAULT_BALANCE = 0.5  # where balanced accuracy was not asked for
 
@@ -502,6 +504,8 @@ class TableExperiment(Experiment):
         done = time.process_time()
         n_classes = len(self.table.classes)
         confusion = np.bincount(truth * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
+        few = slice(0, _HELD)
+        confidence = own_shares(model, test[few]).max(axis=1)
         kept = getattr(model, "kept_", None)
         return TrialResult(
             trial,
@@ -513,6 +517,8 @@ class TableExperiment(Experiment):
             (done - fitted) / len(truth) * 1_000,
             len(pickle.dumps(model, protocol=5)),
             None if kept is None else len(kept),
+            confidence=confidence.round(4).tolist(),
+            correct="".join("01"[int(c)] for c in predicted[few] == truth[few]),
         )
 
     def _encode(self, number: int, n_labels: int) -> Matrices:

@@ -92,6 +92,10 @@ class TrialResult:
         Rows that the model stores.
     error : str or None
         Why it failed.
+    confidence : list of float
+        Probability of the prediction for the first 200 tested rows.
+    correct : str
+        Which of these were predicted correctly, as zeros and ones.
     """
 
     trial: Trial
@@ -104,6 +108,8 @@ class TrialResult:
     n_bytes: int = 0
     n_kept: int | None = None
     error: str | None = None
+    confidence: list[float] = field(default_factory=list)
+    correct: str = ""
 
 
 @contextmanager
@@ -367,6 +373,8 @@ _RECORD = stored(
     n_bytes=IfThere(Number(int, low=0)),
     n_kept=IfThere(Number(int, low=0)),
     error=IfThere(Text()),
+    confidence=IfThere(ListOf(Number(float))),
+    correct=IfThere(Text()),
 )
 
 
