@@ -51,7 +51,9 @@ def simulate(n: int, rate: float, sensitivity: float, specificity: float, runs: 
             low, high = alone
         y, f, rest = truth[:n].astype(float), guess[:n].astype(float), guess[n:].astype(float)
         intervals = [(low, high), alone, ppi(y, f, rest)]
-        intervals += [] if ppi_mean_ci is None else [tuple(np.squeeze(end) for end in ppi_mean_ci(y, f, rest, alpha=0.05))]
+        intervals += (
+            [] if ppi_mean_ci is None else [tuple(np.squeeze(end) for end in ppi_mean_ci(y, f, rest, alpha=0.05))]
+        )
         for i, (start, stop) in enumerate(intervals):
             held[i] += start <= rate <= stop
             width[i] += stop - start
