@@ -72,7 +72,7 @@ def main() -> None:
             for name, quality in PREDICTIONS.items():
                 row = simulate(n, rate, *quality, 50 if options.quick else options.runs, 10_000)
                 if options.json:
-                    print(json.dumps({"labels": n, "share": rate, "predictions": name, **row}))
+                    print(json.dumps({"labels": n, "share": rate, "predictions": name, **row}), flush=True)
                 else:
                     values = "  ".join(f"{key} {value:.3f}" for key, value in row.items())
                     print(f"n {n:5} share {rate:.2f} {name:5} {values}", flush=True)

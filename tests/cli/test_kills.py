@@ -7,22 +7,17 @@ import subprocess
 
 import click
 import pytest
-from cli_kills import COMMANDS, HANDFUL, MODEL, finish, killed_runs, make_data
+from cli_kills import COMMANDS, HANDFUL, MODEL, finish, killed_runs
 
 from handful.cli import group as cli
 
-RUNS = int(os.environ.get("HANDFUL_KILLS", "1"))  # with three kills each; HANDFUL_KILLS=10 is the long run
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_data(tmp_path_factory.mktemp("kills"))
+RUNS = int(os.environ.get("HANDFUL_KILLS", "1"))  # with two kills each; HANDFUL_KILLS=10 is the long run
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_killed_runs_end_with_the_same_bytes(name, data, tmp_path):
-    n_done, n_struck, n_same = killed_runs(name, data, tmp_path, RUNS, 3)
+    n_done, n_struck, n_same = killed_runs(name, data, tmp_path, RUNS, 2)
     assert n_struck > 0
     assert n_same == n_done == RUNS
 

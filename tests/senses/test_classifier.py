@@ -83,6 +83,7 @@ def test_embeddings_are_chosen_where_they_are_better(tmp_path, monkeypatch):
     monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
     with pytest.raises(DataError, match="Topical"):
         load(tmp_path / "m.handful").predict(rare)
+    assert SenseClassifier().fit(contexts(20, 0)[:1]).models_["bank.n"].method == "most-frequent"
     blind = SenseClassifier(encoder=Blind()).fit(contexts(40, 0))
     assert blind.models_["bank.n"].method != "embeddings"
     assert blind.encoder_ is None
@@ -90,7 +91,7 @@ def test_embeddings_are_chosen_where_they_are_better(tmp_path, monkeypatch):
 
 def test_the_embeddings_method_needs_an_encoder(monkeypatch):
     monkeypatch.setenv(sentence_encoders.ENVIRONMENT, "")
-    for encoder, parameter in (("auto", "vectors"), (None, "encoder")):
+    for encoder, parameter in (("auto", "embeddings"), (None, "encoder")):
         with pytest.raises(ParameterError, match=parameter):
             SenseClassifier("embeddings", encoder=encoder).fit(contexts(6, 0))
     assert SenseClassifier().fit(contexts(6, 0)).encoder_ is None
@@ -167,7 +168,7 @@ def test_a_word_counts_as_much_as_200_contexts_of_the_average_word():
 
 
 def test_errors():
-    with pytest.raises(DataError, match="at least one context must have a sense"):
+    with pytest.raises(DataError, match="no context has a sense"):
         SenseClassifier().fit(contexts(3, 0, labeled=False))
     with pytest.raises(DataError, match=r"no model of the word 'sea\.n'"):
         SenseClassifier().fit(contexts(6, 0)).predict([Occurrence("sea.n", "1", ("sea",), 0)])

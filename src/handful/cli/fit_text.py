@@ -600,6 +600,8 @@ def fit_senses_command(
     where = model_path(run, sample)
     check_outputs(where, inputs=[sample, key, dtd, tagger, *unlabeled], force=run.force)
     occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
+    if not any(occurrence.senses for occurrence in occurrences):
+        raise DataError(f"{sample}: no context has a sense. Fill in some, or name the file that has them with --key.")
     tags = None if tagger is None else load_tagger(tagger)
     method = method or ("composite-kernel-pca" if unlabeled else "auto")
     model = SenseClassifier(method, **settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)
@@ -614,8 +616,10 @@ def fit_senses_command(
                 progress=progress,
             )
         model.fit(occurrences, harvested, progress=progress)
-    _save(ctx, model, where, {"data": sample.name}, {})
     methods = Counter(word.method for word in model.models_.values())
+    encoder = model.encoder_ and f"{model.encoder_['name']} ({model.encoder_['hash']})"
+    chosen = ", ".join(f"{name} ({counted(n, 'word')})" for name, n in methods.most_common())
+    _save(ctx, model, where, {"data": sample.name, "methods": chosen} | ({"encoder": encoder} if encoder else {}), {})
     counts = {"words": len(model.models_), "contexts": len(occurrences), "unlabeled": len(harvested)}
     if run.as_json:
         emit_json(
@@ -624,7 +628,6 @@ def fit_senses_command(
         return
     summary = f"{sample}: {counted(counts['words'], 'word')}, {counted(len(occurrences), 'context')}"
     summary += f", {counted(len(harvested), 'unlabeled context')}" if unlabeled else ""
-    chosen = ", ".join(f"{name} ({counted(n, 'word')})" for name, n in methods.most_common())
     following = [f"handful predict {shell_name(where)} NEW{bare_suffix(sample)}"]
     if key is None and dtd is None:  # 'compare' reads neither, and one raw text
         more = f" --unlabeled {shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""

@@ -100,7 +100,10 @@ class WorkerPool:
             time.sleep(0.01)
         self._pool.shutdown(wait=True, kill_workers=True)
         if self._folder is not None:
+            from loky.backend import resource_tracker
+
             shutil.rmtree(self._folder, ignore_errors=True)
+            resource_tracker.unregister(str(self._folder), "folder")
 
     def _start(self) -> None:
         self._pool = start_processes(
@@ -111,8 +114,10 @@ class WorkerPool:
     def _submit(self, trials: Sequence[Trial] | deque[Trial]) -> None:
         if self._folder is None:
             import joblib
+            from loky.backend import resource_tracker
 
             self._folder = Path(tempfile.mkdtemp(prefix="handful-"))
+            resource_tracker.register(str(self._folder), "folder")  # which removes it where this process is killed
             joblib.dump(self._experiment, self._folder / "experiment")
         for trial in trials:
             self._running[self._pool.submit(_run, str(self._folder / "experiment"), trial)] = trial

@@ -188,7 +188,7 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self._confidence: Confidence | None = None
         self.estimator_ = chosen.make_estimator(encoded.shape[1], self.random_state, dict(self.params or {}))
         self._tell_about_classes(labels)
-        self.estimator_.fit(encoded, labels.codes[rows].astype(np.int64))
+        fit_in_content_order(self.estimator_, encoded, labels.codes[rows].astype(np.int64))
         self.rows_ = None if len(rows) == n_rows else rows
         self.n_labeled_ = len(labels.labeled)
         self.n_unlabeled_ = len(rows) - self.n_labeled_ if len(rows) > self.n_labeled_ else 0
@@ -530,3 +530,32 @@ def _is_unicode(words: list[str]) -> bool:
     except UnicodeEncodeError:  # half of a character, as JSON can hold
         return False
     return True
+
+
+_RANDOM_TREES = ("ExtraTreesClassifier", "RandomForestClassifier", "HistGradientBoostingClassifier")
+
+
+def fit_in_content_order(estimator: Any, X: Any, y: np.ndarray) -> None:
+    """Fit an estimator; one of scikit-learn that draws rows or columns by number gets them in an order of their content.
+
+    So its predictions do not depend on the order in the file.
+    """
+    kind = type(estimator).__name__
+    if kind not in (*_RANDOM_TREES, "SVC") or not isinstance(X, np.ndarray):
+        estimator.fit(X, y)
+        return
+    from handful.models.ensemble import content_order
+
+    columns, keys = content_order(X)
+    rows = np.lexsort((y, keys))
+    if kind == "SVC":
+        estimator.fit(X[rows], y[rows])
+        return
+    estimator.fit(X[np.ix_(rows, columns)], y[rows])
+    if kind == "HistGradientBoostingClassifier":
+        for tree in (tree for trees in estimator._predictors for tree in trees):
+            tree.nodes["feature_idx"] = columns[tree.nodes["feature_idx"]]
+        return
+    for member in estimator.estimators_:
+        features = member.tree_.feature
+        features[features >= 0] = columns[features[features >= 0]]

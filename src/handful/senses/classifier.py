@@ -181,7 +181,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         for context in unlabeled:
             rest[context.occurrence.word].append(context)
         if not labeled:
-            raise DataError(f"SenseClassifier: at least one context must have a sense, got {len(contexts)} without.")
+            raise DataError("SenseClassifier: no context has a sense. Give the senses of some.")
         labeled = {word: labeled[word] for word in sorted(labeled)}
         texts = _texts(list(chain.from_iterable(labeled.values())))
         encoder = self._find_encoder(texts)
@@ -277,7 +277,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         chosen = pooled_choice(several, {word: len(labeled[word]) for word in several})
         choices = {}
         for word in labeled:
-            method, n_neighbors = chosen.get(word, (tried[-1], 1))
+            method, n_neighbors = chosen.get(word, ("most-frequent", 1))  # of a word with one sense
             name = method if self.method == "auto" else self.method
             own = self.settings_of(name)
             choices[word] = (name, own | {"n_neighbors": n_neighbors} if "n_neighbors" in own else own)
