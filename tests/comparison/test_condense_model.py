@@ -84,6 +84,13 @@ def test_importances_that_rounding_leaves_below_zero_count_as_zero(monkeypatch):
     assert np.isfinite(NearestRows(2).fit(X, X[:, 0] > 0).rows_).all()
 
 
+def test_texts_are_scored_by_models_that_forget_words(monkeypatch):
+    texts = ["cheap pills now", "buy cheap pills", "meeting at noon", "noon meeting moved"] * 10
+    model = TableModel("complement-nb", text="words").fit(texts, ["spam", "spam", "ham", "ham"] * 10)
+    monkeypatch.setattr(CondensedModel, "predict", lambda self, X: np.full(len(X), "spam", dtype=object))
+    assert condense_model(model, texts, n_rows=4).training_["fidelity"]["value"] == 0.5
+
+
 def test_texts_keep_the_words_of_their_rows_alone():
     texts = ["cheap pills now", "buy cheap pills", "meeting at noon", "noon meeting moved"] * 15
     small = CondensedModel(2).fit(texts, ["spam", "spam", "ham", "ham"] * 15)
