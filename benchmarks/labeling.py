@@ -23,7 +23,6 @@ SIZES = (50, 100)
 BATCHES = (10, 20, 35, 50, 75, 100)  # labels after which a session learns anew
 FLIPPED = 0.1
 N_ROWS = 600
-EVERY = 3  # sessions, of which one is compared with random labels and searched for label errors
 Results = dict[str, float]
 
 
@@ -45,9 +44,9 @@ def rows_of(name: str) -> tuple[Any, np.ndarray]:
     return X, y.astype(str)
 
 
-def session(X: Any, y: np.ndarray, seed: int, strategy: str) -> Iterator[tuple[ActiveLearner, list[int]]]:
+def session(X: Any, y: np.ndarray, seed: int, strategy: str, model: Any) -> Iterator[tuple[ActiveLearner, list[int]]]:
     """Yield the learner and its random rows whenever a number of `SIZES` is reached."""
-    learner, at_random = ActiveLearner(X, random_state=seed), []
+    learner, at_random = ActiveLearner(X, model=model, random_state=seed), []
     for size in BATCHES if strategy == "auto" else SIZES:
         picked = learner.next(size - len(learner.labels), strategy)
         learner.update({one.row: str(y[one.row]) for one in picked})
@@ -56,14 +55,13 @@ def session(X: Any, y: np.ndarray, seed: int, strategy: str) -> Iterator[tuple[A
             yield learner, at_random
 
 
-def simulate_rows(X: Any, y: np.ndarray, seed: int) -> Results:
-    """Return what is measured in one session on rows."""
+def simulate_rows(X: Any, y: np.ndarray, seed: int, model: Any, more: bool) -> Results:
+    """Return what is measured in one session on rows; with more, compare random labels, and look for label errors."""
     drawn = np.random.default_rng(seed).permutation(len(y))[:N_ROWS]
     X, y = X[drawn] if X.ndim > 1 else list(X[drawn]), y[drawn]
     results: Results = {}
-    more = seed % EVERY == 0
     for strategy in ("auto", "random") if more else ("auto",):
-        for learner, at_random in session(X, y, seed, strategy):
+        for learner, at_random in session(X, y, seed, strategy, model):
             size = len(learner.labels)
             rest = [row for row in range(len(y)) if row not in learner.labels]
             truth = float(np.mean([one.suggestion == y[one.row] for one in learner.suggest(rest)]))
@@ -107,7 +105,7 @@ def sentences_of(name: str) -> tuple[list[list[str]], list[list[str]]]:
     return [list(sentence.tokens) for sentence in corpus.sentences], tags
 
 
-def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: int) -> Results:
+def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: int, model: Any, more: bool) -> Results:
     """Return what is measured in one session on sentences."""
     from handful.tagging.evaluation import score_tags
     from handful.tagging.recipes import TaggerSetup
@@ -139,8 +137,8 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
         tagger = fit([sentences[i] for i in labeled], [tags[i] for i in labeled])
         if size in SIZES:
             results[f"score, {size} auto"] = score(tagger, labeled)
-            some = list(range(size))  # the order is one of chance
-            results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]), some)
+            if more:  # the order is one of chance
+                results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]), list(range(size)))
 
     def predict(train: list[int], test: list[int]) -> list[list[str]]:
         model = fit([sentences[labeled[i]] for i in train], [tags[labeled[i]] for i in train])
@@ -157,6 +155,8 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=["wine", "digits", "breast_cancer", "clouds"])
     parser.add_argument("--sessions", type=int, default=20, help="sessions of each set")
     parser.add_argument("--first", type=int, default=0, help="seed of the first session")
+    parser.add_argument("--model", help="method for rows, such as logistic-regression; the ensemble by default")
+    parser.add_argument("--more", action="store_true", help="compare with random labels, and look for label errors")
     parser.add_argument("--quick", action="store_true", help="one session of each set")
     options = parser.parse_args()
     for name in options.sets:
@@ -165,7 +165,7 @@ def main() -> None:
         simulate: Any = simulate_sentences if is_tagged else simulate_rows
         results: dict[str, list[float]] = {}
         for seed in range(options.first, options.first + (1 if options.quick else options.sessions)):
-            for key, value in simulate(*data, seed).items():
+            for key, value in simulate(*data, seed, options.model, options.more).items():
                 results.setdefault(key, []).append(value)
         print(name)
         for key, values in results.items():
