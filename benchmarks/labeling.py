@@ -3,7 +3,7 @@
 python -m benchmarks.labeling wine digits texts/snips-intent.csv.gz tagged/mit-restaurant.tsv.gz --sessions 20
 
 A set is a table of scikit-learn, a CSV file with the columns text and label, or tagged sentences. Every session labels 100 rows or
-sentences, every fifth at random, and is judged on the rows that it did not label.
+sentences, every fifth at random, and is judged on the rows that it could not choose.
 """
 
 from __future__ import annotations
@@ -44,11 +44,13 @@ def rows_of(name: str) -> tuple[Any, np.ndarray]:
     return X, y.astype(str)
 
 
-def session(X: Any, y: np.ndarray, seed: int, strategy: str, model: Any) -> Iterator[tuple[ActiveLearner, list[int]]]:
+def session(
+    X: Any, y: np.ndarray, seed: int, strategy: str, model: Any, new: range
+) -> Iterator[tuple[ActiveLearner, list[int]]]:
     """Yield the learner and its random rows whenever a number of `SIZES` is reached."""
     learner, at_random = ActiveLearner(X, model=model, random_state=seed), []
     for size in BATCHES if strategy == "auto" else SIZES:
-        picked = learner.next(size - len(learner.labels), strategy)
+        picked = learner.next(size - len(learner.labels), strategy, exclude=new)
         learner.update({one.row: str(y[one.row]) for one in picked})
         at_random += [one.row for one in picked if one.random]
         if size in SIZES:
@@ -57,14 +59,14 @@ def session(X: Any, y: np.ndarray, seed: int, strategy: str, model: Any) -> Iter
 
 def simulate_rows(X: Any, y: np.ndarray, seed: int, model: Any, more: bool) -> Results:
     """Return what is measured in one session on rows; with more, compare random labels, and look for label errors."""
-    drawn = np.random.default_rng(seed).permutation(len(y))[:N_ROWS]
+    drawn = np.random.default_rng(seed).permutation(len(y))[: 2 * N_ROWS]
     X, y = X[drawn] if X.ndim > 1 else list(X[drawn]), y[drawn]
+    new = range(min(N_ROWS, len(y) // 2), len(y))  # rows that cannot be chosen
     results: Results = {}
     for strategy in ("auto", "random") if more else ("auto",):
-        for learner, at_random in session(X, y, seed, strategy, model):
+        for learner, at_random in session(X, y, seed, strategy, model, new):
             size = len(learner.labels)
-            rest = [row for row in range(len(y)) if row not in learner.labels]
-            truth = float(np.mean([one.suggestion == y[one.row] for one in learner.suggest(rest)]))
+            truth = float(np.mean([one.suggestion == y[one.row] for one in learner.suggest(new)]))
             results[f"accuracy, {size} {strategy}"] = truth
             if strategy == "auto" and (estimate := estimate_accuracy(learner, at_random)) and size == SIZES[-1]:
                 results |= judged(estimate.accuracy, estimate.low, estimate.high, truth)
@@ -110,7 +112,7 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
     from handful.tagging.evaluation import score_tags
     from handful.tagging.recipes import TaggerSetup
 
-    drawn = np.random.default_rng(seed).permutation(len(sentences))[:N_ROWS].tolist()
+    drawn = np.random.default_rng(seed).permutation(len(sentences))[: 2 * N_ROWS].tolist()
     sentences, tags = [sentences[i] for i in drawn], [tags[i] for i in drawn]
     with_spans = any(tag.startswith("B-") for line in tags for tag in line)
 
@@ -119,8 +121,8 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
             return None
         return TaggerSetup("general", outside_bias=0.0, max_iter=40, random_state=seed).fit_crf(tokens, own)
 
-    def score(tagger: Any, labeled: list[int]) -> float:
-        rest = sorted(set(range(len(sentences))) - set(labeled))
+    def score(tagger: Any) -> float:
+        rest = range(N_ROWS, len(sentences))  # those that cannot be chosen
         said = tagger.predict([sentences[i] for i in rest])
         return score_tags([tags[i] for i in rest], said, with_spans)["f1" if with_spans else "accuracy"]
 
@@ -129,16 +131,16 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
     at_random: list[int] = []
     tagger: Any = None
     for size in BATCHES:
-        left = [i for i in range(len(sentences)) if i not in labeled]
+        left = [i for i in range(N_ROWS) if i not in labeled]
         raw, n = [sentences[i] for i in left], size - len(labeled)
         picked = suggest_sentences(raw, tagger, n=n, n_labeled=len(labeled), random_state=seed + len(labeled))
         at_random += [left[one.sentence] for one in picked if one.random]
         labeled += [left[one.sentence] for one in picked]
         tagger = fit([sentences[i] for i in labeled], [tags[i] for i in labeled])
         if size in SIZES:
-            results[f"score, {size} auto"] = score(tagger, labeled)
+            results[f"score, {size} auto"] = score(tagger)
             if more:  # the order is one of chance
-                results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]), list(range(size)))
+                results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]))
 
     def predict(train: list[int], test: list[int]) -> list[list[str]]:
         model = fit([sentences[labeled[i]] for i in train], [tags[labeled[i]] for i in train])

@@ -120,6 +120,7 @@ class TableSession(LabelingSession):
             learner = self.learner
             with self.lock:
                 labels, marked = dict(self.labels), {int(row) for row in self.state["marks"]}
+                learner.random_rows = set(self.random_rows)
             changed = {row: labels.get(row) for row in learner.labels.keys() | labels.keys()}
             learner.update({row: label for row, label in changed.items() if learner.labels.get(row) != label})
             queue: list[tuple[int, str]] = []
