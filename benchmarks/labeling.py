@@ -18,6 +18,7 @@ from handful.active.estimates import estimate_accuracy
 from handful.active.label_errors import find_label_errors
 from handful.active.query import ActiveLearner
 from handful.active.sentences import estimate_tagging, suggest_sentences
+from handful.models.table_model import TableModel
 
 SIZES = (50, 100)
 BATCHES = (10, 20, 35, 50, 75, 100)  # labels after which a session learns anew
@@ -44,13 +45,11 @@ def rows_of(name: str) -> tuple[Any, np.ndarray]:
     return X, y.astype(str)
 
 
-def session(
-    X: Any, y: np.ndarray, seed: int, strategy: str, model: Any, new: range
-) -> Iterator[tuple[ActiveLearner, list[int]]]:
+def session(X: Any, y: np.ndarray, seed: int, strategy: str, model: Any) -> Iterator[tuple[ActiveLearner, list[int]]]:
     """Yield the learner and its random rows whenever a number of `SIZES` is reached."""
     learner, at_random = ActiveLearner(X, model=model, random_state=seed), []
     for size in BATCHES if strategy == "auto" else SIZES:
-        picked = learner.next(size - len(learner.labels), strategy, exclude=new)
+        picked = learner.next(size - len(learner.labels), strategy)
         learner.update({one.row: str(y[one.row]) for one in picked})
         at_random += [one.row for one in picked if one.random]
         if size in SIZES:
@@ -60,13 +59,17 @@ def session(
 def simulate_rows(X: Any, y: np.ndarray, seed: int, model: Any, more: bool) -> Results:
     """Return what is measured in one session on rows; with more, compare random labels, and look for label errors."""
     drawn = np.random.default_rng(seed).permutation(len(y))[: 2 * N_ROWS]
-    X, y = X[drawn] if X.ndim > 1 else list(X[drawn]), y[drawn]
-    new = range(min(N_ROWS, len(y) // 2), len(y))  # rows that cannot be chosen
+    some, new = np.array_split(drawn, 2)  # of the second half none can be chosen
+    X, y, X_new, y_new = X[some], y[some], X[new], y[new]
+    if X.ndim == 1:
+        X, X_new = list(X), list(X_new)
     results: Results = {}
     for strategy in ("auto", "random") if more else ("auto",):
-        for learner, at_random in session(X, y, seed, strategy, model, new):
+        for learner, at_random in session(X, y, seed, strategy, model):
             size = len(learner.labels)
-            truth = float(np.mean([one.suggestion == y[one.row] for one in learner.suggest(new)]))
+            labels = [learner.labels.get(row) for row in range(len(y))]
+            fitted = TableModel(learner.method, random_state=seed).fit(X, labels)
+            truth = float(np.mean(np.asarray(fitted.predict(X_new)) == y_new))
             results[f"accuracy, {size} {strategy}"] = truth
             if strategy == "auto" and (estimate := estimate_accuracy(learner, at_random)) and size == SIZES[-1]:
                 results |= judged(estimate.accuracy, estimate.low, estimate.high, truth)

@@ -96,11 +96,6 @@ class AccuracyEstimate:
     low: float
     high: float
 
-    @property
-    def n_missing(self) -> int:
-        """Random rows still to label before the estimate means something."""
-        return max(MIN_RANDOM - self.n_rows, 0)
-
 
 def wilson_interval(n_correct: float, n: float, df: float = math.inf) -> tuple[float, float]:
     """Return the 90% interval of a proportion (Wilson 1927), with quantiles of Student's t where `df` is finite.
