@@ -11,7 +11,7 @@ demo: $(VENV)/core.stamp
 	$(BIN)/handful demo
 
 test: $(VENV)/test.stamp
-	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 -m "not corpus and not browser"
+	HANDFUL_DATA= $(BIN)/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
 
 corpus-test: $(VENV)/test.stamp
 	@test -n "$(HANDFUL_DATA)" || { echo "corpus-test: set HANDFUL_DATA to the folder of corpora"; exit 2; }
@@ -28,10 +28,8 @@ studio-test: studio-browser $(VENV)/browser.stamp
 studio-pictures: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python tests/studio_pictures.py docs/figures/studio
 
-# The report of the demo, for the README.
 report-picture: studio-browser $(VENV)/core.stamp
-	$(BIN)/handful demo
-	chromium --headless --no-sandbox --hide-scrollbars --window-size=1180,760 --screenshot=docs/figures/report.png handful-demo/report.html
+	$(BIN)/python tools/report_picture.py
 
 check: $(VENV)/test.stamp
 	$(BIN)/ruff format --check .
@@ -56,7 +54,7 @@ test-lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints-lowest.txt \
 	  --editable '.[plots,dask,studio]' $(call GROUP,test)
-	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 -m "not corpus and not browser"
+	HANDFUL_DATA= NUMBA_CACHE_DIR=$(CURDIR)/.venv-lowest/numba .venv-lowest/bin/python -m pytest -n 2 --dist worksteal -m "not corpus and not browser"
 
 # What is installed, as a list that other tools read (CycloneDX), and whether any of it is known to be unsafe.
 sbom: $(VENV)/test.stamp
@@ -73,6 +71,7 @@ pins: $(VENV)/test.stamp
 	$(BIN)/python tools/pins.py $$(test -d "$(PINS)" && echo compare || echo write) "$(PINS)"
 
 docs: $(VENV)/docs.stamp
+	rm -rf docs/reference
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 

@@ -1,15 +1,10 @@
-"""Raw text for `scale.py --only curve`: read up to some amount of tokens, all of it or what is near to labeled text."""
+"""Raw text, read up to some amount of tokens."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import chain, islice
-
-import numpy as np
+from collections.abc import Iterator
 
 from handful.data.files import open_bytes
-from handful.data.records import Sentence
 from papers.corpora import load
 from papers.suzuki2011.texts import NEWS, mixed
 
@@ -27,21 +22,6 @@ def raw_sentences(path: str) -> Iterator[list[str]]:
             tokens = line.decode().split()
             if 0 < len(tokens) <= LONGEST:
                 yield tokens
-
-
-def nearest(labeled: Sequence[Sentence], sentences: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Yield the sentences whose words are likelier in the labeled text, by the limit of the nearest third of the first ones."""
-    first = list(islice(sentences, 20_000))
-    inside = Counter(word.lower() for sentence in labeled for word in sentence.tokens)
-    outside = Counter(word.lower() for sentence in first for word in sentence)
-    more = np.log((outside.total() + 1.0) / (inside.total() + 1.0))
-
-    def nearness(sentence: list[str]) -> float:
-        words = [word.lower() for word in sentence]
-        return float(np.mean([np.log((inside[w] + 0.1) / (outside[w] + 0.1)) for w in words]) + more)
-
-    least = np.quantile([nearness(sentence) for sentence in first], 2 / 3)
-    yield from (sentence for sentence in chain(first, sentences) if nearness(sentence) >= least)
 
 
 class Text:

@@ -34,7 +34,7 @@ from handful.neighbors import CondensedNN, KernelPCAClassifier, OrdinalKNN, Semi
 from handful.representations import BrownClusters
 from handful.tagging import CRF
 from handful.parsing.parser import DependencyParser
-from papers.generated import make_tagged_sentences
+from papers.generated_english import make_tagged_sentences
 def rows(n, labeled=None):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 3

@@ -4,8 +4,8 @@ Usage: python benchmarks/senses.py [--quick] [--json] [--part NAME ...] [--tagge
 
 Senseval-2 needs the data folder (HANDFUL_DATA). Every choice (features, weights, window, degree, components, neighbors, vote,
 margin, constants of the baselines) was made by cross-validation on the training part; the test key is only scored against.
-``--part few`` learns from 10 and 20 contexts of each of 20 nouns (CoarseWSD-20, HANDFUL_DEVDATA), three draws: neighbors chosen by
-cross-validation, 5 and 25 of them, and the other methods, scored on the nouns' test contexts.
+``--part few`` learns from 20 and 100 contexts of each of 20 nouns (CoarseWSD-20, HANDFUL_DEVDATA), natural and balanced, two draws:
+the method chosen by cross-validation, and single methods.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 
 import numpy as np
 
@@ -233,40 +233,46 @@ def few(args):
     import pandas as pd
 
     from handful.data.records import Occurrence
+    from handful.preprocessing.sentence_encoders import encoder_at_hand
     from handful.senses.classifier import SenseClassifier
 
-    table = pd.read_csv(
-        os.path.join(os.environ["HANDFUL_DEVDATA"], "senses", "coarsewsd20.tsv.gz"), sep="\t", quoting=3
-    )
-    parts = {"train": [], "test": []}
-    for number, row in enumerate(table.itertuples()):
+    path = os.path.join(os.environ["HANDFUL_DEVDATA"], "senses", "coarsewsd20.tsv.gz")
+    of_word = defaultdict(list)
+    for number, row in enumerate(pd.read_csv(path, sep="\t", quoting=3).itertuples()):
         tokens = tuple(row.sentence.split(" "))
-        parts[row.split].append(Occurrence(f"{row.word}.n", str(number), tokens, row.target_index, (row.sense,)))
-    contenders = {
-        "kernel PCA, neighbors chosen": SenseClassifier(),
-        "kernel PCA, 5 neighbors": SenseClassifier(n_neighbors=5),
-        "kernel PCA, 25 neighbors": SenseClassifier(n_neighbors=25),
-        **{name: SenseClassifier(name) for name in ("linear-svm", "naive-bayes", "most-frequent")},
-    }
+        of_word[row.word].append(Occurrence(f"{row.word}.n", str(number), tokens, row.target_index, (row.sense,)))
+    methods = ["auto", "naive-bayes", "linear-svm", "kernel-pca", *(["embeddings"] if encoder_at_hand() else [])]
     results = {}
-    for size in (10, 20):
-        accuracy_of = {name: [] for name in contenders}
-        for draw in range(1 if args.quick else 3):
-            order = np.random.default_rng([draw, args.first_draw]).permutation(len(parts["train"]))
-            chosen, counts = [], Counter()
-            for context in (parts["train"][i] for i in order):
-                if counts[context.word] < size:
-                    counts[context.word] += 1
-                    chosen.append(context)
-            for name, model in contenders.items():
-                answers = model.fit(chosen).predict(parts["test"])
-                right = [answer in o.senses for answer, o in zip(answers, parts["test"], strict=True)]
-                accuracy_of[name].append(100 * np.mean(right))
-        results[f"{size} contexts of each of {len(counts)} nouns, {len(right)} asked"] = {
-            name: f"{np.mean(all_draws):.1f} ({', '.join(f'{x:.1f}' for x in all_draws)})"
-            for name, all_draws in accuracy_of.items()
-        }
+    for balanced in (False, True):
+        for size in (20,) if args.quick else (20, 100):
+            found = defaultdict(list)
+            for seed in range(args.first_draw, args.first_draw + (1 if args.quick else 2)):
+                train, test = sample(of_word, size, balanced, seed)
+                for method in methods:
+                    start = time.process_time()
+                    model = SenseClassifier(method).fit(train)
+                    found[f"{method}, CPU seconds"].append(time.process_time() - start)
+                    found[method].append(100 * model.score(test))
+            name = f"{size} contexts of each of {len(of_word)} nouns, {'balanced' if balanced else 'natural'}"
+            results[name] = {key: round(float(np.mean(values)), 1) for key, values in found.items()}
     return results
+
+
+def sample(of_word, size, balanced, seed):
+    """Return contexts to train on, as they come or the same number of each sense, and contexts to test on, as they come."""
+    rng = np.random.default_rng([seed, size, balanced])
+    train, test = [], []
+    for contexts in of_word.values():
+        order = rng.permutation(len(contexts))
+        n_test = min(80, len(contexts) // 3)
+        test += [contexts[i] for i in order[:n_test]]
+        rest = [contexts[i] for i in order[n_test:]]
+        of_sense = defaultdict(list)
+        for context in rest:
+            of_sense[context.senses[0]].append(context)
+        each = max(1, size // len(of_sense))
+        train += [context for group in of_sense.values() for context in group[:each]] if balanced else rest[:size]
+    return train, test
 
 
 PARTS = {"few": few, "toy": toy, "eigen": eigen, "large": large, "senseval": senseval, "large-inner": large_inner}

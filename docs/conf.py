@@ -27,6 +27,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "examples", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+default_role = "py:obj"  # `handful.fit` in a docstring is a link
 highlight_language = "sh"  # blocks without a language show commands
 html_theme = "furo"
 html_title = f"handful {__version__}"

@@ -8,11 +8,13 @@ on afterwards gave the very bytes of a run that nobody disturbed. Names of comma
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,8 @@ from papers.generated_english import make_tagged_sentences
 
 HANDFUL = [sys.executable, "-m", "handful"]
 MODEL = "model.handful"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+_PATIENCE = 20.0  # seconds in which processes end that have lost their parent
 _BEFORE = 0.5  # seconds in which Python starts and nothing is at stake
 
 
@@ -39,7 +43,7 @@ def make_data(folder: Path) -> Path:
     ]
     (folder / "tags.tsv").write_text("\n\n".join(rows) + "\n")
     (folder / "raw.txt").write_text("\n".join(" ".join(tree.sentence.tokens) for tree in trees) + "\n")
-    long = "\n".join(f"the cat{i % 70} sees a dog{i % 50} in house{i % 90}" for i in range(60_000))
+    long = "\n".join(f"the cat{i % 70} sees a dog{i % 50} in house{i % 90}" for i in range(15_000))
     (folder / "long.txt").write_text(long + "\n")
     tagged = [replace(t, sentence=Sentence(t.sentence.tokens, {"xpos": t.sentence["pos"]})) for t in trees]
     write_conllu(folder / "trees.conllu", tagged[:40])
@@ -56,7 +60,7 @@ Words = Callable[[Path, Path], tuple[object, ...]]
 COMMANDS: dict[str, Words] = {
     "fit tagger": lambda data, out: (
         *("fit", "tagger", data / "tags.tsv", "-o", out / MODEL, "--force"),
-        *("--max-iter", 200, "--resume", out / "kept"),
+        *("--max-iter", 100, "--resume", out / "kept"),
     ),
     "fit parser": lambda data, out: (
         *("fit", "parser", data / "trees.conllu", "-o", out / MODEL, "--force", "--jobs", 1),
@@ -77,15 +81,28 @@ COMMANDS: dict[str, Words] = {
         *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt", "-o", out / MODEL, "--force"),
         *("--counts", out / "counts", "--resume", out / "kept"),
     ),
+    "fit": lambda data, out: (
+        *("fit", data / "table.csv", "--target", "label", "-o", out / MODEL, "--force", "--trials", 12, "--jobs", 2),
+    ),
+    "predict": lambda data, out: (
+        *("predict", data / "base.handful", data / "long.txt", "-o", out / MODEL, "--force", "--jobs", 2),
+    ),
     "compare": lambda data, out: (
         *("compare", data / "table.csv", "--target", "label", "--methods", "k-nn,ordinal-knn,label-spreading"),
-        *("--n-splits", 24, "--jobs", 1, "--resume", out / "kept", "--json"),
+        *("--n-splits", 12, "--jobs", 1, "--resume", out / "kept", "--json"),
     ),
 }
 
 
-def start(words: tuple[object, ...]) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([*HANDFUL, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def start(words: tuple[object, ...], temporary: Path | None = None) -> subprocess.Popen[bytes]:
+    environment = os.environ if temporary is None else {**os.environ, "TMPDIR": str(temporary)}
+    return subprocess.Popen(
+        [*HANDFUL, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+    )
 
 
 def finish(*words: object) -> bytes:
@@ -96,16 +113,38 @@ def finish(*words: object) -> bytes:
     return out
 
 
-def kill(words: tuple[object, ...], seconds: float) -> bool:
-    """Run a command and kill it after some seconds; tell whether it was still at work."""
-    process = start(words)
+def kill(words: tuple[object, ...], seconds: float, number: int, out: Path) -> bool:
+    """Run a command and send it a signal after some seconds; tell whether it was still at work.
+
+    Raises
+    ------
+    AssertionError
+        If a process or a temporary file of it is left.
+    """
+    temporary = out.with_name("temporary")
+    temporary.mkdir(exist_ok=True)
+    process = start(words, temporary)
     try:
         process.communicate(timeout=seconds)
+        return False
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return True
-    return False
+        process.send_signal(number)
+        _, err = process.communicate()
+    assert b"Traceback" not in err, err
+    end = time.monotonic() + _PATIENCE
+    while (left := leftovers(process.pid, out, temporary)) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not left, (words, signal.Signals(number).name, left)
+    return True
+
+
+def leftovers(group: int, out: Path, temporary: Path) -> list[str]:
+    """Return what a command that has ended left: temporary files, and processes of its group."""
+    left = [str(path) for path in (*out.rglob("*.part"), *temporary.iterdir())]
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, 0)
+        left.append("a process")
+    return left
 
 
 def result(out: Path, printed: bytes) -> bytes:
@@ -145,9 +184,6 @@ def killed_runs(
     out = folder / "out"  # model files tell the command, so it must be the same each time
     words = COMMANDS[name](data, out)
     out.mkdir()
-    finish(*words)  # what is compiled is compiled now
-    shutil.rmtree(out)
-    out.mkdir()
     begin = time.monotonic()
     expected = result(out, finish(*words))
     seconds = 0.75 * (time.monotonic() - begin)  # a machine that is less busy later is quicker
@@ -157,7 +193,7 @@ def killed_runs(
         shutil.rmtree(out)
         out.mkdir()
         for _ in range(n_kills):
-            if kill(words, generator.uniform(min(_BEFORE, seconds / 2), seconds)):
+            if kill(words, generator.uniform(min(_BEFORE, seconds / 2), seconds), generator.choice(SIGNALS), out):
                 n_struck += 1
             else:  # it was done before: the machine is less busy now
                 seconds /= 2

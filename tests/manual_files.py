@@ -94,6 +94,8 @@ def arrange(folder: Path, page: str, text: str) -> None:
     if page == "howto-senses.md":
         shutil.copy(folder / "contexts.tsv", folder / "train.tsv")
         shutil.copy(folder / "contexts.tsv", folder / "new.tsv")
+    if page in ("howto-witnesses.md", "commands.md"):
+        shutil.copy(folder / "train.tsv", folder / "llm.tsv")
     if page in ("howto-prototypes.md", "README.md", "commands.md", "index.md", "results.md", "howto-studio.md"):
         shutil.copy(folder / "plain.txt", folder / "text.txt")
 

@@ -18,9 +18,9 @@ from handful.registry import method_names
 from handful.senses.classifier import SenseClassifier
 from handful.senses.features import Context, context_features
 from handful.senses.scoring import SenseScore, score_senses
-from handful.senses.word_models import WordModel, settle_senses
+from handful.senses.word_models import WordModel, reads_embeddings, settle_senses
 
-ALL_METHODS = tuple(method_names("occurrences"))
+ALL_METHODS = tuple(name for name in method_names("occurrences") if not reads_embeddings(name))
 
 
 @dataclass

@@ -252,6 +252,7 @@ METHODS: dict[TaskName, dict[str, str]] = {
         "naive-bayes": "handful.senses.word_models",
         "maximum-entropy": "handful.senses.word_models",
         "linear-svm": "handful.senses.word_models",
+        "embeddings": "handful.senses.word_models",
         "kernel-pca": "handful.senses.word_models",
         "semi-supervised-kernel-pca": "handful.senses.word_models",
         "composite-kernel-pca": "handful.senses.word_models",

@@ -9,17 +9,11 @@ import sys
 from functools import partial
 
 import pytest
-from cli_kills import make_data
 
 from handful.cli.ending import exit_code
 from handful.errors import FileError, PartError
 
 HANDFUL = [sys.executable, "-m", "handful"]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return make_data(tmp_path_factory.mktemp("faults"))
 
 
 def run(words, *, room: int | None = None, cwd=None, **environment: str | None):

@@ -6,6 +6,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pytest
 from cli_run import run
 
+from handful.data.senses import read_occurrences
 from handful.data.text import write_text
 from papers.generated_english import make_sense_contexts
 
@@ -79,6 +80,19 @@ def test_wrong_input_is_one_sentence(capsys, sample):
         assert (code, out) == (1, "")
         assert err.count("\n") == 1
     assert not (sample / "m").exists()
+
+
+def test_missing_senses_are_those_of_tables_and_some_must_be_there(capsys, tmp_path):
+    made = make_sense_contexts(n_labeled=20, n_unlabeled=0, random_state=0)
+    for name, missing in (("some", ("NaN", "?", "")), ("none", ("nan",) * len(made))):
+        senses = [*missing, *(o.senses[0] for o in made[len(missing) :])]
+        rows = [f"{' '.join(o.tokens)}\t{o.word}\t{o.target}\t{s}\n" for o, s in zip(made, senses, strict=True)]
+        (tmp_path / f"{name}.tsv").write_text("text\tword\ttarget_index\tsense\n" + "".join(rows))
+    read = list(read_occurrences(tmp_path / "some.tsv"))
+    assert [bool(o.senses) for o in read] == [False] * 3 + [True] * (len(made) - 3)
+    code, out, err = run(capsys, "fit", "senses", tmp_path / "none.tsv")
+    assert (code, out) == (1, "")
+    assert "none.tsv: no context has a sense" in err
 
 
 def test_senses_of_a_table_from_ten_contexts_end_to_end(capsys, tmp_path):

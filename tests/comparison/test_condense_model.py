@@ -76,6 +76,21 @@ def test_a_saved_model_predicts_and_explains_alike(wine, tmp_path):
     assert explanation.near[0].cells["x1"] == str(X[small.kept_[3], 1])
 
 
+def test_importances_that_rounding_leaves_below_zero_count_as_zero(monkeypatch):
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    monkeypatch.setattr(ExtraTreesClassifier, "feature_importances_", np.array([1.0, -1e-17]))
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    assert np.isfinite(NearestRows(2).fit(X, X[:, 0] > 0).rows_).all()
+
+
+def test_texts_are_scored_by_models_that_forget_words(monkeypatch):
+    texts = ["cheap pills now", "buy cheap pills", "meeting at noon", "noon meeting moved"] * 10
+    model = TableModel("complement-nb", text="words").fit(texts, ["spam", "spam", "ham", "ham"] * 10)
+    monkeypatch.setattr(CondensedModel, "predict", lambda self, X: np.full(len(X), "spam", dtype=object))
+    assert condense_model(model, texts, n_rows=4).training_["fidelity"]["value"] == 0.5
+
+
 def test_texts_keep_the_words_of_their_rows_alone():
     texts = ["cheap pills now", "buy cheap pills", "meeting at noon", "noon meeting moved"] * 15
     small = CondensedModel(2).fit(texts, ["spam", "spam", "ham", "ham"] * 15)

@@ -11,6 +11,7 @@ import handful
 from handful.data.records import Occurrence
 from handful.registry import method_names
 from handful.senses.classifier import SenseClassifier
+from handful.senses.word_models import reads_embeddings
 from papers.generated_english import make_sense_contexts
 
 CONTEXTS = make_sense_contexts({"bank.n": 2, "line.n": 3}, n_labeled=200, n_unlabeled=40, random_state=0)
@@ -23,7 +24,8 @@ def fitted(name, occurrences=TRAIN, unlabeled=UNLABELED):
     return SenseClassifier(name, n_neighbors=3, n_jobs=1).fit(occurrences, unlabeled)
 
 
-@pytest.fixture(scope="module", params=method_names("occurrences"))
+# Embeddings need an encoder: tests/senses/test_classifier.py.
+@pytest.fixture(scope="module", params=[name for name in method_names("occurrences") if not reads_embeddings(name)])
 def trained(request):
     return request.param, fitted(request.param)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,9 +31,14 @@ def fitted(name, sentences=None, tags=None, unlabeled=None):
     return CARDS[name].train(setup, sentences, tags, unlabeled)
 
 
+@cache
+def tagger_of(name):
+    return fitted(name)
+
+
 @pytest.fixture(scope="module", params=TRAINED)
 def trained(request):
-    return request.param, fitted(request.param)
+    return request.param, tagger_of(request.param)
 
 
 def test_it_learns_and_gives_one_tag_per_token(trained):
@@ -97,6 +103,6 @@ def test_probabilities_fit_the_tags(trained):
 
 
 def test_every_class_of_a_tagger_is_trained_by_some_card():
-    taggers = [fitted(name) for name in TRAINED]
+    taggers = [tagger_of(name) for name in TRAINED]
     models = {type(part) for tagger in taggers for part in (tagger, *getattr(tagger, "members_", ()))}
     assert {spec.cls for spec in CARDS.values() if spec.cls is not None} <= models

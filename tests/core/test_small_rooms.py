@@ -2,6 +2,9 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -44,6 +47,27 @@ def test_an_interrupted_block_leaves_the_old_file(tmp_path):
         write_half()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="only Linux has files without names")
+def test_a_process_that_is_killed_while_it_writes_leaves_nothing(tmp_path):
+    script = (
+        "import os, signal, sys\nfrom handful.data.files import atomic_writer\n"
+        "with atomic_writer(sys.argv[1]) as file:\n"
+        "    file.write(b'half'); file.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "a.txt"], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_written_where_files_must_have_names(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    with atomic_writer(tmp_path / "a.txt") as file:
+        file.write(b"whole")
+        assert len(list(tmp_path.iterdir())) == 1
+    assert (tmp_path / "a.txt").read_bytes() == b"whole"
+    assert list(tmp_path.iterdir()) == [tmp_path / "a.txt"]
 
 
 def test_a_link_is_replaced_and_not_followed_and_what_is_no_file_is_left_alone(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -160,9 +159,28 @@ def test_without_tokenizers_the_extra_is_named(tmp_path, monkeypatch):
         find_encoder(tmp_path / "tiny")
 
 
-@pytest.mark.skipif("HANDFUL_MINILM" not in os.environ, reason="needs the folder of all-MiniLM-L6-v2 in HANDFUL_MINILM")
-def test_minilm_gives_the_published_embeddings():
-    model = Transformer(Path(os.environ["HANDFUL_MINILM"]))
+@pytest.fixture
+def minilm(monkeypatch):
+    monkeypatch.undo()
+    folder = sentence_encoders._package_folder(PACKAGE)
+    return Path(folder) if folder else pytest.skip("needs the extra text")
+
+
+def test_minilm_gives_the_published_embeddings(minilm):
     published = [[0.06765690, 0.06349593, 0.04871312], [0.08643852, 0.10276264, 0.00539459]]
     texts = ["This is an example sentence", "Each sentence is converted"]
-    np.testing.assert_allclose(model.encode(texts)[:, :3], published, atol=1e-6)
+    np.testing.assert_allclose(Transformer(minilm).encode(texts)[:, :3], published, atol=1e-6)
+
+
+def test_minilm_equals_sentence_transformers(minilm):
+    library = pytest.importorskip("sentence_transformers", reason="needs sentence-transformers")
+    texts = [
+        "",
+        "short",
+        "A sentence of several words, with 2 numbers: 17!",
+        "Ärger über Größe",
+        "word " * 300,
+        "日本語 😀",
+    ]
+    expected = library.SentenceTransformer(str(minilm), device="cpu").encode(texts, show_progress_bar=False)
+    np.testing.assert_allclose(Transformer(minilm).encode(texts), expected, atol=1e-4)

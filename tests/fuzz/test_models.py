@@ -16,7 +16,7 @@ from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, Number, check_state, stored
 from handful.registry import all_methods
 
-FILES = 300  # of each class; `make fuzz` tries 50,000
+FILES = 150  # of each class; `make fuzz` tries 50,000
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from handful.data.records import Occurrence
 from handful.errors import DataError, ParameterError
 from handful.neighbors.kernel_pca import CompositeKernelPCA, KernelPCAClassifier
 from handful.persistence.model_file import load, save
+from handful.preprocessing import sentence_encoders
 from handful.senses.classifier import SenseClassifier
 from handful.senses.classifier import SenseClassifier as Home
 from handful.senses.features import context_features
@@ -47,6 +48,53 @@ def test_every_method_learns(method):
     assert model.score(contexts(60, 2)) > 0.9
     frequent = SenseClassifier("most-frequent").fit(contexts(40, 0))
     assert set(frequent.predict(contexts(5, 2))) == {"money"}
+
+
+class Topical:
+    """An encoder that counts the words of each topic."""
+
+    def encode(self, texts):
+        return np.array(
+            [[1.0, *(sum(w in words for w in text.split()) for words in TOPICS.values())] for text in texts]
+        )
+
+
+class Blind:
+    """An encoder to which all texts are alike."""
+
+    def encode(self, texts):
+        return np.ones((len(texts), 3))
+
+
+def test_embeddings_are_chosen_where_they_are_better(tmp_path, monkeypatch):
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    # Each word of a topic occurs once: features cannot know the others, the encoder does.
+    rare = [
+        Occurrence("bank.n", f"{sense}{i}", (word, "bank"), 1, (sense,))
+        for sense, words in TOPICS.items()
+        for i, word in enumerate(words)
+    ]
+    model = SenseClassifier(encoder=Topical()).fit(rare[::2])
+    assert model.models_["bank.n"].method == "embeddings"
+    assert model.score(rare[1::2]) == 1.0
+    assert model.encoder_["name"] == "Topical"
+    save(model, tmp_path / "m.handful")
+    assert load(tmp_path / "m.handful").predict(rare) == model.predict(rare)
+    monkeypatch.setattr(sentence_encoders, "_KNOWN", [])
+    with pytest.raises(DataError, match="Topical"):
+        load(tmp_path / "m.handful").predict(rare)
+    assert SenseClassifier().fit(contexts(20, 0)[:1]).models_["bank.n"].method == "most-frequent"
+    blind = SenseClassifier(encoder=Blind()).fit(contexts(40, 0))
+    assert blind.models_["bank.n"].method != "embeddings"
+    assert blind.encoder_ is None
+
+
+def test_the_embeddings_method_needs_an_encoder(monkeypatch):
+    monkeypatch.setenv(sentence_encoders.ENVIRONMENT, "")
+    for encoder, parameter in (("auto", "embeddings"), (None, "encoder")):
+        with pytest.raises(ParameterError, match=parameter):
+            SenseClassifier("embeddings", encoder=encoder).fit(contexts(6, 0))
+    assert SenseClassifier().fit(contexts(6, 0)).encoder_ is None
 
 
 def test_unlabeled_contexts_take_part_only_where_they_should():
@@ -111,16 +159,16 @@ def test_sources_of_the_composite():
     assert all(a == b for a, b, s in zip(answers, first, sources, strict=True) if s == "supervised")
 
 
-def test_a_word_counts_as_much_as_fifty_contexts_of_the_average_word():
-    asked = {"bank": 50, "sea": 1000}
-    near = {"bank": {1: 30, 3: 20}, "sea": {1: 400, 3: 800}}  # 50 * (820 - 430) / 1050 = 18.6 for three neighbors
+def test_a_word_counts_as_much_as_200_contexts_of_the_average_word():
+    asked = {"bank": 200, "sea": 1000}
+    near = {"bank": {1: 120, 3: 80}, "sea": {1: 400, 3: 800}}  # 200 * (880 - 520) / 1200 = 60 for three neighbors
     assert pooled_choice(near, asked) == {"bank": 3, "sea": 3}
-    far = {"bank": {1: 35, 3: 15}, "sea": {1: 400, 3: 800}}  # 18.1 against 20
+    far = {"bank": {1: 130, 3: 70}, "sea": {1: 400, 3: 800}}  # 57 against 60
     assert pooled_choice(far, asked) == {"bank": 1, "sea": 3}
 
 
 def test_errors():
-    with pytest.raises(DataError, match="at least one context must have a sense"):
+    with pytest.raises(DataError, match="no context has a sense"):
         SenseClassifier().fit(contexts(3, 0, labeled=False))
     with pytest.raises(DataError, match=r"no model of the word 'sea\.n'"):
         SenseClassifier().fit(contexts(6, 0)).predict([Occurrence("sea.n", "1", ("sea",), 0)])

@@ -154,6 +154,15 @@ SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)  # of the usual importan
 NONE, ONE, OTHERS, GAINED = (0, 0), (-1, 0), (-1, 1), (1, 0)
 
 
+@pytest.fixture(scope="module")
+def parser_counted():
+    """A parser, its trees, and what it was counted to do with the last of them."""
+    trees = make_tagged_sentences(60, random_state=0)
+    parser = DependencyParser(order=2, max_iter=2, labeled=False).fit(trees[:40])
+    condensing = Condensing(parser, trees[:40], None, CondensingSettings(held_out=3, max_iter=2))
+    return parser, trees, condensing.count([tree.sentence for tree in trees[40:]])
+
+
 @pytest.mark.parametrize(
     ("changes", "chosen"),
     [
@@ -163,11 +172,8 @@ NONE, ONE, OTHERS, GAINED = (0, 0), (-1, 0), (-1, 1), (1, 0)
         ((NONE,) * 9, 8),
     ],
 )
-def test_a_parser_drops_while_it_loses_nothing_beyond_chance(changes, chosen, monkeypatch):
-    trees = make_tagged_sentences(60, random_state=0)
-    parser = DependencyParser(order=2, max_iter=2, labeled=False).fit(trees[:40])
-    condensing = Condensing(parser, trees[:40], None, CondensingSettings(held_out=3, max_iter=2))
-    condensing.count([tree.sentence for tree in trees[40:]])
+def test_a_parser_drops_while_it_loses_nothing_beyond_chance(changes, chosen, parser_counted, monkeypatch):
+    parser, trees, condensing = parser_counted
     first, last = condensing.features
     model = last.damped(last.retrain(*condensing.held, **condensing.settings.training(parser)), 0.5)
     sizes = []

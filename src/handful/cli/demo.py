@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
 import os
 import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from collections.abc import Collection, Sequence
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import click
+import polars as pl
 
 from handful.cli.console import begin, echo, emit_json, notice, percent
 from handful.cli.options import run_option
-from handful.errors import FileError, HandfulError
+from handful.errors import FileError
 
 _LABELED = {"digits": 50, "wine": 18}
 # The design of the second part is fixed; its result is printed as it comes out.
@@ -67,7 +67,7 @@ def demo_command(folder: Path, force: bool, as_json: bool) -> None:
     (folder / ".handful-demo").write_text("Files of 'handful demo'.\n", encoding="utf-8")
     if not _is_compiled():
         notice("The first run compiles the kernels, which takes about half a minute.")
-    with _working_in(folder):
+    with chdir(folder):
         demo = _Demo(quiet=as_json)
         facts = {"few_labels": demo.few_labels(), "next": demo.chosen_labels()}
         facts |= {"wine": demo.unlabeled_data(), "rows": demo.readable_rows(), "ads": demo.prototypes()}
@@ -82,16 +82,6 @@ def _is_compiled() -> bool:
 
     places = [Path(handful.kernels.__file__).parent / "__pycache__", Path(os.environ.get("NUMBA_CACHE_DIR", ""))]
     return any(next(place.rglob("*.nbi"), None) is not None for place in places if place.is_dir() and place != Path())
-
-
-@contextmanager
-def _working_in(folder: Path) -> Iterator[None]:
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 class _Demo:
@@ -123,11 +113,8 @@ class _Demo:
 
     def accuracy(self, name: str, target: str) -> float:
         """Return the share of correct predictions for the rows without a label."""
-        with open("predictions.csv", encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        pairs = [(row["predicted"], true) for row, true in zip(rows, self.truth[name], strict=True) if not row[target]]
-        n_correct: int = sum(predicted == true for predicted, true in pairs)
-        return n_correct / len(pairs)
+        rows = _read("predictions.csv").with_columns(truth=pl.Series(self.truth[name])).filter(pl.col(target).is_null())
+        return int((rows["predicted"] == rows["truth"]).sum()) / rows.height
 
     def few_labels(self) -> dict[str, Any]:
         """Fit digits with 50 labels, and reveal the true accuracy."""
@@ -172,11 +159,9 @@ class _Demo:
 
     def _fill(self, todo: str) -> None:
         """Fill in the true labels, as a person would."""
-        with open(todo, encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        for row in rows:
-            row["digit"] = self.truth["pool"][int(row["next_row"].split()[1]) - 1]
-        _write(todo, rows)
+        rows = _read(todo)
+        numbers = rows["next_row"].str.split(" ").list.get(1).cast(int) - 1
+        rows.with_columns(digit=pl.Series(self.truth["pool"])[numbers]).write_csv(todo)
 
     def unlabeled_data(self) -> dict[str, Any]:
         """Compare a method that uses unlabeled rows with one that does not."""
@@ -226,52 +211,45 @@ class _Demo:
         return {"ads": len(ads), "prototypes": n_words, "accuracy": accuracy}
 
 
+def _read(path: str) -> pl.DataFrame:
+    return pl.read_csv(path, infer_schema=False)
+
+
+def _bundled(name: str) -> tuple[pl.DataFrame, str, list[str]]:
+    """Return a table of scikit-learn, the name of its label column, and the labels."""
+    from sklearn.datasets import load_digits, load_wine
+
+    bunch, target = (load_digits(), "digit") if name == "digits" else (load_wine(), "cultivar")
+    names = [column.replace("/", "_") for column in bunch.feature_names]
+    return pl.DataFrame(bunch.data, schema=names), target, [f"{target} {label}" for label in bunch.target.tolist()]
+
+
+def _keep(truth: Sequence[str], kept: Collection[int]) -> list[str | None]:
+    return [label if number in kept else None for number, label in enumerate(truth)]
+
+
 def _write_table(name: str) -> list[str]:
     """Write a table of scikit-learn with a few labels, and return all labels."""
-    rows, truth = _bundled(name)
-    target = list(rows[0])[-1]
-    for number in random.Random(0).sample(range(len(truth)), _LABELED[name]):
-        rows[number][target] = truth[number]
-    _write(f"{name}.csv", rows)
+    rows, target, truth = _bundled(name)
+    kept = random.Random(0).sample(range(len(truth)), _LABELED[name])
+    rows.with_columns(pl.Series(target, _keep(truth, kept), dtype=pl.String)).write_csv(f"{name}.csv")
     return truth
 
 
 def _split_digits() -> tuple[list[str], list[str]]:
     """Write digits in random order, rows to choose from with a few labels and rows for testing; return the labels of both."""
-    rows, truth = _bundled("digits")
+    rows, target, truth = _bundled("digits")
     order = random.Random(0).sample(range(len(truth)), len(truth))
-    for number in order[:_START]:
-        rows[number]["digit"] = truth[number]
-    pool, test = order[:_POOL], order[_POOL:]
-    for name, part in (("pool", pool), ("test", test)):
-        _write(f"{name}.csv", [rows[number] for number in part])
-    return [truth[number] for number in pool], [truth[number] for number in test]
-
-
-def _bundled(name: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the rows of a table of scikit-learn, with an empty label column at the end, and all labels."""
-    from sklearn.datasets import load_digits, load_wine
-
-    bunch, target = (load_digits(), "digit") if name == "digits" else (load_wine(), "cultivar")
-    names = [column.replace("/", "_") for column in bunch.feature_names]
-    rows = [{**dict(zip(names, cells, strict=True)), target: ""} for cells in bunch.data.tolist()]
-    return rows, [f"{target} {label}" for label in bunch.target.tolist()]
+    shuffled = [truth[number] for number in order]
+    rows = rows[order].with_columns(pl.Series(target, _keep(shuffled, range(_START)), dtype=pl.String))
+    rows[:_POOL].write_csv("pool.csv")
+    rows[_POOL:].write_csv("test.csv")
+    return shuffled[:_POOL], shuffled[_POOL:]
 
 
 def _add_labels(source: str, output: str, truth: Sequence[str], target: str, seed: int) -> None:
     """Write a table with more labels, of random rows."""
-    with open(source, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    unlabeled = [number for number, row in enumerate(rows) if not row[target]]
-    for number in random.Random(seed).sample(unlabeled, _MORE):
-        rows[number][target] = truth[number]
-    _write(output, rows)
-
-
-def _write(path: str, rows: Sequence[dict[str, Any]]) -> None:
-    if not rows:
-        raise HandfulError(f"{path}: no rows to write.")
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+    rows = _read(source)
+    unlabeled = rows[target].is_null().arg_true().to_list()
+    kept = {*rows[target].is_not_null().arg_true().to_list(), *random.Random(seed).sample(unlabeled, _MORE)}
+    rows.with_columns(pl.Series(target, _keep(truth, kept))).write_csv(output)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from handful.data.records import Sentence
     from handful.data.tagged import Tagged
     from handful.tagging.estimate import TaggerCheck
+    from handful.tagging.witnesses import TaggedWitness
 
 # Short names of methods, where the catalogue has longer ones.
 _SHORT = {
@@ -97,6 +98,9 @@ def _scores_line(scores: Mapping[str, float]) -> list[str]:
 @click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
 @click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
 @click.option(
+    "--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's, DATA's too; their errors are learned."
+)
+@click.option(
     "--check/--no-check",
     "checked",
     default=True,
@@ -122,7 +126,7 @@ def fit_tagger_command(
 
     where, method = model_path(run, data), given["method"]
     unlabeled, clusters = given["unlabeled"], given["clusters"]
-    check_outputs(where, inputs=[data, dev, unlabeled, clusters, run.resume], force=run.force)
+    check_outputs(where, inputs=[data, dev, unlabeled, clusters, given["also"], run.resume], force=run.force)
     _check_options(method, run, given, settings)
     state = training_state(run)
     train = read_tagged(data, given["layout"] or (), given["tag"])
@@ -130,15 +134,20 @@ def fit_tagger_command(
     held = None if dev is None else _read_dev(dev, train)
     setup = TaggerSetup(**settings, columns=tuple(train.sentences[0].columns), n_jobs=run.jobs, random_state=run.seed)
     earlier = "is unchanged" if where.exists() else "was not written"
+    witness = None if given["also"] is None else _read_witness(given["also"], train)
+    learned = None
     with _if_stopped(f"{where} {earlier}: training was not finished."), progress_bar() as progress:
-        tagger, cluster_facts = _fit(setup, train, _SHORT.get(method, method), unlabeled, clusters, state, progress)
+        if witness is not None:
+            tagger, cluster_facts, learned = _fit_witness(setup, train, unlabeled, clusters, witness, progress)
+        else:
+            tagger, cluster_facts = _fit(setup, train, _SHORT.get(method, method), unlabeled, clusters, state, progress)
     scores: dict[str, float] = {}
     if held is not None:
         scores = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
     trained = {"data": data.name, "layout": list(train.layout), "tag": train.tag, "sentences": len(train.sentences)}
     _save(ctx, tagger, where, {**trained, "tokens": train.style.as_dict()}, scores)
     check = None
-    if checked and held is None and method == "crf" and len(train.sentences) <= MOST_CHECKED:
+    if checked and held is None and method == "crf" and learned is None and len(train.sentences) <= MOST_CHECKED:
         with _if_stopped(f"{where} is complete; only its score was not estimated."), progress_bar() as progress:
             check = check_tagger(tagger, train.sentences, train.tags, with_spans=train.has_spans, progress=progress)
     labels = sorted({tag for row in train.tags for tag in row})
@@ -150,12 +159,14 @@ def fit_tagger_command(
         "dev": scores,
         "check": None if check is None else asdict(check),
         "clusters": cluster_facts or None,
+        "witness": None if learned is None else {**asdict(learned), "used": learned.is_used},
         "bytes": where.stat().st_size,
     }
     if run.as_json:
         emit_json(facts)
         return
-    lines = _scores_line(scores) or (_estimate_lines(check) if check is not None else _not_measured(data, given))
+    lines = _scores_line(scores) or (_witness_lines(learned) if learned is not None else [])
+    lines = lines or (_estimate_lines(check) if check is not None else _not_measured(data, given))
     lines = [*lines, *_cluster_lines(cluster_facts)]
     n_features = f", {counted(facts['features'], 'feature')}" if facts["features"] and verbose() else ""
     # Raw text is enough only where nothing but the words is read.
@@ -204,6 +215,8 @@ def _check_options(method: str, run: Run, given: Mapping[str, Any], settings: Ma
     for option, value in (("--resume", run.resume), ("--clusters", given["clusters"])):
         if value is not None and method != "crf":
             raise click.UsageError(f"{option}: only for --method crf. Leave it out.")
+    if given["also"] is not None and (method != "crf" or run.resume is not None):
+        raise click.UsageError("--also: only for --method crf without --resume. Leave one out.")
     if given["clusters"] is not None and given["unlabeled"] is not None:
         raise click.UsageError("--clusters: not with --unlabeled, which trains clusters itself. Leave one out.")
     if settings["extra_l2"] and settings["penalty"] != "l1":
@@ -227,6 +240,46 @@ def _read_dev(dev: Path, train: Tagged) -> Tagged:
         if other is not None:
             raise FormatError(dev, None, f"{other!r} in sentence {number:,} is not a span tag as in training.")
     return tagged
+
+
+def _read_witness(also: Path, train: Tagged) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Read the sentences of --also; those with tags that DATA does not have are refused."""
+    tagged = _read_dev(also, train)
+    known = {tag for row in train.tags for tag in row}
+    if not known & {tag for row in tagged.tags for tag in row}:
+        raise DataError(f"{also}: none of its tags is a tag of the training file. Use the same tags.")
+    return {sentence.tokens: tags for sentence, tags in zip(tagged.sentences, tagged.tags, strict=True)}
+
+
+def _fit_witness(
+    setup: TaggerSetup,
+    train: Tagged,
+    unlabeled: Path | None,
+    clusters: Path | None,
+    witness: Mapping[Any, Any],
+    progress: Any,
+) -> tuple[Any, dict[str, Any], TaggedWitness]:
+    """Return the tagger, facts about clusters, and what was learned about the witness."""
+    from handful.tagging.witnesses import fit_tagged_witness
+
+    raw = [] if unlabeled is None else _raw(unlabeled, train)
+    lookups, facts = _lookups(setup, train, clusters, raw, progress)
+    tags = [list(row) for row in train.tags]
+    tagger, learned = fit_tagged_witness(
+        setup, train.sentences, tags, witness, with_spans=train.has_spans, lookups=lookups, progress=progress
+    )
+    return tagger.with_small_lookups() if lookups is not None and clusters is None else tagger, facts, learned
+
+
+def _witness_lines(learned: TaggedWitness) -> list[str]:
+    name = {"f1": "F1"}.get(learned.metric, learned.metric.capitalize())
+    used = "is used" if learned.is_used else "does not help, so it is left out"
+    return [
+        f"{name:<10} {percent(max(learned.score, learned.alone))} (3-fold cross-validation; {percent(learned.alone)} without "
+        f"--also, {percent(learned.score)} with it)",
+        f"{'Also':<10} {percent(learned.agreement)} in {counted(learned.n_both, 'sentence')} with your tags; "
+        f"{learned.n_others:,} more tagged; it {used}",
+    ]
 
 
 def _fit(
@@ -280,6 +333,8 @@ def _lookups(
     if ready is not None:
         name = f"spacy-lookups-data ({ready.language})"
         candidates.append(ClusterCandidate(name, {"brown": ready.paths}, margin=-1.0))
+        if own is not None:
+            candidates.append(ClusterCandidate(f"raw text and {name}", {**own, "ready": ready.paths}))
     if not candidates:
         return None, {}
     chosen = setup.choose_clusters(train.sentences, train.tags, candidates, progress)
@@ -515,7 +570,7 @@ def _settings_lines(facts: Mapping[str, Any], ensemble: PrototypeEnsemble) -> li
     type=click.Choice(["auto", *method_names("occurrences")]),
     help="Method. Default: auto (cross-validation); composite-kernel-pca with --unlabeled.",
 )
-@parameters_of(SenseClassifier, leave_out=["tagger", "method"])
+@parameters_of(SenseClassifier, leave_out=["tagger", "encoder", "method"])
 @run_options("jobs", "seed", "as_json", output={"help": "Model file. Default: SAMPLE.handful next to SAMPLE."})
 @click.pass_context
 def fit_senses_command(
@@ -545,6 +600,8 @@ def fit_senses_command(
     where = model_path(run, sample)
     check_outputs(where, inputs=[sample, key, dtd, tagger, *unlabeled], force=run.force)
     occurrences = list(read_occurrences(sample, key=key, dtd=dtd))
+    if not any(occurrence.senses for occurrence in occurrences):
+        raise DataError(f"{sample}: no context has a sense. Fill in some, or name the file that has them with --key.")
     tags = None if tagger is None else load_tagger(tagger)
     method = method or ("composite-kernel-pca" if unlabeled else "auto")
     model = SenseClassifier(method, **settings, tagger=tags, n_jobs=run.jobs, random_state=run.seed)
@@ -559,8 +616,10 @@ def fit_senses_command(
                 progress=progress,
             )
         model.fit(occurrences, harvested, progress=progress)
-    _save(ctx, model, where, {"data": sample.name}, {})
     methods = Counter(word.method for word in model.models_.values())
+    encoder = model.encoder_ and f"{model.encoder_['name']} ({model.encoder_['hash']})"
+    chosen = ", ".join(f"{name} ({counted(n, 'word')})" for name, n in methods.most_common())
+    _save(ctx, model, where, {"data": sample.name, "methods": chosen} | ({"encoder": encoder} if encoder else {}), {})
     counts = {"words": len(model.models_), "contexts": len(occurrences), "unlabeled": len(harvested)}
     if run.as_json:
         emit_json(
@@ -569,7 +628,6 @@ def fit_senses_command(
         return
     summary = f"{sample}: {counted(counts['words'], 'word')}, {counted(len(occurrences), 'context')}"
     summary += f", {counted(len(harvested), 'unlabeled context')}" if unlabeled else ""
-    chosen = ", ".join(f"{name} ({counted(n, 'word')})" for name, n in methods.most_common())
     following = [f"handful predict {shell_name(where)} NEW{bare_suffix(sample)}"]
     if key is None and dtd is None:  # 'compare' reads neither, and one raw text
         more = f" --unlabeled {shell_name(unlabeled[0])}" if len(unlabeled) == 1 else ""

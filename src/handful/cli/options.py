@@ -433,7 +433,7 @@ unlabeled_rows_option = click.option(
 )
 
 
-class Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
+class _Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
     """How raw text is split; ``blanks`` is a former name."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -443,7 +443,7 @@ class Split(click.Choice):  # type: ignore[type-arg, unused-ignore]
 
 tokens_option = click.option(
     "--tokens",
-    type=Split(["spaces", "words"]),
+    type=_Split(["spaces", "words"]),
     help="Split raw text at whitespace only, or into words. Default: as in training.",
 )
 

@@ -111,14 +111,17 @@ def condense_model(
     small.estimator_.temperature_ = fit_temperature(
         np.concatenate([part.scores for part in folds]), np.concatenate([part.targets for part in folds])
     )
+    correct = np.concatenate([part.correct for part in folds], axis=1)[size - 1]
+    agreeing = agrees[size - 1]
+    if "text" in encoder.kinds.values():
+        agreeing, correct = _of_kept_words(folds, frame, encoder, codes, model.classes_, small)
     small.training_ = {
         "condensed from": model.method_name,
-        "fidelity": _estimate(agrees[size - 1]),
+        "fidelity": _estimate(agreeing),
         "curve": {str(n): float(curve[n - 1]) for n in range(least, most + 1)},
     }
-    correct = np.concatenate([part.correct for part in folds], axis=1)
-    if correct.shape[1]:
-        small.training_["estimate"] = _estimate(correct[size - 1])
+    if len(correct):
+        small.training_["estimate"] = _estimate(correct)
         small.training_["model_estimate"] = _estimate(np.concatenate([part.model_correct for part in folds]))
     return small
 
@@ -128,8 +131,12 @@ class _Fold:
     """What small models of 1, 2, 3, … rows predict for rows that were held out.
 
     `agrees` and `correct` have a line for each number of rows: whether they predict what the model does, and the label.
+    `expected` is what the model predicts for all rows, `labeled` which of the held-out rows have a label.
     """
 
+    held: np.ndarray
+    expected: np.ndarray
+    labeled: np.ndarray
     agrees: np.ndarray
     correct: np.ndarray
     model_correct: np.ndarray
@@ -155,12 +162,29 @@ def _held_out(
     scores[:, rows.classes_] = rows.scores(distances)
     labeled = codes[held] >= 0 if refitted is not None else np.zeros(int(held.sum()), dtype=bool)
     return _Fold(
+        held,
+        expected,
+        labeled,
         predicted == expected[held],
         predicted[:, labeled] == codes[held][labeled],
         expected[held][labeled] == codes[held][labeled],
         scores,
         expected[held],
     )
+
+
+def _of_kept_words(
+    folds: list[_Fold], frame: pl.DataFrame, encoder: TableEncoder, codes: np.ndarray, classes: np.ndarray, small: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether held-out predictions agree with the model and with labels, of models that keep the words of their rows."""
+    agrees, correct = [], []
+    for part in folds:
+        rest = np.flatnonzero(~part.held)
+        labels = Labels(part.expected[rest].astype(np.int32), classes)
+        predicted = clone(small).fit_rows(frame[rest], encoder, labels).predict(frame[np.flatnonzero(part.held)])
+        agrees.append(predicted == classes[part.expected[part.held]])
+        correct.append((predicted == classes[np.maximum(codes[part.held], 0)])[part.labeled])
+    return np.concatenate(agrees), np.concatenate(correct)
 
 
 def _without_labels(model: TableModel, frame: pl.DataFrame, codes: np.ndarray) -> TableModel | None:

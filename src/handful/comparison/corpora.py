@@ -24,7 +24,8 @@ from handful.data.senses import read_occurrences
 from handful.data.tagged import Tagged, read_sentences, read_tagged, read_untagged
 from handful.data.text import cut_as_trained
 from handful.errors import DataError, ParameterError
-from handful.registry import TaskName, all_methods, get_method
+from handful.preprocessing.sentence_encoders import installed_encoder
+from handful.registry import MethodSpec, TaskName, all_methods, get_method
 from handful.report.content import MethodScore
 from handful.senses.classifier import SenseClassifier
 from handful.tagging.evaluation import sentence_values
@@ -67,11 +68,16 @@ class CorpusExperiment(Experiment):
     def lines(self, methods: Sequence[str] | None) -> tuple[MethodScore, ...]:
         """Return the methods to compare; see `compared_methods`."""
         known = {spec.name: spec for spec in all_methods(self.task) if spec.train is not None or spec.build is not None}
+        known = {name: spec for name, spec in known.items() if self.suits(spec) or name in (methods or ())}
         chosen = None if methods is None else [get_method(name, self.task).name for name in methods]
         for name in chosen or ():
             if name not in known:
                 raise ParameterError(f"methods: {name} cannot be compared. Use 'handful fit' for it.")
         return compared_methods(known, chosen)
+
+    def suits(self, spec: MethodSpec) -> bool:
+        """Tell whether a method can be compared on this corpus."""
+        return True
 
     def parts(self, trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what to train on, what has its labels hidden, and what is tested."""
@@ -269,6 +275,7 @@ class SenseExperiment(CorpusExperiment):
         ready = SenseClassifier()
         self.contexts = ready.contexts(occurrences)
         self.unlabeled = ready.contexts(unlabeled)
+        self._has_encoder = installed_encoder([" ".join(o.tokens) for o in occurrences]) is not None
 
     @property
     def design(self) -> Design:
@@ -293,6 +300,10 @@ class SenseExperiment(CorpusExperiment):
         """All that results depend on."""
         occurrences = [[repr(c.occurrence) for c in contexts] for contexts in (self.contexts, self.unlabeled)]
         return [occurrences, self.splits.n_labels, self.seed]
+
+    def suits(self, spec: MethodSpec) -> bool:
+        """Tell whether a method can be compared: embeddings need an encoder that knows the language."""
+        return spec.views != ("vectors",) or self._has_encoder
 
     def _run(self, trial: Trial) -> TrialResult:
         start = time.perf_counter()

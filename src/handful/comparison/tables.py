@@ -28,7 +28,7 @@ from handful.data.checks import check_classes
 from handful.data.labels import UNLABELED
 from handful.data.table import Table, as_table
 from handful.errors import DataError, MissingExtraError, Notice, ParameterError
-from handful.models.confidence import HeldOut, label_margin, own_shares
+from handful.models.confidence import own_shares
 from handful.preprocessing.table_encoder import Rows, TableEncoder
 from handful.registry import MethodSpec, all_methods, get_method
 from handful.report.content import MajorityClass, MethodScore
@@ -111,12 +111,8 @@ WITH_VECTORS = "@vectors"
 ON_VECTORS = ("ensemble", "logistic-regression", "linear-svm", "k-nn", "self-training")
 """Methods that are tried with embeddings and without, where an encoder is installed."""
 
-_SAMPLE = 200  # texts whose words are looked up
 _LEAST_UNLABELED = 1_000  # rows that are encoded even if that takes up to the whole time limit
 _MAX_ENCODING = 0.5  # of the time limit that encoding may take, unless embeddings were asked for
-_LEAST_KNOWN = (
-    0.5  # of longer words: English texts of 13 kinds have 0.70 to 0.99, German, Finnish and Hindi ones 0 to 0.13
-)
 
 
 @dataclass(frozen=True)
@@ -209,7 +205,7 @@ def choose_view(table: Table, text: Any = "auto", *, seconds: float = math.inf) 
 
 
 def _default_view(table: Table, seconds: float) -> TextView:
-    from handful.preprocessing.sentence_encoders import encoder_at_hand, find_encoder
+    from handful.preprocessing.sentence_encoders import LEAST_KNOWN, encoder_at_hand, find_encoder
 
     def without(why: str, **fixes: str) -> TextView:
         return TextView(notice=Notice("text-encoding", f"Texts are encoded by LSA, without embeddings: {why}", **fixes))
@@ -222,10 +218,8 @@ def _default_view(table: Table, seconds: float) -> TextView:
     except MissingExtraError as error:
         return without(str(error))
     columns = _text_columns(table)
-    all_texts = [text for texts in columns for text in texts]
-    some = np.random.default_rng(0).choice(len(all_texts), min(_SAMPLE, len(all_texts)), replace=False)
-    known = encoder.known_words([all_texts[i] for i in some])
-    if known < _LEAST_KNOWN:
+    known = encoder.knows([text for texts in columns for text in texts])
+    if known < LEAST_KNOWN:
         why = f"{encoder.name} knows only {known:.0%} of their longer words, so they seem to be of another language."
         return without(why, python_fix="text='vectors'.", cli_fix="--text vectors.")
     n_rows, n_labeled = len(table.codes), len(table.labeled)
@@ -329,7 +323,7 @@ _ENOUGH_UNLABELED = 10  # unlabeled rows per labeled one from which on encoders 
 _CACHED_SPLITS = 6
 _FOR_TEXTS = ("complement-nb", "naive-bayes-em")
 _HELD = 200  # tested rows of a trial whose confidence is kept
-_BALANCE = {"accuracy": 0.0, "balanced_accuracy": 0.75, "f1_macro": 0.75}
+_BALANCE = {"accuracy": 0.0, "balanced_accuracy": 0.75, "f1_macro": 0.5}
 _DEFAULT_BALANCE = 0.5  # where balanced accuracy was not asked for
 
 
@@ -489,20 +483,6 @@ class TableExperiment(Experiment):
         balance = _DEFAULT_BALANCE if self.is_default_metric else _BALANCE[self.metric]
         return {"balance": balance} if self.metric != "accuracy" and "balance" in settings else {}
 
-    def held_out_predictions(self, results: Sequence[TrialResult]) -> HeldOut | None:
-        """Return the predictions of trials of one method, for `handful.models.confidence`."""
-        parts = [
-            HeldOut(
-                np.array(result.confidence),
-                np.array(result.nearness),
-                np.array([mark == "1" for mark in result.correct]),
-                self.table.codes[self.splits[result.trial.split].test][: len(result.confidence)].astype(np.int64),
-            )
-            for result in results
-            if result.confidence
-        ]
-        return HeldOut.together(parts) if parts else None
-
     def _run(self, trial: Trial) -> TrialResult:
         start = time.perf_counter()
         spec = self.spec(trial.method)
@@ -524,10 +504,8 @@ class TableExperiment(Experiment):
         done = time.process_time()
         n_classes = len(self.table.classes)
         confusion = np.bincount(truth * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
-        few, labeled = slice(0, _HELD), codes >= 0
-        proba = np.zeros((test[few].shape[0], n_classes))
-        proba[:, np.asarray(model.classes_).astype(np.int64)] = own_shares(model, test[few])
-        near = label_margin(test[few], predicted[few], train[labeled], codes[labeled])
+        few = slice(0, _HELD)
+        confidence = own_shares(model, test[few]).max(axis=1)
         kept = getattr(model, "kept_", None)
         return TrialResult(
             trial,
@@ -539,8 +517,7 @@ class TableExperiment(Experiment):
             (done - fitted) / len(truth) * 1_000,
             len(pickle.dumps(model, protocol=5)),
             None if kept is None else len(kept),
-            confidence=proba[np.arange(len(proba)), predicted[few]].round(4).tolist(),
-            nearness=near.round(4).tolist(),
+            confidence=confidence.round(4).tolist(),
             correct="".join("01"[int(c)] for c in predicted[few] == truth[few]),
         )
 

@@ -100,7 +100,10 @@ class WorkerPool:
             time.sleep(0.01)
         self._pool.shutdown(wait=True, kill_workers=True)
         if self._folder is not None:
+            from loky.backend import resource_tracker
+
             shutil.rmtree(self._folder, ignore_errors=True)
+            resource_tracker.unregister(str(self._folder), "folder")
 
     def _start(self) -> None:
         self._pool = start_processes(
@@ -112,7 +115,7 @@ class WorkerPool:
         if self._folder is None:
             import joblib
 
-            self._folder = Path(tempfile.mkdtemp(prefix="handful-"))
+            self._folder = shared_folder()
             joblib.dump(self._experiment, self._folder / "experiment")
         for trial in trials:
             self._running[self._pool.submit(_run, str(self._folder / "experiment"), trial)] = trial
@@ -141,6 +144,15 @@ class WorkerPool:
             self._running.clear()
             self._pool.shutdown(wait=True, kill_workers=True)
             self._start()
+
+
+def shared_folder() -> Path:
+    """Make a temporary folder that is removed even where this process is killed."""
+    from loky.backend import resource_tracker
+
+    folder = Path(tempfile.mkdtemp(prefix="handful-"))
+    resource_tracker.register(str(folder), "folder")
+    return folder
 
 
 @contextlib.contextmanager

@@ -7,12 +7,12 @@ import gzip
 import io
 import lzma
 import os
+import secrets
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO, Any, TypeAlias, cast
@@ -51,9 +51,9 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     # /dev/stdout is a link, and leads to an ordinary file where the shell says so; the link must stay.
     if str(target.parent) in ("/dev", "/dev/fd", "/proc/self/fd") or (target.exists() and not target.is_file()):
         raise FileError(f"{path}: is no ordinary file. Name a file to write to.")
+    name = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.part")
     try:
-        # mkstemp makes private files; the finished one gets the rights that a plain open() would give.
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".part", dir=target.parent)
+        handle = _open_private(name)
     except OSError as error:
         raise FileError(f"{path}: cannot be written ({error.strerror}).") from None
     try:
@@ -61,14 +61,32 @@ def atomic_writer(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if not name.exists():
+                _give_name(file.fileno(), name)
+        # The finished file gets the rights that a plain open() would give.
         os.chmod(name, _mode_for(target))
         os.replace(name, target)
     except BaseException as error:
-        Path(name).unlink(missing_ok=True)
+        name.unlink(missing_ok=True)
         if isinstance(error, OSError):
             # errors of other libraries have a text and no number
             raise FileError(f"{path}: cannot be written ({error.strerror or ' '.join(str(error).split())}).") from error
         raise
+
+
+def _open_private(name: Path) -> int:
+    """Open a new file for writing, without its name where the system can: so a process that is killed leaves nothing."""
+    with suppress(AttributeError, OSError):
+        return os.open(name.parent, os.O_TMPFILE | os.O_WRONLY, 0o600)
+    return os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def _give_name(handle: int, name: Path) -> None:
+    folder = os.open(name.parent, os.O_RDONLY)
+    try:  # with a folder, Python follows the link to the open file
+        os.link(f"/proc/self/fd/{handle}", name.name, dst_dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _is_endless(handle: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -517,8 +518,8 @@ def merge_variants(labels: Labels) -> tuple[Labels, list[Notice]]:
     kept = np.array(sorted(best.values()))
     to = np.searchsorted(kept, [best[key] for key in keys])
     codes = np.where(labels.codes >= 0, to[labels.codes], UNLABELED).astype(np.int32)
-    merged = sorted({key for key in keys if keys.count(key) > 1})
-    text = f"Variants of {', '.join(map(repr, merged[:5]))} that look alike are one class each."
+    merged = sorted(key for key, n in Counter(keys).items() if n > 1)
+    text = f"Variants of {', '.join(map(repr, merged[:5]))} that look alike are read as one class."
     return Labels(codes, labels.classes[kept]), [Notice("label-variants", text)]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.parsers import expat
 
+from handful.data.columns import MISSING
 from handful.data.conll import share
 from handful.data.csv import is_delimited, read_delimited
 from handful.data.files import MAX_LINE, FilePath, as_source, open_bytes, read_lines, shown
@@ -446,7 +447,7 @@ def read_sense_table(path: FilePath) -> Iterator[Occurrence]:
 
 def _occurrence(path: FilePath, number: int, row: dict[str, str]) -> Occurrence:
     text, word = _cell(row, _TEXT), _cell(row, _WORD)
-    senses = tuple(_cell(row, _SENSE).replace("|", " ").split())
+    senses = tuple(sense for sense in _cell(row, _SENSE).replace("|", " ").split() if sense not in MISSING)
     target, tokens = (
         _numbered(path, number + 1, text, row) if _cell(row, _PLACE) else _located(path, number + 1, text, row)
     )

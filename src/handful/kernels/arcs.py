@@ -367,7 +367,7 @@ def choice_pass(
     step: int,
     weights: np.ndarray,
     sums: np.ndarray,
-) -> float:
+) -> None:
     """Make one pass of passive-aggressive learning (PA-I, Crammer et al. 2006).
 
     Parameters
@@ -385,19 +385,14 @@ def choice_pass(
     weights, sums : ndarray of float64
         See `handful.kernels.arcs.label_pass`.
 
-    Returns
-    -------
-    float
-        Summed loss.
-
     Examples
     --------
     >>> weights, sums = np.zeros(2), np.zeros(2)
     >>> ids, bounds, starts, gold = np.array([0, 1]), np.arange(3), np.array([0, 2]), np.array([1])
-    >>> choice_pass(ids, bounds, starts, gold, np.array([0]), 1.0, 0, weights, sums), weights.tolist()
-    (1.0, [-0.5, 0.5])
+    >>> choice_pass(ids, bounds, starts, gold, np.array([0]), 1.0, 0, weights, sums)
+    >>> weights.tolist()
+    [-0.5, 0.5]
     """
-    total = 0.0
     for i in order:
         right = _score(ids, bounds[gold[i]], bounds[gold[i] + 1], weights)
         wrong, best = -1, -np.inf
@@ -408,7 +403,6 @@ def choice_pass(
                     wrong, best = c, score
         if wrong >= 0 and 1.0 + best - right > 0.0:
             loss = 1.0 + best - right
-            total += loss
             # Features of both cancel out; to count them all keeps the step a little shorter than it might be.
             size = bounds[gold[i] + 1] - bounds[gold[i]] + bounds[wrong + 1] - bounds[wrong]
             change = min(limit, loss / max(size, 1))
@@ -417,4 +411,3 @@ def choice_pass(
                     weights[ids[k]] += sign * change
                     sums[ids[k]] += sign * change * step
         step += 1
-    return total

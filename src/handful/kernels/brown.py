@@ -304,7 +304,7 @@ def _refresh(tables, new):  # type: ignore[no-untyped-def]
     The slot of the new word stays out of the other rows: it is nearly always their best partner and nearly always gone
     at the next step.
     """
-    rank, best, best_at, stale = tables.rank, tables.best, tables.best_at, tables.stale
+    rank, best_at, stale = tables.rank, tables.best_at, tables.stale
     fresh = np.flatnonzero(stale)
     for i in fresh:
         tables.margin[i] = tables.links[i] * np.log2(tables.occurrences[i])
@@ -313,45 +313,64 @@ def _refresh(tables, new):  # type: ignore[no-untyped-def]
         if stale[best_at[j]] or rank[best_at[j]] < 0:
             tables.loose[j] = True
     for i in fresh:
-        lowest, lowest_at = np.inf, 0
-        for j in range(len(rank)):
-            if j != i and j != new:
-                value = _loss(tables, i, j)
-                if value < lowest:
-                    lowest, lowest_at = value, j
-                if value <= best[j] and not stale[j] and i != new:
-                    best[j], best_at[j], tables.loose[j] = value, i, False
-        best[i], best_at[i], tables.loose[i] = lowest, lowest_at, False
+        _refresh_row(tables, i, new)
     stale[:] = False
+
+
+@njit(cache=True)
+def _refresh_row(tables, i, new):  # type: ignore[no-untyped-def]
+    """Find the best partner of a stale row, and whether it is that of rows that are not stale."""
+    best, best_at, stale = tables.best, tables.best_at, tables.stale
+    lowest, lowest_at = np.inf, 0
+    for j in range(len(best)):
+        if j != i and j != new:
+            value = _loss(tables, i, j)
+            if value < lowest:
+                lowest, lowest_at = value, j
+            if value <= best[j] and not stale[j] and i != new:
+                best[j], best_at[j], tables.loose[j] = value, i, False
+    best[i], best_at[i], tables.loose[i] = lowest, lowest_at, False
+
+
+@njit(cache=True)
+def _settled_lowest(tables, new):  # type: ignore[no-untyped-def]
+    lowest = np.argmin(tables.best)
+    while tables.loose[lowest]:
+        _scan(tables, lowest, new)
+        lowest = np.argmin(tables.best)
+    return lowest
 
 
 @njit(cache=True)
 def _cheapest(tables, new):  # type: ignore[no-untyped-def]
     """Return the pair of slots to merge; among ties the pair with the most frequent words, first by the first."""
     rank, best = tables.rank, tables.best
-    lowest = np.argmin(best)
-    while tables.loose[lowest]:
-        _scan(tables, lowest, new)
-        lowest = np.argmin(best)
+    lowest = _settled_lowest(tables, new)
     limit = best[lowest] + TIE
     first, second = -1, -1
     for i in range(len(rank)):
         if rank[i] < 0 or (first >= 0 and rank[i] > rank[first]):
             continue
-        if best[i] > limit and (new < 0 or _loss(tables, new, i) > limit):
-            continue
-        partner = -1
-        for j in range(len(rank)):
-            if rank[j] > rank[i] and _loss(tables, i, j) <= limit and (partner < 0 or rank[j] < rank[partner]):
-                partner = j
-        if partner >= 0:
-            first, second = i, partner
+        if best[i] <= limit or (new >= 0 and _loss(tables, new, i) <= limit):
+            partner = _partner(tables, i, limit)
+            if partner >= 0:
+                first, second = i, partner
     # Where counts go into the millions, rounding parts the losses of i with j and of j with i by more than a tie.
     if first < 0:
         first, second = int(lowest), int(tables.best_at[lowest])
         if rank[first] > rank[second]:
             first, second = second, first
     return first, second
+
+
+@njit(cache=True)
+def _partner(tables, i, limit):  # type: ignore[no-untyped-def]
+    """Return the slot with the most frequent word, rarer than that of i, whose merge with i loses little enough, or -1."""
+    rank, partner = tables.rank, -1
+    for j in range(len(rank)):
+        if rank[j] > rank[i] and _loss(tables, i, j) <= limit and (partner < 0 or rank[j] < rank[partner]):
+            partner = j
+    return partner
 
 
 @njit(cache=True)
@@ -370,9 +389,15 @@ def _share_merge(outward, inward, shared, gone, kept, total, row, xlogx):  # typ
     for j in range(n):
         row[j] += _g(total, gone_in[j] + kept_in[j], xlogx)
         row[j] -= _g(outward[kept, gone], gone_in[j], xlogx) + _g(outward[kept, kept], kept_in[j], xlogx)
+    _share_both(gone_in, kept_in, shared, xlogx)
+
+
+@njit(cache=True)
+def _share_both(gone_in, kept_in, shared, xlogx):  # type: ignore[no-untyped-def]
+    """Account for pairs of clusters that stand next to one that goes and one that is kept, which now are one."""
     for i in np.flatnonzero(gone_in):
         x, y = gone_in[i], kept_in[i]
-        for j in range(n):
+        for j in range(len(gone_in)):
             xj, yj = gone_in[j], kept_in[j]
             # A pair whose two clusters both stand next to the one that goes is taken once.
             if (yj > 0 and xj == 0) or (xj > 0 and j > i):
@@ -552,16 +577,12 @@ def window_keys(words, first, context, start_mark, stop_mark, window, kinds, n_c
     >>> window_keys(words, 1, context, 1, 2, 1, np.array([0, 0, 1]), 100).tolist()
     [2, 100, 105]
     """
-    n_kinds = 1
-    for kind in kinds:
-        n_kinds = max(n_kinds, kind + 1)
+    n_kinds = kinds.max() + 1
     keys = np.empty(2 * window * max(len(words) - first, 0), dtype=np.int64)
     n_keys = 0
     for i in range(first, len(words)):
-        for distance in range(1, window + 1):
+        for distance in range(1, min(window, i) + 1):
             j = i - distance
-            if j < 0:
-                break
             left_is_end, right_is_end = words[j] == END, words[i] == END
             before = start_mark if left_is_end else context[j]
             after = stop_mark if right_is_end else context[i]

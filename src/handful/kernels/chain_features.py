@@ -280,34 +280,36 @@ def merge_rows(
     n_rows = len(row_offsets) - 1
     merged_offsets = np.zeros(n_rows + 1, dtype=np.int64)
     seen = np.full(n_targets, -1, dtype=np.int64)
+    found = np.empty(n_targets, dtype=np.int32)
     for r in range(n_rows):
-        distinct = 0
-        for i in range(row_offsets[r], row_offsets[r + 1]):
-            p = row_ids[i]
-            for f in range(offsets[p], offsets[p + 1]):
-                if seen[targets[f]] != r:
-                    seen[targets[f]] = r
-                    distinct += 1
+        distinct = _distinct_targets(row_ids[row_offsets[r] : row_offsets[r + 1]], offsets, targets, r, seen, found)
         merged_offsets[r + 1] = merged_offsets[r] + (n_targets if distinct >= fill_from else distinct)
     merged_targets = np.empty(merged_offsets[n_rows], dtype=np.int32)
-    for z in range(n_targets):
-        seen[z] = -1
+    seen[:] = -1
     for r in range(n_rows):
         start, stop = merged_offsets[r], merged_offsets[r + 1]
         if stop - start == n_targets:
-            for z in range(n_targets):
-                merged_targets[start + z] = z
-            continue
-        n = start
-        for i in range(row_offsets[r], row_offsets[r + 1]):
-            p = row_ids[i]
-            for f in range(offsets[p], offsets[p + 1]):
-                if seen[targets[f]] != r:
-                    seen[targets[f]] = r
-                    merged_targets[n] = targets[f]
-                    n += 1
-        _sort_targets(merged_targets, start, stop, seen, r)
+            merged_targets[start:stop] = np.arange(n_targets)
+        else:
+            ids = row_ids[row_offsets[r] : row_offsets[r + 1]]
+            _distinct_targets(ids, offsets, targets, r, seen, merged_targets[start:stop])
+            _sort_targets(merged_targets, start, stop, seen, r)
     return merged_offsets, merged_targets
+
+
+@njit(cache=True, nogil=True)
+def _distinct_targets(
+    ids: np.ndarray, offsets: np.ndarray, targets: np.ndarray, r: int, seen: np.ndarray, out: np.ndarray
+) -> int:
+    """List the targets of some predicates, each once, and mark them as seen by row `r`; return how many."""
+    n = 0
+    for p in ids:
+        for f in range(offsets[p], offsets[p + 1]):
+            if seen[targets[f]] != r:
+                seen[targets[f]] = r
+                out[n] = targets[f]
+                n += 1
+    return n
 
 
 @njit(cache=True, nogil=True)

@@ -176,76 +176,89 @@ def _first_order(scores: _Scores) -> Marginals:
     node, pairs, lost = scores.potentials()
     alpha, scale = np.empty_like(node), np.ones((node.shape[0], node.shape[2]))
     edge = np.zeros_like(pairs) if scores.shared else pairs  # where marginals take the place of potentials
-    _sum_pairs(node, pairs, scores.active, alpha, scale, edge)
+    _forward_labels(node, pairs, scores.active, alpha, scale)
+    _backward_labels(node, pairs, scores.active, alpha, scale, edge)
     with np.errstate(divide="ignore", invalid="ignore"):
         return Marginals(np.log(scale).sum(axis=0) + lost, node, edge, _NONE, _NONE, _NONE)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
-def _sum_pairs(
+_FAST = {"reassoc", "contract"}
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _forward_labels(
+    node: np.ndarray, pairs: np.ndarray, active: np.ndarray, alpha: np.ndarray, scale: np.ndarray
+) -> None:
+    """Fill in forward sums, each position rescaled to sum to 1."""
+    length, n_labels, width = node.shape
+    step = 1 if pairs.shape[0] > 1 else 0
+    row = np.empty(width)
+    for t in range(length):
+        n = active[t]
+        scale[t, :n] = 0.0
+        for y in range(n_labels):
+            row[:n] = 1.0 if t == 0 else 0.0
+            for x in range(n_labels if t > 0 else 0):
+                _add_weighted(row[:n], pairs[t * step, x, y], alpha[t - 1, x])
+            for s in range(n):
+                alpha[t, y, s] = row[s] * node[t, y, s]
+                scale[t, s] += alpha[t, y, s]
+        row[:n] = 1.0 / scale[t, :n]
+        for y in range(n_labels):
+            for s in range(n):
+                alpha[t, y, s] *= row[s]
+
+
+@njit(inline="always")
+def _add_weighted(row: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
+    """Add values times weights, of which there may be one for all, to a row."""
+    if len(weights) > 1:
+        for s in range(len(row)):
+            row[s] += weights[s] * values[s]
+    elif weights[0] != 0.0:  # else forbidden, as most pairs of an encoding of spans are
+        for s in range(len(row)):
+            row[s] += weights[0] * values[s]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=_FAST)
+def _backward_labels(
     node: np.ndarray, pairs: np.ndarray, active: np.ndarray, alpha: np.ndarray, scale: np.ndarray, totals: np.ndarray
 ) -> None:
     """Turn node potentials, and pair potentials that are not shared, into marginals; add up those of shared pairs."""
     length, n_labels, width = node.shape
-    shared = pairs.shape[0] * pairs.shape[3] == 1
-    inverse, row = np.empty(width), np.empty(width)
-    for t in range(length):
-        n = active[t]
-        for s in range(n):
-            scale[t, s] = 0.0
-        for y in range(n_labels):
-            for s in range(n):
-                row[s] = 1.0 if t == 0 else 0.0
-            for x in range(n_labels if t > 0 else 0):
-                if shared:
-                    weight = pairs[0, x, y, 0]
-                    if weight == 0.0:  # forbidden, as most pairs of an encoding of spans are
-                        continue
-                    for s in range(n):
-                        row[s] += weight * alpha[t - 1, x, s]
-                else:
-                    for s in range(n):
-                        row[s] += pairs[t, x, y, s] * alpha[t - 1, x, s]
-            for s in range(n):
-                row[s] *= node[t, y, s]
-                alpha[t, y, s] = row[s]
-                scale[t, s] += row[s]
-        for s in range(n):
-            inverse[s] = 1.0 / scale[t, s]
-        for y in range(n_labels):
-            for s in range(n):
-                alpha[t, y, s] *= inverse[s]
-    beta = np.ones((n_labels, width))
-    ahead = np.zeros((n_labels, width))
+    beta, ahead = np.ones((n_labels, width)), np.zeros((n_labels, width))
     n_next = 0
     for t in range(length - 1, -1, -1):
         n = active[t]
-        for x in range(n_labels):
-            for s in range(n_next):
-                row[s] = 0.0
+        for x in range(n_labels if n_next else 0):
+            beta[x, :n_next] = 0.0
             for y in range(n_labels):
-                if shared:
-                    weight = pairs[0, x, y, 0]
-                    if weight == 0.0:
-                        continue
-                    total = 0.0
-                    for s in range(n_next):
-                        row[s] += weight * ahead[y, s]
-                        total += alpha[t, x, s] * ahead[y, s]
-                    totals[0, x, y, 0] += weight * total
-                else:
-                    for s in range(n_next):
-                        part = pairs[t + 1, x, y, s] * ahead[y, s]
-                        row[s] += part
-                        pairs[t + 1, x, y, s] = part * alpha[t, x, s]
-            for s in range(n_next):
-                beta[x, s] = row[s]
+                if pairs.shape[0] > 1:
+                    _pair_marginals(pairs[t + 1, x, y], ahead[y], alpha[t, x], beta[x, :n_next])
+                elif pairs[0, x, y, 0] != 0.0:
+                    totals[0, x, y, 0] += _pair_total(pairs[0, x, y, 0], ahead[y], alpha[t, x], beta[x, :n_next])
         for y in range(n_labels):
             for s in range(n):
                 ahead[y, s] = node[t, y, s] * beta[y, s] / scale[t, s]
-            for s in range(n):
                 node[t, y, s] = alpha[t, y, s] * beta[y, s]
         n_next = n
+
+
+@njit(inline="always")
+def _pair_marginals(pairs: np.ndarray, ahead: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> None:
+    for s in range(len(beta)):
+        part = pairs[s] * ahead[s]
+        beta[s] += part
+        pairs[s] = part * alpha[s]
+
+
+@njit(inline="always")
+def _pair_total(weight: float, ahead: np.ndarray, alpha: np.ndarray, beta: np.ndarray) -> float:
+    total = 0.0
+    for s in range(len(beta)):
+        beta[s] += weight * ahead[s]
+        total += alpha[s] * ahead[s]
+    return weight * total
 
 
 def _second_order(scores: _Scores, triple_scores: np.ndarray) -> Marginals:
@@ -277,7 +290,7 @@ def _second_order(scores: _Scores, triple_scores: np.ndarray) -> Marginals:
                 alpha[1, :, :, :n] = node[0, :, None, :n] * first[:, :, None]
             else:
                 np.matmul(forward_by, alpha[t - 1, :, :, :n].transpose(1, 0, 2), out=alpha[t, :, :, :n])
-            _forward(alpha[t], pairs[at], node[t], last, inverse[t - 1], n, ends[t], scale[t])
+            _forward(_Position(pairs[at], node[t], last, inverse[t - 1], n, ends[t]), alpha[t], scale[t])
             inverse[t, :n] = 1.0 / scale[t, :n]
         log_partition = np.log(scale).sum(axis=0) + lost
         beta = np.empty((n_labels, n_labels, width))  # by the inverse scale of its own position
@@ -289,10 +302,9 @@ def _second_order(scores: _Scores, triple_scores: np.ndarray) -> Marginals:
                 totals += np.matmul(before, ahead[:, :, :n_next].transpose(0, 2, 1))
                 np.matmul(backward_by, ahead[:, :, :n_next], out=beta[:, :, :n_next].transpose(1, 0, 2))
             beta[:, :, n_next:n] = inverse[t, n_next:n]
-            _backward(
-                alpha[t], beta, pairs[at], node[t], last, inverse[t - 1], n, n_next, marginals[t], edge[at], lasts, ahead
-            )  # fmt: skip
-        n = active[1] if length > 1 else 0
+            position = _Position(pairs[at], node[t], last, inverse[t - 1], n, n_next)
+            _backward(position, alpha[t], beta, ahead, marginals[t], edge[at], lasts)
+        n = ends[0]
         if n:
             pair = alpha[1, :, :, :n] * beta[:, :, :n]
             firsts += pair.sum(axis=2)
@@ -301,17 +313,25 @@ def _second_order(scores: _Scores, triple_scores: np.ndarray) -> Marginals:
     return Marginals(log_partition, marginals, edge, totals.transpose(1, 0, 2) * triple, firsts, lasts)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _forward(
-    state: np.ndarray, pairs: np.ndarray, node: np.ndarray, last: np.ndarray, inverse: np.ndarray, n: int, n_next: int,
-    scale: np.ndarray,
-) -> None:  # fmt: skip
+class _Position(NamedTuple):
+    """Potentials of one position, the inverse scale before it, and how many sentences reach it and the next one."""
+
+    pairs: np.ndarray
+    node: np.ndarray
+    last: np.ndarray
+    inverse: np.ndarray
+    n: int
+    n_next: int
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST)
+def _forward(position: _Position, state: np.ndarray, scale: np.ndarray) -> None:
     """Multiply a state with the potentials of its position and the inverse scale before it; add up the new scale."""
-    n_labels = node.shape[0]
+    pairs, node, last, inverse, n, n_next = position
     shared = pairs.shape[2] == 1
     scale[:n] = 0.0
-    for x in range(n_labels):
-        for y in range(n_labels):
+    for x in range(len(last)):
+        for y in range(len(last)):
             if shared:
                 weight = pairs[x, y, 0]
                 for s in range(n):
@@ -325,16 +345,21 @@ def _forward(
                 scale[s] += state[x, y, s]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def _backward(
-    alpha: np.ndarray, beta: np.ndarray, pairs: np.ndarray, node: np.ndarray, last: np.ndarray, inverse: np.ndarray,
-    n: int, n_next: int, marginals: np.ndarray, edge: np.ndarray, lasts: np.ndarray, ahead: np.ndarray,
-) -> None:  # fmt: skip
+    position: _Position,
+    alpha: np.ndarray,
+    beta: np.ndarray,
+    ahead: np.ndarray,
+    marginals: np.ndarray,
+    edge: np.ndarray,
+    lasts: np.ndarray,
+) -> None:
     """Take the marginals of a position from its two sides, and make ready what the position before it needs."""
-    n_labels = node.shape[0]
+    pairs, node, last, inverse, n, n_next = position
     shared = pairs.shape[2] == 1
-    for x in range(n_labels):
-        for y in range(n_labels):
+    for x in range(len(last)):
+        for y in range(len(last)):
             total = 0.0
             for s in range(n):
                 marginal = alpha[x, y, s] * beta[x, y, s]
@@ -361,28 +386,33 @@ def _repair(scores: _Scores, sums: Marginals, broken: np.ndarray) -> Marginals:
     sums = sums._replace(triple=rest.triple, first=rest.first, last=rest.last)
     if scores.shared:
         sums = sums._replace(edge=rest.edge)
-    lengths = scores.lengths
+    else:
+        sums.edge[..., broken] = 0.0
     for s in broken:
-        n = int(lengths[s])
-        node = scores.node[:n, :, s]
-        pairs = np.broadcast_to(scores.edge, (scores.node.shape[0], *scores.edge.shape[1:3], len(lengths)))[:n, :, :, s]
-        if scores.triple is None or n == 1:
-            sums.log_partition[s], start, pair = _log_space(node[0], [pairs[t] + node[t] for t in range(1, n)])
-        else:
-            pairs = pairs.copy()
-            pairs[1] += 0.0 if scores.first is None else scores.first
-            pairs[-1] += 0.0 if scores.last is None else scores.last
-            steps = [scores.triple + pairs[t] + node[t] for t in range(2, n)]
-            sums.log_partition[s], start_pair, threes = _log_space(node[0][:, None] + pairs[1] + node[1], steps)
-            start, pair = start_pair.sum(axis=1), [start_pair, *(three.sum(axis=0) for three in threes)]
-            for total, part in ((sums.triple, threes), (sums.first, pair[:1]), (sums.last, pair[-1:])):
+        n = int(scores.lengths[s])
+        sums.log_partition[s], start, pairs, triples = _one_in_log_space(scores, s, n)
+        sums.node[:n, :, s] = [start, *(both.sum(axis=0) for both in pairs)]
+        for t, both in enumerate(pairs, start=1):
+            at, column = (0, 0) if scores.shared else (t, s)
+            sums.edge[at, :, :, column] += both
+        if scores.triple is not None and n > 1:
+            for total, part in ((sums.triple, triples), (sums.first, pairs[:1]), (sums.last, pairs[-1:])):
                 total += np.sum(part, axis=0)
-        sums.node[:n, :, s] = [start, *(both.sum(axis=0) for both in pair)]
-        if not scores.shared:
-            sums.edge[:, :, :, s] = 0.0
-        for t, both in enumerate(pair, start=1):
-            sums.edge[0 if scores.shared else t, :, :, 0 if scores.shared else s] += both
     return sums
+
+
+def _one_in_log_space(scores: _Scores, s: int, n: int) -> tuple[float, np.ndarray, list[np.ndarray], list[np.ndarray]]:
+    """Return the log partition of a sentence, and marginals of its first label, its pairs and its triples."""
+    node = scores.node[:n, :, s]
+    shape = (scores.node.shape[0], *scores.edge.shape[1:3], scores.node.shape[2])
+    pairs = np.broadcast_to(scores.edge, shape)[:n, :, :, s].copy()
+    if scores.triple is None or n == 1:
+        return *_log_space(node[0], [pairs[t] + node[t] for t in range(1, n)]), []
+    pairs[1] += 0.0 if scores.first is None else scores.first
+    pairs[-1] += 0.0 if scores.last is None else scores.last
+    steps = [scores.triple + pairs[t] + node[t] for t in range(2, n)]
+    total, start, triples = _log_space(node[0][:, None] + pairs[1] + node[1], steps)
+    return total, start.sum(axis=1), [start, *(three.sum(axis=0) for three in triples)], triples
 
 
 def _log_space(first: np.ndarray, steps: Sequence[np.ndarray]) -> tuple[float, np.ndarray, list[np.ndarray]]:
@@ -434,53 +464,55 @@ def viterbi(
     ([0, 0], [1.0])
     """
     edge = np.ascontiguousarray(edge[None, :, :, None] if edge.ndim == 2 else edge)
+    ends = np.append(active[1:], 0)
     if triple is None:
-        labels, score = _best_labels(node, edge, active)
-    else:
-        zeros = np.zeros(edge.shape[1:3])
-        labels, score = _best_pairs(
-            node, edge, triple, active, zeros if first is None else first, zeros if last is None else last
-        )
-    return labels, score
+        return tuple(_best_labels(node, edge, active, ends))
+    zeros = np.zeros(edge.shape[1:3])
+    first, last = (zeros if pair is None else pair for pair in (first, last))
+    return tuple(_best_pairs(node, edge, triple, active, ends, first, last))
 
 
 @njit(cache=True, nogil=True)
-def _best_labels(node: np.ndarray, edge: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _best_labels(
+    node: np.ndarray, edge: np.ndarray, active: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     length, n_labels, width = node.shape
     labels, score = np.full((length, width), -1, dtype=np.int32), np.zeros(width)
-    back = np.empty((length, n_labels, width), dtype=np.int16)
-    shared = edge.shape[0] * edge.shape[3] == 1
+    back = np.zeros((length, n_labels, width), dtype=np.int16)
     delta = np.empty((2, n_labels, width))
     for t in range(length):
-        new, old = delta[t % 2], delta[(t + 1) % 2]
-        n = active[t]
+        new, old, n = delta[t % 2], delta[(t + 1) % 2], active[t]
+        steps = edge[min(t, edge.shape[0] - 1)]
         for y in range(n_labels):
-            for s in range(n):
-                new[y, s] = 0.0 if t == 0 else -np.inf
-                back[t, y, s] = 0
-            for x in range(n_labels if t > 0 else 0):
-                if shared:
-                    step = edge[0, x, y, 0]
-                    for s in range(n):
-                        value = old[x, s] + step
-                        better = value > new[y, s]
-                        new[y, s] = value if better else new[y, s]
-                        back[t, y, s] = x if better else back[t, y, s]
-                else:
-                    for s in range(n):
-                        value = old[x, s] + edge[t, x, y, s]
-                        better = value > new[y, s]
-                        new[y, s] = value if better else new[y, s]
-                        back[t, y, s] = x if better else back[t, y, s]
+            new[y, :n] = -np.inf if t else 0.0
+            for x in range(n_labels * min(t, 1)):
+                _relax(old[x], steps[x, y], x, new[y, :n], back[t, y])
             for s in range(n):
                 new[y, s] += node[t, y, s]
-        for s in range(active[t + 1] if t + 1 < length else 0, n):
-            best = new[:, s].argmax()
-            labels[t, s], score[s] = best, new[best, s]
+        for s in range(ends[t], n):
+            labels[t, s] = new[:, s].argmax()
+            score[s] = new[labels[t, s], s]
     for t in range(length - 1, 0, -1):
         for s in range(active[t]):
             labels[t - 1, s] = back[t, labels[t, s], s]
     return labels, score
+
+
+@njit(inline="always")
+def _relax(old: np.ndarray, steps: np.ndarray, label: int, best: np.ndarray, back: np.ndarray) -> None:
+    """Go on from a label where that is better; there may be one step for all sentences."""
+    if len(steps) > 1:
+        for s in range(len(best)):
+            value = old[s] + steps[s]
+            better = value > best[s]
+            best[s] = value if better else best[s]
+            back[s] = label if better else back[s]
+    else:
+        for s in range(len(best)):
+            value = old[s] + steps[0]
+            better = value > best[s]
+            best[s] = value if better else best[s]
+            back[s] = label if better else back[s]
 
 
 @njit(cache=True, nogil=True)
@@ -489,54 +521,58 @@ def _best_pairs(
     edge: np.ndarray,
     triple: np.ndarray,
     active: np.ndarray,
+    ends: np.ndarray,
     first: np.ndarray,
     last: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     length, n_labels, width = node.shape
-    labels = np.full((length, width), -1, dtype=np.int32)
-    score = np.zeros(width)
-    back = np.empty((length, n_labels, n_labels, width), dtype=np.int16)
-    per_position, per_sentence = edge.shape[0] > 1, edge.shape[3] > 1
+    labels, score = np.full((length, width), -1, dtype=np.int32), np.zeros(width)
+    back = np.zeros((length, n_labels, n_labels, width), dtype=np.int16)
     delta = np.empty((2, n_labels, n_labels, width))
-    for t in range(length):
-        new, old = delta[t % 2], delta[(t + 1) % 2]
-        n = active[t]
-        stays = active[t + 1] if t + 1 < length else 0
-        if t == 0:
-            for s in range(stays, n):
-                best = node[0, :, s].argmax()
-                labels[0, s] = best
-                score[s] = node[0, best, s]
-            continue
-        at = t if per_position else 0
-        for x in range(n_labels):
-            for y in range(n_labels):
-                if t == 1:
-                    for s in range(n):
-                        new[x, y, s] = node[0, x, s] + first[x, y]
-                else:
-                    for s in range(n):
-                        new[x, y, s] = old[0, x, s] + triple[0, x, y]
-                        back[t, x, y, s] = 0
-                    for w in range(1, n_labels):
-                        for s in range(n):
-                            value = old[w, x, s] + triple[w, x, y]
-                            better = value > new[x, y, s]
-                            new[x, y, s] = value if better else new[x, y, s]
-                            back[t, x, y, s] = w if better else back[t, x, y, s]
-                for s in range(n):
-                    new[x, y, s] += node[t, y, s] + edge[at, x, y, s if per_sentence else 0]
-        for s in range(stays, n):
-            best_x, best_y = 0, 0
-            top = -np.inf
-            for y in range(n_labels):
-                for x in range(n_labels):
-                    value = new[x, y, s] + last[x, y]
-                    if value > top:
-                        top, best_x, best_y = value, x, y
-            labels[t, s], labels[t - 1, s] = best_y, best_x
-            score[s] = top
+    for s in range(ends[0], active[0]):
+        labels[0, s] = node[0, :, s].argmax()
+        score[s] = node[0, labels[0, s], s]
+    for t in range(1, length):
+        new = delta[t % 2]
+        _extend_pairs(node, edge[min(t, edge.shape[0] - 1)], triple, first, t, active[t], delta, back[t])
+        for s in range(ends[t], active[t]):
+            labels[t - 1, s], labels[t, s], score[s] = _best_end(new, last, s)
     for t in range(length - 1, 1, -1):
         for s in range(active[t]):
             labels[t - 2, s] = back[t, labels[t - 1, s], labels[t, s], s]
     return labels, score
+
+
+@njit(cache=True, nogil=True)
+def _extend_pairs(
+    node: np.ndarray,
+    edge: np.ndarray,
+    triple: np.ndarray,
+    first: np.ndarray,
+    t: int,
+    n: int,
+    delta: np.ndarray,
+    back: np.ndarray,
+) -> None:
+    """Score every pair that ends at position t by the best labeling before it."""
+    new, old, n_labels, per_sentence = delta[t % 2], delta[(t + 1) % 2], len(first), edge.shape[2] > 1
+    for x in range(n_labels):
+        for y in range(n_labels):
+            for s in range(n):
+                new[x, y, s] = -np.inf if t > 1 else node[0, x, s] + first[x, y]
+            for w in range(n_labels * min(t - 1, 1)):
+                _relax(old[w, x], triple[w, x, y : y + 1], w, new[x, y, :n], back[x, y])
+            for s in range(n):
+                new[x, y, s] += node[t, y, s] + edge[x, y, s if per_sentence else 0]
+
+
+@njit(cache=True, nogil=True)
+def _best_end(state: np.ndarray, last: np.ndarray, s: int) -> tuple[int, int, float]:
+    """Return the best last pair of a sentence, and its score."""
+    best_x, best_y, top = 0, 0, -np.inf
+    for y in range(len(last)):
+        for x in range(len(last)):
+            value = state[x, y, s] + last[x, y]
+            if value > top:
+                top, best_x, best_y = value, x, y
+    return best_x, best_y, top

@@ -140,7 +140,7 @@ def tile_totals(
     for f in range(categorical.shape[0]):
         symbols, symbol = categorical[f], stored.categorical[s, f]
         for b in range(TILE):
-            out[b] += 1.0 if symbols[b] != symbol else 0.0
+            out[b] += symbols[b] != symbol
 
 
 @njit(cache=True)
@@ -207,16 +207,7 @@ def heap_push(near: Heap, u: int, distance: float, pos: int, label: int, all_tie
     distance = min(distance, FARTHEST)  # an infinite one would look like an empty place
     known = near.distance[u]
     if not all_ties:
-        if distance < known[k - 1]:
-            e = k - 1
-            while e > 0 and known[e - 1] > distance:
-                known[e] = known[e - 1]
-                near.pos[u, e, 0] = near.pos[u, e - 1, 0]
-                near.counts[u, e, 0] = near.counts[u, e - 1, 0]
-                e -= 1
-            known[e] = distance
-            near.pos[u, e, 0] = pos
-            near.counts[u, e, 0] = 1
+        _push_nearest(near, u, distance, pos)
         return
     if distance > known[k - 1]:
         return
@@ -234,6 +225,21 @@ def heap_push(near: Heap, u: int, distance: float, pos: int, label: int, all_tie
     if near.counts[u, e, label] == 0:
         near.pos[u, e, label] = pos
     near.counts[u, e, label] += 1
+
+
+@njit(inline="always")
+def _push_nearest(near: Heap, u: int, distance: float, pos: int) -> None:
+    known = near.distance[u]
+    e = len(known) - 1
+    if distance < known[e]:
+        while e > 0 and known[e - 1] > distance:
+            known[e] = known[e - 1]
+            near.pos[u, e, 0] = near.pos[u, e - 1, 0]
+            near.counts[u, e, 0] = near.counts[u, e - 1, 0]
+            e -= 1
+        known[e] = distance
+        near.pos[u, e, 0] = pos
+        near.counts[u, e, 0] = 1
 
 
 class Store(NamedTuple):
@@ -379,17 +385,14 @@ _LN_1000 = np.log(1000.0)
 def vote_weight(rule: int, distance: float, nearest: float, farthest: float, rank: int, n_ranks: int) -> Any:
     """Weigh one voter; weights of one vote may have a common factor, which `vote` divides out."""
     if rule == DISTANCE:
-        if nearest == 0.0:
-            return 1.0 if distance == 0.0 else 0.0
-        return nearest / distance
-    if rule == GAUSSIAN and farthest > 0.0:
-        return np.exp(-_LN_1000 * (distance / farthest) ** 2)
+        return nearest / distance if nearest > 0.0 else 1.0 * (distance == 0.0)
     if rule == RANK and n_ranks > 1:
         return np.exp(-_LN_1000 * ((rank + 1) / n_ranks) ** 2)
     if rule == DUDANI and farthest > nearest:
         return (farthest - distance) / (farthest - nearest)
-    if rule == LITERAL and farthest > 0.0:
-        return distance / farthest
+    if rule in (GAUSSIAN, LITERAL) and farthest > 0.0:
+        share = distance / farthest
+        return share if rule == LITERAL else np.exp(-_LN_1000 * share**2)
     return 1.0
 
 
@@ -431,17 +434,22 @@ def vote(near: Heap, u: int, k: int, codes: np.ndarray, rule: Rule, proba: np.nd
                 mass = w * near.counts[u, e, j]
                 proba[codes[near.pos[u, e, j]]] += mass
                 total += mass
-    enough = proba.max() * (1.0 - TIED)
-    winner, winner_pos = -1, -1
-    for e in range(m):
-        for j in range(near.pos.shape[2]):
-            pos = near.pos[u, e, j]
-            if pos >= 0 and proba[codes[pos]] >= enough and (winner_pos < 0 or pos < winner_pos):
-                winner, winner_pos = codes[pos], pos
-        if winner_pos >= 0:
-            break
+    winner = _nearest_winner(near.pos[u, :m], codes, proba, proba.max() * (1.0 - TIED))
     proba /= total
-    return winner, winner_pos
+    return codes[winner], winner
+
+
+@njit(inline="always")
+def _nearest_winner(positions: np.ndarray, codes: np.ndarray, proba: np.ndarray, enough: float) -> int:
+    """Return the position in the store of the nearest voter for a label with enough votes, of equally near ones the first."""
+    winner = -1
+    for e in range(len(positions)):
+        for pos in positions[e]:
+            if pos >= 0 and proba[codes[pos]] >= enough and (winner < 0 or pos < winner):
+                winner = pos
+        if winner >= 0:
+            break
+    return winner
 
 
 def vote_all(

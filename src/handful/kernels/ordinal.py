@@ -116,20 +116,43 @@ def _update_mean(
     if n_moved == 0:
         return
     if n_nearer > 0:
-        # Nearer than all members before: the sums so far shrink, so that the largest weight is 1 again.
-        for b in range(TILE):
-            if change[b] > 0.0:
-                scale = np.exp(-change[b])
-                fresh = max_log_weight[b] == -np.inf
-                max_log_weight[b] = -(root(totals[b], metric) ** 2) * gamma if fresh else max_log_weight[b] + change[b]
-                total_weight[b] *= scale
-                for f in range(x.shape[0]):
-                    shift[f, b] *= scale
-                change[b] = 0.0
+        _make_largest(change, totals, max_log_weight, total_weight, shift, metric, gamma)
     for b in range(TILE):
         weight[b] = _exp(max(change[b], _NEGLIGIBLE)) if change[b] > _NEGLIGIBLE else 0.0
         total_weight[b] += weight[b]
     to_mean = pool.to_mean[t, j]
+    _move_mean(weight, features, x, shift, to_mean, metric)
+    for b in range(TILE):
+        to_mean[b] = root(to_mean[b], metric) / total_weight[b]  # M_j(x) - x = shift / total_weight
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _make_largest(
+    change: np.ndarray,
+    totals: np.ndarray,
+    max_log_weight: np.ndarray,
+    total_weight: np.ndarray,
+    shift: np.ndarray,
+    metric: int,
+    gamma: float,
+) -> None:
+    """Where a row is nearer than all members before, the sums so far shrink, so that the largest weight is 1 again."""
+    for b in range(TILE):
+        if change[b] > 0.0:
+            scale = np.exp(-change[b])
+            fresh = max_log_weight[b] == -np.inf
+            max_log_weight[b] = -(root(totals[b], metric) ** 2) * gamma if fresh else max_log_weight[b] + change[b]
+            total_weight[b] *= scale
+            for f in range(shift.shape[0]):
+                shift[f, b] *= scale
+            change[b] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _move_mean(
+    weight: np.ndarray, features: np.ndarray, x: np.ndarray, shift: np.ndarray, to_mean: np.ndarray, metric: int
+) -> None:
+    """Add weighted differences from a row to the sums of a tile, and add up the powers of these."""
     for b in range(TILE):
         to_mean[b] = 0.0
     for f in range(x.shape[0]):
@@ -143,8 +166,6 @@ def _update_mean(
             for b in range(TILE):
                 sums[b] += weight[b] * (value - column[b])
                 to_mean[b] += abs(sums[b])
-    for b in range(TILE):
-        to_mean[b] = root(to_mean[b], metric) / total_weight[b]  # M_j(x) - x = shift / total_weight
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

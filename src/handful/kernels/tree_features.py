@@ -100,8 +100,8 @@ def set_part(root: int, n: int, h: int, m: int, sums: np.ndarray, rows: np.ndarr
 
 @njit(cache=True, nogil=True)
 def set_sibling(root: int, n: int, s: int, m: int, rows: np.ndarray, part: np.ndarray) -> None:
-    """Fill in the places of a sibling, and how far it is from the child; s is 0 for none."""
-    if s == 0:
+    """Fill in the places of a sibling, and how far it is from the child; s is 0 or n + 1 for none."""
+    if s == 0 or s > n:
         rows[SIBLING] = rows[BEFORE_SIBLING] = rows[AFTER_SIBLING] = 1
         part[SIBLING_GAP] = 7
     else:
@@ -142,14 +142,15 @@ def template_keys(
                         core = -1
                         break
                     core = (core << spec.bits[attribute]) | code
-            if core >= 0:
-                core = (core << 1) | direction
-                if spec.types[t, 0] >= 0:
-                    out[count] = (spec.types[t, 0] << TYPE_SHIFT) | core
-                    count += 1
-                if spec.types[t, 1] >= 0:
-                    out[count] = (spec.types[t, 1] << TYPE_SHIFT) | (core << PART_BITS) | part[GAP]
-                    count += 1
+            if core < 0:
+                continue
+            core = (core << 1) | direction
+            if spec.types[t, 0] >= 0:
+                out[count] = (spec.types[t, 0] << TYPE_SHIFT) | core
+                count += 1
+            if spec.types[t, 1] >= 0:
+                out[count] = (spec.types[t, 1] << TYPE_SHIFT) | (core << PART_BITS) | part[GAP]
+                count += 1
     return count
 
 
@@ -227,13 +228,7 @@ def keys_of_tree(
     buffer = np.empty(most, dtype=np.int64)
     keys = np.empty(n * 64 + most, dtype=np.int64)
     bounds = np.zeros(n + 1, dtype=np.int64)
-    outer = np.ones((n + 1, 2), dtype=np.int64)  # rows of the outermost children, 1 for none
-    for m in range(n, 0, -1):
-        if m < heads[m - 1]:
-            outer[heads[m - 1], 0] = root + m
-    for m in range(1, n + 1):
-        if m > heads[m - 1]:
-            outer[heads[m - 1], 1] = root + m
+    outer = _outermost_children(heads, root)
     count = 0
     for m in range(1, n + 1):
         h = heads[m - 1]
@@ -245,8 +240,7 @@ def keys_of_tree(
             n_tokens = add_token(codes, arcs.between, root + b, tokens, n_tokens)
         n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
         if second:
-            s = siblings[m - 1]
-            set_sibling(root, n, 0 if s == 0 else h + s if m > h else h - s, m, rows, part)
+            set_sibling(root, n, _sibling_at(h, m, siblings[m - 1], n), m, rows, part)
             n_keys += template_keys(codes, pairs, rows, part, tokens, 0, buffer[n_keys:])
             n_keys += template_keys(codes, near, rows, part, tokens, 0, buffer[n_keys:])
         keys = _with_capacity(keys, count + n_keys)
@@ -257,33 +251,73 @@ def keys_of_tree(
 
 
 @njit(cache=True, nogil=True)
+def _outermost_children(heads: np.ndarray, root: int) -> np.ndarray:
+    """Return the rows of the first child to the left and of the last to the right of each word, 1 for none."""
+    outer = np.ones((len(heads) + 1, 2), dtype=np.int64)
+    for m in range(len(heads), 0, -1):
+        if m < heads[m - 1]:
+            outer[heads[m - 1], 0] = root + m
+    for m in range(1, len(heads) + 1):
+        if m > heads[m - 1]:
+            outer[heads[m - 1], 1] = root + m
+    return outer
+
+
+@njit(cache=True, nogil=True)
+def _sibling_at(h: int, m: int, distance: int, n: int) -> int:
+    """Return the sibling of m at a distance from the head h; at distance 0 none: 0 to the left of m, n + 1 to its right."""
+    if distance == 0:
+        return 0 if m > h else n + 1
+    return h + distance if m > h else h - distance
+
+
+class PairNumbers(NamedTuple):
+    """Numbers of the pairs of a sentence; see `handful.kernels.trees.pair_starts`.
+
+    Parameters
+    ----------
+    starts : ndarray of int64, shape (n + 1, n + 1)
+        Number of the first pair of each arc.
+    n_pairs : int
+        Pairs in all; 0 where arcs alone count.
+    single_root : bool
+        Whether the root has exactly one child.
+    """
+
+    starts: np.ndarray
+    n_pairs: int
+    single_root: bool
+
+
+@njit(cache=True, nogil=True)
+def _n_choices(pairs: PairNumbers, h: int, m: int) -> int:
+    """Return how many pairs an arc is in: without a sibling, or with one between head and child."""
+    return 0 if h == m else 1 if h == 0 and pairs.single_root else abs(h - m)
+
+
+@njit(cache=True, nogil=True)
 def features_of_sentence(
     codes: np.ndarray,
     root: int,
     n: int,
-    arcs: Templates,
-    pairs: Templates,
-    near: Templates,
+    templates: tuple[Templates, Templates, Templates],
     table: KeyTable,
-    starts: np.ndarray,
-    n_pairs: int,
-    second: bool,
-    single_root: bool,
+    numbers: PairNumbers,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """List the features of every arc and pair of a sentence.
 
     Parameters
     ----------
-    codes, root, arcs, pairs, near, second
+    codes, root
         See `keys_of_tree`.
     n : int
         Words of the sentence.
+    templates : tuple of Templates
+        Those of arcs, of pairs, and of pairs without a look at the head.
     table : KeyTable
         Numbers of features by their keys; see `make_key_table`. Others are left out.
-    starts, n_pairs
-        Numbers of pairs; see `handful.kernels.trees.pair_starts`.
-    single_root : bool
-        Whether the root has exactly one child.
+    numbers : PairNumbers
+        Numbers of the pairs.
 
     Returns
     -------
@@ -292,48 +326,44 @@ def features_of_sentence(
     begins, ends : ndarray of int32, shape ((n + 1) ** 2 + n_pairs,)
         Where those of each part start and end: arc ``(h, m)`` is part ``h * (n + 1) + m``, pairs come after the arcs.
     """
+    arcs, pairs, near = templates
     size = n + 1
-    n_parts = size * size + (n_pairs if second else 0)
+    n_parts = size * size + numbers.n_pairs
     begins, ends = np.zeros(n_parts, dtype=np.int32), np.zeros(n_parts, dtype=np.int32)
     sums = flag_sums(codes, root, n, arcs.flags)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
     tokens = np.empty(size, dtype=np.int64)
     buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each), dtype=np.int64)
-    # What sibling and child have without the head is found once for all heads. Sibling 0 is none, to the left of the
-    # child; sibling n + 1 is none, to its right.
-    near_ids, near_begins = np.empty(1, dtype=np.int32), np.zeros((size + 1, n + 3), dtype=np.int64)
-    if second:
-        near_ids, near_begins = _near_features(codes, root, n, near, table)
     ids = np.empty(16 * n_parts + 2 * len(buffer), dtype=np.int32)
     count = 0
     for h in range(size):
-        for side in range(2):
+        for step in (-1, 1):
             n_tokens = 0
-            step = 1 if side else -1
-            m = h + step
-            while 1 <= m <= n:
+            for m in range(h + step, size if step > 0 else 0, step):
                 set_part(root, n, h, m, sums, rows, part)
-                number = h * size + m
-                begins[number] = count
+                begins[h * size + m] = count
                 n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
                 ids, count = _append_found(table, buffer, n_keys, ids, count)
-                ends[number] = count
-                if second:
-                    n_choices = 1 if h == 0 and single_root else abs(h - m)
-                    for k in range(n_choices):
-                        number = size * size + starts[h, m] + k
-                        begins[number] = count
-                        set_sibling(root, n, 0 if k == 0 else h + step * k, m, rows, part)
-                        n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
-                        ids, count = _append_found(table, buffer, n_keys, ids, count)
-                        s = h + step * k if k > 0 else (0 if side else n + 1)
-                        near_here = near_ids[near_begins[m, s] : near_begins[m, s + 1]]
-                        ids = _with_capacity(ids, count + len(near_here))
-                        ids[count : count + len(near_here)] = near_here
-                        count += len(near_here)
-                        ends[number] = count
+                ends[h * size + m] = count
                 n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
-                m += step
+    if numbers.n_pairs == 0:
+        return ids[:count], begins, ends
+    # What sibling and child have without the head is found once for all heads.
+    near_ids, near_begins = _near_features(codes, root, n, near, table)
+    for h in range(size):
+        for m in range(1, size):
+            set_part(root, n, h, m, sums, rows, part)
+            for k in range(_n_choices(numbers, h, m)):
+                number, s = size * size + numbers.starts[h, m] + k, _sibling_at(h, m, k, n)
+                begins[number] = count
+                set_sibling(root, n, s, m, rows, part)
+                n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
+                ids, count = _append_found(table, buffer, n_keys, ids, count)
+                near_here = near_ids[near_begins[m, s] : near_begins[m, s + 1]]
+                ids = _with_capacity(ids, count + len(near_here))
+                ids[count : count + len(near_here)] = near_here
+                count += len(near_here)
+                ends[number] = count
     return ids[:count], begins, ends
 
 
@@ -364,7 +394,7 @@ def _headless_keys(codes: np.ndarray, root: int, n: int, near: Templates, m: int
     rows[BEFORE_CHILD] = root + m - 1
     rows[AFTER_CHILD] = root + m + 1 if m < n else 0
     rows[HEAD] = -1 if s < m else root + n + 1  # only for the direction
-    set_sibling(root, n, 0 if s == n + 1 else s, m, rows, part)
+    set_sibling(root, n, s, m, rows, part)
     return int(write_keys(codes, near, rows, part, out))
 
 
@@ -568,9 +598,7 @@ def part_scores(
     n: int,
     templates: tuple[Templates, Templates, Templates],
     table: KeyTable,
-    starts: np.ndarray,
-    n_pairs: int,
-    single_root: bool,
+    numbers: PairNumbers,
     scale: float,
     least: float,
 ) -> np.ndarray:
@@ -578,10 +606,8 @@ def part_scores(
 
     Parameters
     ----------
-    codes, root, n, starts, n_pairs, single_root
-        See `handful.kernels.tree_features.features_of_sentence`; without pairs, `n_pairs` is 0.
-    templates : tuple of Templates
-        Those of arcs, of pairs, and of pairs without a look at the head.
+    codes, root, n, templates, numbers
+        See `handful.kernels.tree_features.features_of_sentence`.
     table : KeyTable
         From keys of features to the bits of their weights.
     scale, least : float
@@ -595,45 +621,53 @@ def part_scores(
     """
     arcs, pairs, near = templates
     size = n + 1
-    scores = np.zeros(size * size + n_pairs)
+    scores = np.zeros(size * size + numbers.n_pairs)
     sums = flag_sums(codes, root, n, arcs.flags)
+    _score_arcs(codes, root, n, arcs, table, sums, scores)
     rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
-    tokens = np.empty(size, dtype=np.int64)
-    buffer = np.empty(2 * len(arcs.each) * (n + 2) + 2 * len(pairs.each) + 2 * len(near.each), dtype=np.int64)
-    for h in range(size):
-        for step in (-1, 1):
-            n_tokens = 0
-            m = h + step
-            while 1 <= m <= n:
-                set_part(root, n, h, m, sums, rows, part)
-                n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
-                scores[h * size + m] = sum_of_weights(table, buffer, n_keys)
-                n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
-                m += step
-    if n_pairs == 0:
+    buffer = np.empty(2 * len(pairs.each) + 1, dtype=np.int64)
+    if numbers.n_pairs == 0:
         return scores
-    kept = likely_arcs(scores[: size * size].reshape(size, size), single_root, scale, least)
-    # What sibling and child have without the head is added up once for all heads, when first asked for. Sibling 0 is
-    # none, to the left of the child; sibling n + 1 is none, to its right.
+    kept = likely_arcs(scores[: size * size].reshape(size, size), numbers.single_root, scale, least)
     headless = np.full((size, n + 2), np.nan)
     for h in range(size):
-        for step in (-1, 1):
-            m = h + step
-            while 1 <= m <= n:
-                if kept[h, m]:
-                    set_part(root, n, h, m, sums, rows, part)
-                    for k in range(1 if h == 0 and single_root else abs(h - m)):
-                        s = h + step * k if k > 0 else (0 if step > 0 else n + 1)
-                        if k > 0 and not kept[h, s]:
-                            continue
-                        set_sibling(root, n, s if k > 0 else 0, m, rows, part)
-                        n_keys = template_keys(codes, pairs, rows, part, tokens, 0, buffer)
-                        total = sum_of_weights(table, buffer, n_keys)
-                        if np.isnan(headless[m, s]):
-                            n_keys = _headless_keys(codes, root, n, near, m, s, buffer)
-                            headless[m, s] = sum_of_weights(table, buffer, n_keys)
-                        scores[size * size + starts[h, m] + k] = total + headless[m, s]
-                else:
-                    scores[h * size + m] -= _PRUNED
-                m += step
+        for m in range(1, size):
+            if kept[h, m]:
+                set_part(root, n, h, m, sums, rows, part)
+                start = size * size + numbers.starts[h, m]
+                for k in range(_n_choices(numbers, h, m)):
+                    s = _sibling_at(h, m, k, n)
+                    if k == 0 or kept[h, s]:
+                        set_sibling(root, n, s, m, rows, part)
+                        total = sum_of_weights(table, buffer, write_keys(codes, pairs, rows, part, buffer))
+                        scores[start + k] = total + _headless_score(codes, root, n, near, table, m, s, headless)
+            elif h != m:
+                scores[h * size + m] -= _PRUNED
     return scores
+
+
+@njit(cache=True, nogil=True)
+def _score_arcs(
+    codes: np.ndarray, root: int, n: int, arcs: Templates, table: KeyTable, sums: np.ndarray, scores: np.ndarray
+) -> None:
+    rows, part = np.zeros(N_PLACES, dtype=np.int64), np.zeros(N_PART, dtype=np.int64)
+    tokens, buffer = np.empty(n + 1, dtype=np.int64), np.empty(2 * len(arcs.each) * (n + 2), dtype=np.int64)
+    for h in range(n + 1):
+        for step in (-1, 1):
+            n_tokens = 0
+            for m in range(h + step, n + 1 if step > 0 else 0, step):
+                set_part(root, n, h, m, sums, rows, part)
+                n_keys = template_keys(codes, arcs, rows, part, tokens, n_tokens, buffer)
+                scores[h * (n + 1) + m] = sum_of_weights(table, buffer, n_keys)
+                n_tokens = add_token(codes, arcs.between, root + m, tokens, n_tokens)
+
+
+@njit(cache=True, nogil=True)
+def _headless_score(
+    codes: np.ndarray, root: int, n: int, near: Templates, table: KeyTable, m: int, s: int, known: np.ndarray
+) -> float:
+    """Return what sibling and child have without the head; added up when first asked for, once for all heads."""
+    if np.isnan(known[m, s]):
+        buffer = np.empty(2 * len(near.each) + 1, dtype=np.int64)
+        known[m, s] = sum_of_weights(table, buffer, _headless_keys(codes, root, n, near, m, s, buffer))
+    return float(known[m, s])

@@ -112,7 +112,9 @@ def best_tree(
     ([0, 1], 6.0)
     """
     size = arcs.shape[0]
-    first = 1 if single_root else 0
+    if size == 1:
+        return np.zeros(0, dtype=np.int32), 0.0
+    first = int(single_root)
     # Tables whose second index is summed over lie transposed, so that inner loops run along rows.
     right, right_t = np.zeros((size, size)), np.zeros((size, size))
     left, left_t = np.zeros((size, size)), np.zeros((size, size))
@@ -122,99 +124,91 @@ def best_tree(
     for width in range(1, size):
         for i in range(first, size - width):
             j = i + width
-            best, at = -np.inf, i
-            for k in range(i, j):
-                value = right[i, k] + left_t[j, k + 1]
-                if value > best:
-                    best, at = value, k
-            between[i, j] = between_t[j, i] = best
-            cut[0, i, j] = at
-            if not second:
-                open_right[i, j] = best + arcs[i, j]
-                open_left_t[j, i] = best + arcs[j, i] if i > 0 else -np.inf
-            else:
-                start = starts[i, j] - i
-                best, at = left[i + 1, j] + pairs[start + i], i
-                for k in range(i + 1, j):
-                    value = open_right[i, k] + between_t[j, k] + pairs[start + k]
-                    if value > best:
-                        best, at = value, k
-                open_right[i, j] = best + arcs[i, j]
-                cut[1, i, j] = at
-                open_left_t[j, i] = -np.inf
-                if i > 0:
-                    start = starts[j, i] + j
-                    best, at = right[i, j - 1] + pairs[start - j], j
-                    for k in range(i + 1, j):
-                        value = between[i, k] + open_left_t[j, k] + pairs[start - k]
-                        if value > best:
-                            best, at = value, k
-                    open_left_t[j, i] = best + arcs[j, i]
-                    cut[2, i, j] = at
-            best, at = -np.inf, j
-            for k in range(i + 1, j + 1):
-                value = open_right[i, k] + right_t[j, k]
-                if value > best:
-                    best, at = value, k
-            right[i, j] = right_t[j, i] = best
-            cut[3, i, j] = at
-            best, at = -np.inf, i
-            for k in range(i, j):
-                value = left[i, k] + open_left_t[j, k]
-                if value > best:
-                    best, at = value, k
-            left[i, j] = left_t[j, i] = best
-            cut[4, i, j] = at
-    heads = np.zeros(size - 1, dtype=np.int32)
-    todo = np.empty((4 * size + 4, 3), dtype=np.int32)
-    n_todo = 0
-    if single_root:
-        best, at = -np.inf, 1
-        for r in range(1, size):
-            value = left[1, r] + right[r, size - 1] + arcs[0, r]
+            best, cut[0, i, j] = _best_sum(right[i], left_t[j, 1:], i, j)
+            between[i, j] = between_t[j, i] = to_right = to_left = best
             if second:
-                value += pairs[starts[0, r]]
-            if value > best:
-                best, at = value, r
-        if size > 1:
-            n_todo = _push(todo, n_todo, 4, 1, at)
-            n_todo = _push(todo, n_todo, 3, at, size - 1)
-        else:
-            best = 0.0
-    else:
-        best = right[0, size - 1]
-        n_todo = _push(todo, n_todo, 3, 0, size - 1)
+                start, none = starts[i, j], left[i + 1, j] + pairs[starts[i, j]]
+                to_right, cut[1, i, j] = _best_sibling(none, open_right[i], between_t[j], pairs, start - i, 1, i, j)
+            if second and i > 0:
+                start, none = starts[j, i], right[i, j - 1] + pairs[starts[j, i]]
+                to_left, cut[2, i, j] = _best_sibling(none, between[i], open_left_t[j], pairs, start + j, -1, i, j)
+            open_right[i, j] = to_right + arcs[i, j]
+            open_left_t[j, i] = to_left + arcs[j, i] if i > 0 else -np.inf
+            best, cut[3, i, j] = _best_sum(open_right[i], right_t[j], i + 1, j + 1)
+            right[i, j] = right_t[j, i] = best
+            best, cut[4, i, j] = _best_sum(left[i], open_left_t[j], i, j)
+            left[i, j] = left_t[j, i] = best
+    todo = np.empty((4 * size + 4, 3), dtype=np.int32)
+    if not single_root:
+        return _heads_of(cut, todo, _push(todo, 0, 3, 0, size - 1), second), right[0, size - 1]
+    values = _root_values(left[1], right[:, size - 1], arcs[0], pairs, starts, second)
+    child = 1 + values.argmax()
+    n_todo = _push(todo, _push(todo, 0, 4, 1, child), 3, child, size - 1)
+    return _heads_of(cut, todo, n_todo, second), values[child - 1]
+
+
+@njit(inline="always")
+def _best_sum(a: np.ndarray, b: np.ndarray, start: int, stop: int) -> tuple[float, int]:
+    """Return the largest sum of two numbers at one place, and the place; among equals the first."""
+    best, at = -np.inf, start
+    for k in range(start, stop):
+        value = a[k] + b[k]
+        if value > best:
+            best, at = value, k
+    return best, at
+
+
+@njit(inline="always")
+def _best_sibling(
+    none: float, a: np.ndarray, b: np.ndarray, pairs: np.ndarray, start: int, step: int, i: int, j: int
+) -> tuple[float, int]:
+    """Return the best value of an arc between i and j without a sibling or with one between them, and its place."""
+    best, at = none, i if step > 0 else j
+    for k in range(i + 1, j):
+        value = a[k] + b[k] + pairs[start + step * k]
+        if value > best:
+            best, at = value, k
+    return best, at
+
+
+@njit(cache=True, nogil=True)
+def _root_values(
+    left: np.ndarray, right: np.ndarray, arcs: np.ndarray, pairs: np.ndarray, starts: np.ndarray, second: bool
+) -> np.ndarray:
+    """Return the value of each word as the only child of the root."""
+    values: np.ndarray = left[1:] + right[1:] + arcs[1:]
+    if second:
+        for r in range(len(values)):
+            values[r] += pairs[starts[0, r + 1]]
+    return values
+
+
+# What a span is made of: the kinds of its two parts. Kinds: 0 between two heads, 1 and 2 an arc to the right and to the
+# left, 3 and 4 all descendants to the right and to the left.
+_PARTS = np.array([[3, 4], [1, 0], [0, 2], [1, 3], [4, 2]])
+
+
+@njit(cache=True, nogil=True)
+def _heads_of(cut: np.ndarray, todo: np.ndarray, n_todo: int, second: bool) -> np.ndarray:
+    """Follow the cuts down from the spans that are to do."""
+    heads = np.zeros(cut.shape[1] - 1, dtype=np.int32)
     while n_todo > 0:
         n_todo -= 1
         kind, i, j = todo[n_todo]
+        k = cut[kind, i, j]
         if i == j:
             continue
-        k = cut[kind, i, j]
-        if kind == 3:
-            n_todo = _push(todo, n_todo, 1, i, k)
-            n_todo = _push(todo, n_todo, 3, k, j)
-        elif kind == 4:
-            n_todo = _push(todo, n_todo, 4, i, k)
-            n_todo = _push(todo, n_todo, 2, k, j)
-        elif kind == 0:
-            n_todo = _push(todo, n_todo, 3, i, k)
-            n_todo = _push(todo, n_todo, 4, k + 1, j)
-        else:
+        if 0 < kind < 3:
             heads[(j if kind == 1 else i) - 1] = i if kind == 1 else j
             if not second:
                 n_todo = _push(todo, n_todo, 0, i, j)
-            elif kind == 1:
-                if k == i:
-                    n_todo = _push(todo, n_todo, 4, i + 1, j)
-                else:
-                    n_todo = _push(todo, n_todo, 1, i, k)
-                    n_todo = _push(todo, n_todo, 0, k, j)
-            elif k == j:
-                n_todo = _push(todo, n_todo, 3, i, j - 1)
-            else:
-                n_todo = _push(todo, n_todo, 0, i, k)
-                n_todo = _push(todo, n_todo, 2, k, j)
-    return heads, best
+                continue
+            if k in (i, j):  # no sibling
+                n_todo = _push(todo, n_todo, 4, i + 1, j) if kind == 1 else _push(todo, n_todo, 3, i, j - 1)
+                continue
+        n_todo = _push(todo, n_todo, _PARTS[kind, 0], i, k)
+        n_todo = _push(todo, n_todo, _PARTS[kind, 1], k + (kind == 0), j)
+    return heads
 
 
 @njit(cache=True, nogil=True)
@@ -255,22 +249,15 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
     """
     size = arcs.shape[0]
     work = arcs.copy()
-    for m in range(size):
-        work[m, m] = -np.inf
-    if single_root:
-        largest = 0.0
-        for h in range(size):
-            for m in range(1, size):
-                if h != m:
-                    largest = max(largest, abs(arcs[h, m]))
-        work[0] -= 2.0 * size * largest + 1.0
+    np.fill_diagonal(work, 0.0)
+    work[:, 0] = 0.0
+    work[0] -= (2.0 * size * np.abs(work).max() + 1.0) * single_root
+    np.fill_diagonal(work, -np.inf)
     # An arc from or to a contracted cycle remembers its original arc.
     origin = np.empty((size, size, 2), dtype=np.int32)
-    members = np.zeros((size, size), dtype=np.bool_)  # original words of each node
+    members = np.eye(size) > 0.0  # original words of each node
     for h in range(size):
-        members[h, h] = True
-        for m in range(size):
-            origin[h, m, 0], origin[h, m, 1] = h, m
+        origin[h, :, 0], origin[h, :, 1] = h, np.arange(size)
     alive, chosen = np.ones(size, dtype=np.bool_), np.zeros(size, dtype=np.int32)
     kept_arcs, kept_members = np.empty((2 * size, 2), dtype=np.int32), np.zeros((2 * size, size), dtype=np.bool_)
     n_kept = 0
@@ -293,14 +280,19 @@ def best_crossing_tree(arcs: np.ndarray, single_root: bool) -> tuple[np.ndarray,
         if alive[m]:
             head, word = origin[chosen[m], m]
             heads[word - 1] = head
-    # Cycles open in the reverse order of closing: a part of a cycle that was entered from outside drops its own arc.
-    for k in range(n_kept - 1, -1, -1):
-        if not _is_entered(heads, kept_members[k]):
-            heads[kept_arcs[k, 1] - 1] = kept_arcs[k, 0]
+    _open_cycles(heads, kept_arcs[:n_kept], kept_members)
     value = 0.0
     for m in range(1, size):
         value += arcs[heads[m - 1], m]
     return heads, value
+
+
+@njit(cache=True, nogil=True)
+def _open_cycles(heads: np.ndarray, arcs: np.ndarray, members: np.ndarray) -> None:
+    """Cycles open in the reverse order of closing: a part of a cycle that was entered from outside drops its own arc."""
+    for k in range(len(arcs) - 1, -1, -1):
+        if not _is_entered(heads, members[k]):
+            heads[arcs[k, 1] - 1] = arcs[k, 0]
 
 
 @njit(cache=True, nogil=True)
@@ -464,13 +456,10 @@ def tree_marginals(
     g_open_right, g_open_left = np.zeros((size, size)), np.zeros((size, size))
     g_between = np.zeros((size, size))
     if single_root:
+        values = _root_values(left[1], right[:, size - 1], arcs[0], pairs, starts, second)
+        total = _log_sum(values, size - 1)
         for r in range(1, size):
-            terms[r - 1] = left[1, r] + right[r, size - 1] + arcs[0, r]
-            if second:
-                terms[r - 1] += pairs[starts[0, r]]
-        total = _log_sum(terms, size - 1)
-        for r in range(1, size):
-            marginal = np.exp(terms[r - 1] - total)
+            marginal = np.exp(values[r - 1] - total)
             arc_marginals[0, r] = marginal
             g_left[1, r] += marginal
             g_right[r, size - 1] += marginal

@@ -139,7 +139,7 @@ def _importances(rows: Any, codes: np.ndarray, seed: int) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of many classes
         forest = ExtraTreesClassifier(100, min_samples_leaf=3, random_state=seed).fit(rows, codes)
-    importances = forest.feature_importances_
+    importances = np.maximum(forest.feature_importances_, 0.0)  # rounding leaves some below
     mean = importances.mean()
     return np.sqrt(importances / mean) if mean > 0 else np.ones(len(importances))
 

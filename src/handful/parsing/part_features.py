@@ -9,7 +9,7 @@ import numpy as np
 
 from handful.data.records import Sentence
 from handful.kernels.hashing import KeyTable, make_key_table
-from handful.kernels.tree_features import TYPE_SHIFT, features_of_sentence, keys_of_tree, part_scores
+from handful.kernels.tree_features import TYPE_SHIFT, PairNumbers, features_of_sentence, keys_of_tree, part_scores
 from handful.kernels.trees import pair_starts, siblings_of
 from handful.linear.tree import PartFeatures
 from handful.parsing.encoding import SPECIAL, TokenEncoder
@@ -144,25 +144,23 @@ class SentenceFeatures:
         self.offsets = np.concatenate([[0], np.cumsum([len(s) for s in sentences], dtype=np.int64)])
         self.cache_bytes = cache_bytes
         self._kept: dict[int, PartFeatures] = {}
-        self._pairs: dict[int, tuple[np.ndarray, int]] = {}
+        self._pairs: dict[int, PairNumbers] = {}
 
     def scores(self, number: int, weights: np.ndarray, scale: float, least: float) -> np.ndarray:
         """Return the scores of the parts of one sentence, pairs only of likely arcs; see `handful.kernels.tree_features`."""
         features = self.features
-        root, n, starts, n_pairs = self._place(number)
-        pairs = starts, n_pairs, features.single_root
-        scores: np.ndarray = part_scores(
-            self.codes, root, n, features.spec, features.weight_table(weights), *pairs, scale, least
-        )
-        return scores
+        table = features.weight_table(weights)
+        root, n, pairs = self._place(number)
+        return np.asarray(part_scores(self.codes, root, n, features.spec, table, pairs, scale, least))
 
-    def _place(self, number: int) -> tuple[int, int, np.ndarray, int]:
+    def _place(self, number: int) -> tuple[int, int, PairNumbers]:
         """Return the row of the root of a sentence, its number of words, and the numbers of its pairs."""
         n = int(self.offsets[number + 1] - self.offsets[number])
         if n not in self._pairs:
-            pairs = pair_starts(n, self.features.single_root) if self.features.order == 2 else (_NO_STARTS, 0)
-            self._pairs[n] = pairs
-        return (2 + int(self.offsets[number]) + number, n, *self._pairs[n])
+            single_root = self.features.single_root
+            starts, n_pairs = pair_starts(n, single_root) if self.features.order == 2 else (_NO_STARTS, 0)
+            self._pairs[n] = PairNumbers(starts, n_pairs, single_root)
+        return 2 + int(self.offsets[number]) + number, n, self._pairs[n]
 
     def __call__(self, number: int) -> PartFeatures:
         """Return the features of the parts of one sentence."""
@@ -170,11 +168,8 @@ class SentenceFeatures:
         if kept is not None:
             return kept
         features = self.features
-        root, n, starts, n_pairs = self._place(number)
-        rules = features.order == 2, features.single_root
-        ids, begins, ends = features_of_sentence(
-            self.codes, root, n, *features.spec, features.table, starts, n_pairs, *rules
-        )
+        root, n, pairs = self._place(number)
+        ids, begins, ends = features_of_sentence(self.codes, root, n, features.spec, features.table, pairs)
         parts = PartFeatures(ids, _NOTHING, begins, ends)
         size = ids.nbytes + begins.nbytes + ends.nbytes
         if size <= self.cache_bytes:

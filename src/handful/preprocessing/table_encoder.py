@@ -99,6 +99,9 @@ _MOST_WORDS = 2**14
 _MOST_VALUES = 100
 _DENSE_WIDTH = 1_000
 _LEAST_TEXTS = 50
+ENCODER_MARK = Record(stored(name=Text(), hash=Text(), probe=Array("f4 f8", "_", "_")))
+"""What a model file keeps of an encoder; see `handful.preprocessing.sentence_encoders.Encoder.mark`."""
+
 PARTS = ("vectors", "lsa", "letters")
 """Parts of a text that is more than words, in the order of their columns."""
 
@@ -243,7 +246,7 @@ class TableEncoder:
                     letter_weights=Array("f4 f8", "l?"),
                     directions=Array("f2 f4 f8", "_", "_"),
                     letter_directions=Array("f2 f4 f8", "l?", "_"),
-                    encoder=IfThere(Record(stored(name=Text(), hash=Text(), probe=Array("f4 f8", "_", "_")))),
+                    encoder=IfThere(ENCODER_MARK),
                     width=IfThere(Number(int, low=1)),
                 )
             ),

@@ -23,6 +23,7 @@ from handful.version import __version__
 _MOST_CLASSES = 8  # columns of the table of weights
 _MOST_WEIGHTS = 60  # lines of it
 _MOST_RULES = 200  # lines of a tree
+_FEW_WEIGHTS = 1_000  # of a class
 
 
 def export_html(model: TableModel, path: str | Path | None = None) -> str:
@@ -160,8 +161,9 @@ def _model(model: TableModel) -> dict[str, Any]:
 
 
 def _short(numbers: np.ndarray) -> list[list[float]]:
-    """Return numbers to ten digits, which keep a file of many words small."""
-    return [[float(f"{number:.10g}") for number in line] for line in numbers.tolist()]
+    """Return numbers with ten digits, or five where there are many words: a megabyte less."""
+    digits = 10 if numbers.shape[1] <= _FEW_WEIGHTS else 5
+    return [[float(f"{number:.{digits}g}") for number in line] for line in numbers.tolist()]
 
 
 def _sparse(row: np.ndarray) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,20 +14,23 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from handful.data.records import Occurrence
-from handful.errors import DataError, Progress, Step
+from handful.errors import DataError, ParameterError, Progress, Step
 from handful.neighbors.kernel_pca import SpaceMetric
 from handful.neighbors.rows import Vote, stratified_folds
 from handful.parallel import Watched
 from handful.params import Count, Positive, check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import DictOf, IfThere, Model, stored
+from handful.preprocessing.sentence_encoders import Encoder, check_mark, find_encoder, installed_encoder, known_encoder
+from handful.preprocessing.table_encoder import ENCODER_MARK
 from handful.registry import get_method
 from handful.registry import method as registered
 from handful.senses.features import Context, Tagger, context_features, make_contexts
 from handful.senses.scoring import score_senses
-from handful.senses.word_models import WordModel, pooled_choice, settle_senses
+from handful.senses.word_models import Features, WordModel, pooled_choice, reads_embeddings, settle_senses
 
-_TRIED = ("naive-bayes", "linear-svm", "kernel-pca")
+_TRIED = ("naive-bayes", "linear-svm", "kernel-pca")  # and embeddings
+_AROUND = 12  # words to either side that are encoded
 _FOLDS = 5
 _SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "margin", "random_state")
 
@@ -40,15 +44,19 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     method : str, default="auto"
-        Name of a method for occurrences, see ``handful methods``. ``"auto"`` chooses among naive Bayes, a linear SVM and
-        kernel PCA for each word, by cross-validation of its contexts and, the fewer it has the more, of those of all
-        words; see `handful.senses.word_models.pooled_choice`. ``"kernel-pca"`` learns from labeled contexts alone,
+        Name of a method for occurrences, see ``handful methods``. ``"auto"`` chooses among embeddings, naive
+        Bayes, a linear SVM and kernel PCA for each word, by cross-validation of its contexts and, the fewer it has the
+        more, of those of all words; see `handful.senses.word_models.pooled_choice`. ``"embeddings"`` is a linear SVM on
+        the embedding of 12 words to either side. ``"kernel-pca"`` learns from labeled contexts alone,
         ``"semi-supervised-kernel-pca"`` from unlabeled ones too, ``"composite-kernel-pca"`` asks the latter where the
         former is in doubt. ``"naive-bayes"``, ``"maximum-entropy"``, ``"linear-svm"`` and ``"most-frequent"`` are
         baselines on the same features.
     tagger : fitted tagger or None, default=None
         Something with ``predict(sentences)`` that gives Penn Treebank tags, such as a fitted `CRF`. Without it there
         are no features of parts of speech and syntax.
+    encoder : "auto", None, path or encoder, default="auto"
+        Makes embeddings, see `handful.preprocessing.sentence_encoders.find_encoder`. ``"auto"`` is the default encoder, if
+        one is installed and knows the language.
     window : int, default=35
         Words to either side that make up the bag.
     n_neighbors : int or "cv", default="cv"
@@ -72,6 +80,8 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     ----------
     models_ : dict of str to WordModel
         The model of each word.
+    encoder_ : dict or None
+        Name and hash of the encoder, where a model of a word uses embeddings.
 
     Notes
     -----
@@ -94,13 +104,14 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     """
 
     DROPPED: ClassVar[dict[str, Any]] = {"weights": None}
-    STATE = stored(tagger=IfThere(Model("Tagger")), models_=DictOf(WordModel.STATE))
+    STATE = stored(tagger=IfThere(Model("Tagger")), models_=DictOf(WordModel.STATE), encoder_=IfThere(ENCODER_MARK))
 
     def __init__(
         self,
         method: str = "auto",
         *,
         tagger: Any = None,
+        encoder: Any = "auto",
         window: Count = 35,
         n_neighbors: Count | Literal["cv"] = "cv",
         degree: Count = 2,
@@ -114,6 +125,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.method = method
         self.tagger = tagger
+        self.encoder = encoder
         self.window = window
         self.n_neighbors = n_neighbors
         self.degree = degree
@@ -169,18 +181,39 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         for context in unlabeled:
             rest[context.occurrence.word].append(context)
         if not labeled:
-            raise DataError(f"SenseClassifier: at least one context must have a sense, got {len(contexts)} without.")
+            raise DataError("SenseClassifier: no context has a sense. Give the senses of some.")
         labeled = {word: labeled[word] for word in sorted(labeled)}
-        choices = self._choose(labeled)
+        texts = _texts(list(chain.from_iterable(labeled.values())))
+        encoder = self._find_encoder(texts)
+        vectors: dict[str, np.ndarray | None] = dict.fromkeys(labeled)
+        if encoder is not None:
+            report = None if progress is None else lambda n, total: progress(Step("encode", n, total))
+            ends = np.cumsum([len(of_word) for of_word in labeled.values()])[:-1]
+            vectors = dict(zip(labeled, np.split(encoder.encode(texts, report), ends), strict=True))
+        choices = self._choose(labeled, vectors)
         tasks = Parallel(n_jobs=self.n_jobs or 1, return_as="generator")(
-            delayed(Watched(_train))(*choices[word], labeled[word], rest[word], self.window) for word in labeled
+            delayed(Watched(_train))(*choices[word], labeled[word], rest[word], self.window, vectors[word])
+            for word in labeled
         )
         self.models_: dict[str, WordModel] = {}
         for word, model in zip(labeled, tasks, strict=True):
             self.models_[word] = model
             if progress is not None:
                 progress(Step("train", len(self.models_), len(labeled)))
+        used = encoder is not None and any(reads_embeddings(method) for method, _ in choices.values())
+        self.encoder_ = encoder.mark if encoder is not None and used else None
         return self
+
+    def _find_encoder(self, texts: Sequence[str]) -> Encoder | None:
+        """Return the encoder, if the method may use embeddings of these texts."""
+        is_default = isinstance(self.encoder, str) and self.encoder == "auto"
+        if self.method == "auto" and (is_default or self.encoder is None):
+            return installed_encoder(texts) if is_default else None
+        if self.method != "auto" and not reads_embeddings(self.method):
+            return None
+        if self.encoder is None:
+            raise ParameterError("encoder: method='embeddings' needs one, got None. Leave this parameter out.")
+        return find_encoder(None if is_default else self.encoder)
 
     def predict(self, occurrences: Sequence[Occurrence]) -> list[str]:
         """Return the sense of each word in context.
@@ -208,8 +241,11 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
             if word not in self.models_:
                 known = ", ".join(sorted(self.models_)[:5])
                 raise DataError(f"SenseClassifier: no model of the word {word!r}. It was trained on {known}.")
-            features = [context_features(contexts[i], window=self.window) for i in places]
-            senses[places] = self.models_[word].predict(features)
+            model, some = self.models_[word], [contexts[i] for i in places]
+            if reads_embeddings(model.method) and self.encoder_ is not None:
+                senses[places] = model.predict(known_encoder(self.encoder_).encode(_texts(some)))
+            else:
+                senses[places] = model.predict([context_features(context, window=self.window) for context in some])
         return [str(sense) for sense in senses]
 
     def score(self, occurrences: Sequence[Occurrence], sense_map: Mapping[str, str] | None = None) -> float:
@@ -224,31 +260,51 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
             return {name: getattr(self, name) for name in _SETTINGS}
         return {"strength": self.strength}
 
-    def _choose(self, labeled: Mapping[str, Sequence[Context]]) -> dict[str, tuple[str, dict[str, Any]]]:
+    def _choose(
+        self, labeled: Mapping[str, Sequence[Context]], vectors: Mapping[str, np.ndarray | None]
+    ) -> dict[str, tuple[str, dict[str, Any]]]:
         """Return the method of every word and its parameters, chosen by cross-validation where that is asked for."""
-        tried = _TRIED if self.method == "auto" else ("kernel-pca",)
+        tried: tuple[str, ...] = ("kernel-pca",)
+        if self.method == "auto":
+            tried = _TRIED if any(embedded is None for embedded in vectors.values()) else ("embeddings", *_TRIED)
         if self.method != "auto" and self.settings_of(self.method).get("n_neighbors") != "cv":
             return dict.fromkeys(labeled, (self.method, self.settings_of(self.method)))
         settings = {method: self.settings_of(method) for method in tried}
         counts = Parallel(n_jobs=self.n_jobs or 1)(
-            delayed(Watched(_count_correct))(settings, labeled[word], self.window) for word in labeled
+            delayed(Watched(_count_correct))(settings, labeled[word], self.window, vectors[word]) for word in labeled
         )
         several = {word: correct for word, correct in zip(labeled, counts, strict=True) if correct}
         chosen = pooled_choice(several, {word: len(labeled[word]) for word in several})
         choices = {}
         for word in labeled:
-            method, n_neighbors = chosen.get(word, (tried[-1], 1))
+            method, n_neighbors = chosen.get(word, ("most-frequent", 1))  # of a word with one sense
             name = method if self.method == "auto" else self.method
             own = self.settings_of(name)
             choices[word] = (name, own | {"n_neighbors": n_neighbors} if "n_neighbors" in own else own)
         return choices
 
     def _state(self) -> dict[str, Any]:
-        return {**super()._state(), "models_": {word: model.to_state() for word, model in self.models_.items()}}
+        state = super()._state() | {"models_": {word: model.to_state() for word, model in self.models_.items()}}
+        return state | {"encoder": None if self.encoder is None else "auto"}  # the encoder's mark names another one
 
     def _check_state(self) -> None:
         states: Mapping[str, Any] = self.models_
         self.models_ = {word: WordModel.from_state(state) for word, state in states.items()}
+        encoder: Any = self.__dict__.setdefault("encoder_", None)
+        embedded = [model.classifier_ for model in self.models_.values() if reads_embeddings(model.method)]
+        if embedded and encoder is None:
+            raise DataError("SenseClassifier: words with embeddings need an encoder, but the file names none.")
+        for classifier in embedded:
+            if classifier is not None:
+                check_mark(encoder, classifier.n_features_in_)
+
+
+def _texts(contexts: Sequence[Context]) -> list[str]:
+    """Return the words around those of contexts, as an encoder reads them."""
+    return [
+        " ".join(o.tokens[max(0, o.target - _AROUND) : o.target + _AROUND + 1])
+        for o in (context.occurrence for context in contexts)
+    ]
 
 
 def _train(
@@ -257,19 +313,20 @@ def _train(
     labeled: Sequence[Context],
     unlabeled: Sequence[Context],
     window: int,
+    vectors: np.ndarray | None,
 ) -> WordModel:
     """Train the model of one word; a separate function so that it can run in another process."""
-    features = [context_features(context, window=window) for context in labeled]
-    extra = [context_features(context, window=window) for context in unlabeled]
     senses = settle_senses([context.occurrence.senses for context in labeled])
+    model = WordModel(method, settings)
+    if vectors is not None and reads_embeddings(method):
+        return model.fit(vectors, senses)
+    features, extra = ([context_features(context, window=window) for context in part] for part in (labeled, unlabeled))
     with threadpool_limits(1, "blas"):  # for matrices of some hundred rows, threads cost more than they save
-        return WordModel(method, settings).fit(features, senses, extra)
+        return model.fit(features, senses, extra)
 
 
 def _count_correct(
-    settings: Mapping[str, dict[str, Any]],
-    labeled: Sequence[Context],
-    window: int,
+    settings: Mapping[str, dict[str, Any]], labeled: Sequence[Context], window: int, vectors: np.ndarray | None
 ) -> dict[tuple[str, int], float]:
     """Count for each method, and each number of neighbors, the contexts of a word that 5-fold cross-validation gets right."""
     features = [context_features(context, window=window) for context in labeled]
@@ -286,15 +343,19 @@ def _count_correct(
             scores = kernel_pca.cv_scores_
             correct |= {(method, k): score * len(senses) for (_, k), score in scores.items()}
         else:
+            read = vectors if vectors is not None and reads_embeddings(method) else features
             correct[method, own.get("n_neighbors", 1)] = sum(
-                _correct_in(fold, folds, WordModel(method, own), features, senses) for fold in range(folds.max() + 1)
+                _correct_in(fold, folds, WordModel(method, own), read, senses) for fold in range(folds.max() + 1)
             )
     return correct
 
 
-def _correct_in(fold: int, folds: np.ndarray, model: WordModel, features: Sequence[Any], senses: Sequence[str]) -> int:
+def _correct_in(fold: int, folds: np.ndarray, model: WordModel, features: Features, senses: Sequence[str]) -> int:
     """Count the contexts of a fold that a model of the other folds gets right."""
+
+    def part(rows: list[int]) -> Features:
+        return features[rows] if isinstance(features, np.ndarray) else [features[i] for i in rows]
+
     train, test = np.flatnonzero(folds != fold).tolist(), np.flatnonzero(folds == fold).tolist()
-    model.fit([features[i] for i in train], [senses[i] for i in train])
-    predicted = model.predict([features[i] for i in test])
+    predicted = model.fit(part(train), [senses[i] for i in train]).predict(part(test))
     return sum(sense == senses[i] for sense, i in zip(predicted, test, strict=True))

@@ -126,6 +126,7 @@
   }
 
   // -- models: each returns log-probabilities by class, and why ---------------------------------------------------------
+  const clipped = (text) => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
   const argmax = (list) => list.reduce((best, value, at) => (value > list[best] ? at : best), 0);
   function normalized(scores) {
     const most = Math.max(...scores);
@@ -155,7 +156,7 @@
         const near = order.filter((at) => model.codes[at] === label).slice(0, 2);
         return [...near, ...order.filter((at) => model.codes[at] !== label).slice(0, 1)].map((at) => {
           const cells = columns.map((column, n) => [column.name, model.cells[n][at]]).filter(([, cell]) => cell !== null);
-          const shown = cells.slice(0, 6).map(([name, cell]) => `${name} ${cell}`).join(", ");
+          const shown = cells.slice(0, 6).map(([name, cell]) => `${name} ${clipped(cell)}`).join(", ");
           return `like row ${model.numbers[at]} (${classes[model.codes[at]]}): ${shown}`;
         });
       };

@@ -1,0 +1,147 @@
+"""Sentences that a cheap witness has tagged, such as a large language model or rules, next to few reliable ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from handful.data.records import Sentence
+from handful.errors import DataError, Progress, Step, counted
+from handful.preprocessing.templates import ready_set
+from handful.tagging.evaluation import score_tags
+from handful.tagging.recipes import Sentences, TaggerSetup, Tags
+
+_COLUMN = "witness"
+_TEMPLATES = [f"{_COLUMN}[{k}]" for k in (-1, 0, 1)] + [f"{_COLUMN}[{k - 1}]|{_COLUMN}[{k}]" for k in (0, 1)]
+_FEWEST_BOTH = 10
+_MOST_OTHERS = 1_000  # sentences of the witness alone
+_N_FOLDS = 3
+
+
+@dataclass(frozen=True)
+class TaggedWitness:
+    """What was learned about sentences that a witness has tagged.
+
+    Parameters
+    ----------
+    metric : {"f1", "accuracy"}
+        F1 of spans, or accuracy of tags.
+    agreement : float
+        Score of the witness in sentences with reliable tags.
+    alone, score : float
+        Cross-validated scores of a tagger of the reliable sentences alone, and of one that learned from the witness too.
+    n_both, n_others : int
+        Sentences with tags of both, and of the witness alone.
+    """
+
+    metric: str
+    agreement: float
+    alone: float
+    score: float
+    n_both: int
+    n_others: int
+
+    @property
+    def is_used(self) -> bool:
+        """Whether the witness improves the tagger."""
+        return self.score > self.alone
+
+
+def fit_tagged_witness(
+    setup: TaggerSetup,
+    sentences: Sentences,
+    tags: Tags,
+    witness: Mapping[Sequence[str], Sequence[str]],
+    *,
+    with_spans: bool,
+    lookups: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> tuple[Any, TaggedWitness]:
+    """Fit a CRF to few sentences with reliable tags, and many that only a witness has tagged.
+
+    Parameters
+    ----------
+    setup : TaggerSetup
+        Settings of the CRF.
+    sentences, tags
+        Sentences with reliable tags.
+    witness : mapping of tuple of str to sequence of str
+        The tags of a witness for sentences by their tokens. Ten reliable sentences must be among them.
+    with_spans : bool
+        Whether the tags are those of spans.
+    lookups : mapping, optional
+        Clusters of words; see `CRF`.
+    progress : callable, optional
+        Receives a `Step` after each fold.
+
+    Returns
+    -------
+    tagger : CRF
+        It reads the words alone; a witness is not needed for new sentences. Without a witness that helps, it has learned
+        from the reliable sentences alone.
+    learned : TaggedWitness
+        How good the witness is, and what it adds.
+
+    Notes
+    -----
+    How the witness errs is learned by a CRF that reads its tags next to the words, from the reliable sentences. This CRF
+    corrects the other sentences, and the tagger learns from them and the reliable ones. Three-fold cross-validation on the
+    reliable sentences decides whether the witness is used; held-out sentences are tagged without it.
+
+    Examples
+    --------
+    >>> gold = [["a", "dog"], ["the", "cat"]] * 8
+    >>> llm = {tuple(words): ["N", "D"] for words in gold} | {("one", "cow"): ["N", "D"]}  # always the wrong way around
+    >>> _, learned = fit_tagged_witness(TaggerSetup("general"), gold, [["D", "N"]] * 16, llm, with_spans=False)
+    >>> learned.agreement, learned.n_both, learned.n_others
+    (0.0, 16, 1)
+    """
+    sentences = [s if isinstance(s, Sentence) else Sentence(tuple(s)) for s in sentences]
+    tags = [list(row) for row in tags]
+    both = np.array([at for at, sentence in enumerate(sentences) if sentence.tokens in witness], dtype=np.int64)
+    if len(both) < _FEWEST_BOTH:
+        raise DataError(
+            f"also: it has tags for {counted(len(both), 'sentence')} with reliable tags, fewer than {_FEWEST_BOTH}, so its errors "
+            "are unknown. Let it tag these sentences too."
+        )
+    known = {sentence.tokens for sentence in sentences}
+    rng = np.random.default_rng(setup.random_state)
+    texts = sorted(tokens for tokens in map(tuple, witness) if tokens not in known)
+    others = [Sentence(texts[at]) for at in np.sort(rng.permutation(len(texts))[:_MOST_OTHERS])]
+    crf = setup.tuned_crf(sentences, tags, lookups)
+
+    def fit_both(rows: np.ndarray) -> Any:
+        """Fit to some reliable sentences, and to those that the witness has tagged, corrected."""
+        shown = [at for at in both if at in set(rows.tolist())]
+        own = [name for name in ready_set("general") if not name.startswith("pos")]
+        corrector = clone(crf).set_params(templates=[*own, *_TEMPLATES], lookups=None)
+        corrector.fit([_with_tags(sentences[at], witness) for at in shown], [tags[at] for at in shown])
+        corrected = corrector.predict([_with_tags(sentence, witness) for sentence in others])
+        chosen = [Sentence(sentences[at].tokens) for at in rows]
+        return clone(crf).fit([*chosen, *others], [*(tags[at] for at in rows), *corrected])
+
+    predicted: dict[bool, dict[int, Sequence[str]]] = {False: {}, True: {}}
+    order = rng.permutation(len(sentences))
+    for k in range(_N_FOLDS):
+        held = order[k::_N_FOLDS]
+        rows = np.setdiff1d(order, held)
+        alone = clone(crf).fit([sentences[at] for at in rows], [tags[at] for at in rows])
+        for is_both, tagger in ((False, alone), (True, fit_both(rows))):
+            predicted[is_both] |= dict(zip(held.tolist(), tagger.predict([sentences[at] for at in held]), strict=True))
+        if progress is not None:
+            progress(Step("check", k + 1, _N_FOLDS))
+    metric = "f1" if with_spans else "accuracy"
+    every = range(len(sentences))
+    scores = [score_tags(tags, [part[at] for at in every], with_spans)[metric] for part in predicted.values()]
+    said = [list(witness[sentences[at].tokens]) for at in both]
+    agreement = score_tags([tags[at] for at in both], said, with_spans)[metric]
+    learned = TaggedWitness(metric, agreement, scores[0], scores[1], len(both), len(others))
+    return (fit_both(np.arange(len(sentences))) if learned.is_used else crf.fit(sentences, tags)), learned
+
+
+def _with_tags(sentence: Sentence, witness: Mapping[Sequence[str], Sequence[str]]) -> Sentence:
+    return Sentence(sentence.tokens, {_COLUMN: tuple(witness[sentence.tokens])})
