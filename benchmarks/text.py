@@ -8,7 +8,7 @@ python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and s
                                                              and a tagger with an L1 penalty (not with an empty --peers)
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
-"with raw text" and "with ready clusters" (extra `clusters`) are what `fit tagger` does: cross-validation on the training
+"with raw text", "with ready clusters" (extra `clusters`) and "with both" are what `fit tagger` does: cross-validation on training
 sentences decides whether clusters are used. FOLDER (by default that of HANDFUL_DEVDATA) holds pairs NAME-train and NAME-test, or
 else NAME-test (to learn from) and NAME-dev, as .tsv.gz, one token and its tag per line, a blank line after each sentence, or as
 treebanks (.conllu.gz), whose parts of speech are the tags; of a set in one file every third sentence is for the test. Where
@@ -299,6 +299,9 @@ def contest(setup, train, test, size, draw, raw, peers):
     if ready := ready_clusters(sentences):
         candidate = ClusterCandidate("ready", {"brown": ready.paths}, margin=-1.0)
         systems["with ready clusters"] = lambda: with_clusters(candidate)
+    if raw and ready:
+        both = ClusterCandidate("both", {**raw, "ready": ready.paths})
+        systems["with both"] = lambda: with_clusters(ClusterCandidate("raw text", raw, margin=0.5), candidate, both)
     if "crfsuite" in peers:
         systems["crfsuite"] = lambda: crfsuite(sentences, tags, words)
     if "spacy" in peers:
@@ -346,7 +349,9 @@ def arguments():
 
 def show_differences(rows, peers):
     """Print, for every size, how far the taggers stand above the best peer."""
-    ours = [c for c in ("handful", "with raw text", "with ready clusters") if any(c in row for row in rows)]
+    ours = [
+        c for c in ("handful", "with raw text", "with ready clusters", "with both") if any(c in row for row in rows)
+    ]
     for size in sorted({row["sentences"] for row in rows}) if peers else ():
         for contender in ours:
             here = [row for row in rows if row["sentences"] == size and contender in row]

@@ -70,7 +70,8 @@ def test_clusters_must_do_better_in_cross_validation():
     assert (few.name, few.scores) == ("helpful", {})
 
 
-def test_fit_tagger_tells_which_clusters_won(package, tmp_path, capsys):
+@pytest.mark.parametrize("raw", [False, True])
+def test_fit_tagger_prints_which_clusters_won(raw, package, tmp_path, capsys):
     import handful
     from handful.cli import main
 
@@ -78,13 +79,29 @@ def test_fit_tagger_tells_which_clusters_won(package, tmp_path, capsys):
     rows = ["".join(f"{a}\t{b}\n" for a, b in zip(*pair, strict=True)) for pair in zip(text, tags, strict=True)]
     (tmp_path / "train.tsv").write_text("\n".join(rows) + "\n")
     where = tmp_path / "m.handful"
+    command = [
+        "fit",
+        "tagger",
+        str(tmp_path / "train.tsv"),
+        "--model",
+        str(where),
+        "--json",
+        "--jobs",
+        "1",
+        "--no-check",
+    ]
+    if raw:
+        (tmp_path / "raw.txt").write_text("\n".join(map(" ".join, text * 4)))
+        command += ["--unlabeled", str(tmp_path / "raw.txt")]
     with pytest.raises(SystemExit) as ended:
-        main(["fit", "tagger", str(tmp_path / "train.tsv"), "--model", str(where), "--json", "--jobs", "1"])
+        main(command)
     assert not ended.value.code
     facts = json.loads(capsys.readouterr().out)["clusters"]
-    assert set(facts["scores"]) == {"none", "spacy-lookups-data (en)"}
+    ready = "spacy-lookups-data (en)"
+    assert set(facts["scores"]) == {"none", ready, *(["raw text", f"raw text and {ready}"] if raw else [])}
     assert facts["used"] in facts["scores"]
     loaded = handful.load(where)
     assert [row[3] for row in loaded.predict(text)] == ["B-LOC"] * 30
     if facts["used"] != "none":
-        assert type(loaded.lookups["brown"]).__name__ == "HashedTable", "the words themselves are not stored"
+        kinds = {type(table).__name__ for table in loaded.lookups.values()}
+        assert kinds == {"HashedTable"}, "the words themselves are not stored"

@@ -5,7 +5,9 @@ import pytest
 
 from handful.data.chunks import spans
 from handful.errors import ParameterError
+from handful.registry import get_method
 from handful.tagging.crf import CRF
+from handful.tagging.prototypes.ensemble import PrototypeEnsemble
 from handful.tagging.recipes import TaggerSetup
 from handful.tagging.selection import choose_tagger, has_spans
 
@@ -188,3 +190,10 @@ def test_tags_in_bilou_are_learned_and_written_back():
     labels = ["B-LOC", "E-LOC", "I-LOC", "O", "S-LOC"]
     assert [labels_written_as(tag, labels, "BILOU") for tag in ("U-LOC", "L-LOC", "O")] == [[4], [1], [3]]
     assert labels_written_as("B-LOC", labels, "IOB1") == [0, 1, 2, 4]
+
+
+def test_the_method_prototypes_trains_an_ensemble():
+    text, tags = [["the", "dog"], ["a", "cat"]] * 6, [["D", "N"]] * 12
+    model = get_method("prototypes", "sentences").train(TaggerSetup(), text, tags, [["the", "cat"]])
+    assert isinstance(model, PrototypeEnsemble)
+    assert model.predict([["a", "dog"]]) == [["D", "N"]]

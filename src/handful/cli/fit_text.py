@@ -333,6 +333,8 @@ def _lookups(
     if ready is not None:
         name = f"spacy-lookups-data ({ready.language})"
         candidates.append(ClusterCandidate(name, {"brown": ready.paths}, margin=-1.0))
+        if own is not None:
+            candidates.append(ClusterCandidate(f"raw text and {name}", {**own, "ready": ready.paths}))
     if not candidates:
         return None, {}
     chosen = setup.choose_clusters(train.sentences, train.tags, candidates, progress)

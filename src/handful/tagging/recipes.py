@@ -148,7 +148,7 @@ class TaggerSetup:
         if lookups is not None:
             absent = {"pos", "chunk"} - set(self.columns)
             texts = [text for text in ready_set(name) if not _mentions(text, absent)]
-            texts += lookup_templates("brown", _PREFIXES)
+            texts += [text for table in lookups for text in lookup_templates(table, _PREFIXES)]
         return CRF(
             texts,
             penalty=self.penalty,
