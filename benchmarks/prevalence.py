@@ -1,6 +1,6 @@
 """Do the intervals of `handful.comparison.prevalence` hold? Coverage and width by simulation, next to PPI++ and the labels alone.
 
-    python benchmarks/prevalence.py [--runs 1000] [--quick] [--json]
+    python benchmarks/prevalence.py [--runs 1000] [--draws 2000] [--quick] [--json]
 
 Rows are drawn from a population with a given share of the class; predictions have a sensitivity and a specificity. PPI++
 (Angelopoulos, Duchi and Zrnic 2023) is computed here with its optimal weight and normal interval; where ppi_py is
@@ -14,6 +14,7 @@ import json
 
 import numpy as np
 
+from handful.comparison import prevalence as method
 from handful.comparison.prevalence import _chain_rule, _mid_p
 
 SHARES = (0.02, 0.1, 0.3, 0.5)
@@ -50,7 +51,9 @@ def simulate(n: int, rate: float, sensitivity: float, specificity: float, runs: 
             low, high = alone
         y, f, rest = truth[:n].astype(float), guess[:n].astype(float), guess[n:].astype(float)
         intervals = [(low, high), alone, ppi(y, f, rest)]
-        intervals += [] if ppi_mean_ci is None else [tuple(map(float, ppi_mean_ci(y, f, rest, alpha=0.05)))]
+        intervals += (
+            [] if ppi_mean_ci is None else [tuple(np.squeeze(end) for end in ppi_mean_ci(y, f, rest, alpha=0.05))]
+        )
         for i, (start, stop) in enumerate(intervals):
             held[i] += start <= rate <= stop
             width[i] += stop - start
@@ -64,9 +67,11 @@ def main() -> None:
     """Print a row for each number of labels, share and quality of predictions."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--draws", type=int, default=2000, help="of the Monte Carlo integration; handful takes 20,000")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    method._N_DRAWS = options.draws
     for n in (100,) if options.quick else (50, 100, 300, 1000):
         for rate in SHARES:
             for name, quality in PREDICTIONS.items():

@@ -80,8 +80,8 @@ def test_chosen_rows_are_left_out():
     y, guess = population(rng, labeled=200)
     is_random = np.arange(len(y)) < 100
     half = np.where(is_random, y, None)
-    assert [(s.share, s.low) for s in prevalence(y, guess, is_random=is_random)] == [
-        (s.share, s.low) for s in prevalence(half, guess)
+    assert [(s.value, s.low) for s in prevalence(y, guess, is_random=is_random)] == [
+        (s.value, s.low) for s in prevalence(half, guess)
     ]
 
 
@@ -164,5 +164,5 @@ def test_small_groups_are_left_out_and_shares_sum_to_one():
     shares = prevalence(y, guess, groups=groups)
     assert {share.group for share in shares} == {None, "large"}
     for group in (None, "large"):
-        assert sum(share.share for share in shares if share.group == group) == pytest.approx(1, abs=0.02)
-        assert all(share.low <= share.share <= share.high for share in shares if share.group == group)
+        assert sum(share.value for share in shares if share.group == group) == pytest.approx(1, abs=0.02)
+        assert all(share.low <= share.value <= share.high for share in shares if share.group == group)

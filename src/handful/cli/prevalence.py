@@ -15,7 +15,7 @@ from handful.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
 
-    from handful.comparison.prevalence import ClassShare
+    from handful.comparison.prevalence import ClassPrevalence
 
 
 @click.command("prevalence")
@@ -69,7 +69,7 @@ def prevalence_command(
     is_random = None
     if SELECTION in table.cells.columns:
         is_random = (table.cells[SELECTION].fill_null("") != "chosen").to_numpy()
-    shares = prevalence(
+    estimates = prevalence(
         table.labels,
         predicted,
         groups=None if group is None else _named(table.cells[group]),
@@ -85,40 +85,44 @@ def prevalence_command(
                 "target": target,
                 "level": level,
                 "n_chosen_left_out": n_left_out,
-                "classes": [{**asdict(share), "worth_labels": share.worth} for share in shares],
+                "classes": [{**asdict(estimate), "worth_labels": estimate.worth} for estimate in estimates],
             }
         )
         return
     n_groups = None if group is None else table.cells[group].n_unique()
-    _show(shares, level, n_left_out, n_groups, FEWEST_LABELS)
+    _show(estimates, level, n_left_out, n_groups, FEWEST_LABELS)
 
 
 def _named(column: pl.Series) -> list[str]:
     return ["(empty)" if value is None else str(value) for value in column.to_list()]
 
 
-def _show(shares: list[ClassShare], level: float, n_left_out: int, n_groups: int | None, fewest: int) -> None:
+def _show(estimates: list[ClassPrevalence], level: float, n_left_out: int, n_groups: int | None, fewest: int) -> None:
     from rich.table import Table
 
     out = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    grouped = any(share.group is not None for share in shares)
+    grouped = any(estimate.group is not None for estimate in estimates)
     for name in (*(("group",) if grouped else ()), "class", "share", f"{level:.0%} interval", "labels alone", "worth"):
         table.add_column(name, justify="left" if name in ("group", "class") else "right")
-    for share in shares:
-        first = ["" if share.group is None else str(share.group)] if grouped else []
+    for estimate in estimates:
+        first = ["" if estimate.group is None else str(estimate.group)] if grouped else []
         table.add_row(
             *first,
-            str(share.label),
-            f"{share.share:.1%}",
-            f"{share.low:.1%}-{share.high:.1%}",
-            f"{share.low_labels:.1%}-{share.high_labels:.1%}",
-            f"{share.worth:,.0f} labels",
+            str(estimate.label),
+            f"{estimate.value:.1%}",
+            f"{estimate.low:.1%}-{estimate.high:.1%}",
+            f"{estimate.low_labels:.1%}-{estimate.high_labels:.1%}",
+            f"{estimate.worth:,.0f} labels",
         )
     out.print(table)
-    total = shares[0]
+    total = estimates[0]
     out.print(f"From {total.n_labeled:,} random labels and {total.n_rows:,} rows.")
-    n_small = 0 if n_groups is None else n_groups - len({share.group for share in shares if share.group is not None})
+    n_small = (
+        0
+        if n_groups is None
+        else n_groups - len({estimate.group for estimate in estimates if estimate.group is not None})
+    )
     if n_small:
         out.print(f"{n_small:,} of {n_groups:,} groups have fewer than {fewest} random labels and are left out.")
     if n_left_out:

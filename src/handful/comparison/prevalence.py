@@ -29,7 +29,7 @@ FEWEST_LABELS = 10
 
 
 @dataclass(frozen=True)
-class ClassShare:
+class ClassPrevalence:
     """The estimated share of one class, in one group of rows.
 
     Parameters
@@ -38,7 +38,7 @@ class ClassShare:
         The class.
     group : object
         The group, or None for all rows.
-    share, low, high : float
+    value, low, high : float
         Estimate and ends of the interval.
     low_labels, high_labels : float
         Ends of the interval from the labels alone (mid-p).
@@ -48,7 +48,7 @@ class ClassShare:
 
     label: Any
     group: Any
-    share: float
+    value: float
     low: float
     high: float
     low_labels: float
@@ -70,7 +70,7 @@ def prevalence(
     is_random: Any = None,
     level: float = 0.95,
     random_state: int = 0,
-) -> list[ClassShare]:
+) -> list[ClassPrevalence]:
     """Estimate how frequent each class is among all rows.
 
     Parameters
@@ -91,7 +91,7 @@ def prevalence(
 
     Returns
     -------
-    list of ClassShare
+    list of ClassPrevalence
         By group, then by class; groups with fewer than ten random labels are left out. Shares of a group are scaled to sum to 1
         as far as their intervals allow.
 
@@ -129,7 +129,7 @@ def prevalence(
     if groups is not None:
         group_of = np.asarray(groups, dtype=object)
         parts += [(name, group_of == name) for name in sorted(set(group_of.tolist()), key=str)]
-    shares: list[ClassShare] = []
+    estimates: list[ClassPrevalence] = []
     for group, rows in parts:
         own_level = level if group is None else 1 - (1 - level) / (len(parts) - 1)
         n_labeled = int((rows & counts).sum())
@@ -140,18 +140,20 @@ def prevalence(
                 f"prevalence: at least {FEWEST_LABELS} rows with a random label are needed, got {n_labeled}. "
                 "Label more random rows."
             )
-        start = len(shares)
+        start = len(estimates)
         for code, label in enumerate(labels.classes.tolist()):
             is_class = labels.codes[rows & counts] == code
             predicted = np.array([p == label or str(p) == str(label) for p in predictions[rows].tolist()])
-            share, low, high = _chain_rule(is_class, predicted, counts[rows], own_level, rng)
+            value, low, high = _chain_rule(is_class, predicted, counts[rows], own_level, rng)
             alone = _mid_p(int(is_class.sum()), len(is_class), own_level)
             if alone[1] - alone[0] < high - low:  # predictions that say nothing: the labels alone
-                share, (low, high) = float(is_class.mean()), alone
-            shares.append(ClassShare(label, group, share, low, high, *alone, n_labeled, int(rows.sum())))
-        total = sum(share.share for share in shares[start:])
-        shares[start:] = [replace(s, share=min(max(s.share / total, s.low), s.high)) for s in shares[start:]]
-    return shares
+                value, (low, high) = float(is_class.mean()), alone
+            estimates.append(ClassPrevalence(label, group, value, low, high, *alone, n_labeled, int(rows.sum())))
+        total = sum(part.value for part in estimates[start:])
+        estimates[start:] = [
+            replace(part, value=min(max(part.value / total, part.low), part.high)) for part in estimates[start:]
+        ]
+    return estimates
 
 
 def cross_predictions(
@@ -200,15 +202,15 @@ def _chain_rule(
 ) -> tuple[float, float, float]:
     n_predicted, n_rows = int(predicted.sum()), len(predicted)
     weight = rng.beta(n_predicted + 0.5, n_rows - n_predicted + 0.5, _N_DRAWS)
-    draws, share = np.zeros(_N_DRAWS), 0.0
+    draws, value = np.zeros(_N_DRAWS), 0.0
     for stratum, part in ((True, weight), (False, 1 - weight)):
         members = is_class[predicted[labeled] == stratum]
         hits, n = int(members.sum()), len(members)
         draws += part * _mid_p_draws(hits, n, rng)
         size = n_predicted if stratum else n_rows - n_predicted
-        share += size / n_rows * (hits / n if n else 0.5)
+        value += size / n_rows * (hits / n if n else 0.5)
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
-    return float(np.clip(share, low, high)), float(low), float(high)
+    return float(np.clip(value, low, high)), float(low), float(high)
 
 
 def _mid_p_draws(hits: int, n: int, rng: np.random.Generator) -> np.ndarray:
@@ -223,10 +225,10 @@ def _mid_p(hits: int, n: int, level: float) -> tuple[float, float]:
     from scipy.optimize import brentq
     from scipy.special import betainc
 
-    def below(share: float) -> float:
-        low = betainc(hits, n - hits + 1, share) if hits else 1.0
-        return float(low + (betainc(hits + 1, n - hits, share) if hits < n else 0.0)) / 2
+    def below(p: float) -> float:
+        low = betainc(hits, n - hits + 1, p) if hits else 1.0
+        return float(low + (betainc(hits + 1, n - hits, p) if hits < n else 0.0)) / 2
 
-    low = brentq(lambda share: below(share) - (1 - level) / 2, 0.0, 1.0) if hits else 0.0
-    high = brentq(lambda share: below(share) - (1 + level) / 2, 0.0, 1.0) if hits < n else 1.0
+    low = brentq(lambda p: below(p) - (1 - level) / 2, 0.0, 1.0) if hits else 0.0
+    high = brentq(lambda p: below(p) - (1 + level) / 2, 0.0, 1.0) if hits < n else 1.0
     return float(low), float(high)
