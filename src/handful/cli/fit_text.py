@@ -98,7 +98,7 @@ def _scores_line(scores: Mapping[str, float]) -> list[str]:
 @click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
 @click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
 @click.option(
-    "--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's, DATA's too; their errors are learned."
+    "--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's; how they err is learned."
 )
 @click.option(
     "--check/--no-check",
