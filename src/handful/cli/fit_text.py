@@ -97,9 +97,7 @@ def _scores_line(scores: Mapping[str, float]) -> list[str]:
 @click.option("--tag", metavar="COLUMN", help="Column of tags. Default: the last one; upos in CoNLL-U.")
 @click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
 @click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
-@click.option(
-    "--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's; how they err is learned."
-)
+@click.option("--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's; how they err is learned.")
 @click.option(
     "--check/--no-check",
     "checked",
