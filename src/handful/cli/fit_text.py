@@ -159,7 +159,7 @@ def fit_tagger_command(
         "dev": scores,
         "check": None if check is None else asdict(check),
         "clusters": cluster_facts or None,
-        "witness": None if learned is None else {**asdict(learned), "used": learned.is_used},
+        "witness": None if learned is None else {**asdict(learned), "used": learned.best},
         "bytes": where.stat().st_size,
     }
     if run.as_json:
@@ -273,12 +273,12 @@ def _fit_witness(
 
 def _witness_lines(learned: TaggedWitness) -> list[str]:
     name = {"f1": "F1"}.get(learned.metric, learned.metric.capitalize())
-    used = "is used" if learned.is_used else "does not help, so it is left out"
+    used = f"used {learned.best}" if learned.is_used else "no help, so left out"
+    scores = ", ".join(f"{use} {percent(score)}" for use, score in learned.scores.items())
     return [
-        f"{name:<10} {percent(max(learned.score, learned.alone))} (3-fold cross-validation; {percent(learned.alone)} without "
-        f"--also, {percent(learned.score)} with it)",
+        f"{name:<10} {percent(learned.scores[learned.best])} (3-fold cross-validation; {scores})",
         f"{'Also':<10} {percent(learned.agreement)} in {counted(learned.n_both, 'sentence')} with your tags; "
-        f"{learned.n_others:,} more tagged; it {used}",
+        f"{learned.n_others:,} more are {used}",
     ]
 
 
