@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
+import time
 
 import click
 import pytest
 from cli_kills import COMMANDS, HANDFUL, MODEL, finish, killed_runs
 
 from handful.cli import group as cli
+from handful.cli import main
 
 RUNS = int(os.environ.get("HANDFUL_KILLS", "1"))  # with two kills each; HANDFUL_KILLS=10 is the long run
 
@@ -71,3 +74,36 @@ def test_a_journal_that_cannot_be_written_is_told_and_done_without(tmp_path):
     with pytest.warns(RuntimeWarning, match=r"cannot be written .* cannot be resumed. Set HANDFUL_RUNS"):
         journal = TrialLog(tmp_path / "file" / "run.jsonl", "key")
     journal.close()
+
+
+def test_model_files_hold_neither_paths_nor_times(tmp_path, monkeypatch):
+    """The same data in two folders give the same bytes, by a relative name and by an absolute one."""
+    found = []
+    for name in ("one", "two"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "a.csv").write_text(
+            "x,y,label\n" + "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(30))
+        )
+        monkeypatch.chdir(folder)
+        data = "a.csv" if name == "one" else folder / "a.csv"
+        with pytest.raises(SystemExit):
+            main(["fit", str(data), "--target", "label", "--method", "k-nn", "-o", str(folder / "m.handful"), "-q"])
+        found.append((folder / "m.handful").read_bytes())
+    assert found[0] == found[1]
+    assert str(tmp_path).encode() not in found[0]
+
+
+def test_the_folder_of_a_pool_is_removed_when_its_process_is_killed(tmp_path):
+    script = (
+        "import os, signal, sys, tempfile\n"
+        "from handful.comparison.workers import shared_folder\n"
+        "folder = shared_folder()\n"
+        "(folder / 'experiment').write_text('x')\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    end = time.monotonic() + 30
+    while list(tmp_path.iterdir()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()) == []

@@ -9,7 +9,6 @@ import argparse
 import os
 import random
 import resource
-import signal
 import sys
 import tempfile
 import time
@@ -144,7 +143,7 @@ def run(words: Words, log: Path) -> tuple[int, str]:
             os.dup2(file.fileno(), 2)
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         resource.setrlimit(resource.RLIMIT_AS, (_LIMIT, _LIMIT))
-        signal.alarm(_SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
         from handful.cli import main
 
         code = 99

@@ -24,8 +24,25 @@ def _table(loader=load_wine, n_labeled=24, seed=0):
 
 @pytest.fixture(scope="module")
 def fitted():
-    X, labels, _ = _table()
+    X, _, y = _table()
+    labels = np.full(len(y), -1)
+    labeled = np.concatenate([np.flatnonzero(y == c)[:8] for c in range(3)])  # picked by class: priors are estimated
+    labels[labeled] = y[labeled]
     return X, labels, Ensemble(n_trees=20).fit(X, labels)
+
+
+def test_students_learn_from_confident_predictions_and_make_no_row_more_confident(fitted):
+    X, _, model = fitted
+    assert len(model.students_) == 2
+    both = model.predict_proba(X)
+    students, model.students_ = model.students_, []
+    alone = model.predict_proba(X)
+    model.students_ = students
+    assert np.abs(both - alone).max() > 0.01
+    assert (both.max(axis=1) <= alone.max(axis=1) + 1e-12).all()
+    np.testing.assert_allclose(both.sum(axis=1), 1.0)
+    uneven = np.concatenate([np.repeat([0, 1, 2], [16, 9, 5]), np.full(len(X) - 30, -1)])
+    assert not Ensemble(n_trees=5).fit(X, uneven).students_  # class frequencies are those of the labels
 
 
 def test_renaming_classes_changes_nothing(fitted):

@@ -332,7 +332,7 @@ def _lookups(
     candidates = [] if own is None else [ClusterCandidate("raw text", own, margin=0.5)]
     if ready is not None:
         name = f"spacy-lookups-data ({ready.language})"
-        candidates.append(ClusterCandidate(name, {"brown": ready.paths}, margin=-1.0))
+        candidates.append(ClusterCandidate(name, {"brown": ready.paths}))
         if own is not None:
             candidates.append(ClusterCandidate(f"raw text and {name}", {**own, "ready": ready.paths}))
     if not candidates:

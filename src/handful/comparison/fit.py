@@ -16,7 +16,7 @@ from handful.comparison.trials import DEFAULT_METHOD, Limits, quiet_single_threa
 from handful.data.labels import encode_labels
 from handful.data.table import Table
 from handful.errors import DataError, counted
-from handful.models.confidence import LEAST_HELD, HeldOut, known_shift
+from handful.models.confidence import known_shift
 from handful.models.table_model import TableModel, spec_for
 from handful.preprocessing.table_encoder import EncodedTable
 from handful.registry import method_names
@@ -146,7 +146,6 @@ def fit_selected(
         return model, None
     experiment: Any = comparison.experiment
     results = comparison.search.results_of(best.method)
-    held = experiment.held_out_predictions(results)
     if limits.watch is not None:
         n_labels = counted(len(table.labeled), "label")
         message = f"Fitting {best.method} to all {n_labels}."
@@ -156,7 +155,6 @@ def fit_selected(
         experiment.method(best.method),
         params={**usual_params(results), **(params or {})},
         text=experiment.view.of(best.method),
-        held=held if held is not None and len(held.right) >= LEAST_HELD else None,
         class_priors=class_priors,
         seed=limits.seed,
     )
@@ -171,7 +169,6 @@ def fit_method(
     *,
     params: Mapping[str, Any] | None = None,
     text: Any = "lsa",
-    held: HeldOut | None = None,
     class_priors: Mapping[Any, float] | None = None,
     seed: int = 0,
 ) -> TableModel:
@@ -187,8 +184,6 @@ def fit_method(
         Its parameters; chosen by cross-validation among the labeled rows by default.
     text : {"words", "lsa", "vectors"} or encoder
         How text columns are encoded.
-    held : HeldOut, optional
-        Its predictions in trials, which calibrate its confidence; by default it is fitted to parts of the labels for that.
     class_priors : mapping of label to float, optional
         See `fit`.
     seed : int
@@ -207,7 +202,7 @@ def fit_method(
         model = TableModel(
             method, params=params, kinds=dict(table.kinds), text=text, shares=class_priors, random_state=seed
         )
-        return model.fit_table(encoded).calibrate_on(encoded, held)
+        return model.fit_table(encoded).calibrate_on(encoded)
 
 
 def _candidates(table: Table, more: Sequence[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ from handful.data.checks import check_classes
 from handful.data.labels import UNLABELED
 from handful.data.table import Table, as_table
 from handful.errors import DataError, MissingExtraError, Notice, ParameterError
-from handful.models.confidence import HeldOut, label_margin, own_shares
+from handful.models.confidence import own_shares
 from handful.preprocessing.table_encoder import Rows, TableEncoder
 from handful.registry import MethodSpec, all_methods, get_method
 from handful.report.content import MajorityClass, MethodScore
@@ -323,7 +323,7 @@ _ENOUGH_UNLABELED = 10  # unlabeled rows per labeled one from which on encoders 
 _CACHED_SPLITS = 6
 _FOR_TEXTS = ("complement-nb", "naive-bayes-em")
 _HELD = 200  # tested rows of a trial whose confidence is kept
-_BALANCE = {"accuracy": 0.0, "balanced_accuracy": 0.75, "f1_macro": 0.75}
+_BALANCE = {"accuracy": 0.0, "balanced_accuracy": 0.75, "f1_macro": 0.5}
 _DEFAULT_BALANCE = 0.5  # where balanced accuracy was not asked for
 
 
@@ -433,8 +433,11 @@ class TableExperiment(Experiment):
 
     def lines(self, methods: Sequence[str] | None, *, controls: bool = True) -> tuple[MethodScore, ...]:
         """Return the methods to compare; see `compared_methods`."""
-        known = {**{spec.name: spec for spec in all_methods("table")}, **self._extra}
         chosen = None if methods is None else [self.spec(name).name for name in methods]
+        if chosen is None or controls:
+            known = {**{spec.name: spec for spec in all_methods("table")}, **self._extra}
+        else:  # methods that are not asked for are not imported
+            known = {name: self.spec(name) for name in chosen}
         kinds = set(self.table.kinds.values())
         if "text" not in kinds:
             known = {name: spec for name, spec in known.items() if name not in _FOR_TEXTS or name in (chosen or ())}
@@ -483,20 +486,6 @@ class TableExperiment(Experiment):
         balance = _DEFAULT_BALANCE if self.is_default_metric else _BALANCE[self.metric]
         return {"balance": balance} if self.metric != "accuracy" and "balance" in settings else {}
 
-    def held_out_predictions(self, results: Sequence[TrialResult]) -> HeldOut | None:
-        """Return the predictions of trials of one method, for `handful.models.confidence`."""
-        parts = [
-            HeldOut(
-                np.array(result.confidence),
-                np.array(result.nearness),
-                np.array([mark == "1" for mark in result.correct]),
-                self.table.codes[self.splits[result.trial.split].test][: len(result.confidence)].astype(np.int64),
-            )
-            for result in results
-            if result.confidence
-        ]
-        return HeldOut.together(parts) if parts else None
-
     def _run(self, trial: Trial) -> TrialResult:
         start = time.perf_counter()
         spec = self.spec(trial.method)
@@ -518,10 +507,8 @@ class TableExperiment(Experiment):
         done = time.process_time()
         n_classes = len(self.table.classes)
         confusion = np.bincount(truth * n_classes + predicted, minlength=n_classes**2).reshape(n_classes, n_classes)
-        few, labeled = slice(0, _HELD), codes >= 0
-        proba = np.zeros((test[few].shape[0], n_classes))
-        proba[:, np.asarray(model.classes_).astype(np.int64)] = own_shares(model, test[few])
-        near = label_margin(test[few], predicted[few], train[labeled], codes[labeled])
+        few = slice(0, _HELD)
+        confidence = own_shares(model, test[few]).max(axis=1)
         kept = getattr(model, "kept_", None)
         return TrialResult(
             trial,
@@ -533,8 +520,7 @@ class TableExperiment(Experiment):
             (done - fitted) / len(truth) * 1_000,
             len(pickle.dumps(model, protocol=5)),
             None if kept is None else len(kept),
-            confidence=proba[np.arange(len(proba)), predicted[few]].round(4).tolist(),
-            nearness=near.round(4).tolist(),
+            confidence=confidence.round(4).tolist(),
             correct="".join("01"[int(c)] for c in predicted[few] == truth[few]),
         )
 

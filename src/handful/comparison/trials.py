@@ -92,9 +92,8 @@ class TrialResult:
         Rows that the model stores.
     error : str or None
         Why it failed.
-    confidence, nearness : list of float
-        Probability of the prediction and nearness of labeled rows for the first 200 tested rows; see
-        `handful.models.confidence.HeldOut`.
+    confidence : list of float
+        Probability of the prediction for the first 200 tested rows.
     correct : str
         Which of these were predicted correctly, as zeros and ones.
     """
@@ -110,7 +109,6 @@ class TrialResult:
     n_kept: int | None = None
     error: str | None = None
     confidence: list[float] = field(default_factory=list)
-    nearness: list[float] = field(default_factory=list)
     correct: str = ""
 
 
@@ -376,7 +374,6 @@ _RECORD = stored(
     n_kept=IfThere(Number(int, low=0)),
     error=IfThere(Text()),
     confidence=IfThere(ListOf(Number(float))),
-    nearness=IfThere(ListOf(Number(float))),
     correct=IfThere(Text()),
 )
 

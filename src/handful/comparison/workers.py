@@ -114,10 +114,8 @@ class WorkerPool:
     def _submit(self, trials: Sequence[Trial] | deque[Trial]) -> None:
         if self._folder is None:
             import joblib
-            from loky.backend import resource_tracker
 
-            self._folder = Path(tempfile.mkdtemp(prefix="handful-"))
-            resource_tracker.register(str(self._folder), "folder")  # which removes it where this process is killed
+            self._folder = shared_folder()
             joblib.dump(self._experiment, self._folder / "experiment")
         for trial in trials:
             self._running[self._pool.submit(_run, str(self._folder / "experiment"), trial)] = trial
@@ -146,6 +144,15 @@ class WorkerPool:
             self._running.clear()
             self._pool.shutdown(wait=True, kill_workers=True)
             self._start()
+
+
+def shared_folder() -> Path:
+    """Make a temporary folder that is removed even where this process is killed."""
+    from loky.backend import resource_tracker
+
+    folder = Path(tempfile.mkdtemp(prefix="handful-"))
+    resource_tracker.register(str(folder), "folder")
+    return folder
 
 
 @contextlib.contextmanager

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -114,6 +116,24 @@ def encode_labels(y: Any, *, who: str = "fit", min_classes: int = 1) -> Labels:
     labels = y if isinstance(y, Labels) else _encoded(y, who)
     if len(labels.classes) < min_classes:
         raise DataError(_too_few(who, labels.classes, len(labels.codes), min_classes))
+    return labels
+
+
+def labels_of(y: Any, n: int, *, model_name: str) -> Labels:
+    """Encode the labels of `n` rows; a column of labels is taken with scikit-learn's warning."""
+    if y is None:
+        raise DataError(f"{model_name}: fit requires y to be passed, but the target y is None.")
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected by {model_name}. Pass y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    labels = encode_labels(y, who=model_name)
+    if len(labels.codes) != n:
+        raise DataError(f"{model_name}: X and y must have the same number of rows, got {n} and {len(labels.codes)}.")
     return labels
 
 
@@ -517,8 +537,8 @@ def merge_variants(labels: Labels) -> tuple[Labels, list[Notice]]:
     kept = np.array(sorted(best.values()))
     to = np.searchsorted(kept, [best[key] for key in keys])
     codes = np.where(labels.codes >= 0, to[labels.codes], UNLABELED).astype(np.int32)
-    merged = sorted({key for key in keys if keys.count(key) > 1})
-    text = f"Variants of {', '.join(map(repr, merged[:5]))} that look alike are one class each."
+    merged = sorted(key for key, n in Counter(keys).items() if n > 1)
+    text = f"Variants of {', '.join(map(repr, merged[:5]))} that look alike are read as one class."
     return Labels(codes, labels.classes[kept]), [Notice("label-variants", text)]
 
 

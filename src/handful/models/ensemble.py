@@ -34,6 +34,10 @@ _EMBEDDING_PRIOR = 2.0  # of 1, 2, 3 and 5; ten sets of texts with 50 labels, se
 _CLASS_PRIOR = (
     2.0  # labeled against unlabeled rows in the class priors; chosen on other draws than docs/results.md shows
 )
+_CONFIDENT = 0.75  # probability of predictions that students learn from, as in scikit-learn's self-training
+_MAX_PSEUDO_LABELS = 1000
+_STUDENTS = ("extra-trees", "logistic-regression")
+_STUDENT_TREES = 50
 _MIN_WEIGHT = 0.01  # members below are left out
 _CLIP = 3.0  # standard deviations
 _MAX_COMPARED = 2000  # columns that are compared with each other
@@ -64,7 +68,9 @@ def table_members(n_trees: int = 100) -> list[Member]:
 
     return [
         Member("extra-trees", "raw", ExtraTreesClassifier(n_trees, random_state=0)),
-        Member("random-forest", "raw", RandomForestClassifier(n_trees, max_features=0.5, random_state=0)),
+        Member(
+            "random-forest", "raw", RandomForestClassifier(n_trees, max_features=0.5, oob_score=True, random_state=0)
+        ),
         Member("logistic-regression", "standard", LogisticRegression(C=1.0, max_iter=1000)),
         Member("logistic-regression-rank", "rank", LogisticRegression(C=0.1, max_iter=1000)),
         Member("kernel-ridge", "rank", KernelRidgeClassifier(), uses_unlabeled=True),
@@ -207,6 +213,8 @@ class Ensemble(RowClassifier):
     weights, those of embeddings to twice as much: ten labels give nearly a plain mean. The temperature of the mean is one
     standard error below the most likely one.
     Class priors are estimated by EM on unlabeled rows (Saerens et al. 2002) with the label frequencies as a Dirichlet prior.
+    Where they are estimated, extra trees and logistic regression learn from confident predictions of unlabeled rows (Lee 2013)
+    and get half of the weight; they make no row more confident.
     With n held-out rows no probability is above (n + 1) / (n + 2).
 
     Columns, rows and classes are put in an order that depends on their contents only, so that renaming classes and
@@ -235,6 +243,7 @@ class Ensemble(RowClassifier):
         kept_columns_=Array("i8", "c?", below="d"),
         spans_=DictOf(ListOf(Number(int, low=0), "2"), "spans?"),
         views_=Views.STATE,
+        students_=ListOf(Model(can=("predict_proba",))),
     )
 
     def __init__(
@@ -290,7 +299,7 @@ class Ensemble(RowClassifier):
         self._fit_members(carried, np.argsort(self.class_order_)[codes[sorted_rows]])
         self._set_priors(carried, np.argsort(self.class_order_)[codes[sorted_rows]], counts[:_MAX_POOL])
         self.oof_rows_ = labels.labeled[sorted_rows][self._held_out]
-        self.oof_proba_ = self._finish(self._oof)
+        self.oof_proba_ = self._in_order(self._corrected(self._oof))
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -298,7 +307,8 @@ class Ensemble(RowClassifier):
         rows = self._rows(X)
         if self.spans_ and getattr(X, "words", None) is None and "words" in self.member_views_:
             raise DataError("Ensemble: rows must carry the words of their texts, as they did in training.")
-        return self._finish(self._mixture(X if self.spans_ else rows))
+        X = X if self.spans_ else rows
+        return self._in_order(self._with_students(self._corrected(self._mixture(X)), X))
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest probability, relative to a power of its prior."""
@@ -366,6 +376,8 @@ class Ensemble(RowClassifier):
     def _held_out_proba(
         self, member: Member, estimator: Any, view: Any, codes: np.ndarray, fold: np.ndarray
     ) -> np.ndarray:
+        if hasattr(estimator, "oob_decision_function_"):  # of the trees that did not see a row; 0 / 0 where all did
+            return self._all_classes(estimator, np.nan_to_num(estimator.oob_decision_function_[fold]))
         known = codes.copy()
         known[fold] = -1
         if len(np.unique(known[known >= 0])) < 2:
@@ -401,16 +413,49 @@ class Ensemble(RowClassifier):
         estimate = self.class_priors == "auto" and len(counts) > 0 and picked_by_class(codes, n_classes)
         self.priors_estimated_ = int(estimate and not self.quick)
         if self.priors_estimated_:
-            priors = estimate_priors(self._mixture(X[len(codes) :]), frequencies, counts)
+            mixture = self._mixture(X[len(codes) :])
+            priors = estimate_priors(mixture, frequencies, counts)
         self.prior_ratio_ = priors / frequencies
         self.class_priors_ = priors[np.argsort(self.class_order_)]
+        self.students_: list[Any] = []
+        if self.priors_estimated_ and not self.spans_:
+            self._fit_students(X, codes, self._corrected(mixture))
 
-    def _finish(self, proba: np.ndarray) -> np.ndarray:
-        """Correct for class priors, apply the rule of succession, and put classes in the order of ``classes_``."""
+    def _fit_students(self, X: Any, codes: np.ndarray, proba: np.ndarray) -> None:
+        """Fit classifiers to the labeled rows and to confident predictions of unlabeled ones (Lee 2013)."""
+        chosen = np.flatnonzero(proba.max(axis=1) >= _CONFIDENT)[:_MAX_PSEUDO_LABELS]
+        if len(chosen) < len(codes):
+            return
+        shown = np.concatenate([np.arange(len(codes)), len(codes) + chosen])
+        known = np.concatenate([codes, proba[chosen].argmax(axis=1)])
+        for member in table_members(_STUDENT_TREES):
+            if member.name in _STUDENTS:
+                self.students_.append(_fitted(member, self._view(X[shown], member.view), known))
+
+    def _with_students(self, proba: np.ndarray, X: Any) -> np.ndarray:
+        """Average with the students, each of half the weight; no row gets more confident by it."""
+        if not self.students_:
+            return proba
+        views = [member.view for member in table_members() if member.name in _STUDENTS]
+        students = [
+            self._all_classes(student, student.predict_proba(self._view(X, view)))
+            for student, view in zip(self.students_, views, strict=True)
+        ]
+        uniform = 1.0 / proba.shape[1]
+        mean = (proba + np.mean(students, axis=0)) / 2.0
+        before, after = proba.max(axis=1) - uniform, mean.max(axis=1) - uniform
+        scale = np.minimum(1.0, before / np.maximum(after, 1e-12))
+        return np.asarray(uniform + scale[:, None] * (mean - uniform))
+
+    def _corrected(self, proba: np.ndarray) -> np.ndarray:
+        """Correct for class priors, and apply the rule of succession."""
         proba = proba * self.prior_ratio_
         proba /= proba.sum(axis=1, keepdims=True)
         n = max(self.n_held_out_, 1)
-        proba = (n * proba + 2.0 / proba.shape[1]) / (n + 2.0)
+        return np.asarray((n * proba + 2.0 / proba.shape[1]) / (n + 2.0))
+
+    def _in_order(self, proba: np.ndarray) -> np.ndarray:
+        """Put classes in the order of ``classes_``."""
         return np.asarray(proba[:, np.argsort(self.class_order_)])
 
     def _state(self) -> dict[str, Any]:
@@ -429,6 +474,10 @@ class Ensemble(RowClassifier):
         )
         if not fine:
             raise DataError("Ensemble: the members must agree about rows and classes, but those of the file do not.")
+        if self.students_ and len(self.students_) != len(_STUDENTS):
+            raise DataError("Ensemble: there must be a student of each kind.")
+        for student in self.students_:
+            check_member("Ensemble", student, width, n_classes)
         for view, estimator in zip(self.member_views_, self.estimators_, strict=True):
             check_member(
                 "Ensemble", estimator, self.n_features_in_ if view == "words" else spans.get(view, width), n_classes

@@ -14,7 +14,7 @@ from handful.data.columns import Kind, unread_cells
 from handful.data.labels import Labels, encode_labels
 from handful.data.table import Table, are_texts, as_frame, as_table, frame_like, one_row
 from handful.errors import DataError, Notice, ParameterError
-from handful.models.confidence import LEAST_HELD, Confidence, HeldOut, hold_out, known_shift, own_shares
+from handful.models.confidence import LEAST_HELD, Confidence, hold_out, known_shift, own_shares
 from handful.params import check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, IfThere, Model, Names, Number, Plain, check_member, stored
@@ -207,15 +207,13 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             if "class_priors" in known:
                 self.estimator_.set_params(class_priors="labels")  # the shift is relative to the labels
 
-    def calibrate(self, X: Any, y: Any, held: HeldOut | None = None) -> Self:
+    def calibrate(self, X: Any, y: Any) -> Self:
         """Learn from labeled rows that were held out how sure one may be of answers.
 
         Parameters
         ----------
         X, y
             The rows that the model was fitted on, and their labels.
-        held : HeldOut, optional
-            Answers of the same method to rows that were held out. By default it is fitted three times more for that.
 
         Returns
         -------
@@ -236,17 +234,15 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         True
         """
         check_is_fitted(self)
-        return self.calibrate_on(EncodedTable(as_frame(X), encode_labels(y, who="TableModel"), self._encoder), held)
+        return self.calibrate_on(EncodedTable(as_frame(X), encode_labels(y, who="TableModel"), self._encoder))
 
-    def calibrate_on(self, table: EncodedTable, held: HeldOut | None = None) -> Self:
+    def calibrate_on(self, table: EncodedTable) -> Self:
         """Learn from a table whose columns have been learned how sure one may be of answers; see `calibrate`.
 
         Parameters
         ----------
         table : EncodedTable
             The rows that the model was fitted on, and their labels.
-        held : HeldOut, optional
-            See `calibrate`.
 
         Returns
         -------
@@ -260,14 +256,13 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         pool = np.random.default_rng(self.random_state).permutation(labels.unlabeled)[:_POOL]
         used = np.concatenate([labels.labeled, pool])
         rows, codes = table[used], labels.codes[used].astype(np.int64)
-        if held is None:
-            held = hold_out(
-                lambda: chosen.make_estimator(rows.shape[1], self.random_state, dict(self.params or {})),
-                rows,
-                codes,
-                uses_unlabeled=uses_unlabeled,
-                seed=self.random_state,
-            )
+        held = hold_out(
+            lambda: chosen.make_estimator(rows.shape[1], self.random_state, dict(self.params or {})),
+            rows,
+            codes,
+            uses_unlabeled=uses_unlabeled,
+            seed=self.random_state,
+        )
         self._confidence = None
         if held is not None:
             shares = (
