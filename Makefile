@@ -26,7 +26,7 @@ studio-test: studio-browser $(VENV)/browser.stamp
 	$(BIN)/python -m pytest -q -n 2 -m browser tests/studio tests/reports
 
 studio-pictures: studio-browser $(VENV)/browser.stamp
-	$(BIN)/python tests/studio_pictures.py docs/figures/studio
+	LOGNAME=ann $(BIN)/python tests/studio_pictures.py docs/figures/studio
 
 report-picture: studio-browser $(VENV)/core.stamp
 	$(BIN)/python tools/report_picture.py

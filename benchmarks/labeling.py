@@ -3,7 +3,7 @@
 python -m benchmarks.labeling wine digits texts/snips-intent.csv.gz tagged/mit-restaurant.tsv.gz --sessions 20
 
 A set is a table of scikit-learn, a CSV file with the columns text and label, or tagged sentences. Every session labels 100 rows or
-sentences, every fifth at random, and is judged on the rows that it did not label.
+sentences, every fifth at random, and is judged on the rows that it could not choose.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from handful.active.estimates import estimate_accuracy
 from handful.active.label_errors import find_label_errors
 from handful.active.query import ActiveLearner
 from handful.active.sentences import estimate_tagging, suggest_sentences
+from handful.models.table_model import TableModel
 
 SIZES = (50, 100)
 BATCHES = (10, 20, 35, 50, 75, 100)  # labels after which a session learns anew
 FLIPPED = 0.1
 N_ROWS = 600
-EVERY = 3  # sessions, of which one is compared with random labels and searched for label errors
 Results = dict[str, float]
 
 
@@ -45,9 +45,9 @@ def rows_of(name: str) -> tuple[Any, np.ndarray]:
     return X, y.astype(str)
 
 
-def session(X: Any, y: np.ndarray, seed: int, strategy: str) -> Iterator[tuple[ActiveLearner, list[int]]]:
+def session(X: Any, y: np.ndarray, seed: int, strategy: str, model: Any) -> Iterator[tuple[ActiveLearner, list[int]]]:
     """Yield the learner and its random rows whenever a number of `SIZES` is reached."""
-    learner, at_random = ActiveLearner(X, random_state=seed), []
+    learner, at_random = ActiveLearner(X, model=model, random_state=seed), []
     for size in BATCHES if strategy == "auto" else SIZES:
         picked = learner.next(size - len(learner.labels), strategy)
         learner.update({one.row: str(y[one.row]) for one in picked})
@@ -56,17 +56,20 @@ def session(X: Any, y: np.ndarray, seed: int, strategy: str) -> Iterator[tuple[A
             yield learner, at_random
 
 
-def simulate_rows(X: Any, y: np.ndarray, seed: int) -> Results:
-    """Return what is measured in one session on rows."""
-    drawn = np.random.default_rng(seed).permutation(len(y))[:N_ROWS]
-    X, y = X[drawn] if X.ndim > 1 else list(X[drawn]), y[drawn]
+def simulate_rows(X: Any, y: np.ndarray, seed: int, model: Any, more: bool) -> Results:
+    """Return what is measured in one session on rows; with more, compare random labels, and look for label errors."""
+    drawn = np.random.default_rng(seed).permutation(len(y))[: 2 * N_ROWS]
+    some, new = np.array_split(drawn, 2)  # of the second half none can be chosen
+    X, y, X_new, y_new = X[some], y[some], X[new], y[new]
+    if X.ndim == 1:
+        X, X_new = list(X), list(X_new)
     results: Results = {}
-    more = seed % EVERY == 0
     for strategy in ("auto", "random") if more else ("auto",):
-        for learner, at_random in session(X, y, seed, strategy):
+        for learner, at_random in session(X, y, seed, strategy, model):
             size = len(learner.labels)
-            rest = [row for row in range(len(y)) if row not in learner.labels]
-            truth = float(np.mean([one.suggestion == y[one.row] for one in learner.suggest(rest)]))
+            labels = [learner.labels.get(row) for row in range(len(y))]
+            fitted = TableModel(learner.method, random_state=seed).fit(X, labels)
+            truth = float(np.mean(np.asarray(fitted.predict(X_new)) == y_new))
             results[f"accuracy, {size} {strategy}"] = truth
             if strategy == "auto" and (estimate := estimate_accuracy(learner, at_random)) and size == SIZES[-1]:
                 results |= judged(estimate.accuracy, estimate.low, estimate.high, truth)
@@ -107,12 +110,12 @@ def sentences_of(name: str) -> tuple[list[list[str]], list[list[str]]]:
     return [list(sentence.tokens) for sentence in corpus.sentences], tags
 
 
-def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: int) -> Results:
+def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: int, model: Any, more: bool) -> Results:
     """Return what is measured in one session on sentences."""
     from handful.tagging.evaluation import score_tags
     from handful.tagging.recipes import TaggerSetup
 
-    drawn = np.random.default_rng(seed).permutation(len(sentences))[:N_ROWS].tolist()
+    drawn = np.random.default_rng(seed).permutation(len(sentences))[: 2 * N_ROWS].tolist()
     sentences, tags = [sentences[i] for i in drawn], [tags[i] for i in drawn]
     with_spans = any(tag.startswith("B-") for line in tags for tag in line)
 
@@ -121,8 +124,8 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
             return None
         return TaggerSetup("general", outside_bias=0.0, max_iter=40, random_state=seed).fit_crf(tokens, own)
 
-    def score(tagger: Any, labeled: list[int]) -> float:
-        rest = sorted(set(range(len(sentences))) - set(labeled))
+    def score(tagger: Any) -> float:
+        rest = range(N_ROWS, len(sentences))  # those that cannot be chosen
         said = tagger.predict([sentences[i] for i in rest])
         return score_tags([tags[i] for i in rest], said, with_spans)["f1" if with_spans else "accuracy"]
 
@@ -131,16 +134,16 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
     at_random: list[int] = []
     tagger: Any = None
     for size in BATCHES:
-        left = [i for i in range(len(sentences)) if i not in labeled]
+        left = [i for i in range(N_ROWS) if i not in labeled]
         raw, n = [sentences[i] for i in left], size - len(labeled)
         picked = suggest_sentences(raw, tagger, n=n, n_labeled=len(labeled), random_state=seed + len(labeled))
         at_random += [left[one.sentence] for one in picked if one.random]
         labeled += [left[one.sentence] for one in picked]
         tagger = fit([sentences[i] for i in labeled], [tags[i] for i in labeled])
         if size in SIZES:
-            results[f"score, {size} auto"] = score(tagger, labeled)
-            some = list(range(size))  # the order is one of chance
-            results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]), some)
+            results[f"score, {size} auto"] = score(tagger)
+            if more:  # the order is one of chance
+                results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]))
 
     def predict(train: list[int], test: list[int]) -> list[list[str]]:
         model = fit([sentences[labeled[i]] for i in train], [tags[labeled[i]] for i in train])
@@ -157,6 +160,8 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=["wine", "digits", "breast_cancer", "clouds"])
     parser.add_argument("--sessions", type=int, default=20, help="sessions of each set")
     parser.add_argument("--first", type=int, default=0, help="seed of the first session")
+    parser.add_argument("--model", help="method for rows, such as logistic-regression; the ensemble by default")
+    parser.add_argument("--more", action="store_true", help="compare with random labels, and look for label errors")
     parser.add_argument("--quick", action="store_true", help="one session of each set")
     options = parser.parse_args()
     for name in options.sets:
@@ -165,7 +170,7 @@ def main() -> None:
         simulate: Any = simulate_sentences if is_tagged else simulate_rows
         results: dict[str, list[float]] = {}
         for seed in range(options.first, options.first + (1 if options.quick else options.sessions)):
-            for key, value in simulate(*data, seed).items():
+            for key, value in simulate(*data, seed, options.model, options.more).items():
                 results.setdefault(key, []).append(value)
         print(name)
         for key, values in results.items():

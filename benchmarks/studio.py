@@ -1,168 +1,95 @@
-"""The studio measured: how long data takes to open, how long a label takes, and what a person gains by it.
+"""The studio under a labeler's fingers, in Chromium: first row, key to next row, search with a filter, second person.
 
-``python benchmarks/studio.py PART`` with PART one of ``open`` (100,000 rows and 50,000 sentences, in a separate process, until
-the first item is there), ``label`` (10,000 rows, from the key to the next row) and ``person`` (someone who knows the answers
-labels 50 rows from nothing, by what the page chooses, and by chance). ``--sets`` names what the person labels: ``digits`` of
-scikit-learn, or NAME, read from ``NAME.csv.gz`` in ``--texts FOLDER``, with the columns text and label. ``--quick`` makes
-everything small.
+python -m benchmarks.studio --rows 100000        # needs the extras studio and browser, and the package chromium
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from handful.active.estimates import estimate_accuracy
-from handful.data.table import as_table
-from handful.studio.annotations import AnnotationLog
-from handful.studio.table_session import TableSession
+N_KEYS, PAUSE = 20, 100  # keys, and milliseconds between them
+WATCH = """() => { window.waits = [];
+  new MutationObserver(() => { if (window.pressed) { window.waits.push(performance.now() - window.pressed); window.pressed = 0; } })
+    .observe(document.getElementById("item"), { attributes: true, attributeFilter: ["data-row"] });
+  document.addEventListener("keydown", () => { window.pressed = performance.now(); }, { capture: true }); }"""
+SEARCH = """async () => { const start = performance.now();
+  const reply = await (await fetch("rows?query=thing%2099&show=unlabeled")).json();
+  return [performance.now() - start, reply.n]; }"""
 
 
-def open_in_time(quick: bool) -> None:
+def write_table(path: Path, n_rows: int) -> None:
+    """Write ten numbers, a category and a short text for each row."""
     rng = np.random.default_rng(0)
-    n_rows, n_sentences = (2_000, 1_000) if quick else (100_000, 50_000)
-    with tempfile.TemporaryDirectory() as folder:
-        table, text = Path(folder) / "table.csv", Path(folder) / "text.txt"
-        group = rng.integers(0, 4, n_rows)
-        numbers = {f"x{j}": (rng.standard_normal(n_rows) + group).round(3) for j in range(10)}
-        notes = [f"note {i} about thing {rng.integers(0, 999)}" for i in range(n_rows)]
-        city = [f"city {rng.integers(0, 50)}" for _ in range(n_rows)]
-        pl.DataFrame({**numbers, "city": city, "note": notes, "class": [""] * n_rows}).write_csv(table)
-        words = np.array([f"w{i}" for i in range(30_000)])
-        lengths = rng.integers(5, 40, n_sentences)
-        drawn = words[np.minimum(rng.zipf(1.3, int(lengths.sum())), len(words)) - 1]
-        lines = [" ".join(one) for one in np.split(drawn, np.cumsum(lengths)[:-1])]
-        text.write_text("\n".join(lines) + "\n")
-        for what, options in (
-            (f"{n_rows:,} rows", [table, "--target", "class"]),
-            (f"{n_sentences:,} sentences", [text]),
-        ):
-            print(json.dumps({"open": what, **_opened(options)}))
+    group = rng.integers(0, 4, n_rows)
+    numbers = {f"x{j}": (rng.standard_normal(n_rows) + group).round(3) for j in range(10)}
+    notes = [f"note {i} about thing {thing}" for i, thing in enumerate(rng.integers(0, 999, n_rows))]
+    city = [f"city {number}" for number in rng.integers(0, 50, n_rows)]
+    pl.DataFrame({**numbers, "city": city, "note": notes, "class": [""] * n_rows}).write_csv(path)
 
 
-def _opened(options: list[Any]) -> dict[str, float]:
-    """Start a studio and ask for the page and the first item."""
-    command = [sys.executable, "-m", "handful", "studio", *map(str, options), "--no-browser"]
+def measure(page: Any, link: str) -> dict[str, Any]:
+    """Label rows by keys and search."""
     start = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        link = re.search(r"http://\S+", process.stdout.readline())
-        assert link is not None
-        urllib.request.urlopen(link.group()).read()
-        page = time.perf_counter() - start
-        urllib.request.urlopen(f"{link.group()}ask/view").read()
-        item = time.perf_counter() - start
-        spent = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-        peak = re.search(r"VmHWM:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())
-        assert peak is not None
-        process.kill()
-    processor = (int(spent[11]) + int(spent[12])) / os.sysconf("SC_CLK_TCK")
-    return {
-        "page": round(page, 2),
-        "first item": round(item, 2),
-        "processor seconds": round(processor, 2),
-        "peak MB": int(peak.group(1)) // 1024,
-    }
-
-
-def label_in_time(quick: bool) -> None:
-    from threadpoolctl import threadpool_limits
-
-    n, n_labels = (1_000, 20) if quick else (10_000, 100)
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 4, n)
-    frame = pl.DataFrame({f"x{j}": rng.standard_normal(n) + truth for j in range(10)})
-    with threadpool_limits(1):
-        session = _session(frame)
-        session.view()
-        wall, processor = [], []
-        for _ in range(n_labels):
-            row = session.view()["item"]["row"]
-            start, spent = time.perf_counter(), time.process_time()
-            session.act({"do": "label", "items": [row], "label": "abcd"[truth[row]]})
-            session.view()
-            wall.append(time.perf_counter() - start)
-            processor.append(time.process_time() - spent)
-    summary = {"median": np.median(wall), "worst": max(wall), "processor, median": np.median(processor)}
-    print(json.dumps({"label": f"{n:,} rows", **{name: round(float(value), 3) for name, value in summary.items()}}))
-
-
-def person(sets: dict[str, tuple[pl.DataFrame, np.ndarray]], seeds: int, n_labels: int) -> None:
-    for name, (frame, truth) in sets.items():
-        lines: dict[str, list[tuple[float, float, float, float]]] = {"chosen by the page": [], "at random": []}
-        for seed in range(seeds):
-            order = np.random.default_rng(seed).permutation(frame.height)
-            for how, runs in lines.items():
-                session = _session(frame[order], seed)
-                answers = truth[order]
-                chance = np.random.default_rng(seed + 1_000).permutation(frame.height)[:n_labels]
-                for number in range(n_labels):
-                    row = session.view()["item"]["row"] if how == "chosen by the page" else int(chance[number])
-                    session.act({"do": "label", "items": [row], "label": str(answers[row])})
-                audits = session.audits if how == "chosen by the page" else chance.tolist()
-                audit = estimate_accuracy(session.loop, audits, session.labels)
-                left = [row for row in range(frame.height) if row not in session.labels]
-                right = float(np.mean([pick.suggestion == answers[pick.row] for pick in session.loop.suggest(left)]))
-                estimate = (np.nan,) * 3 if audit is None else (audit.accuracy, audit.low, audit.high)
-                runs.append((right, *estimate))
-        for how, runs in lines.items():
-            right, summary, low, high = np.array(runs).T
-            facts = {
-                "accuracy on all other rows": round(100 * float(right.mean()), 1),
-                "worst and best seed": [round(100 * float(right.min()), 1), round(100 * float(right.max()), 1)],
-                "the page's estimate": round(100 * float(np.nanmean(summary)), 1),
-                "its interval, mean": [round(100 * float(np.nanmean(low)), 1), round(100 * float(np.nanmean(high)), 1)],
-                "seeds in which it held the truth": f"{int(((low <= right) & (right <= high)).sum())} of {seeds}",
-            }
-            print(json.dumps({"person": name, "labels": n_labels, "rows": how, **facts}))
-
-
-def _rows(name: str, texts: Path | None) -> tuple[pl.DataFrame, np.ndarray]:
-    if name == "digits":
-        from sklearn.datasets import load_digits
-
-        X, y = load_digits(return_X_y=True)
-        return pl.DataFrame({f"p{j}": X[:, j] for j in range(64)}), y.astype(str)
-    assert texts is not None, "say where the texts are with --texts"
-    frame = pl.read_csv(texts / f"{name}.csv.gz")
-    return frame.select("text"), frame["label"].to_numpy()
-
-
-def _session(frame: pl.DataFrame, seed: int = 0) -> TableSession:
-    table = as_table(frame)
-    folder = Path(tempfile.mkdtemp())
-    log = AnnotationLog(folder / "log", "benchmark")
-    return TableSession("table", table, "label", log, folder, seed)
+    page.goto(link)
+    page.locator("#item h2").wait_for()
+    facts: dict[str, Any] = {"first row, s": round(time.perf_counter() - start, 2)}
+    for name in ("low", "high"):
+        page.keyboard.press("n")
+        page.keyboard.type(name)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1_000)
+    page.evaluate(WATCH)
+    for _ in range(N_KEYS):
+        page.keyboard.press("1")
+        page.wait_for_timeout(PAUSE)
+    start = time.perf_counter()
+    page.locator("#count", has_text=f"{N_KEYS + 2} of").wait_for()
+    facts["all keys counted after, s"] = round(time.perf_counter() - start, 2)
+    waits = page.evaluate("() => window.waits")
+    facts["key to next row, ms: median, worst"] = [round(float(np.median(waits)), 1), round(max(waits), 1)]
+    times = [page.evaluate(SEARCH) for _ in range(5)]
+    facts["search with filter, ms: median, worst"] = [round(f([t for t, _ in times])) for f in (np.median, max)]
+    facts["rows that were searched for"] = times[0][1]
+    return facts
 
 
 def main() -> None:
+    """Print what was measured."""
+    from playwright.sync_api import sync_playwright
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="*", default=["open", "label", "person"])
-    parser.add_argument("--texts", type=Path)
-    parser.add_argument("--sets", nargs="*", default=["digits"])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--quick", action="store_true", help="1,000 rows")
     options = parser.parse_args()
-    if "open" in options.part:
-        open_in_time(options.quick)
-    if "label" in options.part:
-        label_in_time(options.quick)
-    if "person" in options.part:
-        sets = {name: _rows(name, options.texts) for name in options.sets}
-        person(sets, 1 if options.quick else options.seeds, 12 if options.quick else 50)
-    print(json.dumps({"load": [round(part, 1) for part in os.getloadavg()]}))
+    n_rows = 1_000 if options.quick else options.rows
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        table = Path(folder) / "table.csv"
+        write_table(table, n_rows)
+        command = [sys.executable, "-m", "handful", "studio", str(table), "--target", "class", "--no-browser"]
+        start = time.perf_counter()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            link = re.search(r"http://\S+", process.stdout.readline())
+            assert link is not None
+            opened = round(time.perf_counter() - start, 2)
+            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            try:
+                print(json.dumps({"rows": n_rows, "link, s": opened, **measure(browser.new_page(), link.group())}))
+            finally:
+                browser.close()
+                process.kill()
 
 
 if __name__ == "__main__":

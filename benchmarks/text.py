@@ -297,7 +297,7 @@ def contest(setup, train, test, size, draw, raw, peers):
     if raw:
         systems["with raw text"] = lambda: with_clusters(ClusterCandidate("raw text", raw, margin=0.5))
     if ready := ready_clusters(sentences):
-        candidate = ClusterCandidate("ready", {"brown": ready.paths}, margin=-1.0)
+        candidate = ClusterCandidate("ready", {"brown": ready.paths})
         systems["with ready clusters"] = lambda: with_clusters(candidate)
     if raw and ready:
         both = ClusterCandidate("both", {**raw, "ready": ready.paths})

@@ -29,6 +29,7 @@ def write_table(path: Path, load: Any, names: list[str] | None) -> list[str]:
 def label(page: Page, truth: list[str], n: int) -> None:
     """Label rows by keyboard, as someone who knows the answers."""
     for _ in range(n):
+        page.locator('#item[data-row]:not([data-row="none"])').wait_for()
         row = page.locator("#item").get_attribute("data-row") or ""
         wanted = page.locator(f'[data-label="{truth[int(row)]}"] kbd')
         if wanted.count():
@@ -72,7 +73,7 @@ def pictures(browser: Any, folder: Path, work: Path) -> None:
     truth = write_table(work / "iris.csv", load_iris, None)
     server = Server(work / "iris.csv", "--target", "kind")
     page = visit(server)
-    label(page, truth, 40)
+    label(page, truth, 60)
     page.locator("#curve svg").wait_for()
     page.wait_for_timeout(8_000)  # the side works when nobody labels
     shoot(page, folder / "label-light.png")
@@ -84,7 +85,7 @@ def pictures(browser: Any, folder: Path, work: Path) -> None:
     truth = write_table(work / "digits.csv", load_digits, None)
     server = Server(work / "digits.csv", "--target", "kind")
     page = visit(server)
-    label(page, truth, 45)
+    label(page, truth, 60)
     page.get_by_role("tab", name="Map").click()
     page.locator("circle.dot").first.wait_for()
     page.locator("#step").fill("260")

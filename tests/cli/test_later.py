@@ -53,3 +53,8 @@ def test_what_is_imported_already_stays() -> None:
 def test_a_module_that_is_not_installed_stays_so() -> None:
     use = "try: import no_such_module\nexcept ImportError: print('not installed')"
     assert told(f"from handful.cli.later import put_off; put_off('no_such_module')\n{use}") == "not installed"
+
+
+def test_classifiers_of_scikit_learn_need_no_compiler():
+    program = "import sys, handful.models.adapters, handful.models.classifiers; print('numba' in sys.modules)"
+    assert told(program) == "False"

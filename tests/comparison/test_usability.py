@@ -5,9 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
+import pytest
 
-from handful.comparison.compare import usability
-from handful.comparison.trials import Trial, TrialResult
+from handful.comparison.compare import compare, usability
+from handful.comparison.splits import Splits
+from handful.comparison.trials import Limits, Trial, TrialResult
 
 
 def comparison(confidence, correct, by_size):
@@ -39,3 +42,32 @@ def test_a_curve_that_rises_says_how_many_more_labels_are_needed():
     scores = {size: (1 - 1.2 / size**0.5 + rng.normal(0, 0.01, 12)).tolist() for size in (10, 20, 40, 80)}
     text = usability(comparison(np.linspace(1, 0.3, 100).tolist(), "1" * 60 + "10" * 20, scores))
     assert "more label" in text
+
+
+def test_rows_that_a_strategy_chose_train_and_are_never_tested():
+    codes, at_random = np.array([0, 1] * 30 + [-1] * 10), np.arange(70) % 3 == 0
+    splits = Splits(codes, None, seed=0, testable=at_random)
+    tested = [splits[number].test for number in range(5)]
+    assert sorted(np.concatenate(tested)) == [row for row in range(60) if row % 3 == 0]
+    assert splits.n_test == 4
+    chosen = set(np.flatnonzero(~at_random[:60]).tolist())
+    assert all(chosen <= set(splits[number].order.tolist()) for number in range(5))
+
+
+@pytest.mark.parametrize("n_random", [24, 8])
+def test_a_comparison_tests_on_random_rows_or_says_that_there_are_too_few(n_random):
+    rng = np.random.default_rng(0)
+    y = ["a", "b"] * 30
+    frame = pl.DataFrame(
+        {
+            "x": (rng.normal(size=90) + np.array([0, 4] * 45)).round(3),
+            "y": [*y, *[None] * 30],
+            "next_selection": ["random"] * n_random + ["chosen"] * (60 - n_random) + [None] * 30,
+        }
+    )
+    report = compare(frame, "y", methods=["logistic-regression"], limits=Limits(trials=6, n_jobs=1)).report
+    if n_random == 8:
+        assert any("8 labels of random rows" in text for text in report.warnings)
+    else:
+        assert any("24 rows chosen at random" in text for text in report.notes)
+        assert report.facts["tested in a split"] == 4

@@ -218,6 +218,8 @@ def test_tagging_is_measured_with_and_without_the_board_and_the_better_one_sugge
     assert (audit["needed"], audit["tagged"]["n_sentences"], audit["board"]["n_sentences"]) == (0, 20, 20)
     assert min(audit["tagged"]["score"], audit["board"]["score"]) > 0.95
     session.measured["board"]["score"] = 0.5
+    trainer._compares = False
+    trainer.worker._wake.clear()  # one that ended starts again for ever
     trainer.train()
     assert session.learned_model.text == "A CRF from 20 tagged sentences."
     model = trainer.final(session.learned_model.tagger, session.done)  # that of fit tagger

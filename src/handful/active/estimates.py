@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,11 +97,6 @@ class AccuracyEstimate:
     low: float
     high: float
 
-    @property
-    def n_missing(self) -> int:
-        """Random rows still to label before the estimate means something."""
-        return max(MIN_RANDOM - self.n_rows, 0)
-
 
 def wilson_interval(n_correct: float, n: float, df: float = math.inf) -> tuple[float, float]:
     """Return the 90% interval of a proportion (Wilson 1927), with quantiles of Student's t where `df` is finite.
@@ -111,9 +107,13 @@ def wilson_interval(n_correct: float, n: float, df: float = math.inf) -> tuple[f
     >>> round(low, 3), round(high, 3)
     (0.738, 0.966)
     """
-    from scipy.stats import t
+    if math.isinf(df):  # threads of the studio call this at once, and scipy.stats takes long to import
+        quantile = NormalDist().inv_cdf(0.95)
+    else:
+        from scipy.stats import t
 
-    p, square = n_correct / n, float(t.ppf(0.95, df)) ** 2
+        quantile = float(t.ppf(0.95, df))
+    p, square = n_correct / n, quantile**2
     center = (p + square / (2 * n)) / (1 + square / n)
     half = math.sqrt(square * (p * (1 - p) / n + square / (4 * n * n))) / (1 + square / n)
     return max(center - half, 0.0), min(center + half, 1.0)

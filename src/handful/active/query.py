@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from handful.active.estimates import DEFAULT_METHOD
-from handful.active.points import as_points, encode_table, neighborhood
+from handful.active.points import as_points, encode_table, neighborhood, selected_at_random
 from handful.active.strategies import STRATEGIES, QueryState, margins, small_clusters
 from handful.data.labels import UNLABELED, Labels, code_of
 from handful.data.table import as_table
@@ -175,6 +175,9 @@ class ActiveLearner:
     ----------
     labels : dict of int to label
         Labels by row.
+    random_rows : set of int
+        Rows that were chosen at random. Their labels train the model, and play no part in choosing others: where a
+        strategy avoids what is near them, a model that has not seen them does worse there than elsewhere.
 
     Examples
     --------
@@ -205,6 +208,8 @@ class ActiveLearner:
             self.labels = dict(
                 zip(table.labeled.tolist(), table.classes[table.codes[table.labeled]].tolist(), strict=True)
             )
+        at_random = selected_at_random(table)
+        self.random_rows = set() if at_random is None else set(np.flatnonzero(at_random).tolist()) & self.labels.keys()
         self.model = model
         self.random_every = random_every
         self.seed = random_state
@@ -286,9 +291,10 @@ class ActiveLearner:
             )
         every = 1 if strategy == "random" else self.random_every
         at_random = random_places(min(n, n_free), len(self.labels), every)
-        reasons = self._chosen(strategy, at_random.count(False), exclude)
+        reasons = self._chosen(strategy, at_random.count(False), exclude | (self.random_rows & self.labels.keys()))
         taken = {*self.labels, *reasons, *exclude}
         picked = interleaved(at_random, list(reasons), (row for row in self.shuffled.tolist() if row not in taken))
+        self.random_rows |= {row for row, drawn in picked if drawn}
         predicted = {one.row: one for one in self.suggest([row for row, drawn in picked if not drawn])}
         return [
             Suggestion(row, RANDOM, random=True) if drawn else replace(predicted[row], reason=reasons[row])
@@ -300,6 +306,9 @@ class ActiveLearner:
         if not n:
             return {}
         self._state.codes, self._state.n_classes = self._codes(self.classes), len(self.classes)
+        hidden = self.random_rows & self.labels.keys() & self.places.keys()
+        if len(self.labels) > len(hidden):
+            self._state.codes[[self.places[row] for row in hidden]] = UNLABELED
         chosen = STRATEGIES[strategy](self._state, n + len(exclude))
         chosen = [at for at in chosen if int(self.pool[at]) not in exclude][:n]
         return dict(zip(self.pool[chosen].tolist(), self._reasons(chosen), strict=True))

@@ -97,9 +97,7 @@ def _scores_line(scores: Mapping[str, float]) -> list[str]:
 @click.option("--tag", metavar="COLUMN", help="Column of tags. Default: the last one; upos in CoNLL-U.")
 @click.option("--unlabeled", type=INPUT, help="Raw text; a CRF uses clusters of its words.")
 @click.option("--clusters", type=INPUT, help="File of 'handful clusters' for a CRF, instead of --unlabeled.")
-@click.option(
-    "--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's, DATA's too; their errors are learned."
-)
+@click.option("--also", type=INPUT, help="Sentences with cheap tags, such as an LLM's; how they err is learned.")
 @click.option(
     "--check/--no-check",
     "checked",
@@ -159,7 +157,7 @@ def fit_tagger_command(
         "dev": scores,
         "check": None if check is None else asdict(check),
         "clusters": cluster_facts or None,
-        "witness": None if learned is None else {**asdict(learned), "used": learned.is_used},
+        "witness": None if learned is None else {**asdict(learned), "used": learned.best},
         "bytes": where.stat().st_size,
     }
     if run.as_json:
@@ -273,12 +271,12 @@ def _fit_witness(
 
 def _witness_lines(learned: TaggedWitness) -> list[str]:
     name = {"f1": "F1"}.get(learned.metric, learned.metric.capitalize())
-    used = "is used" if learned.is_used else "does not help, so it is left out"
+    used = f"used {learned.best}" if learned.is_used else "no help, so left out"
+    scores = ", ".join(f"{use} {percent(score)}" for use, score in learned.scores.items())
     return [
-        f"{name:<10} {percent(max(learned.score, learned.alone))} (3-fold cross-validation; {percent(learned.alone)} without "
-        f"--also, {percent(learned.score)} with it)",
+        f"{name:<10} {percent(learned.scores[learned.best])} (3-fold cross-validation; {scores})",
         f"{'Also':<10} {percent(learned.agreement)} in {counted(learned.n_both, 'sentence')} with your tags; "
-        f"{learned.n_others:,} more tagged; it {used}",
+        f"{learned.n_others:,} more are {used}",
     ]
 
 
@@ -332,7 +330,7 @@ def _lookups(
     candidates = [] if own is None else [ClusterCandidate("raw text", own, margin=0.5)]
     if ready is not None:
         name = f"spacy-lookups-data ({ready.language})"
-        candidates.append(ClusterCandidate(name, {"brown": ready.paths}, margin=-1.0))
+        candidates.append(ClusterCandidate(name, {"brown": ready.paths}))
         if own is not None:
             candidates.append(ClusterCandidate(f"raw text and {name}", {**own, "ready": ready.paths}))
     if not candidates:

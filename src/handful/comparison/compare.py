@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from handful.active.estimates import MIN_RANDOM
+from handful.active.points import selected_at_random
 from handful.comparison.search import SuccessiveHalving, run_search
 from handful.comparison.splits import LabelCount, Splits
 from handful.comparison.statistics import score_interval
@@ -233,6 +235,14 @@ def report_of(comparison: Comparison) -> Report:
         notes.append(
             "Methods have different numbers of splits; means of fewer splits are adjusted by the difference to the leader."
         )
+    if isinstance(experiment, TableExperiment) and (chosen := selected_at_random(experiment.table)) is not None:
+        n_random = int(chosen[experiment.table.labeled].sum())
+        if n_random < MIN_RANDOM:
+            warnings.append(
+                f"Only {counted(n_random, 'label')} of random rows: scores are of rows chosen as difficult."
+            )
+        else:
+            notes.append(f"Tested on the {counted(n_random, 'row')} chosen at random.")
     if comparison.state != "finished":
         notes.append(f"The comparison ended early ({comparison.state}), after {counted(len(search.results), 'trial')}.")
     if isinstance(experiment, TableExperiment):
@@ -511,7 +521,7 @@ def table_experiment(
     names, extra = named_methods(methods)
     view = choose_view(table, text, seconds=limits.deadline - limits.started)
     table = view.affordable(table, limits.seed)
-    splits = Splits(table.codes, labels, limits.seed)
+    splits = Splits(table.codes, labels, limits.seed, testable=_testable(table))
     chosen = default_metric(table) if metric == "auto" else metric
     experiment = TableExperiment(
         table,
@@ -524,6 +534,14 @@ def table_experiment(
         is_default_metric=metric == "auto",
     )
     return experiment, names
+
+
+def _testable(table: Table) -> np.ndarray | None:
+    """Return the rows that were chosen at random, if `handful next` chose others, and there are enough of them."""
+    at_random = selected_at_random(table)
+    if at_random is None or at_random[table.labeled].sum() < MIN_RANDOM:
+        return None
+    return at_random
 
 
 def named_methods(methods: Sequence[Any] | None) -> tuple[list[str] | None, dict[str, MethodSpec]]:

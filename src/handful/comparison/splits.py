@@ -246,6 +246,8 @@ class Splits:
         Seed.
     max_test : int
         Tested rows of a split at most.
+    testable : ndarray of bool, optional
+        Rows that may be tested, such as those chosen at random; the others are always trained on. All by default.
 
     Examples
     --------
@@ -257,32 +259,41 @@ class Splits:
     (4, True)
     """
 
-    def __init__(self, codes: np.ndarray, labels: LabelCount | None, seed: int, max_test: int = 2_000) -> None:
+    def __init__(
+        self,
+        codes: np.ndarray,
+        labels: LabelCount | None,
+        seed: int,
+        max_test: int = 2_000,
+        testable: np.ndarray | None = None,
+    ) -> None:
         self._codes = codes
+        self._testable = np.ones(len(codes), dtype=bool) if testable is None else testable
         self._labels = labels
         self._seed = seed
         self._max_test = max_test
         counts = np.bincount(codes[codes >= 0])
         self._n_classes = int((counts > 0).sum())
-        testable = int(counts[counts > 1].sum())
-        if testable < 2:
+        several = int(counts[counts > 1].sum())
+        if several < 2:
             raise DataError(
                 f"compare: at least one class needs two labeled rows, one for training and one for testing, got "
                 f"{counted(int(counts.sum()), 'label')} of {counted(self._n_classes, 'class')}, one each."
             )
-        self.n_folds = min(N_FOLDS, testable)
+        self.n_folds = min(N_FOLDS, several)
         # At most ceil(m / folds) rows of a class are in the tested fold.
         self._left = np.where(counts > 1, counts - -(-counts // self.n_folds), counts)
         self.n_labels = self._count(1.0)
         self.sizes = sorted({size for size in map(self._size, _CURVE) if size is not None})
         self.test_ratio = 1.0 / (self.n_folds - 1) if self.n_folds > 1 else 1.0
-        self.n_test = min(max(testable // self.n_folds, 1), max_test)
+        n_testable = int((self._testable & (codes >= 0) & (counts[codes] > 1)).sum())
+        self.n_test = min(max(n_testable // self.n_folds, 1), max_test)
 
     def __getitem__(self, number: int) -> Split:
         """Return one split; the same number is always the same split."""
         codes, (repetition, fold) = self._codes, divmod(number, self.n_folds)
         counts = np.bincount(codes[codes >= 0])
-        testable = np.flatnonzero((codes >= 0) & (counts[codes] > 1))
+        testable = np.flatnonzero((codes >= 0) & (counts[codes] > 1) & self._testable)
         rows, folds = _deal(codes, testable, self.n_folds, np.random.default_rng([self._seed, repetition]))
         rng = np.random.default_rng([self._seed, repetition, fold])
         tested = rows[folds == fold]

@@ -433,8 +433,11 @@ class TableExperiment(Experiment):
 
     def lines(self, methods: Sequence[str] | None, *, controls: bool = True) -> tuple[MethodScore, ...]:
         """Return the methods to compare; see `compared_methods`."""
-        known = {**{spec.name: spec for spec in all_methods("table")}, **self._extra}
         chosen = None if methods is None else [self.spec(name).name for name in methods]
+        if chosen is None or controls:
+            known = {**{spec.name: spec for spec in all_methods("table")}, **self._extra}
+        else:  # methods that are not asked for are not imported
+            known = {name: self.spec(name) for name in chosen}
         kinds = set(self.table.kinds.values())
         if "text" not in kinds:
             known = {name: spec for name, spec in known.items() if name not in _FOR_TEXTS or name in (chosen or ())}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -115,6 +116,24 @@ def encode_labels(y: Any, *, who: str = "fit", min_classes: int = 1) -> Labels:
     labels = y if isinstance(y, Labels) else _encoded(y, who)
     if len(labels.classes) < min_classes:
         raise DataError(_too_few(who, labels.classes, len(labels.codes), min_classes))
+    return labels
+
+
+def labels_of(y: Any, n: int, *, model_name: str) -> Labels:
+    """Encode the labels of `n` rows; a column of labels is taken with scikit-learn's warning."""
+    if y is None:
+        raise DataError(f"{model_name}: fit requires y to be passed, but the target y is None.")
+    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector y was passed when a 1d array was expected by {model_name}. Pass y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    labels = encode_labels(y, who=model_name)
+    if len(labels.codes) != n:
+        raise DataError(f"{model_name}: X and y must have the same number of rows, got {n} and {len(labels.codes)}.")
     return labels
 
 

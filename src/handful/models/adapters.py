@@ -13,10 +13,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from handful.data.labels import Labels
+from handful.data.labels import Labels, labels_of
 from handful.errors import DataError, ParameterError
 from handful.models.confidence import own_shares
-from handful.neighbors.rows import labels_of
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Model, Names, Number, stored
 from handful.registry import COSTS, MethodSpec, method, register, spec_of

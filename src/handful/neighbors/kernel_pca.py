@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state, gen_batches
 from sklearn.utils.extmath import randomized_range_finder, row_norms
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from handful.data.labels import Labels
+from handful.data.labels import Labels, labels_of
 from handful.errors import DataError
 from handful.kernels.distances import Heap, Rule, make_heap, nearest_columns, vote_all
-from handful.neighbors.rows import Vote, favor_winners, labels_of, stratified_folds
+from handful.neighbors.rows import Vote, favor_winners, stratified_folds
 from handful.params import Count, Positive, check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, Model, Names, Number, Plain, Text, check_member, stored

@@ -10,11 +10,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from handful.data.labels import Labels, encode_labels
+from handful.data.labels import Labels, labels_of
 from handful.errors import DataError, ParameterError, counted
 from handful.kernels.distances import (
     TILE,
@@ -417,22 +416,6 @@ def choose_k(rows: RowArrays, codes: np.ndarray, n_labels: int, rule: Rule, leas
                 winners, _, _ = vote_all(near, min(k, near.distance.shape[1]), codes[inside], n_labels, rule)
                 correct[g] += np.count_nonzero(winners == codes[held_out])
     return grid[int(correct.argmax())]
-
-
-def labels_of(y: Any, n: int, *, model_name: str) -> Labels:
-    """Encode the labels of `n` rows; a column of labels is taken with scikit-learn's warning."""
-    if y is None:
-        raise DataError(f"{model_name}: fit requires y to be passed, but the target y is None.")
-    if getattr(y, "ndim", 1) == 2 and y.shape[1] == 1:
-        warnings.warn(
-            f"A column-vector y was passed when a 1d array was expected by {model_name}. Pass y.ravel().",
-            DataConversionWarning,
-            stacklevel=4,
-        )
-    labels = encode_labels(y, who=model_name)
-    if len(labels.codes) != n:
-        raise DataError(f"{model_name}: X and y must have the same number of rows, got {n} and {len(labels.codes)}.")
-    return labels
 
 
 class StoredRowsClassifier(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import _safe_indexing, check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from handful.data.labels import codes_among
+from handful.data.labels import codes_among, labels_of
 from handful.errors import DataError, ParameterError
-from handful.neighbors.rows import labels_of
 from handful.params import check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, ListOf, Model, Names, Number, Text, stored

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from handful.data.labels import labels_of
 from handful.errors import DataError, ParameterError
-from handful.neighbors.rows import labels_of
 from handful.params import AtLeast, Positive, check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import Array, Names, Number, stored

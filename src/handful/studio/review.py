@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -131,11 +132,10 @@ def agreement(second: Mapping[str, Mapping[str, str]]) -> dict[str, Any] | None:
     """
     if not second:
         return None
-    from sklearn.metrics import cohen_kappa_score
-
     first, other = [held["first"] for held in second.values()], [held["label"] for held in second.values()]
-    n_same = sum(a == b for a, b in zip(first, other, strict=True))
+    n_same, n = sum(a == b for a, b in zip(first, other, strict=True)), len(second)
+    by_chance = sum(count * other.count(label) for label, count in Counter(first).items()) / n**2
     low, high = wilson_interval(n_same, len(second))
-    kappa = None if len({*first, *other}) == 1 else float(cohen_kappa_score(first, other))  # 0/0
+    kappa = None if by_chance == 1 else (n_same / n - by_chance) / (1 - by_chance)
     n_conflicts = sum(map(is_conflict, second.values()))
     return {"n": len(second), "same": n_same, "low": low, "high": high, "kappa": kappa, "n_conflicts": n_conflicts}

@@ -266,45 +266,15 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
     """
     require("starlette", extra="studio", why="handful studio")
     from starlette.applications import Starlette
-    from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
-    from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+    from starlette.responses import FileResponse, PlainTextResponse, Response, StreamingResponse
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    page = _page(studio, host)
+    page, (get, post) = _page(studio, host), _endpoints()
 
     async def show(request: Request) -> Response:
         return Response(page, media_type="text/html")
-
-    def get(read: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            return await answer(read, dict(request.query_params))
-
-        return endpoint
-
-    def post(write: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            try:
-                body = json.loads(await request.body())
-            except TooLargeError:
-                return PlainTextResponse("That is too much.", 413)
-            except (ValueError, RecursionError):
-                body = None
-            if not isinstance(body, dict):
-                return JSONResponse({"error": "An action must be a JSON object."}, 400)
-            return await answer(write, body)
-
-        return endpoint
-
-    async def answer(work: Callable[[Any], Any], given: Any) -> Response:
-        try:
-            return JSONResponse(await run_in_threadpool(work, given))
-        except HandfulError as error:
-            return JSONResponse({"error": str(error).removeprefix("studio: ")}, 400)
-        except Exception as error:
-            logging.getLogger(__name__).exception("a request of the studio failed")
-            return JSONResponse({"error": f"Internal error: {type(error).__name__}. Nothing was changed."}, 500)
 
     async def events(request: Request) -> Response:
         return StreamingResponse(studio.stream.listen(), media_type="text/event-stream")
@@ -321,6 +291,50 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
         Mount("/static", StaticFiles(directory=_HERE / "static")),
     ]
     return Guard(Starlette(routes=routes), token, host)
+
+
+def _json_object(content: bytes) -> dict[str, Any] | None:
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return body if isinstance(body, dict) else None
+
+
+def _endpoints() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return what makes an endpoint of a function of query parameters, and of one of a JSON body."""
+    from starlette.concurrency import run_in_threadpool
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, PlainTextResponse, Response
+
+    async def answer(work: Callable[[Any], Any], given: Any) -> Response:
+        try:
+            return JSONResponse(await run_in_threadpool(work, given))
+        except HandfulError as error:
+            return JSONResponse({"error": str(error).removeprefix("studio: ")}, 400)
+        except Exception as error:
+            logging.getLogger(__name__).exception("a request of the studio failed")
+            return JSONResponse({"error": f"Internal error: {type(error).__name__}. Nothing was changed."}, 500)
+
+    def get(read: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            return await answer(read, dict(request.query_params))
+
+        return endpoint
+
+    def post(write: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            try:
+                body = _json_object(await request.body())
+            except TooLargeError:
+                return PlainTextResponse("That is too much.", 413)
+            if body is None:
+                return JSONResponse({"error": "An action must be a JSON object."}, 400)
+            return await answer(write, body)
+
+        return endpoint
+
+    return get, post
 
 
 def _page(studio: Studio, host: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from handful.active.curve import learning_curve
 from handful.active.estimates import MIN_RANDOM, estimate_accuracy
@@ -119,6 +120,7 @@ class TableSession(LabelingSession):
             learner = self.learner
             with self.lock:
                 labels, marked = dict(self.labels), {int(row) for row in self.state["marks"]}
+                learner.random_rows = set(self.random_rows)
             changed = {row: labels.get(row) for row in learner.labels.keys() | labels.keys()}
             learner.update({row: label for row, label in changed.items() if learner.labels.get(row) != label})
             queue: list[tuple[int, str]] = []
@@ -332,14 +334,15 @@ class TableSession(LabelingSession):
     def _marked(self, mark: str) -> list[int]:
         return sorted(int(row) for row, held in self.state["marks"].items() if held == mark)
 
-    def _holding(self, query: str) -> list[int]:
-        import polars as pl
+    @cached_property
+    def _searched(self) -> pl.Series:
+        """All cells of each row in lower case."""
+        names = [name for name in self.cells.columns if name != self.target]
+        cells = [pl.col(name).cast(pl.String).str.to_lowercase() for name in names]
+        return self.cells.select(pl.concat_str(cells, separator="\n", ignore_nulls=True).alias("row"))["row"]
 
-        columns = [
-            pl.col(name).cast(pl.String).str.to_lowercase() for name in self.cells.columns if name != self.target
-        ]
-        holds = [column.str.contains(query.lower(), literal=True).fill_null(False) for column in columns]
-        return self.cells.select(pl.any_horizontal(holds).arg_true().alias("row"))["row"].to_list()
+    def _holding(self, query: str) -> list[int]:
+        return self._searched.str.contains(query.lower(), literal=True).arg_true().to_list()
 
     def alike(self, row: int) -> dict[str, Any]:
         """Return the unlabeled rows that are like one, as they would be listed."""
@@ -455,12 +458,19 @@ def labeled_rows(session: TableSession) -> Table:
     """
     from handful.comparison.tables import labeled_table
 
+    return labeled_table(part_of(session, _MOST_UNLABELED)[1])
+
+
+def part_of(session: TableSession, n_others: int) -> tuple[list[int], Table]:
+    """Return the labeled rows and some others, with the column that keeps which were chosen at random."""
     with session.lock:
-        labels = dict(session.labels)
-    rng = np.random.default_rng(session.seed)
-    others = [int(row) for row in rng.permutation(session.n_items)[: _MOST_UNLABELED + len(labels)]]
-    rows = sorted([*labels, *[row for row in others if row not in labels][:_MOST_UNLABELED]])
-    return labeled_table(session.table[rows], [labels.get(row) for row in rows])
+        labels, at_random = dict(session.labels), set(session.random_rows)
+    others = np.random.default_rng(session.seed).permutation(session.n_items)[: n_others + len(labels)].tolist()
+    rows = sorted([*labels, *[row for row in others if row not in labels][:n_others]])
+    part = session.table[rows]
+    selection = ["random" if row in at_random else "chosen" for row in rows]
+    part = replace(part, cells=part.cells.with_columns(pl.Series(SELECTION, selection)))
+    return rows, as_table(part, [labels.get(row) for row in rows])
 
 
 _N_SPLITS = 5
@@ -487,7 +497,7 @@ class Panel:
     def curve(self) -> None:
         """Measure the learning curve, and forecast it."""
         session = self._session
-        _, part = self._part(_MAX_CURVE_ROWS)
+        _, part = part_of(session, _MAX_CURVE_ROWS)
         try:
             curve = learning_curve(part, goal=self.goal, n_splits=_N_SPLITS, random_state=session.seed)
         except HandfulError as error:
@@ -505,7 +515,7 @@ class Panel:
 
     def errors(self) -> None:
         """Look for likely label errors."""
-        rows, part = self._part(0)
+        rows, part = part_of(self._session, 0)
         errors = None
         with suppress(HandfulError):  # too few labels
             errors = find_label_errors(part, n=_MAX_ERRORS, random_state=self._session.seed)
@@ -513,21 +523,6 @@ class Panel:
             moved = [replace(one, row=rows[one.row]) for one in errors or ()]
             self._session.label_errors = None if errors is None else replace(errors, errors=moved)
         self._session.publish(n_errors=len(moved))
-
-    def _part(self, n_others: int) -> tuple[list[int], Table]:
-        """Return the labeled rows and some others, with the column that keeps which were chosen at random."""
-        import polars as pl
-
-        session = self._session
-        with session.lock:
-            labels, at_random = dict(session.labels), set(session.random_rows)
-        pool = session.learner.pool
-        others = np.random.default_rng(session.seed).permutation(pool)[: n_others + len(labels)]
-        rows = sorted([*labels, *[int(row) for row in others if int(row) not in labels][:n_others]])
-        part = session.table[rows]
-        selection = ["random" if row in at_random else "chosen" for row in rows]
-        part = replace(part, cells=part.cells.with_columns(pl.Series(SELECTION, selection)))
-        return rows, as_table(part, [labels.get(row) for row in rows])
 
 
 def _first_sentence(error: HandfulError) -> str:
@@ -539,8 +534,6 @@ def _first_sentence(error: HandfulError) -> str:
 
 def labels_frame(session: TableSession) -> Any:
     """Return the cells of the file with the labels of the page, how rows were chosen, and which were skipped."""
-    import polars as pl
-
     with session.lock:
         labels = dict(session.labels)
         marks, notes, people = (dict(session.state[name]) for name in ("marks", "notes", "people"))
@@ -564,8 +557,6 @@ def labels_frame(session: TableSession) -> Any:
 
 
 def _predictions(session: TableSession, model: TableModel) -> Any:
-    import polars as pl
-
     proba = model.predict_proba(session.table.values())
     return labels_frame(session).with_columns(
         pl.Series("prediction", [str(model.classes_[code]) for code in proba.argmax(axis=1)], dtype=pl.String),
@@ -605,6 +596,7 @@ class TableStudio(Studio):
         self.learning = Worker(session.refresh, failed=self._failed)
         self.measuring = Worker(self.panel.accuracy, self.panel.curve, self.panel.errors, failed=self._failed)
         self.threads = [self.learning, self.measuring]
+        threading.Thread(target=lambda: session._searched, daemon=True, name="studio search").start()
 
     def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
         """Return what a page can read, by name."""

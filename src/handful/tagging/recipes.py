@@ -47,7 +47,7 @@ class ClusterCandidate:
     lookups : mapping or None
         Tables for `CRF`; None is no clusters.
     margin : float
-        Standard errors by which the score must exceed that of the best candidate before; below 0 it may be that much lower.
+        Standard errors by which the score must exceed that of the best candidate before.
     """
 
     name: str

@@ -11,12 +11,13 @@ from sklearn.base import clone
 
 from handful.data.records import Sentence
 from handful.errors import DataError, Progress, Step, counted
-from handful.preprocessing.templates import ready_set
 from handful.tagging.evaluation import score_tags
 from handful.tagging.recipes import Sentences, TaggerSetup, Tags
 
 _COLUMN = "witness"
-_TEMPLATES = [f"{_COLUMN}[{k}]" for k in (-1, 0, 1)] + [f"{_COLUMN}[{k - 1}]|{_COLUMN}[{k}]" for k in (0, 1)]
+# Of a CRF that corrects tags: few, since it learns from few sentences.
+_TEMPLATES = ["u", "b", "word.lower[0]", f"{_COLUMN}[0]|word.lower[0]"]
+_TEMPLATES += [f"{_COLUMN}[{k}]" for k in (-1, 0, 1)] + [f"{_COLUMN}[{k - 1}]|{_COLUMN}[{k}]" for k in (0, 1)]
 _FEWEST_BOTH = 10
 _MOST_OTHERS = 1_000  # sentences of the witness alone
 _N_FOLDS = 3
@@ -32,23 +33,28 @@ class TaggedWitness:
         F1 of spans, or accuracy of tags.
     agreement : float
         Score of the witness in sentences with reliable tags.
-    alone, score : float
-        Cross-validated scores of a tagger of the reliable sentences alone, and of one that learned from the witness too.
+    scores : dict of {"alone", "corrected", "as tagged"} to float
+        Cross-validated scores of a tagger of the reliable sentences alone, and of taggers that learned from the tags of the
+        witness too, corrected or as they are.
     n_both, n_others : int
         Sentences with tags of both, and of the witness alone.
     """
 
     metric: str
     agreement: float
-    alone: float
-    score: float
+    scores: dict[str, float]
     n_both: int
     n_others: int
 
     @property
     def is_used(self) -> bool:
         """Whether the witness improves the tagger."""
-        return self.score > self.alone
+        return self.best != "alone"
+
+    @property
+    def best(self) -> str:
+        """What has the best score."""
+        return max(self.scores, key=lambda name: self.scores[name])
 
 
 def fit_tagged_witness(
@@ -90,7 +96,7 @@ def fit_tagged_witness(
     -----
     How the witness errs is learned by a CRF that reads its tags next to the words, from the reliable sentences. This CRF
     corrects the other sentences, and the tagger learns from them and the reliable ones. Three-fold cross-validation on the
-    reliable sentences decides whether the witness is used; held-out sentences are tagged without it.
+    reliable sentences decides between corrected tags, tags as they are, and none; held-out sentences are tagged without them.
 
     Examples
     --------
@@ -114,33 +120,35 @@ def fit_tagged_witness(
     others = [Sentence(texts[at]) for at in np.sort(rng.permutation(len(texts))[:_MOST_OTHERS])]
     crf = setup.tuned_crf(sentences, tags, lookups)
 
-    def fit_both(rows: np.ndarray) -> Any:
-        """Fit to some reliable sentences, and to those that the witness has tagged, corrected."""
-        shown = [at for at in both if at in set(rows.tolist())]
-        own = [name for name in ready_set("general") if not name.startswith("pos")]
-        corrector = clone(crf).set_params(templates=[*own, *_TEMPLATES], lookups=None)
-        corrector.fit([_with_tags(sentences[at], witness) for at in shown], [tags[at] for at in shown])
-        corrected = corrector.predict([_with_tags(sentence, witness) for sentence in others])
-        chosen = [Sentence(sentences[at].tokens) for at in rows]
-        return clone(crf).fit([*chosen, *others], [*(tags[at] for at in rows), *corrected])
+    def fit_some(rows: np.ndarray, use: str) -> Any:
+        """Fit to some reliable sentences, and to those that only the witness has tagged."""
+        more: list[Any] = [list(witness[sentence.tokens]) for sentence in others]
+        if use == "corrected":
+            shown = np.intersect1d(both, rows)
+            corrector = clone(crf).set_params(templates=_TEMPLATES, lookups=None)
+            corrector.fit([_with_tags(sentences[at], witness) for at in shown], [tags[at] for at in shown])
+            more = corrector.predict([_with_tags(sentence, witness) for sentence in others])
+        chosen, known_tags = [sentences[at] for at in rows], [tags[at] for at in rows]
+        if use == "alone":
+            return clone(crf).fit(chosen, known_tags)
+        return clone(crf).fit([*(Sentence(one.tokens) for one in chosen), *others], [*known_tags, *more])
 
-    predicted: dict[bool, dict[int, Sequence[str]]] = {False: {}, True: {}}
+    predicted: dict[str, dict[int, Sequence[str]]] = {"alone": {}, "corrected": {}, "as tagged": {}}
     order = rng.permutation(len(sentences))
     for k in range(_N_FOLDS):
         held = order[k::_N_FOLDS]
-        rows = np.setdiff1d(order, held)
-        alone = clone(crf).fit([sentences[at] for at in rows], [tags[at] for at in rows])
-        for is_both, tagger in ((False, alone), (True, fit_both(rows))):
-            predicted[is_both] |= dict(zip(held.tolist(), tagger.predict([sentences[at] for at in held]), strict=True))
+        for use, part in predicted.items():
+            tagger = fit_some(np.setdiff1d(order, held), use)
+            part |= dict(zip(held.tolist(), tagger.predict([sentences[at] for at in held]), strict=True))
         if progress is not None:
             progress(Step("check", k + 1, _N_FOLDS))
     metric = "f1" if with_spans else "accuracy"
     every = range(len(sentences))
-    scores = [score_tags(tags, [part[at] for at in every], with_spans)[metric] for part in predicted.values()]
+    scores = {use: score_tags(tags, [part[at] for at in every], with_spans)[metric] for use, part in predicted.items()}
     said = [list(witness[sentences[at].tokens]) for at in both]
     agreement = score_tags([tags[at] for at in both], said, with_spans)[metric]
-    learned = TaggedWitness(metric, agreement, scores[0], scores[1], len(both), len(others))
-    return (fit_both(np.arange(len(sentences))) if learned.is_used else crf.fit(sentences, tags)), learned
+    learned = TaggedWitness(metric, agreement, scores, len(both), len(others))
+    return fit_some(np.arange(len(sentences)), learned.best), learned
 
 
 def _with_tags(sentence: Sentence, witness: Mapping[Sequence[str], Sequence[str]]) -> Sentence:

@@ -1,10 +1,11 @@
 // Items in advance: the next one is shown at once; actions are sent one after the other, and the page never waits for one.
 export function itemQueue(post, { show, reload, catchUp }) {
-  let queue = [], pending = 0, last = Promise.resolve();
+  let queue = [], pending = 0, sent = 0, last = Promise.resolve();
   const acted = new Set(); // items whose action is on its way
   return {
     first: () => queue[0],
     pending: () => pending,
+    sent: () => sent,
     idle: () => last,
     // The item on the page stays; what comes after it is as the server has it now. Returns whether it stayed.
     take(facts, jump = false) {
@@ -18,6 +19,7 @@ export function itemQueue(post, { show, reload, catchUp }) {
     replace(item) { if (queue[0]?.row === item.row) queue[0] = { ...item, reason: queue[0].reason, random: queue[0].random }; },
     send(body, rows = []) {
       pending += 1;
+      sent += 1;
       for (const row of rows) acted.add(row);
       queue = queue.filter((one) => !acted.has(one.row));
       last = last.then(async () => {

@@ -54,7 +54,7 @@ function showCurve(panel, goal) {
   const { curve } = panel;
   const forecast = panel.forecast && curve && Object.fromEntries(["n", "mean", "low", "high"].map((key) => [key, [curve[key].at(-1), ...panel.forecast[key]]])); // goes on from the curve
   const words = [panel.goal, panel.n_needed ? "Measured on random rows, as soon as there are 20." : panel.refused].filter(Boolean).map((text) => h("p", {}, text));
-  if (!curve || !curve.n.length) {
+  if (!curve || curve.n.length < 2) {
     fill($("curve"), words.length ? words : h("p", { class: "soft" }, "The curve comes after the first dozen labels."));
     return;
   }

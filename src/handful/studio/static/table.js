@@ -52,7 +52,7 @@ function showItem() {
   const texts = filled.filter(([, text]) => filled.length === 1 || text.length > 80), others = filled.filter((one) => !texts.includes(one));
   const cell = ([, text, more]) => [text, more ? h("em", { class: "soft" }, ` … and ${counted(more, "more letter")}`) : null];
   fill($("item"), h("h2", {}, `Row ${many(row.row + 1)}${row.reason ? ` · ${row.reason}` : ""}${row.mark ? ` · ${row.mark}` : ""}`), has, suggested, check,
-    texts.map((one) => h("div", { class: "text", dir: "auto" }, cell(one))),
+    texts.map((one) => h("div", { class: one[1].length > 400 ? "text long" : "text", dir: "auto" }, cell(one))),
     others.length > 12 ? h("dl", { class: "cells many" }, others.map((one) => h("div", {}, h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one)))))
       : others.length ? h("dl", { class: "cells" }, others.map((one) => [h("dt", {}, one[0]), h("dd", { dir: "auto" }, cell(one))])) : null,
     row.note ? h("p", { class: "soft" }, `Note: ${row.note}`) : null,

@@ -36,8 +36,8 @@ function show(facts, jump = false) {
 
 // The sentence on the page gets the tags that were given, and what the model suggests by now.
 async function renew() {
-  const own = item(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask("sentence", { row: own.row })));
-  if (!fresh || items.pending() || item()?.row !== fresh.row) return;
+  const own = item(), sent = items.sent(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask("sentence", { row: own.row })));
+  if (!fresh || items.sent() !== sent || items.pending() || item()?.row !== fresh.row) return; // it may be of before a key
   if (looked) looked = fresh; else items.replace(fresh);
   showItem();
 }
