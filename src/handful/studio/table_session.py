@@ -596,6 +596,7 @@ class TableStudio(Studio):
         self.learning = Worker(session.refresh, failed=self._failed)
         self.measuring = Worker(self.panel.accuracy, self.panel.curve, self.panel.errors, failed=self._failed)
         self.threads = [self.learning, self.measuring]
+        threading.Thread(target=lambda: session._searched, daemon=True, name="studio search").start()
 
     def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
         """Return what a page can read, by name."""
