@@ -41,6 +41,7 @@ check: $(VENV)/test.stamp
 FUZZ_FILES ?= 50000
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python tests/fuzz/run_models.py $(FUZZ_FILES)
+	$(BIN)/python tests/fuzz/hostile_files.py 300
 	HANDFUL_FUZZ_FILES=$(FUZZ_FILES) $(BIN)/python -m pytest -q -n 2 --timeout 0 tests/corpora/test_formats_fuzz.py
 
 # The kernels compiled with a check of every index; compiled code is not shared with other runs.

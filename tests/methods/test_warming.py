@@ -1,4 +1,4 @@
-"""Warming up uses every room, in processes of its own."""
+"""Warming up compiles every package, in worker processes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import pytest
 
 from handful.cli import main
 from handful.models import warming
-from handful.models.warming import ROOMS, use_room
+from handful.models.warming import KERNELS, use_kernels
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_can_be_used_on_next_to_nothing(room):
-    use_room(room)
+@pytest.mark.parametrize("package", KERNELS)
+def test_each_package_compiles_on_a_few_rows(package):
+    use_kernels(package)
 
 
 def test_the_command_tells_what_is_compiled(capsys, monkeypatch):
-    some = sorted(ROOMS)[:2]
-    monkeypatch.setattr(warming, "ROOMS", {name: ROOMS[name] for name in some})
+    some = sorted(KERNELS)[:2]
+    monkeypatch.setattr(warming, "KERNELS", {name: KERNELS[name] for name in some})
     with pytest.raises(SystemExit) as done:
         main(["warmup", "--json", "--jobs", "2"])
     assert done.value.code == 0

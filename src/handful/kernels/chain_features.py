@@ -125,7 +125,7 @@ def score_block(
     """
     n_targets = scores.shape[1]
     sums = np.empty(n_targets)
-    for s in range(len(first_rows)):
+    for s in range(len(first_rows) if ids.shape[1] else 0):
         for t in range(skip, lengths[s]):
             row = first_rows[s] + t
             for z in range(n_targets):
@@ -177,7 +177,7 @@ def count_block(
     """
     n_targets = marginals.shape[1]
     here = np.empty(n_targets)
-    for s in range(len(first_rows)):
+    for s in range(len(first_rows) if ids.shape[1] else 0):
         for t in range(skip, lengths[s]):
             row = first_rows[s] + t
             for z in range(n_targets):

@@ -110,7 +110,7 @@ def _sparse_total(a: RowArrays, i: int, b: RowArrays, j: int, metric: int) -> fl
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def tile_totals(
     stored: RowArrays,
     s: int,
@@ -299,7 +299,8 @@ def n_tiles_of(n: int) -> int:
 @njit(cache=True, nogil=True)
 def push_tile(store: Store, start: int, stop: int, queries: Queries, t: int, rule: Rule) -> None:
     """Show the stored rows ``start`` to ``stop`` to the rows of one tile, except those a row has already seen."""
-    ids, near = queries.ids[t * TILE : (t + 1) * TILE], queries.near
+    ids, near, seen, asked = queries.ids[t * TILE : (t + 1) * TILE], queries.near, queries.seen, queries.rows
+    stored, stored_ids, codes = store.rows, store.ids, store.codes
     dense, categorical = queries.dense[t], queries.categorical[t]
     last = near.distance.shape[1] - 1
     scratch = np.zeros((2, TILE))
@@ -308,15 +309,15 @@ def push_tile(store: Store, start: int, stop: int, queries: Queries, t: int, rul
     for b in range(len(ids)):
         bounds[b] = bound_of(near.distance[ids[b], last], rule.metric)
     for c in range(start, stop):
-        tile_totals(store.rows, store.ids[c], queries.rows, ids, dense, categorical, rule.metric, totals)
+        tile_totals(stored, stored_ids[c], asked, ids, dense, categorical, rule.metric, totals)
         hits = 0
         for b in range(TILE):
             hits += totals[b] <= bounds[b]
         if hits == 0:
             continue
         for b in range(len(ids)):
-            if totals[b] <= bounds[b] and c >= queries.seen[ids[b]]:
-                heap_push(near, ids[b], root(totals[b], rule.metric), c, store.codes[c], rule.all_ties)
+            if totals[b] <= bounds[b] and c >= seen[ids[b]]:
+                heap_push(near, ids[b], root(totals[b], rule.metric), c, codes[c], rule.all_ties)
                 bounds[b] = bound_of(near.distance[ids[b], last], rule.metric)
 
 

@@ -314,7 +314,10 @@ class Ensemble(RowClassifier):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the class of the largest probability, relative to a power of its prior."""
-        proba = self.predict_proba(X)
+        return self.decide(self.predict_proba(X))
+
+    def decide(self, proba: np.ndarray) -> np.ndarray:
+        """Return the predictions that follow from probabilities."""
         return np.asarray(self.classes_[(proba / self.class_priors_**self.balance).argmax(axis=1)])
 
     def _told_apart(self) -> np.ndarray:

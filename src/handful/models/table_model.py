@@ -350,14 +350,15 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labels, confidence = [self.classes_[:0]], [np.zeros(0)]
         for start in range(0, frame.height, _BATCH):
             encoded = encoder.transform(frame[start : start + _BATCH])
-            codes = self._codes(encoded)
+            codes, proba = self.predict_encoded(encoded)
             labels.append(self.classes_[codes])
-            confidence.append(self._shares(encoded)[np.arange(len(codes)), codes])
+            confidence.append(proba[np.arange(len(codes)), codes])
         return np.concatenate(labels), np.concatenate(confidence)
 
     def predict_encoded(self, encoded: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the predicted codes and the probabilities of rows that its encoder has encoded."""
-        return self._codes(encoded), self._shares(encoded)
+        own = self._own_shares(encoded)
+        return self._codes(encoded, own), self._calibrated(own, encoded)
 
     @property
     def encoders(self) -> list[str]:
@@ -413,10 +414,12 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
             return None
         return row if self.rows_ is None else int(self.rows_[row])
 
-    def _codes(self, encoded: Any) -> np.ndarray:
-        """Return the code of each answer."""
+    def _codes(self, encoded: Any, own: np.ndarray) -> np.ndarray:
+        """Return the codes of predictions, from the probabilities of the method where these decide."""
         if self.shift_ is not None:
-            return np.asarray(self._own_shares(encoded).argmax(axis=1))
+            return np.asarray(own.argmax(axis=1))
+        if hasattr(self.estimator_, "decide"):
+            return np.asarray(self.estimator_.decide(own[:, self.estimator_.classes_])).astype(np.int64)
         return np.asarray(self.estimator_.predict(encoded)).astype(np.int64)
 
     def _own_shares(self, encoded: Any) -> np.ndarray:
@@ -433,7 +436,9 @@ class TableModel(Storable, ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.asarray(proba / np.maximum(proba.sum(axis=1, keepdims=True), 1e-300))
 
     def _shares(self, encoded: Any) -> np.ndarray:
-        own = self._own_shares(encoded)
+        return self._calibrated(self._own_shares(encoded), encoded)
+
+    def _calibrated(self, own: np.ndarray, encoded: Any) -> np.ndarray:
         return own if self._confidence is None else self._confidence.shares(own, encoded)
 
     def _state(self) -> dict[str, Any]:

@@ -34,24 +34,24 @@ def warm_up(n_jobs: Jobs = None, progress: Progress | None = None) -> list[str]:
     from concurrent.futures import as_completed
 
     done: list[str] = []
-    with start_processes(min(jobs_of(n_jobs, who="warm_up"), len(ROOMS))) as pool:
-        waiting = {pool.submit(use_room, name): name for name in ROOMS}
+    with start_processes(min(jobs_of(n_jobs, who="warm_up"), len(KERNELS))) as pool:
+        waiting = {pool.submit(use_kernels, name): name for name in KERNELS}
         for finished in as_completed(waiting):
             finished.result()
             done.append(waiting[finished])
             if progress is not None:
-                progress(Step("compile", len(done), len(ROOMS), {}))
-    return [name for name in ROOMS if name in done]
+                progress(Step("compile", len(done), len(KERNELS), {}))
+    return [name for name in KERNELS if name in done]
 
 
-def use_room(name: str) -> None:
+def use_kernels(name: str) -> None:
     """Use the methods of a group once, on next to nothing.
 
     Examples
     --------
-    >>> use_room("clusters")
+    >>> use_kernels("clusters")
     """
-    ROOMS[name]()
+    KERNELS[name]()
 
 
 def _rows(n_rows: int = 30, n_columns: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -120,7 +120,7 @@ def _clusters() -> None:
     ContextSimilarity(n_components=2).fit(sentences)
 
 
-ROOMS: dict[str, Callable[[], None]] = {
+KERNELS: dict[str, Callable[[], None]] = {
     "parser": _parser,
     "prototypes": _prototypes,
     "tagger": _tagger,
