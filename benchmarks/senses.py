@@ -245,16 +245,16 @@ def few(args):
     results = {}
     for balanced in (False, True):
         for size in (20,) if args.quick else (20, 100):
-            found = defaultdict(list)
+            scores = defaultdict(list)
             for seed in range(args.first_draw, args.first_draw + (1 if args.quick else 2)):
                 train, test = sample(of_word, size, balanced, seed)
                 for method in methods:
                     start = time.process_time()
                     model = SenseClassifier(method).fit(train)
-                    found[f"{method}, CPU seconds"].append(time.process_time() - start)
-                    found[method].append(100 * model.score(test))
+                    scores[f"{method}, CPU seconds"].append(time.process_time() - start)
+                    scores[method].append(100 * model.score(test))
             name = f"{size} contexts of each of {len(of_word)} nouns, {'balanced' if balanced else 'natural'}"
-            results[name] = {key: round(float(np.mean(values)), 1) for key, values in found.items()}
+            results[name] = {key: round(float(np.mean(values)), 1) for key, values in scores.items()}
     return results
 
 
