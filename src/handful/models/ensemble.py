@@ -30,7 +30,7 @@ _MAX_POOL = 3000  # unlabeled rows in the graph and in the estimate of class pri
 _MAX_CELLS = 30_000_000  # of the rows that are fitted to
 _MAX_TREE_CELLS = 3_000_000  # trees x labeled rows x classes of a forest, which bounds the size of a model file
 _WEIGHT_PRIOR = 10.0  # strength of the Dirichlet prior on the weights, in labeled rows
-_EMBEDDING_GRAPH = {"n_neighbors": 10, "sharpness": 2.0}  # of six pairs, eight sets of texts, seeds 0 and 1
+_EMBEDDING_GRAPH = {"n_neighbors": 10, "sharpness": 2.0}  # of seven pairs, on five to eight sets of texts, seeds 0, 1
 _EMBEDDING_PRIOR = 2.0  # of 1, 2, 3 and 5; ten sets of texts with 50 labels, seeds 0 to 3
 _CLASS_PRIOR = (
     2.0  # labeled against unlabeled rows in the class priors; chosen on other draws than docs/results.md shows
