@@ -274,7 +274,7 @@ def test_playback_slider_boundary_and_lineage(table, serve, visit):
     assert findings(page) == []
     for kind, words in (
         ("condensed", "are kept"),
-        ("changed", "rows on the map|no row on the map|change their answer"),
+        ("changed", "rows on the map|no row on the map|change their prediction"),
     ):
         page.locator("#map-kind").select_option(kind)
         page.locator("#map-text", has_text=re.compile(words)).wait_for()

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _MOST = 10
 _MOST_WORDS = 60
-_LEFT_OUT = "change of the answer's probability when it is left out"
+_LEFT_OUT = "probability of the prediction minus that without the column"
 _WEIGHTS = (
-    "weight times value, for the answer rather than the runner-up; of a word or text, what leaving it out takes away"
+    "weight times value, for the prediction rather than the runner-up; of a word or text, what leaving it out takes away"
 )
 _SHOWN_WORDS = 6
 _FAINT = 0.25  # words of less than this part of the strongest are noise of the directions
@@ -234,7 +234,7 @@ def decoded_cells(encoder: TableEncoder, vector: np.ndarray) -> dict[str, Any]:
 _HIDDEN = "_"
 _REACH = 3  # words to each side of a token that are hidden one by one
 _LEFT_OUT_MOST_WORDS = 60
-_HOW = "1 for a word without which the answer changes"
+_HOW = "1 for a word without which the prediction changes"
 
 
 def explain_tags(tagger: Any, sentence: Sequence[str] | Sentence) -> list[Explanation]:

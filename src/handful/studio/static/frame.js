@@ -52,7 +52,7 @@ export function remember(row, text, open) {
   if (row === undefined) recent.shift();
   else recent.unshift({ row, text });
   recent.length = Math.min(recent.length, 8);
-  fill($("recent"), recent.length ? h("h2", {}, "Last answers") : null, recent.map((one) => h("button", { type: "button", class: "chip", onclick: () => open(one.row) }, one.text)));
+  fill($("recent"), recent.length ? h("h2", {}, "Last labels") : null, recent.map((one) => h("button", { type: "button", class: "chip", onclick: () => open(one.row) }, one.text)));
 }
 export function progress(n, all, what) {
   $("count").textContent = `${many(n)} of ${many(all)} ${what}`;

@@ -4,7 +4,7 @@ import { command } from "./frame.js";
 import { $, color, fill, h, many, percent, s } from "./dom.js";
 
 const W = 720, H = 480, EDGE = 14, CELL = 8;
-const DONE = { spread: "take a label", condensed: "are kept", changed: "change their answer" };
+const DONE = { spread: "take a label", condensed: "are kept", changed: "change their prediction" };
 const WHY = { first: "it was the first", wrong: "the rows before would get it wrong", unsure: "the rows before would be unsure of it" };
 let played = null, when = null, dots = [], hues = [], open = null, timer = 0;
 const kind = () => $("map-kind").value;
