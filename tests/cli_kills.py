@@ -29,7 +29,7 @@ from papers.generated import APARTMENT_PROTOTYPES, make_apartment_ads
 from papers.generated_english import make_tagged_sentences
 
 HANDFUL = [sys.executable, "-m", "handful"]
-MODEL = "model.handful"
+MODEL, PREDICTIONS = "model.handful", "predictions.tsv"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 _PATIENCE = 20.0  # seconds in which processes end that have lost their parent
 _BEFORE = 0.5  # seconds in which Python starts and nothing is at stake
@@ -85,7 +85,7 @@ COMMANDS: dict[str, Words] = {
         *("fit", data / "table.csv", "--target", "label", "-o", out / MODEL, "--force", "--trials", 12, "--jobs", 2),
     ),
     "predict": lambda data, out: (
-        *("predict", data / "base.handful", data / "long.txt", "-o", out / MODEL, "--force", "--jobs", 2),
+        *("predict", data / "base.handful", data / "long.txt", "-o", out / PREDICTIONS, "--force", "--jobs", 2),
     ),
     "compare": lambda data, out: (
         *("compare", data / "table.csv", "--target", "label", "--methods", "k-nn,ordinal-knn,label-spreading"),
@@ -149,8 +149,9 @@ def leftovers(group: int, out: Path, temporary: Path) -> list[str]:
 
 def result(out: Path, printed: bytes) -> bytes:
     """Return what must be the same: the file that was written, or what was printed, but for measured times."""
-    if (out / MODEL).is_file():
-        return (out / MODEL).read_bytes()
+    for path in (out / MODEL, out / PREDICTIONS):
+        if path.is_file():
+            return path.read_bytes()
     content = json.loads(printed)
     for row in content.get("methods", []):
         del row["fit_seconds"], row["predict_seconds"], row["n_bytes"]
