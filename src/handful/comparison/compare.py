@@ -336,7 +336,7 @@ def why_not_best(scores: Sequence[MethodScore]) -> str:
     best = scores[0]
     if best.mean <= selected.mean:
         equal = [score.method for score in scores if score.candidate and score.mean == selected.mean]
-        if len(equal) == 1 or selected.method != equal[0]:
+        if len(equal) < 2 or selected.method != equal[0]:
             return ""
         return f" {equal[1]} scored the same; of equals the cheaper one is selected."
     scored = f" {best.method} scored {words.in_percent(best.mean)}%"
