@@ -142,6 +142,18 @@ def test_the_command_writes_a_model_and_a_table_of_rows(files, tmp_path, capsys)
     assert f"near training row {rows['row'][0]}" in out
 
 
+def test_long_texts_are_cut_in_the_printed_rows(tmp_path, capsys):
+    lines = [f"{row % 7},{'fine' if row % 2 else 'poor'} {'and so on ' * 9},{'ab'[row % 2]}" for row in range(30)]
+    (tmp_path / "notes.csv").write_text("\n".join(["x,note,label", *lines]) + "\n")
+    columns = ("--columns", "x=numeric,note=text")
+    fit = ("fit", tmp_path / "notes.csv", "--target", "label", "--method", "nearest-centroid", *columns)
+    assert run(capsys, *fit)[0] == 0
+    condense = ("condense", tmp_path / "notes.handful", tmp_path / "notes.csv", "--rows", 4, "--yes")
+    code, out, _ = run(capsys, *condense)
+    assert (code, out.count("and so on")) == (0, 8)
+    assert run(capsys, *condense, "-v")[1].count("and") > 20
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
