@@ -275,7 +275,7 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     if run.as_json:
         emit_json({**facts, **(witness_facts(model) if also else {})})
     else:
-        _show(facts, model, data, given["target"])
+        _show(facts, model, data, given["target"], also)
     if interrupted:
         kept = f" {earlier} was not replaced." if where != earlier else ""
         click.echo(f"handful: interrupted; the best model so far was saved as {where}.{kept}", err=True)
@@ -358,7 +358,7 @@ def _facts(model: TableModel, where: Path, estimate: dict[str, Any] | None) -> d
     }
 
 
-def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str) -> None:
+def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str, also: Sequence[str]) -> None:
     where, n = Path(facts["model"]), facts["labeled"]
     params = ", ".join(f"{name}={value}" for name, value in facts["params"].items())
     encoders = f", embeddings of {', '.join(facts['encoders'])}" if facts["encoders"] else ""
@@ -391,9 +391,10 @@ def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str) -> 
         chosen = model.training_.get("selection", "")
         learned = f"{counted(n, 'label')}, {counted(facts['unlabeled'], 'unlabeled row')}"
         echo(f"Trained on {learned}. {chosen if chosen != 'named' else ''}\n".replace(" \n", "\n"))
+    skipped = f" --columns {shell_name(','.join(f'{name}=skip' for name in also))}" if also else ""
     suggest_command(
         f"handful predict {shell_name(where)} NEW.csv -o predictions.csv",
-        f"handful next {shell_name(data)} --target {shell_name(target)} -n 10     # labels that help most",
+        f"handful next {shell_name(data)} --target {shell_name(target)}{skipped} -n 10     # labels that help most",
     )
 
 
