@@ -456,6 +456,7 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3)
     assert code == 0
     assert out.splitlines()[0].split()[1:] == [str(size) for size in facts["sizes"]]
+    assert ("handful next" in out) != facts["stopping"]["stop"]
     few = [full[0], *full[1:120:8]]
     table.write_text("\n".join(few) + "\n")
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3, "--goal", 0.9)
