@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 _MOST = 10
 _MOST_WORDS = 60
 _LEFT_OUT = "probability of the prediction minus that without the column"
-_WEIGHTS = (
-    "weight times value, for the prediction rather than the runner-up; of a word or text, what leaving it out takes away"
-)
+_WEIGHTS = "weight times value, for the prediction rather than the runner-up; of a word or text, what leaving it out takes away"
 _SHOWN_WORDS = 6
 _FAINT = 0.25  # words of less than this part of the strongest are noise of the directions
 
