@@ -22,7 +22,7 @@ PYTHONPATH = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstr
 )  # the papers are in the root
 PAGES = sorted(DOCS.glob("*.md"))
 # tests/test_manual_commands.py, and below with spaCy
-RUN_ELSEWHERE = {"howto-condensing.md", *PYTHON_AFTER, "howto-from-spacy.md"}
+RUN_ELSEWHERE = {*PYTHON_AFTER, "howto-from-spacy.md"}
 
 # What the reader of a page has at hand: made sentences, trees and models in place of their own.
 GIVEN = {

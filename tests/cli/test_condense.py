@@ -341,7 +341,7 @@ def test_a_missing_tagger_is_told_before_anything_is_counted(capsys, treebank, m
     assert run(capsys, "fit", "parser", treebank, "--order", 1, "--max-iter", 1)[0] == 0
     for given, says in [
         ((), "--pos is missing: name a tagger for each column of tags that the model reads (xpos and upos)"),
-        (("--pos", xpos), "Or fit the parser with --tag xpos."),
+        (("--pos", xpos), "Or fit the parser with --tags xpos."),
         (("--pos", xpos, "--pos", xpos), "one tagger for xpos and one for upos"),
         (("--pos", xpos, "--pos", parser), "not a tagger, but dependency-parser"),
     ]:

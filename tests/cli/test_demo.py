@@ -27,6 +27,10 @@ def test_the_demo_runs_commands_and_reveals_the_truth(capsys, tmp_path, monkeypa
     assert out.count("\n") <= 40
     assert sum(line.startswith("$ handful ") for line in out.splitlines()) >= 8
     assert {"digits.csv", "digits.handful", "wine.csv", "ads.txt", "ads.handful"} <= {p.name for p in folder.iterdir()}
+    # The tutorial writes these in the same folder.
+    assert not {"predictions.csv", "todo.csv", "wine.handful", "wine2.csv", "wine2.handful"} & {
+        p.name for p in folder.iterdir()
+    }
     assert facts["few_labels"]["accuracy"] > 0.8
     active = facts["next"]  # whichever side wins, it is the same in every run, and printed
     assert active["method"] == "logistic-regression"

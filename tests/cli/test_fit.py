@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -51,6 +52,23 @@ def test_fit_predict_inspect(capsys, data, tmp_path):
     assert sum(told["rows kept by class"].values()) == 120
     assert "numeric" in told["columns"]["size"]
     assert "ordinal-knn" in run(capsys, "inspect", model)[1]
+
+
+def test_an_early_end_and_what_abstention_keeps_are_told(capsys, data):
+    code, out, _ = run(capsys, "fit", data, "--target", "label", "--method", "k-nn", "--trials", "2")
+    assert code == 0
+    assert "2 of 5 splits" in out
+    code, out, _ = run(capsys, "fit", data, "--target", "label", "--method", "k-nn", "--force", "--json")
+    told = json.loads(out)["abstain"]
+    assert told["coverage"] == told["n_kept"] / told["n_tested"]
+    assert told["correct"] == told["n_correct"] / told["n_kept"]
+
+
+def test_suggested_priors_add_up_to_one(capsys, data):
+    _, _, err = run(capsys, "fit", data, "--target", "label", "--method", "k-nn")
+    shares = [float(share) for share in re.findall(r"=([0-9.]+)", err.partition("--class-priors")[2])]
+    assert len(shares) == 2
+    assert sum(shares) == pytest.approx(1, abs=1e-9)
 
 
 def test_cells_that_are_no_numbers_are_told(capsys, data, tmp_path):

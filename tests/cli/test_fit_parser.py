@@ -96,7 +96,7 @@ def test_a_treebank_with_two_columns_of_tags(capsys, treebank, tmp_path):
         assert [(c[3], c[6]) for c in cells] == [("DET", "2"), ("NOUN", "3"), ("VERB", "0")]
     code, _, err = run(capsys, "predict", model, two)
     assert code == 1
-    assert "--tag xpos" in err
+    assert "--tags xpos" in err
     table = tmp_path / "table.csv"
     table.write_text("the dogs,1\na dog,2\n")
     code, _, err = run(capsys, "predict", model, table)

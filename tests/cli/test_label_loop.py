@@ -456,6 +456,7 @@ def test_the_budget_is_told_drawn_and_refused(capsys, table):
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3)
     assert code == 0
     assert out.splitlines()[0].split()[1:] == [str(size) for size in facts["sizes"]]
+    assert ("handful next" in out) != facts["stopping"]["stop"]
     few = [full[0], *full[1:120:8]]
     table.write_text("\n".join(few) + "\n")
     code, out, _ = run(capsys, "curve", table, "--target", "kind", "--n-splits", 3, "--goal", 0.9)
@@ -523,6 +524,21 @@ def test_why_tells_words_before_the_whole_text(capsys, tmp_path):
     assert code == 0
     assert told[0].startswith("text: ")
     assert told[-1] == "text (whole text)"
+    effects = [float(line.split()[0]) for line in out.splitlines() if line.startswith(("  +", "  -"))]
+    assert all(effects)  # a word without an effect is not worth a line
+    evidence = json.loads(run(capsys, "explain", tmp_path / "rows.handful", rows, "--json")[1])["explanations"][0][
+        "evidence"
+    ]
+    assert len(evidence) >= len(effects)
+
+
+def test_a_file_that_begins_with_a_dash_is_named(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "check", "-dash.csv", "--target", "kind")
+    assert (code, "./-dash.csv" in err) == (2, False)
+    (tmp_path / "-dash.csv").write_text("a,kind\n1,x\n")
+    code, _, err = run(capsys, "check", "-dash.csv", "--target", "kind")
+    assert (code, "./-dash.csv" in err) == (2, True)
 
 
 def test_why_tells_of_rows_and_tokens(capsys, table, corpus):

@@ -103,3 +103,17 @@ def test_cells_that_cannot_be_read_are_counted_and_a_table_of_nothing_else_is_re
     assert (code, out) == (1, "")
     assert not (tmp_path / "answers.csv").exists()
     assert "no cell of 'size' can be read" in err
+
+
+def test_one_column_of_which_no_cell_can_be_read_is_refused(capsys, tmp_path):
+    data = tmp_path / "two.csv"
+    rows = list(zip(SIZES, LABELS, strict=True))
+    data.write_text("size,weight,label\n" + "".join(f"{x},{2 * x},{label}\n" for x, label in rows))
+    model = fitted(capsys, data)
+    new = tmp_path / "new.csv"
+    new.write_text("size,weight\n" + "".join(f"{x},heavy\n" for x in SIZES))
+    code, out, err = run(capsys, "predict", model, new)
+    assert (code, out) == (1, "")
+    assert "'weight'" in err
+    new.write_text("size,weight\n" + "".join(f"{x},heavy\n" for x in SIZES[:3]))
+    assert run(capsys, "predict", model, new)[0] == 0

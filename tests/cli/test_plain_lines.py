@@ -64,7 +64,7 @@ def test_options_of_the_other_kind_of_model_are_refused(capsys, rows, model, tmp
 
 def test_cheap_labels_that_differ_are_listed_as_far_as_asked(capsys, tmp_path):
     data = tmp_path / "d.csv"
-    data.write_text("x,y,llm\n" + "".join(f"{i},{'pq'[i % 2]},{'abcd'[i % 4]}\n" for i in range(40)))
+    data.write_text("x,y,llm\n" + "".join(f"{i},{'pqr'[i % 3]},{'pqr'[(i + (i % 4 == 0)) % 3]}\n" for i in range(60)))
     lines = {}
     for n in (1, 3):
         code, out, _ = run(capsys, "check", data, "--target", "y", "--also", "llm", "-n", n)

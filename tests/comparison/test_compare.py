@@ -12,13 +12,14 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC
 
 import handful
-from handful.comparison.compare import compare
+from handful.comparison.compare import compare, why_not_best
 from handful.comparison.splits import LabelCount, Splits
 from handful.comparison.tables import TableExperiment, labeled_table
 from handful.comparison.trials import Limits, Trial, TrialResult
 from handful.data.labels import Labels
 from handful.errors import DataError, ParameterError
 from handful.registry import METHODS, method, unregister
+from handful.report.content import MethodScore
 
 QUICK = (
     *("k-nn", "logistic-regression", "self-training", "label-spreading", "ordinal-knn", "kernel-pca"),
@@ -307,3 +308,9 @@ def test_methods_must_be_registered_or_classifiers():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(ParameterError):
         compare(X, y, labels=15, methods=[3])
+
+
+def test_a_tie_is_told():
+    one, two = MethodScore("cheap", mean=0.5, is_selected=True), MethodScore("costly", mean=0.5)
+    assert "costly" in why_not_best([one, two])
+    assert why_not_best([one, replace(two, mean=0.4)]) == ""

@@ -13,6 +13,7 @@ from handful.cli.condense_table import RowCount
 from handful.comparison.condense import condense_model
 from handful.errors import ParameterError
 from handful.models.condensed_rows import CondensedModel, NearestRows, _choose
+from handful.models.inspection import inspect_model
 from handful.models.table_model import TableModel
 
 
@@ -141,6 +142,18 @@ def test_the_command_writes_a_model_and_a_table_of_rows(files, tmp_path, capsys)
     assert f"near training row {rows['row'][0]}" in out
 
 
+def test_long_texts_are_cut_in_the_printed_rows(tmp_path, capsys):
+    lines = [f"{row % 7},{'fine' if row % 2 else 'poor'} {'and so on ' * 9},{'ab'[row % 2]}" for row in range(30)]
+    (tmp_path / "notes.csv").write_text("\n".join(["x,note,label", *lines]) + "\n")
+    columns = ("--columns", "x=numeric,note=text")
+    fit = ("fit", tmp_path / "notes.csv", "--target", "label", "--method", "nearest-centroid", *columns)
+    assert run(capsys, *fit)[0] == 0
+    condense = ("condense", tmp_path / "notes.handful", tmp_path / "notes.csv", "--rows", 4, "--yes")
+    code, out, _ = run(capsys, *condense)
+    assert (code, out.count("and so on")) == (0, 8)
+    assert run(capsys, *condense, "-v")[1].count("and") > 20
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -167,3 +180,23 @@ def test_data_without_the_columns_or_rows_of_the_model_are_one_sentence(files, c
 
 def test_the_number_of_rows_is_read():
     assert (RowCount().convert("auto", None, None), RowCount().convert("40", None, None)) == ("auto", 40)
+
+
+@pytest.mark.parametrize("labels_given", [True, False])
+def test_confidence_is_limited_by_the_number_of_labels(wine, tmp_path, labels_given):
+    X, few, model = wine
+    small = condense_model(model, X, few if labels_given else None, n_rows=20)
+    assert small.predict_proba(X).max() <= 41 / 42 + 1e-9
+    assert small.n_labeled_ == 40
+    handful.save(small, tmp_path / "small.handful")
+    facts = inspect_model(tmp_path / "small.handful")
+    assert facts["first of them"] == (small.kept_[:8] + 1).tolist()
+    assert (facts["labeled rows"], facts["unlabeled rows"]) == (40, len(X) - 40 * labels_given)
+
+
+def test_confidence_follows_held_out_labels():
+    X = np.r_[np.zeros((100, 1)), np.ones((100, 1))] + np.random.default_rng(0).normal(0, 0.05, (200, 1))
+    y = np.repeat([0, 1], 100)
+    noisy = np.where(np.random.default_rng(1).random(200) < 0.3, 1 - y, y)
+    small = condense_model(TableModel("logistic-regression").fit(X, noisy), X, noisy, n_rows=4)
+    assert 0.6 < small.predict_with_confidence(X)[1].mean() < 0.8

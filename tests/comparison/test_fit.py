@@ -120,7 +120,7 @@ def test_an_interrupt_fits_what_was_selected_by_then(monkeypatch):
     monkeypatch.setattr(TableExperiment, "_run", stop)
     model, comparison = fit_selected(few_wine(), "k-nn")
     assert comparison.state == "interrupted"
-    assert model.training_["estimate"]["n_splits"] == 3
+    assert (model.training_["estimate"]["n_splits"], model.training_["estimate"]["n_folds"]) == (3, 5)
 
 
 def test_known_class_priors_reach_the_model():

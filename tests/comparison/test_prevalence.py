@@ -166,3 +166,9 @@ def test_small_groups_are_left_out_and_shares_sum_to_one():
     for group in (None, "large"):
         assert sum(share.value for share in shares if share.group == group) == pytest.approx(1, abs=0.02)
         assert all(share.low <= share.value <= share.high for share in shares if share.group == group)
+
+
+def test_predictions_of_other_names_leave_the_intervals_of_the_labels():
+    y = np.array(["a", "b"] * 20 + [None] * 60, dtype=object)
+    a, b = prevalence(y, np.array(["first", "second"] * 50))
+    assert (a.low, a.high) == (a.low_labels, a.high_labels) == (b.low, b.high)

@@ -12,6 +12,7 @@ from handful.comparison.search import SuccessiveHalving, run_search
 from handful.comparison.statistics import Design
 from handful.comparison.trials import Experiment, Limits, Trial, TrialLog, TrialResult
 from handful.comparison.workers import WORKER_BYTES, count_jobs, open_runner
+from handful.errors import ParameterError
 from handful.report.content import MethodScore
 
 DESIGN = Design(0.25, 400, 5, 20)
@@ -182,7 +183,8 @@ def test_a_method_that_kills_its_process_is_left_out_and_no_other():
 
 def test_no_more_workers_than_the_memory_allows():
     assert count_jobs(4, memory=2 * WORKER_BYTES) == 2
-    assert count_jobs(4, memory=1) == 1
+    with pytest.raises(ParameterError, match="memory_gb must be at least"):
+        Limits(memory_gb=0.01)
 
 
 def test_snapshots_show_scores_and_what_is_left():

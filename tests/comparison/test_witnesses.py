@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from cli_run import run
 from scipy.stats import binomtest
 
 import handful
-from handful.comparison.witnesses import fit_with_witnesses, witness_errors
+from handful.comparison.witnesses import fit_with_witnesses, witness_errors, witness_names
 from handful.data.table import as_table
 from handful.errors import DataError, MissingColumnError
 from handful.models.witnesses import _expectation_maximization, learn_witnesses
@@ -75,6 +76,15 @@ def test_chance_is_ignored(seed):
     assert not posterior[codes < 0].any()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_numbers_of_chance_are_ignored(seed):
+    _, codes, _ = simulated(n=60, n_gold=20, seed=seed)
+    cells = np.random.default_rng(seed).normal(size=60).round(1).astype(str)
+    (witness,), _ = learn_witnesses(codes, ["c0", "c1", "c2"], {"a": cells})
+    assert not witness.is_used
+    assert witness.own_names(["c0", "c1", "c2"]) == {}
+
+
 def test_one_step_of_em_is_that_of_dawid_and_skene():
     codes, votes = np.array([0, 1, 1, -1, -1]), np.array([0, 1, 0, 0, 1])
     confusions, posterior = _expectation_maximization(codes, 2, [votes], [np.ones((2, 2))])
@@ -127,6 +137,7 @@ def test_a_saved_model_predicts_alike_and_holds_no_cells_of_witnesses(rows, tmp_
     model, _ = fit_with_witnesses(as_table(frame, "label"), ["llm"])
     handful.save(model, tmp_path / "m.handful")
     again = handful.load(tmp_path / "m.handful")
+    assert again.predict_proba(frame).max() <= 25 / 26 + 1e-9
     new = frame.drop("label")
     assert again.predict_proba(new) == pytest.approx(model.predict_proba(new), abs=1e-12)
     assert b"secretword" not in (tmp_path / "m.handful").read_bytes()
@@ -157,6 +168,19 @@ def test_errors_have_exact_intervals():
     assert (error.low, error.high) == pytest.approx((exact.low, exact.high))
 
 
+def test_names_of_its_own_count_as_what_they_stand_for():
+    label, llm = ["yes", "no"] * 20 + [None] * 5, ["spam", "fine"] * 20 + ["spam"] * 5
+    llm[0], llm[2] = "fine", "unclear"
+    table = as_table({"x": np.arange(45.0), "llm": llm, "other": ["no"] * 45, "label": label}, "label")
+    assert witness_names(table, ["llm"])["llm"] == {"spam": "yes", "fine": "no", "unclear": "yes"}
+    total, error = witness_errors(table, ["llm"])
+    assert (total.n, error.says, error.label, error.n) == (1, "fine", "yes", 1)
+    named = [{"spam": "yes", "fine": "no"}.get(cell, cell) for cell in llm]
+    table = as_table({"x": np.arange(45.0), "llm": named, "label": label}, "label")
+    assert witness_names(table, ["llm"]) == {}
+    assert witness_errors(table, ["llm"])[0].n == 2
+
+
 def test_columns_that_are_no_witnesses_are_refused(rows):
     frame, _ = rows
     table = as_table(frame, "label")
@@ -182,6 +206,14 @@ def test_the_command_says_what_it_ignores(file, capsys):
     assert facts["estimate"]["n"] == facts["estimate_alone"]["n"] == 24
     assert "'coin': agrees with" in err
     assert "ignored" in err
+
+
+def test_the_next_command_keeps_witnesses_out(file, capsys):
+    _, out, _ = run(capsys, "fit", file, "--target", "label", "--also", "llm,coin")
+    suggested = shlex.split(next(line for line in out.splitlines() if "handful next" in line), comments=True)
+    arguments = suggested[suggested.index("next") :]
+    assert arguments[arguments.index("--columns") + 1] == "llm=skip,coin=skip"
+    assert run(capsys, *arguments)[0] == 0
 
 
 def test_a_chance_witness_alone_leaves_the_ensemble(file, capsys):

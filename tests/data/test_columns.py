@@ -177,6 +177,13 @@ def test_codes_and_padded_numbers():
     assert values_of(long)[0].kind == "categorical", "as numbers, all would be one value"
 
 
+@pytest.mark.parametrize(("cells", "codes"), [(["1.5", "2.25", "13.75"], ["decimal-contradicted"]), (["a", "b"], [])])
+def test_cells_that_contradict_the_decimal_sign_are_told(cells, codes):
+    specs, notices = infer_columns(pl.DataFrame({"a": cells * 3}), decimal=",")
+    assert [notice.code for notice in notices] == codes
+    assert specs[0].kind == "categorical"
+
+
 def test_missing_cells_are_those_of_pandas():
     cells = ["1", "?", "NA", " ", "None", "N/A", "null", "2"]
     assert values_of(cells)[1] == [1.0, *[None] * 6, 2.0]

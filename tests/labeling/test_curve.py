@@ -95,6 +95,14 @@ def test_a_flat_curve_goes_on_as_it_is():
     assert told.low[-1] < 0.6 < told.high[-1]
 
 
+def test_no_forecast_is_below_the_last_size():
+    scores = draws_of(0.2, 0.1, 0.5)
+    scores[:, -1] += 0.03  # chance bends the curve up
+    told = forecast(SIZES, scores, 60)
+    assert min(told.score) >= scores[:, -1].mean()
+    assert all(score <= high for score, high in zip(told.score, told.high, strict=True))
+
+
 def test_half_of_the_further_rise_is_expected():
     law = PowerLaw(0.05, 1.5, 0.7)
     told = forecast(SIZES, np.tile([1 - law.error(n) for n in SIZES], (3, 1)), 100)

@@ -286,12 +286,14 @@ def forecast(sizes: np.ndarray, scores: np.ndarray, n_labels: int, seed: int = 0
     The band holds the middle 90% of curves fitted to resampled splits. All splits share the labeled rows, which chance chose.
     So each replicate is also shifted by a normal error of one and a half times their binomial variance. A curve that
     chance bends up would be extrapolated upwards. So of the rise beyond the largest size, a random part comes true in each
-    replicate, and half of it in the expected accuracy.
+    replicate, and half of it in the expected accuracy, which is at least that of the largest size.
     """
     ahead = np.unique(np.linspace(n_labels, FACTOR * n_labels, 6).astype(int))
     lines = _replicates(sizes, scores, n_labels, ahead, seed)
     low, high = np.quantile(lines, [0.05, 0.95], axis=0)
-    expected = 1.0 - _errors(fit_power_law(sizes, 1.0 - scores.mean(axis=0)), sizes, ahead, 0.5)
+    mean = scores.mean(axis=0)
+    expected = np.maximum(1.0 - _errors(fit_power_law(sizes, 1.0 - mean), sizes, ahead, 0.5), mean[-1])
+    high = np.maximum(high, expected)
     return Forecast(tuple(ahead.tolist()), tuple(expected.tolist()), tuple(low.tolist()), tuple(high.tolist()))
 
 

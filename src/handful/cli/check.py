@@ -368,7 +368,8 @@ def curve_command(
         emit_json({"data": str(data), "target": target, "figure": figure, **_curve_facts(curve)})
     else:
         _show_curve(curve, goal)
-        suggest_command(f"handful next {shell_name(data)} --target {shell_name(target)} -n 20 -o todo.csv")
+        asked = f"{shell_name(data)} --target {shell_name(target)}"
+        suggest_command(f"handful fit {asked}" if curve.stopping.stop else f"handful next {asked} -n 20 -o todo.csv")
     if curve.n_splits < n_splits:
         click.echo(f"handful: interrupted after {curve.n_splits:,} of {counted(n_splits, 'split')}.", err=True)
         ctx.exit(130)

@@ -151,7 +151,7 @@ class CountPlan:
     "jobs",
     "seed",
     "as_json",
-    output={"help": "File of the small model. Default: MODEL-condensed.handful."},
+    output={"help": "File of the small model (default: MODEL-condensed.handful), or a table of its rows, besides."},
 )
 @click.pass_context
 def condense_command(

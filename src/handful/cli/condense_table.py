@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from handful.models.condensed_rows import CondensedModel
     from handful.models.table_model import TableModel
 
-_SHOWN_ROWS, _SHOWN_COLUMNS = 10, 6  # without -v
+_SHOWN_ROWS, _SHOWN_COLUMNS, _WIDTH = 10, 6, 24  # without -v
 
 
 class RowCount(click.ParamType):  # type: ignore[type-arg, unused-ignore]
@@ -108,10 +108,13 @@ def condense_table(
 def _show(small: CondensedModel, facts: dict[str, Any], where: Path) -> None:
     rows = small.rows()
     n_rows, n_columns = (len(rows), rows.width) if verbose() else (_SHOWN_ROWS, _SHOWN_COLUMNS + 3)
+    width = None if verbose() else _WIDTH
     columns = rows.columns[:n_columns]
     table = make_table(*columns, right=("row", "covers"))
     for line in rows.select(columns).head(n_rows).iter_rows():
-        table.add_row(*(cell("" if value is None else value) for value in line))
+        table.add_row(
+            *(cell("" if value is None else str(value)[: width if at > 2 else None]) for at, value in enumerate(line))
+        )
     echo(table)
     if len(rows) > n_rows or rows.width > n_columns:
         echo(f"… {counted(len(rows), 'row')} and {rows.width - 3} columns in all: -v", style="dim")

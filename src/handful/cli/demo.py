@@ -47,7 +47,7 @@ _FIELDS = (
     type=click.Path(path_type=Path, file_okay=False),
     default=Path("handful-demo"),
     show_default=True,
-    help="Folder of the demo's files, which the commands can be run in again.",
+    help="Folder of the demo's files; with --force, its commands can be run there again.",
 )
 @run_option("force")
 @run_option("as_json")
@@ -114,14 +114,14 @@ class _Demo:
 
     def accuracy(self, name: str, target: str) -> float:
         """Return the share of correct predictions for the rows without a label."""
-        rows = _read("predictions.csv").with_columns(truth=pl.Series(self.truth[name])).filter(pl.col(target).is_null())
+        rows = _read("predicted.csv").with_columns(truth=pl.Series(self.truth[name])).filter(pl.col(target).is_null())
         return int((rows["predicted"] == rows["truth"]).sum()) / rows.height
 
     def few_labels(self) -> dict[str, Any]:
         """Fit digits with 50 labels, and reveal the true accuracy."""
         self.say(f"1. Few labels: 1,797 images of digits, {_LABELED['digits']} labeled", "bold")
         self.run("fit", "digits.csv", "--target", "digit", show=("Model", "Accuracy"))
-        self.run("predict", "digits.handful", "digits.csv", "-o", "predictions.csv")
+        self.run("predict", "digits.handful", "digits.csv", "-o", "predicted.csv")
         accuracy = self.accuracy("digits", "digit")
         self.say(f"  True accuracy of the unlabeled rows: {percent(accuracy)}\n")
         return {"labeled": _LABELED["digits"], "accuracy": accuracy}
@@ -131,9 +131,9 @@ class _Demo:
         self.say(f"2. Active learning: {_START} labels, and {_MORE} more, chosen by 'next' or at random", "bold")
         self.truth |= dict(zip(("pool", "test"), _split_digits(), strict=True))
         before = self._fit_and_score("pool.csv")
-        self.run("next", "pool.csv", "--target", "digit", "-n", str(_MORE), "-o", "todo.csv")
-        self._fill("todo.csv")
-        self.run("merge", "pool.csv", "todo.csv", "-o", "chosen.csv")
+        self.run("next", "pool.csv", "--target", "digit", "-n", str(_MORE), "-o", "pool-todo.csv")
+        self._fill("pool-todo.csv")
+        self.run("merge", "pool.csv", "pool-todo.csv", "-o", "chosen.csv")
         chosen = self._fit_and_score("chosen.csv", silent=False)
         draws = []
         for seed in range(_RANDOM):
@@ -155,7 +155,7 @@ class _Demo:
     def _fit_and_score(self, data: str, *, silent: bool = True) -> float:
         fit = ("fit", data, "--target", "digit", "--method", _QUICK, "-o", "quick.handful")
         self.run(*fit, silent=silent)
-        self.run("predict", "quick.handful", "test.csv", "-o", "predictions.csv", silent=True)
+        self.run("predict", "quick.handful", "test.csv", "-o", "predicted.csv", silent=True)
         return self.accuracy("test", "digit")
 
     def _fill(self, todo: str) -> None:
@@ -171,10 +171,13 @@ class _Demo:
         for method in ("label-spreading", "logistic-regression"):
             fit = ("fit", "wine.csv", "--target", "cultivar", "--method", method, "-o", "quick.handful")
             self.run(*fit)
-            self.run("predict", "quick.handful", "wine.csv", "-o", "predictions.csv", silent=True)
+            self.run("predict", "quick.handful", "wine.csv", "-o", "predicted.csv", silent=True)
             scores[method] = self.accuracy("wine", "cultivar")
         spread, plain = scores.values()
-        self.say(f"  True accuracy with unlabeled rows {percent(spread)}, with labels only {percent(plain)}\n")
+        self.say(f"  True accuracy with unlabeled rows {percent(spread)}, with labels only {percent(plain)}")
+        if spread <= plain:
+            self.say("  Unlabeled rows did not help here; 'handful compare' shows where they do")
+        self.say("")
         return {"label_spreading": spread, "logistic_regression": plain}
 
     def readable_rows(self) -> dict[str, Any]:
@@ -182,7 +185,7 @@ class _Demo:
         self.say("4. A readable model: forty wines, and the prediction of the nearest one", "bold")
         condense = ("condense", "quick.handful", "wine.csv", "--rows", "40", "--yes", "-o", "rows.handful")
         self.run(*condense, show=("Fidelity",))
-        self.run("predict", "rows.handful", "wine.csv", "-o", "predictions.csv", silent=True)
+        self.run("predict", "rows.handful", "wine.csv", "-o", "predicted.csv", silent=True)
         accuracy = self.accuracy("wine", "cultivar")
         self.say(f"  True accuracy of the forty rows: {percent(accuracy)}\n")
         return {"kept": 40, "accuracy": accuracy}

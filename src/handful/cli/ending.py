@@ -115,7 +115,7 @@ def _judge(error: BaseException, arguments: list[str]) -> tuple[int, str]:
         if type(error).__name__ == "NoArgsIsHelpError":  # of click from 8.2 on; earlier ones end by themselves
             error.show()
             return 2, ""
-        return 2, _usage(error)
+        return 2, _usage(error, arguments)
     if isinstance(error, click.ClickException):
         return 1, error.format_message()
     if isinstance(error, HandfulError):
@@ -157,11 +157,13 @@ def _was_interrupted(error: BaseException | None) -> bool:
     return False
 
 
-def _usage(error: click.UsageError) -> str:
+def _usage(error: click.UsageError, arguments: list[str]) -> str:
     """Return what is wrong in the use of a command, the option first, and where its options are listed."""
     text = error.format_message().rstrip()
     if isinstance(error, click.NoSuchOption):
         near = f" Did you mean {' or '.join(sorted(error.possibilities))}?" if error.possibilities else ""
+        files = [name for name in arguments if name.startswith(error.option_name) and os.path.exists(name)]
+        near = f" For the file {files[0]}, write ./{files[0]}." if files else near
         text = f"{error.option_name}: no such option.{near}"
     elif isinstance(error, click.BadParameter) and error.param is not None:
         option = error.param.param_type_name == "option"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST = 8  # cells or words that are printed without -v
 _MOST_TOKENS = 11  # that are printed without -v
 _LINE = "\0"  # between lines of a cell, where a name from data may hold a line feed
+_LEAST = 0.0005  # a smaller effect would be printed as 0.000
 _LONGEST = 10_000  # tokens of a sentence, each with an explanation
 
 
@@ -152,11 +153,13 @@ def _show(explanation: Explanation) -> None:
     if explanation.links:
         echo(f"  similar to {', '.join(explanation.links)}")
     evidence = _words_first(explanation.evidence)
-    for item in evidence if verbose() else evidence[:_MOST]:
+    if not verbose():
+        evidence = [item for item in evidence if abs(item.weight) >= _LEAST][:_MOST]
+    for item in evidence:
         echo(f"  {item.weight:+.3f}  {item.what}")
-    if not (explanation.near or explanation.links or explanation.prototype_of or explanation.evidence):
+    if not (explanation.near or explanation.links or explanation.prototype_of or evidence):
         echo("  (no single word or cell decides it)", style="dim")
-    if explanation.evidence and not explanation.subject:
+    if evidence and not explanation.subject:
         echo(f"  ({explanation.how})", style="dim")
 
 

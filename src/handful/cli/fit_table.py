@@ -130,7 +130,7 @@ _SEARCH_OPTIONS = (
         help="Time limit of the whole command.",
     ),
     click.option("--trials", type=WholeNumber(min=1), help="Stop after this number of fits instead: reproducible."),
-    click.option("--memory", type=NumberRange(min=0, min_open=True), metavar="GB", help="Memory limit."),
+    click.option("--memory", type=NumberRange(min=0.35), metavar="GB", help="Memory limit, at least 0.35 GB."),
     click.option("--metric", type=click.Choice(METRICS), default="auto", show_default=True, help="Score to optimize."),
     click.option(
         "--text",
@@ -275,7 +275,7 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     if run.as_json:
         emit_json({**facts, **(witness_facts(model) if also else {})})
     else:
-        _show(facts, model, data, given["target"])
+        _show(facts, model, data, given["target"], also)
     if interrupted:
         kept = f" {earlier} was not replaced." if where != earlier else ""
         click.echo(f"handful: interrupted; the best model so far was saved as {where}.{kept}", err=True)
@@ -341,9 +341,8 @@ def _facts(model: TableModel, where: Path, estimate: dict[str, Any] | None) -> d
     confidence = model.confidence_ or {}
     abstain = None
     if confidence.get("surest") is not None and confidence.get("few") is None:
-        coverage, correct = confidence["surest"]
         n_kept, n_correct, n_held = confidence["counts"]
-        abstain = {"threshold": SURE_ENOUGH, "coverage": coverage, "correct": correct}
+        abstain = {"threshold": SURE_ENOUGH, "coverage": n_kept / n_held, "correct": n_correct / max(n_kept, 1)}
         abstain |= {"n_kept": n_kept, "n_correct": n_correct, "n_tested": n_held}
     return {
         "model": str(where),
@@ -359,7 +358,7 @@ def _facts(model: TableModel, where: Path, estimate: dict[str, Any] | None) -> d
     }
 
 
-def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str) -> None:
+def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str, also: Sequence[str]) -> None:
     where, n = Path(facts["model"]), facts["labeled"]
     params = ", ".join(f"{name}={value}" for name, value in facts["params"].items())
     encoders = f", embeddings of {', '.join(facts['encoders'])}" if facts["encoders"] else ""
@@ -367,6 +366,8 @@ def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str) -> 
     echo(f"  Model      {facts['method']}{f' ({params})' if params else ''}{encoders}")
     if (estimate := facts["estimate"]) is not None:
         few = f"; {counted(n, 'label')} {'are few' if n < 100 else ''}".rstrip() if n < 100 else ""
+        n_splits, n_folds = estimate.get("n_splits", 0), estimate.get("n_folds", 0)
+        few = (f", stopped after {n_splits} of {n_folds} splits" if n_splits < n_folds else "") + few
         name = estimate["metric"].replace("_", " ").capitalize()
         echo(
             f"  {name:<10} {percent(estimate['value'], n)}, 95% interval {interval(estimate['low'], estimate['high'])} "
@@ -390,14 +391,15 @@ def _show(facts: dict[str, Any], model: TableModel, data: Path, target: str) -> 
         chosen = model.training_.get("selection", "")
         learned = f"{counted(n, 'label')}, {counted(facts['unlabeled'], 'unlabeled row')}"
         echo(f"Trained on {learned}. {chosen if chosen != 'named' else ''}\n".replace(" \n", "\n"))
+    skipped = f" --columns {shell_name(','.join(f'{name}=skip' for name in also))}" if also else ""
     suggest_command(
         f"handful predict {shell_name(where)} NEW.csv -o predictions.csv",
-        f"handful next {shell_name(data)} --target {shell_name(target)} -n 10     # labels that help most",
+        f"handful next {shell_name(data)} --target {shell_name(target)}{skipped} -n 10     # labels that help most",
     )
 
 
 def _suggest_priors(model: TableModel, problem: Table) -> None:
-    """Ask for class frequencies where labels look picked class by class."""
+    """Ask for class frequencies where labels look picked class by class, with the model's own estimate."""
     from handful.models.confidence import picked_by_class
 
     n_classes, spare = len(problem.classes), problem.unlabeled[:_ASKED]
@@ -408,9 +410,12 @@ def _suggest_priors(model: TableModel, problem: Table) -> None:
     predictions, _ = model.predict_with_confidence(problem.values()[spare])
     spread = {str(name): max(float((predictions == name).mean()), 0.01) for name in model.classes_.tolist()}
     total = sum(spread.values())
-    example = ",".join(f"{name}={value / total:.2f}" for name, value in spread.items())
+    shares = {name: round(value / total, 2) for name, value in spread.items()}
+    shares[max(shares, key=lambda name: shares[name])] += 1 - sum(shares.values())  # rounded shares add up to 1
+    example = ",".join(f"{name}={share:.2f}" for name, share in shares.items())
     notice(
-        f"Labels look picked class by class. If you know the class frequencies, add --class-priors {shell_name(example)}"
+        "Classes have equal numbers of labels. If you know how frequent they are, say so; estimated from the predictions: "
+        f"--class-priors {shell_name(example)}"
     )
 
 

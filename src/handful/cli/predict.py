@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from handful.models.pipeline import Pipeline
     from handful.models.table_model import TableModel
 
-_ENOUGH_CELLS = 10  # a few odd cells are a notice, a whole table of them is refused
+_ENOUGH_CELLS = 10  # a few odd cells are a notice, a whole column of them is refused
 
 
 def predict_table(
@@ -109,15 +109,14 @@ def _where(output: Path | None) -> str:
 
 
 def _unread(model: TableModel, data: Path, frame: pl.DataFrame) -> dict[str, tuple[int, int]]:
-    """Count the cells that cannot be read; raise if there are many and none can, or they contradict the model's reading."""
+    """Count the cells that cannot be read; raise if a column has many and none can, or they contradict its reading."""
     try:
         counts = model.unread(frame)
     except DataError as error:
         raise FormatError(data, None, str(error)) from None
-    n_filled = sum(filled for _, filled in counts.values())
-    columns = [name for name, kind in model.column_kinds.items() if kind in ("numeric", "datetime")]
-    if n_filled >= _ENOUGH_CELLS and set(counts) == set(columns) and all(n == filled for n, filled in counts.values()):
-        listed = ", ".join(map(repr, columns[:5]))
+    unreadable = {name: filled for name, (n, filled) in counts.items() if n == filled}
+    if sum(unreadable.values()) >= _ENOUGH_CELLS:
+        listed = ", ".join(map(repr, list(unreadable)[:5]))
         raise FormatError(
             data, None, f"no cell of {listed} can be read. Is this the kind of table that the model was trained on?"
         )

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from handful.cli.console import cell, echo, emit_json, interval, make_table, notice, percent, progress_bar, verbose
+from handful.cli.console import (
+    cell,
+    echo,
+    emit_json,
+    interval,
+    make_table,
+    notice,
+    percent,
+    progress_bar,
+    verbose,
+    visible,
+)
 from handful.cli.options import NameList, Reading, Run, is_given
 from handful.errors import ParameterError
 
@@ -19,6 +30,7 @@ if TYPE_CHECKING:
     from handful.models.table_model import TableModel
 
 _SHOWN = 10  # errors without -v
+_MOST_NAMES = 5
 _ALONE = ("--method", "--with", "--set", "--metric", "--class-priors")  # options that --also excludes
 
 
@@ -62,8 +74,11 @@ def fit_also(table: Table, also: Sequence[str], text: str, run: Run) -> TableMod
         model, witnesses = fit_with_witnesses(table, also, text=text, random_state=run.seed)
     for witness in witnesses:
         n, names = int(witness.counts.sum()), [str(name) for name in table.classes.tolist()]
-        agree = sum(int(witness.counts[names.index(v), at]) for at, v in enumerate(witness.values) if v in names)
-        said = f"'{witness.name}': agrees with {agree:,} of {n:,} labels"
+        own = witness.own_names(names)
+        meaning = {name: code for code, name in enumerate(names)} | own
+        agree = sum(int(witness.counts[meaning[v], at]) for at, v in enumerate(witness.values) if v in meaning)
+        read_as = _read_as({value: names[code] for value, code in own.items()})
+        said = f"'{witness.name}': agrees with {agree:,} of {n:,} labels{read_as}"
         n_rows = int(((witness.votes >= 0) & (table.codes < 0)).sum())
         notice(
             f"{said}; {n_rows:,} rows learned from it." if witness.is_used else f"{said}, like chance; it is ignored."
@@ -77,7 +92,7 @@ def fit_also(table: Table, also: Sequence[str], text: str, run: Run) -> TableMod
 def check_also(data: Path, target: str | None, also: Sequence[str], n: int, reading: Reading, run: Run) -> None:
     """Print where witnesses differ from the labels, for each the n most frequent ways."""
     from handful.cli.inputs import read_whole_table
-    from handful.comparison.witnesses import witness_errors
+    from handful.comparison.witnesses import witness_errors, witness_names
 
     if target is None:
         raise click.UsageError("--also: needs --target, the column of reliable labels.")
@@ -85,20 +100,27 @@ def check_also(data: Path, target: str | None, also: Sequence[str], n: int, read
         raise click.UsageError("-o: not with --also. Use --json.")
     _check_target(target, also)
     table = read_whole_table(data, target, as_witnesses(reading, also), needs_features=False)
-    errors = witness_errors(table, also)
+    errors, names = witness_errors(table, also), witness_names(table, also)
     if run.as_json:
-        emit_json({"data": str(data), "target": target, "errors": [asdict(error) for error in errors]})
+        facts = {"errors": [asdict(error) for error in errors], "names": names}
+        emit_json({"data": str(data), "target": target, **facts})
         return
     for name in also:
-        _show(name, [error for error in errors if error.witness == name], n)
+        _show(name, [error for error in errors if error.witness == name], names.get(name, {}), n)
 
 
-def _show(name: str, errors: list[WitnessError], n: int) -> None:
+def _read_as(names: Mapping[str, Any]) -> str:
+    """Return what names of a witness are read as."""
+    shown = [f"{visible(value)} = {visible(str(label))}" for value, label in list(names.items())[:_MOST_NAMES]]
+    return f" (read as: {', '.join(shown)}{', …' if len(names) > _MOST_NAMES else ''})" if shown else ""
+
+
+def _show(name: str, errors: list[WitnessError], names: Mapping[str, Any], n: int) -> None:
     total, parts = errors[0], errors[1 : n + 1]
     rate = percent(total.value, total.n_labeled)
     echo(
         f"{name}: {total.n:,} of {total.n_labeled:,} labels differ "
-        f"({rate}, 95% interval {interval(total.low, total.high)})",
+        f"({rate}, 95% interval {interval(total.low, total.high)}){_read_as(names)}",
         style="bold",
     )
     shown = parts if verbose() else parts[:_SHOWN]

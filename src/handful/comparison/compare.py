@@ -335,7 +335,10 @@ def why_not_best(scores: Sequence[MethodScore]) -> str:
     selected = next(score for score in scores if score.is_selected)
     best = scores[0]
     if best.mean <= selected.mean:
-        return ""
+        equal = [score.method for score in scores if score.candidate and score.mean == selected.mean]
+        if len(equal) < 2 or selected.method != equal[0]:
+            return ""
+        return f" {equal[1]} scored the same; of equals the cheaper one is selected."
     scored = f" {best.method} scored {words.in_percent(best.mean)}%"
     if not best.candidate:
         return f"{scored}, but was only run as a baseline."

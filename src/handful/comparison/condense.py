@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.base import clone
 
 from handful.comparison.statistics import binomial_interval
@@ -13,6 +14,7 @@ from handful.data.labels import UNLABELED, Labels, encode_labels
 from handful.data.table import Table, as_frame
 from handful.errors import DataError, HandfulError, ParameterError, Progress, Step
 from handful.models.condensed_rows import CondensedModel, NearestRows
+from handful.models.confidence import Confidence, HeldOut
 from handful.models.ensemble import fit_temperature
 from handful.preprocessing.table_encoder import TableEncoder
 
@@ -120,6 +122,7 @@ def condense_model(
         "fidelity": _estimate(agreeing),
         "curve": {str(n): float(curve[n - 1]) for n in range(least, most + 1)},
     }
+    _limit_confidence(small, model, folds, codes, predictions)
     if len(correct):
         small.training_["estimate"] = _estimate(correct)
         small.training_["model_estimate"] = _estimate(np.concatenate([part.model_correct for part in folds]))
@@ -142,6 +145,7 @@ class _Fold:
     model_correct: np.ndarray
     scores: np.ndarray
     targets: np.ndarray
+    gold: np.ndarray
 
 
 def _held_out(
@@ -170,7 +174,27 @@ def _held_out(
         expected[held][labeled] == codes[held][labeled],
         scores,
         expected[held],
+        codes[held],
     )
+
+
+def _limit_confidence(
+    small: CondensedModel, model: TableModel, folds: list[_Fold], codes: np.ndarray, predictions: Labels
+) -> None:
+    """Learn from held-out labels how often predictions of each confidence are correct; without them, only limit it."""
+    labels = codes[codes >= 0]
+    small.n_labeled_ = len(labels) or model.n_labeled_
+    small.n_unlabeled_ = len(codes) - len(labels)
+    labeled = np.concatenate([part.labeled for part in folds])
+    scores = np.concatenate([part.scores for part in folds])[labeled]
+    gold = np.concatenate([part.gold for part in folds])[labeled]
+    proba = softmax(small.estimator_.temperature_ * scores, axis=1)
+    held = HeldOut(proba.max(axis=1), np.zeros(len(gold)), proba.argmax(axis=1) == gold, gold)
+    frequencies = np.zeros(len(model.classes_))
+    frequencies[np.searchsorted(model.classes_, predictions.classes)] = np.bincount(predictions.codes)
+    learned = Confidence.learn(held, None, labels, frequencies)
+    small._confidence = learned or Confidence(1.0, 0.0, n_held=small.n_labeled_)
+    small.confidence_ = small._confidence.state()
 
 
 def _of_kept_words(

@@ -255,6 +255,7 @@ def _estimate(comparison: Comparison) -> dict[str, Any]:
         "low": best.low,
         "high": best.high,
         "n_splits": best.n_splits,
+        "n_folds": experiment.design.n_folds,
         "n_methods": len(comparison.scores),
         "n_fits": len(comparison.search.results),
     }

@@ -146,7 +146,8 @@ def prevalence(
             predicted = np.array([p == label or str(p) == str(label) for p in predictions[rows].tolist()])
             value, low, high = _chain_rule(is_class, predicted, counts[rows], own_level, rng)
             alone = _mid_p(int(is_class.sum()), len(is_class), own_level)
-            if alone[1] - alone[0] < high - low:  # predictions that say nothing: the labels alone
+            silent = predicted.all() or not predicted.any()
+            if silent or alone[1] - alone[0] < high - low:  # predictions that say nothing: the labels alone
                 value, (low, high) = float(is_class.mean()), alone
             estimates.append(ClassPrevalence(label, group, value, low, high, *alone, n_labeled, int(rows.sum())))
         total = sum(part.value for part in estimates[start:])

@@ -168,7 +168,7 @@ class Limits:
     splits : int, default=30
         Random splits of one method at most.
     memory_gb : float, optional
-        Memory of all worker processes together.
+        Memory of all worker processes together, at least 0.35 GB.
     max_unlabeled : int, default=5000
         Unlabeled rows (or sentences) to learn from at most.
     seed : int, default=0
@@ -213,7 +213,7 @@ class Limits:
         for name, value in (("minutes", self.minutes), ("memory_gb", self.memory_gb)):
             if value is not None and not (isinstance(value, int | float) and value > 0):
                 raise ParameterError(f"limits: {name} must be a number above 0, got {value!r}.")
-        for name, least in (("trials", 1), ("splits", 2), ("max_unlabeled", 1)):
+        for name, least in (("trials", 1), ("splits", 2), ("max_unlabeled", 1), ("memory_gb", 0.35)):
             value = getattr(self, name)
             if value is not None and value < least:
                 raise ParameterError(f"limits: {name} must be at least {least}, got {value}.")

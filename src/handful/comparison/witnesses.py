@@ -47,7 +47,7 @@ class WitnessError:
 
 
 def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]:
-    """Count where columns of cheap labels differ from the labels.
+    """Count where columns of cheap labels differ from the labels, names of their own as `witness_names` reads them.
 
     Parameters
     ----------
@@ -70,13 +70,15 @@ def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]
     """
     errors: list[WitnessError] = []
     classes = [str(name) for name in table.classes.tolist()]
+    own_names = witness_names(table, witnesses)
     for name, cells in _cells(table, witnesses).items():
         counts: dict[tuple[int, str], int] = {}
         for code, cell in zip(table.codes.tolist(), cells, strict=True):
             if code >= 0 and cell is not None:
                 counts[code, cell] = counts.get((code, cell), 0) + 1
         n_of = {code: sum(n for (c, _), n in counts.items() if c == code) for code in range(len(classes))}
-        wrong = {key: n for key, n in counts.items() if key[1] != classes[key[0]]}
+        own = own_names.get(name, {})
+        wrong = {key: n for key, n in counts.items() if str(own.get(key[1], key[1])) != classes[key[0]]}
         if not counts:
             raise DataError(
                 f"{table.source or 'table'}: {name!r} is empty in all labeled rows, so its errors are unknown."
@@ -85,6 +87,34 @@ def witness_errors(table: Table, witnesses: Sequence[str]) -> list[WitnessError]
         for code, cell in sorted(wrong, key=lambda key: (-wrong[key], key)):
             errors.append(_error(name, cell, table.classes[code].item(), wrong[code, cell], n_of[code]))
     return errors
+
+
+def witness_names(table: Table, witnesses: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return which labels the names that witnesses use of their own stand for.
+
+    Parameters
+    ----------
+    table : Table
+        Rows with labels.
+    witnesses : sequence of str
+        Columns with cheap labels.
+
+    Returns
+    -------
+    dict of str to dict
+        For each witness with such names, the label of each.
+
+    Examples
+    --------
+    >>> from handful.data.table import as_table
+    >>> rows = {"size": range(20), "llm": ["spam", "fine"] * 10, "label": ["yes", "no"] * 10}
+    >>> witness_names(as_table(rows, "label"), ["llm"])
+    {'llm': {'fine': 'no', 'spam': 'yes'}}
+    """
+    classes = table.classes.tolist()
+    learned, _ = learn_witnesses(table.codes, classes, _cells(table, witnesses))
+    names = {witness.name: witness.own_names(classes) for witness in learned}
+    return {name: {cell: classes[code] for cell, code in own.items()} for name, own in names.items() if own}
 
 
 def _error(name: str, says: Any, label: Any, n: int, n_labeled: int) -> WitnessError:

@@ -281,7 +281,18 @@ def _judge_text(cells: pl.Series, kind: Kind | None, decimal: str | None, dayfir
         strange = values.filter(parse.is_null())
         raise DataError(f"column {cells.name!r}: {_shown(strange)} is not {word}. Choose another kind for it.")
     words = _Judged(ColumnSpec(cells.name, "text" if _are_texts(cells) else "categorical"))
-    return words._replace(notices=_mixed_signs(values)) if may_be_short and decimal is None else words
+    if not may_be_short:
+        return words
+    notices = _mixed_signs(values) if decimal is None else _other_sign(values, n_rows, _OTHER[decimal])
+    return words._replace(notices=notices)
+
+
+def _other_sign(values: pl.Series, n_rows: pl.Series, other: str) -> tuple[Notice, ...]:
+    """Tell that cells would be numbers with the decimal sign that the user did not choose."""
+    if _are_codes(values) or _judge_readings(values, n_rows, ColumnSpec(values.name, "numeric"), (other,)) is None:
+        return ()
+    text = f"Column {values.name!r} has {_WORDS[other]} and is not read as numbers."
+    return (Notice("decimal-contradicted", text, values.name, f"decimal={other!r}", f"--decimal {other}"),)
 
 
 def _may_be_numbers(values: pl.Series) -> bool:

@@ -329,8 +329,8 @@ class Confidence:
         ----------
         held : HeldOut
             Answers to rows held out.
-        rows : matrix
-            Labeled training rows.
+        rows : matrix or None
+            Labeled training rows, for a method that may say the same of every row.
         codes : ndarray of int64
             Their classes.
         pool : ndarray of shape (n_classes,)
@@ -345,7 +345,7 @@ class Confidence:
         """
         if len(held.right) < LEAST_HELD:
             return None
-        silent = len(np.unique(held.sure.round(6))) == 1
+        silent = rows is not None and len(np.unique(held.sure.round(6))) == 1
         z = held.near if silent else _log_odds(held.sure)
         weights = _weights(held.codes, codes, pool)
         slope, offset = _logistic(z, held.right, weights)

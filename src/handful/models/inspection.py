@@ -129,8 +129,10 @@ def _kept_rows(model: Any, top: int, table: TableModel | None) -> dict[str, Any]
     """Return how many rows a model keeps, which ones, and of which classes."""
     facts: dict[str, Any] = {}
     if hasattr(model, "kept_"):
-        kept = np.asarray(model.kept_)
-        facts = {"rows kept": len(kept), "first of them": kept[:top].tolist()}
+        # Rows of the table; a method numbers those that it saw.
+        kept, seen = np.asarray(getattr(table, "kept_", model.kept_)), getattr(table, "rows_", None)
+        kept = kept if seen is None else seen[kept]
+        facts = {"rows kept": len(kept), "first of them": (kept[:top] + 1).tolist()}
     if hasattr(model, "stored_codes_"):
         names, codes = model.classes_, model.stored_codes_
         if table is not None:  # whose classes are the codes of the model inside

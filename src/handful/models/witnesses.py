@@ -23,6 +23,8 @@ _STRENGTH = 4.0  # rows that the prior of a class counts as; chosen by simulatio
 _N_ROUNDS = 50
 _LEAST_POSTERIOR = 0.01  # classes of a row that are less probable are left out
 _N_FOLDS = 5
+_N_ORDERS = 100  # of the labels, in the permutation test
+_LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,8 @@ class Witness:
     confusion : ndarray of shape (n_classes, n_values)
         Estimated probability of each cell in rows of a class.
     evidence : float
-        Logarithm of the Bayes factor of "cells depend on the class" against "they do not".
+        Logarithm of the Bayes factor of "cells depend on the class" against "they do not"; at most by how much it is above
+        that of 95% of random orders of the labels.
     """
 
     name: str
@@ -56,6 +59,28 @@ class Witness:
     def is_used(self) -> bool:
         """Whether its cells depend on the class, as far as the labeled rows show."""
         return self.evidence > 0
+
+    def own_names(self, classes: Sequence[Any]) -> dict[str, int]:
+        """Return the position of the class that each cell stands for, of cells that are no names of classes.
+
+        Parameters
+        ----------
+        classes : sequence
+            The classes.
+
+        Returns
+        -------
+        dict of str to int
+            The class in whose rows the cell is most probable, among the classes whose names are never a cell. Empty if
+            there are none, or if the witness is not used.
+        """
+        names = [str(name) for name in classes]
+        values = self.values.tolist()
+        free = [code for code, name in enumerate(names) if name not in values]
+        if not free or not self.is_used:
+            return {}
+        best = self.confusion[free].argmax(axis=0)
+        return {value: free[at] for value, at in zip(values, best, strict=True) if value not in names}
 
 
 def learn_witnesses(
@@ -83,7 +108,8 @@ def learn_witnesses(
     -----
     The prior of a class is a Dirichlet distribution that counts as four rows. Its mean is the cell that names the class, with
     the probability that this witness agrees with labels, and else the frequencies of all cells. A witness is used if the Bayes
-    factor against independence is above 1 (Gûnel and Dickey 1974).
+    factor against independence is above 1 (Gûnel and Dickey 1974), and above that of 95 of 100 random orders of the labels: by
+    chance, a column of nearly as many values as rows has a high factor.
 
     References
     ----------
@@ -100,7 +126,7 @@ def learn_witnesses(
     """
     codes, names = np.asarray(codes), [str(name) for name in classes]
     read = {name: _read(cells) for name, cells in columns.items()}
-    evidence = {name: _evidence(codes, votes, values, names) for name, (values, votes) in read.items()}
+    evidence = {name: _beyond_chance(codes, votes, values, names) for name, (values, votes) in read.items()}
     priors = {name: _prior(codes, votes, values, names) for name, (values, votes) in read.items()}
     used = [name for name in read if evidence[name] > 0]
     confusions, posterior = _expectation_maximization(
@@ -140,6 +166,18 @@ def _evidence(codes: np.ndarray, votes: np.ndarray, values: np.ndarray, names: S
     return float(apart - _log_marginal(counts.sum(axis=0), prior.mean(axis=0)))
 
 
+def _beyond_chance(codes: np.ndarray, votes: np.ndarray, values: np.ndarray, names: Sequence[str]) -> float:
+    """Return the evidence, or less: by how much it is above that of most random orders of the labels."""
+    both = (codes >= 0) & (votes >= 0)
+    codes, votes = codes[both], votes[both]
+    evidence = _evidence(codes, votes, values, names)
+    if evidence <= 0:
+        return evidence
+    rng = np.random.default_rng(0)
+    by_chance = [_evidence(rng.permutation(codes), votes, values, names) for _ in range(_N_ORDERS)]
+    return min(evidence, evidence - float(np.quantile(by_chance, 1 - _LEVEL)) - 1e-9)
+
+
 def _log_marginal(counts: np.ndarray, alpha: np.ndarray) -> float:
     """Return the log-probability of counts under a Dirichlet prior, but for a constant of the counts' order."""
     return float(
@@ -149,7 +187,9 @@ def _log_marginal(counts: np.ndarray, alpha: np.ndarray) -> float:
 
 def _prior(codes: np.ndarray, votes: np.ndarray, values: np.ndarray, names: Sequence[str]) -> np.ndarray:
     counts = _counts(codes, votes, (len(names), len(values)))
-    agreeing = np.array([[name == value for value in values.tolist()] for name in names]).reshape(counts.shape)
+    agreeing = np.array([[name == value for value in values.tolist()] for name in names], dtype=bool).reshape(
+        counts.shape
+    )
     agreement = (counts[agreeing].sum() + 1) / (counts.sum() + 2)
     frequencies = np.bincount(votes[votes >= 0], minlength=len(values)) + 1.0
     frequencies /= frequencies.sum()
@@ -257,7 +297,8 @@ class WitnessEnsemble(RowClassifier):
         self.weights_ = fit_weights(proba[:, np.arange(len(known)), known])
         frequencies = posterior.sum(axis=0) + 1e-9
         self.class_priors_ = frequencies / frequencies.sum()
-        self.oof_rows_, self.oof_proba_, self.oof_alone_ = held, np.tensordot(self.weights_, proba, axes=1), oof[0]
+        mean = np.tensordot(self.weights_, proba, axes=1)
+        self.oof_rows_, self.oof_proba_, self.oof_alone_ = held, self._limited(mean), oof[0]
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -269,7 +310,12 @@ class WitnessEnsemble(RowClassifier):
         for estimator, view, weight, temperature in members:
             log_proba = np.log(_proba(estimator, view, X, n_classes) + 1e-3 / n_classes)
             total += weight * softmax(temperature * log_proba, axis=1)
-        return total
+        return self._limited(total)
+
+    def _limited(self, proba: np.ndarray) -> np.ndarray:
+        """Apply the rule of succession, as the ensemble does."""
+        n = max(self.estimators_[0].n_held_out_, 1)
+        return np.asarray((n * proba + 2.0 / proba.shape[1]) / (n + 2.0))
 
     def _state(self) -> dict[str, Any]:
         state = {name: value for name, value in super()._state().items() if not name.startswith("oof_")}
@@ -278,6 +324,8 @@ class WitnessEnsemble(RowClassifier):
     def _check_state(self) -> None:
         if abs(self.weights_.sum() - 1) > 1e-6:
             raise DataError("WitnessEnsemble: the weights of the file must sum to 1.")
+        if not isinstance(self.estimators_[0], Ensemble):
+            raise DataError("WitnessEnsemble: the first model of the file must be the ensemble.")
         for view, estimator in zip(self.views_, self.estimators_, strict=True):
             width = estimator.n_features_in_ if view == "words" else self.n_features_in_
             check_member("WitnessEnsemble", estimator, width, len(self.classes_))

@@ -146,7 +146,7 @@ def _check_columns(number: int, sentence: Sentence, columns: Sequence[str]) -> N
     if len(columns) == 2 and _PAIRED in sentence.columns:
         hint = (
             f"Give each word as (word, upos, xpos), or train on one column (tags={columns[0]!r}; on the command "
-            f"line --tag {columns[0]})."
+            f"line --tags {columns[0]})."
         )
     raise DataError(
         f"DependencyParser: every sentence must have tags in {_both(columns)}, which the parser reads, but sentence {number} has "

@@ -11,6 +11,7 @@ from handful.errors import counted
 
 MINUS = "\N{MINUS SIGN}"
 LEVEL = 0.05
+_ENOUGH_SPLITS = 5  # the interval of fewer says little more than that they are few
 CURVE_NOTE = "Learning curves use a few splits, the same at every size; the scores in the table use all splits."
 
 
@@ -335,13 +336,17 @@ def seconds(value: float) -> str:
 
 
 def bounds(difference: Difference) -> str:
-    """Return the interval of a difference.
+    """Return the interval of a difference, or the number of its splits where they are too few for one.
 
     Examples
     --------
     >>> bounds(Difference("k-nn", 0.02, 0.01, 0.03, 0.04, 5))
     '+1.0 to +3.0'
+    >>> bounds(Difference("k-nn", 0.02, -0.91, 0.95, 0.9, 3))
+    '3 splits'
     """
+    if difference.n_splits < _ENOUGH_SPLITS:
+        return counted(difference.n_splits, "split")
     return f"{signed(difference.low)} to {signed(difference.high)}"
 
 

@@ -567,7 +567,7 @@ def tag_columns(model: Any, taggers: Sequence[Any]) -> list[TagColumn]:
 def _wrong_number(columns: Sequence[str], *, named: bool) -> str:
     if not columns:
         return "--pos is not needed: the model reads words alone."
-    hint = f" Or fit the parser with --tag {columns[0]}." if len(columns) == 2 else ""
+    hint = f" Or fit the parser with --tags {columns[0]}." if len(columns) == 2 else ""
     names = " and ".join(columns)
     return f"--pos {'must' if named else 'is missing:'} name a tagger for each column of tags that the model reads ({names}).{hint}"
 
