@@ -151,7 +151,7 @@ class CountPlan:
     "jobs",
     "seed",
     "as_json",
-    output={"help": "File of the small model (default: MODEL-condensed.handful), or a table of its rows, besides."},
+    output={"help": "Small model (default: MODEL-condensed.handful), or also a table of its rows."},
 )
 @click.pass_context
 def condense_command(
