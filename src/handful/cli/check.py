@@ -83,7 +83,7 @@ def check_command(
       handful check train.tsv
     """
     if also:
-        check_also(data, target, also, reading, run)
+        check_also(data, target, also, n, reading, run)
         return
     check_outputs(run.output, inputs=[data], force=run.force)
     interrupted = _check_tags(data, n, run) if target is None else _check_labels(data, target, n, reading, run)

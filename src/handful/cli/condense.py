@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from handful.cli.console import (
 )
 from handful.cli.export import yes_option
 from handful.cli.inputs import load_tagger
-from handful.cli.options import INPUT, OUTPUT, Run, command_line, parameters_of, run_options
+from handful.cli.options import INPUT, OUTPUT, Run, command_line, is_given, parameters_of, run_options
 from handful.cli.outputs import check_outputs
 from handful.errors import HandfulError, counted
 from handful.representations.potency import CondensingSettings
@@ -151,7 +151,7 @@ class CountPlan:
     "jobs",
     "seed",
     "as_json",
-    output={"help": "File of the small model (default: MODEL-condensed.handful), or a table of its rows, besides."},
+    output={"help": "Small model (default: MODEL-condensed.handful), or also a table of its rows."},
 )
 @click.pass_context
 def condense_command(
@@ -181,6 +181,7 @@ def condense_command(
     from handful.tagging.condensing import choose_mode, condense, read_labeled, tag_columns
 
     base = load(files[0])
+    _check_kind(ctx, is_table=isinstance(base, TableModel))
     if isinstance(base, TableModel):
         condense_table(ctx, base, files, run, rows=given["rows"], html=given["html"], yes=given["yes"])
         return
@@ -207,6 +208,23 @@ def condense_command(
         result.model.training_ = _training(ctx, base, result, condensing.n_counted, scores.get("after", {}))
         save(result.model, output, compressed=True)
         _show(_facts(model, base, output, result, condensing.n_counted, scores), run.as_json)
+
+
+def _check_kind(ctx: click.Context, *, is_table: bool) -> None:
+    """Refuse options of the other kind of model."""
+    of_texts = {
+        "dev",
+        "mode",
+        "taggers",
+        "counts",
+        "shard",
+        "again",
+        *(part.name for part in fields(CondensingSettings)),
+    }
+    for param in ctx.command.params:
+        if param.name in (of_texts if is_table else ("rows", "html")) and is_given(ctx, param):
+            kind = "taggers and parsers" if is_table else "models of tables"
+            raise click.UsageError(f"{max(param.opts, key=len)}: only for {kind}. Leave it out.")
 
 
 def _merge_counts(files: list[Path], run: Run) -> None:

@@ -61,6 +61,19 @@ def visible(text: str) -> str:
     return _CONTROL.sub(lambda match: match.group().encode("unicode_escape").decode("ascii"), text)
 
 
+def one_line(text: str) -> str:
+    r"""Return a text with its control characters escaped, line feeds included, but for those around it.
+
+    Examples
+    --------
+    >>> one_line("label\nSaved x.handful\n")
+    'label\\nSaved x.handful\n'
+    """
+    core = text.strip("\n")
+    before, after = text[: len(text) - len(text.lstrip("\n"))], "\n" * (len(text) - len(text.rstrip("\n")))
+    return f"{before}{visible(core).replace(chr(10), chr(92) + 'n')}{after}" if core else text
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a rich console that escapes control characters."""
     from rich.console import Console
@@ -79,7 +92,8 @@ def console(*, stderr: bool = False) -> Console:
 
 def echo(part: RenderableType = "", *, style: str | None = None) -> None:
     """Print a text, taken literally, or a table on stdout."""
-    console().print(part, style=style, markup=False, soft_wrap=isinstance(part, str))
+    text = one_line(part) if isinstance(part, str) else part
+    console().print(text, style=style, markup=False, soft_wrap=isinstance(part, str))
 
 
 def notice(text: str) -> None:
@@ -87,7 +101,7 @@ def notice(text: str) -> None:
     if text in state.shown or state.level < 0:
         return
     state.shown.add(text)
-    console(stderr=True).print(text, style="dim", markup=False, soft_wrap=True)
+    console(stderr=True).print(one_line(text), style="dim", markup=False, soft_wrap=True)
 
 
 def show_notices(notices: Iterable[Any], *, prefix: str = "") -> None:
@@ -111,10 +125,10 @@ def show_held() -> None:
 
 
 def cell(text: Any) -> Text:
-    """Return a value from data as a cell of a table, taken literally."""
+    """Return a value from data as a cell of a table, taken literally and in one line."""
     from rich.text import Text
 
-    return Text(visible(str(text)))
+    return Text(visible(str(text)).replace("\n", "\\n"))
 
 
 def make_table(*heads: str, right: Sequence[str] = (), title: str | None = None) -> Table:

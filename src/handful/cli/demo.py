@@ -16,7 +16,7 @@ from typing import Any
 import click
 import polars as pl
 
-from handful.cli.console import begin, echo, emit_json, notice, percent
+from handful.cli.console import begin, echo, emit_json, notice, percent, suggest_command
 from handful.cli.options import run_option
 from handful.errors import FileError
 
@@ -74,7 +74,8 @@ def demo_command(folder: Path, force: bool, as_json: bool) -> None:
     if as_json:
         emit_json(facts)
         return
-    echo(f"\nThe files are in {folder}. On your own data:\nNext:  handful fit YOURS.csv --target LABEL_COLUMN")
+    echo(f"\nThe files are in {folder}. On your own data:")
+    suggest_command("handful fit YOURS.csv --target LABEL_COLUMN")
 
 
 def _is_compiled() -> bool:

@@ -17,12 +17,20 @@ from typing import Any, NoReturn
 import click
 
 from handful.cli.console import visible
-from handful.errors import HandfulError, ParameterError
+from handful.errors import FileError, HandfulError, ParameterError
 
 _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _PYTHON_NAME = re.compile(
     r"(compare|fit|suggest|[a-z]+(?:_[a-z]+)+|(?=\w*[a-z])[A-Z]\w*[A-Z]\w*|CRF): "
 )  # of a function, of a class
+# How the library begins a sentence about a parameter, and how the command line does.
+_OPTIONS = {
+    r"shares: ": "--class-priors: ",
+    r"columns: ": "--columns: ",
+    r"n_rows must": "--rows: must",
+    r"missing_labels and keep_labels: ": "--missing-label and --keep-label: ",
+    r"order 2 needs projective=True, got False\. Use order=1": "--order: 2 needs --projective. Use --order 1",
+}
 _AGAIN = 0.05  # seconds until a signal that came at a bad moment is sent again
 _UNWRITABLE = (errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EDQUOT)
 _NO_MEMORY = "not enough memory. Use a smaller file, fewer --unlabeled-rows, or a machine with more memory."
@@ -111,7 +119,10 @@ def _judge(error: BaseException, arguments: list[str]) -> tuple[int, str]:
     if isinstance(error, click.ClickException):
         return 1, error.format_message()
     if isinstance(error, HandfulError):
-        return 2 if isinstance(error, ParameterError) else 1, _without_python_name(str(error), arguments)
+        message = _without_python_name(str(error), arguments)
+        if isinstance(error, ParameterError) and not isinstance(error, FileError):
+            return 2, _with_options(message, arguments)
+        return 2 if isinstance(error, ParameterError) else 1, message
     if isinstance(error, MemoryError):
         return 1, _NO_MEMORY
     if isinstance(error, ImportError):
@@ -167,6 +178,16 @@ def _without_python_name(message: str, arguments: list[str]) -> str:
     """Leave out the Python name that an error begins with, which nobody typed."""
     name = _PYTHON_NAME.match(message)
     return message if name is None or name[1] in arguments else message[name.end() :]
+
+
+def _with_options(message: str, arguments: list[str]) -> str:
+    """Name the option where an error begins with the name of a parameter."""
+    names = [word.partition("=")[0] for word in arguments]
+    methods = next((name for name in names if name in ("--methods", "--method")), "--method")
+    for begin, option in {**_OPTIONS, "methods: ": f"{methods}: "}.items():
+        if match := re.match(begin, message):
+            return option + message[match.end() :]
+    return message
 
 
 def _forget_output() -> None:

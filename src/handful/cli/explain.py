@@ -13,7 +13,7 @@ import click
 from handful.cli.console import echo, emit_json, percent, verbose
 from handful.cli.options import INPUT, WholeNumber, number_option, run_option, tokens_option
 from handful.data.records import WHOLE
-from handful.errors import DataError, ModelFileError, ParameterError
+from handful.errors import DataError, ModelFileError, ParameterError, counted
 from handful.registry import method_name_of
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from handful.models.table_model import TableModel
 
 _MOST = 8  # cells or words that are printed without -v
+_MOST_TOKENS = 11  # that are printed without -v
+_LINE = "\0"  # between lines of a cell, where a name from data may hold a line feed
 _LEAST = 0.0005  # a smaller effect would be printed as 0.000
 _LONGEST = 10_000  # tokens of a sentence, each with an explanation
 
@@ -47,6 +49,11 @@ def explain_command(model: Path, data: Path, row: int, tokens: Any, as_json: boo
         emit_json(
             {"model": str(model), "data": str(data), "row": row, "explanations": list(map(_as_dict, explanations))}
         )
+        return
+    if len(explanations) > 1 and not verbose():
+        for explanation in explanations[:_MOST_TOKENS]:
+            echo(_brief(explanation))
+        echo(f"… {counted(len(explanations), 'token')} in all: -v", style="dim")
         return
     for explanation in explanations:
         _show(explanation)
@@ -124,11 +131,21 @@ def _as_dict(explanation: Explanation) -> dict[str, Any]:
     return facts
 
 
-def _show(explanation: Explanation) -> None:
+def _brief(explanation: Explanation) -> str:
+    """Return the label of a token and the strongest evidence for it."""
+    first = "".join(f"   {item.weight:+.3f} {item.what}" for item in explanation.evidence[:1])
+    return f"{_headline(explanation)}{first}"
+
+
+def _headline(explanation: Explanation) -> str:
     sure = "" if explanation.confidence is None else f" ({percent(explanation.confidence, 1)})"
     runner_up = "" if explanation.runner_up is None else f", then {explanation.runner_up}"
     subject = f"{explanation.subject}: " if explanation.subject else ""
-    echo(f"{subject}{explanation.label}{sure}{runner_up}", style="bold")
+    return f"{subject}{explanation.label}{sure}{runner_up}"
+
+
+def _show(explanation: Explanation) -> None:
+    echo(_headline(explanation), style="bold")
     for near in explanation.near:
         echo(f"  {_near(near)}")
     if explanation.prototype_of:
@@ -172,6 +189,7 @@ def inspect_command(model: Path, n: int, as_json: bool) -> None:
       handful inspect customers.handful
     """
     from rich.table import Table
+    from rich.text import Text
 
     from handful.cli.console import cell
     from handful.models.inspection import inspect_model
@@ -180,17 +198,20 @@ def inspect_command(model: Path, n: int, as_json: bool) -> None:
     if as_json:
         emit_json(facts)
         return
+    trained = facts.get("how it was trained", {})
+    if not verbose() and "curve" in trained:
+        facts["how it was trained"] = {**trained, "curve": f"{counted(len(trained['curve']), 'size')}: -v"}
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in facts.items():
-        table.add_row(name, cell(_as_text(value)))
+        table.add_row(name, Text("\n").join(map(cell, _as_text(value).split(_LINE))))
     echo(table)
 
 
 def _as_text(value: Any) -> str:
     if isinstance(value, dict):
-        return "\n".join(f"{name}: {_as_text(item)}" for name, item in value.items())
+        return _LINE.join(f"{name}: {_as_text(item)}" for name, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_as_text, value))
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -251,7 +251,7 @@ def fit_table_command(ctx: click.Context, /, data: Path, reading: Reading, run: 
     check_outputs(where, inputs=[data], force=run.force)
     also = given["also"] or ()
     if also:
-        check_alone(ctx)
+        check_alone(ctx, given["target"], also)
         reading = as_witnesses(reading, also)
     problem = read_labeled_table(data, given["target"], reading, max_unlabeled=given["unlabeled_rows"], seed=run.seed)
     if also:

@@ -341,6 +341,8 @@ def _merge_rows(
         raise ParameterError(f"{data}: written by 'handful next'. Swap the files: {swapped}")
     target = target if target is not None else _target(came)
     merged = merge_labels(cells, came, target, prefer_new=prefer_new)
+    if not (merged.n_new or merged.n_same or merged.replaced or merged.conflicts or merged.unmatched):
+        raise DataError(f"{', '.join(came)}: no label is filled in. Fill in {target!r}, then merge again.")
     write_rows(where, [merged.frame], like=data)
     if as_json:
         emit_json(_merge_facts(merged, where, target))

@@ -460,6 +460,13 @@ def number_option(text: str, default: int = 20) -> Decorator:
     return click.option("-n", "n", type=WholeNumber(min=1), default=default, show_default=True, help=text)
 
 
+def is_given(ctx: click.Context, param: click.Parameter) -> bool:
+    """Whether an option was typed."""
+    from click.core import ParameterSource
+
+    return ctx.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
+
+
 def command_line(ctx: click.Context) -> str:
     """Return the command in one line, with every option that is not at its default and files by their names."""
     import shlex

@@ -13,7 +13,7 @@ import click
 from handful.cli.console import cell, echo, emit_json, make_table, notice, open_output, percent
 from handful.cli.options import INPUT, Run, number_option, run_option, run_options
 from handful.cli.outputs import check_outputs
-from handful.errors import ModelFileError, ParameterError, counted
+from handful.errors import DataError, ModelFileError, ParameterError, counted
 from handful.registry import method_name_of
 
 if TYPE_CHECKING:
@@ -169,6 +169,10 @@ def check_list_command(
 
     lists, sentences = read_prototypes(prototypes), _read(text)
     correct = None if gold is None else _labels(text, sentences, gold)
+    if correct is not None and not {label for labels in correct for label in labels} & set(lists):
+        raise DataError(
+            f"{text}: column {gold} has none of the labels of {prototypes}. Rename the labels of one of them."
+        )
     tagger = None if tagger_file is None else load(tagger_file)
     if tagger is not None and not isinstance(tagger, PrototypeTagger | PrototypeEnsemble):
         raise ModelFileError(f"{tagger_file}: {method_name_of(tagger)}, not a model of 'handful fit prototypes'.")

@@ -73,7 +73,7 @@ def _records(table: Table, rows: list[int]) -> Iterator[dict[str, Any]]:
 
 
 def _prompt(table: Table, records: list[dict[str, Any]]) -> str:
-    classes = ", ".join(str(name) for name in table.classes.tolist())
+    classes = ", ".join(" ".join(str(name).split()) for name in table.classes.tolist())
     lines = [f"Give each row one of these labels for {table.target}: {classes}.", ""]
     for record in records:
         lines += [f"{name}: {' '.join(str(cell).split())}" for name, cell in record.items()] + [""]

@@ -68,7 +68,8 @@ def studio_command(data: Path, host: str, port: int, browser: bool, **given: Any
     studio = _studio(data, given)
 
     def announce(link: str) -> None:
-        echo(f"{data} is open at {link}\nEnd with Ctrl-C.")
+        echo(f"{data} is open at {link}")
+        echo("End with Ctrl-C.")
         if browser:
             import webbrowser
 

@@ -21,8 +21,8 @@ from handful.cli.console import (
     verbose,
     visible,
 )
-from handful.cli.options import NameList, Reading, Run
-from handful.errors import DataError
+from handful.cli.options import NameList, Reading, Run, is_given
+from handful.errors import ParameterError
 
 if TYPE_CHECKING:
     from handful.comparison.witnesses import WitnessError
@@ -53,14 +53,17 @@ def as_witnesses(reading: Reading, also: Sequence[str] | None) -> Reading:
     return replace(reading, columns={**(reading.columns or {}), **dict.fromkeys(also or (), "skip")})
 
 
-def check_alone(ctx: click.Context) -> None:
-    """Refuse options that have no meaning next to --also."""
-    from click.core import ParameterSource
-
+def check_alone(ctx: click.Context, target: str, also: Sequence[str]) -> None:
+    """Refuse the label column, and options that have no meaning next to --also."""
+    _check_target(target, also)
     for param in ctx.command.params:
-        is_set = ctx.get_parameter_source(str(param.name)) is not ParameterSource.DEFAULT
-        if is_set and set(param.opts) & set(_ALONE):
+        if is_given(ctx, param) and set(param.opts) & set(_ALONE):
             raise click.UsageError(f"{param.opts[0]}: not with --also, which fits the ensemble. Leave it out.")
+
+
+def _check_target(target: str, also: Sequence[str]) -> None:
+    if target in also:
+        raise ParameterError(f"--also: {target!r} is the label column. Name other columns.")
 
 
 def fit_also(table: Table, also: Sequence[str], text: str, run: Run) -> TableModel:
@@ -86,8 +89,8 @@ def fit_also(table: Table, also: Sequence[str], text: str, run: Run) -> TableMod
     return model
 
 
-def check_also(data: Path, target: str | None, also: Sequence[str], reading: Reading, run: Run) -> None:
-    """Print where witnesses differ from the labels."""
+def check_also(data: Path, target: str | None, also: Sequence[str], n: int, reading: Reading, run: Run) -> None:
+    """Print where witnesses differ from the labels, for each the n most frequent ways."""
     from handful.cli.inputs import read_whole_table
     from handful.comparison.witnesses import witness_errors, witness_names
 
@@ -95,8 +98,7 @@ def check_also(data: Path, target: str | None, also: Sequence[str], reading: Rea
         raise click.UsageError("--also: needs --target, the column of reliable labels.")
     if run.output is not None:
         raise click.UsageError("-o: not with --also. Use --json.")
-    if target in also:
-        raise DataError(f"--also: {target!r} is the label column. Name other columns.")
+    _check_target(target, also)
     table = read_whole_table(data, target, as_witnesses(reading, also), needs_features=False)
     errors, names = witness_errors(table, also), witness_names(table, also)
     if run.as_json:
@@ -104,7 +106,7 @@ def check_also(data: Path, target: str | None, also: Sequence[str], reading: Rea
         emit_json({"data": str(data), "target": target, **facts})
         return
     for name in also:
-        _show(name, [error for error in errors if error.witness == name], names.get(name, {}))
+        _show(name, [error for error in errors if error.witness == name], names.get(name, {}), n)
 
 
 def _read_as(names: Mapping[str, Any]) -> str:
@@ -113,8 +115,8 @@ def _read_as(names: Mapping[str, Any]) -> str:
     return f" (read as: {', '.join(shown)}{', …' if len(names) > _MOST_NAMES else ''})" if shown else ""
 
 
-def _show(name: str, errors: list[WitnessError], names: Mapping[str, Any]) -> None:
-    total, parts = errors[0], errors[1:]
+def _show(name: str, errors: list[WitnessError], names: Mapping[str, Any], n: int) -> None:
+    total, parts = errors[0], errors[1 : n + 1]
     rate = percent(total.value, total.n_labeled)
     echo(
         f"{name}: {total.n:,} of {total.n_labeled:,} labels differ "

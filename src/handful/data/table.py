@@ -338,9 +338,13 @@ def check_column(path: FilePath, frame: pl.DataFrame, name: str) -> None:
     ------
     MissingColumnError
         If it is not there.
+    FormatError
+        If there is no column at all.
     """
     if name in frame.columns:
         return
+    if not frame.width:
+        raise FormatError(path, None, "the file is empty.")
     close = [column for column in frame.columns if column.lower() == name.lower()]
     close = close or get_close_matches(name, frame.columns, n=1)
     names = ", ".join(map(shown, frame.columns[:10])) + (f" and {frame.width - 10:,} more" if frame.width > 10 else "")
