@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -53,3 +56,16 @@ def development_data() -> Path:
     if not folder:
         pytest.skip("HANDFUL_DEVDATA is not set")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Start the browser of the system: one for all tests, for a process can have only one playwright."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    where = shutil.which("chromium")
+    if where is None:
+        pytest.skip("needs Chromium; install it with: apt-get install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=where, args=["--no-sandbox"])
+        yield browser
+        browser.close()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -45,19 +44,6 @@ class Server:
         """Ctrl-C; returns the exit code."""
         self._process.send_signal(signal.SIGINT)
         return self._process.wait(30)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """The browser of the system."""
-    sync_api = pytest.importorskip("playwright.sync_api")
-    where = shutil.which("chromium")
-    if where is None:
-        pytest.skip("needs Chromium; install it with: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=where, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

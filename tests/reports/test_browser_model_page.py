@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.tree import DecisionTreeClassifier
-from studio_browser import chromium as chromium
 from studio_browser import findings, sideways
 
 from handful import export_html

@@ -1,6 +1,5 @@
 """Fixtures of the studio."""
 
-from studio_browser import chromium as chromium
 from studio_browser import serve as serve
 from studio_browser import visit as visit
 from studio_client import client as client
