@@ -226,12 +226,12 @@ def parameter_texts(cls: type) -> dict[str, str]:
     return texts
 
 
-def one_line(text: str) -> str:
+def help_line(text: str) -> str:
     """Return the beginning of a text that fits in one line of help: a sentence, or else whole clauses.
 
     Examples
     --------
-    >>> one_line("Number of clusters. More of them take longer.")
+    >>> help_line("Number of clusters. More of them take longer.")
     'Number of clusters.'
     """
     first = re.split(r"(?<=\.) (?=[A-Z])", text, maxsplit=1)[0]
@@ -248,9 +248,9 @@ def one_line(text: str) -> str:
 def _option(name: str, annotation: Any, default: Any, text: str) -> Callable[[Any], Any]:
     words = name.replace("_", "-")
     if _without_none(annotation) is bool:
-        return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=one_line(text))
+        return click.option(f"--{words}/--no-{words}", name, default=default, show_default=True, help=help_line(text))
     limits = f" ({describe(_without_none(annotation))})" if _has_limits(annotation) else ""
-    plain = one_line(text)
+    plain = help_line(text)
     plain += limits if len(plain) + len(limits) <= _WIDTH else ""
     return click.option(f"--{words}", name, type=Declared(annotation), default=default, show_default=True, help=plain)
 
