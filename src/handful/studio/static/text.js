@@ -14,8 +14,9 @@ const item = () => looked || items.first();
 const first = () => Math.min(anchor, cursor), last = () => Math.max(anchor, cursor);
 
 const load = inTurn(async () => {
-  const facts = await ask("view");
-  if (facts) { show(facts); catchUp(); } // it may be of before what was done meanwhile
+  let facts = await ask("view");
+  if (facts && view && facts.version < view.version) facts = await ask("view"); // it was of before an action that is done
+  if (facts) { show(facts); catchUp(); }
 });
 const catchUp = () => { if (view && !items.pending() && (stale || newest > view.version)) { stale = false; load(); } };
 
