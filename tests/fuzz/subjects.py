@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,17 @@ sys.path.insert(0, str(TESTS / "models"))
 from asking import answers_of, inputs_of  # noqa: E402
 
 import handful  # noqa: E402
+from handful.active.query import ActiveLearner  # noqa: E402
+from handful.active.sentences import suggest_sentences  # noqa: E402
 from handful.data.records import Sentence  # noqa: E402
+from handful.errors import ParameterError  # noqa: E402
 from handful.models.explain import explain_tags  # noqa: E402
 from handful.models.inspection import facts_of as inspected  # noqa: E402
 from handful.models.table_model import TableModel  # noqa: E402
 from handful.persistence.model_file import Storable  # noqa: E402
 from handful.persistence.schema import is_fitted  # noqa: E402
 from handful.registry import all_methods  # noqa: E402
+from handful.report.model_page import export_html  # noqa: E402
 from handful.tagging.base import Tagger  # noqa: E402
 
 Ask = Callable[[Any], Any]
@@ -39,29 +44,54 @@ def subjects() -> dict[str, tuple[Any, Ask]]:
         warnings.simplefilter("ignore")
         models = {**stored(), **tables(), **texts(), **others()}
         models |= taggers(set().union(*(classes_in(model) for model, _ in models.values())))
-        return {name: (model, partial(also_inspected, ask)) for name, (model, ask) in models.items()}
+        return {name: (model, partial(as_commands_use, ask)) for name, (model, ask) in models.items()}
 
 
-def also_inspected(ask: Ask, model: Any) -> None:
-    """Predict, then inspect and explain, as commands do."""
+def as_commands_use(ask: Ask, model: Any) -> None:
+    """Predict, then inspect, explain, choose rows or sentences, and export, as commands do."""
     ask(model)
     inspected(model)
     if isinstance(model, TableModel):
-        columns = model.feature_names_in_.tolist()
-        for rows in (
-            frame()[0],
-            pl.DataFrame({"text": ["the dog"]}),
-            pl.DataFrame({name: ["1"] for name in columns[:50]}),
-        ):
-            if set(columns) <= set(rows.columns):
-                model.explain(rows[:1])
-                return
+        rows = rows_for(tuple(model.feature_names_in_.tolist()))
+        if rows is not None:
+            model.explain(rows[:1])
+            learner = learner_of(rows)
+            learner.model = model
+            learner.label(0, learner.labels[0])  # forgets what the model before predicted
+            learner.next(2)
+        with contextlib.suppress(ParameterError):  # a page cannot compute every model
+            export_html(model)
     elif isinstance(model, Tagger):
         words = Sentence(("the", "dog", "barks"), {"pos": ("DT", "NN", "VB")})
         if hasattr(model, "explain"):
             model.explain(words)
         else:
             explain_tags(model, words)
+        if hasattr(model, "predict_with_proba"):
+            suggest_sentences([words, Sentence(("a", "cat"), {"pos": ("DT", "NN")})], model, n=2)
+
+
+@cache
+def rows_for(columns: tuple[str, ...]) -> pl.DataFrame | None:
+    """Return rows with some columns, or None where no command would have them."""
+    for rows in (
+        frame()[0],
+        pl.DataFrame({"text": ["the dog", "a boat", "salt and fur", "a wave"]}),
+        pl.DataFrame({name: ["1", "2", "3", "1"] for name in columns[:50]}),
+    ):
+        if set(columns) <= set(rows.columns):
+            return rows
+    return None
+
+
+LEARNERS: dict[int, ActiveLearner] = {}
+
+
+def learner_of(rows: pl.DataFrame) -> ActiveLearner:
+    """Return what chooses among rows of which the first two have labels."""
+    if id(rows) not in LEARNERS:
+        LEARNERS[id(rows)] = ActiveLearner(rows, ["ash", "elm"] + [None] * (len(rows) - 2))
+    return LEARNERS[id(rows)]
 
 
 def classes_in(model: Any) -> set[str]:

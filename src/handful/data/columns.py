@@ -510,9 +510,9 @@ def _number(cells: pl.Expr, decimal: str) -> pl.Expr:
     is_number = bare.str.contains(rf"^[+-]?(?:{whole})?(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$") & bare.str.contains(
         "^[^eE]*[0-9]"
     )
-    # Prices do not have three decimals: the sign in $1,200 separates thousands.
-    is_price = text.str.contains(_CURRENCY) & bare.str.contains(rf"{point}[0-9]{{3}}$")
-    is_number = (is_number & ~is_price) | bare.str.contains(r"^(?i)[+-]?inf(?:inity)?$")
+    if decimal == ",":  # no price has three decimals after a comma: the sign in $1,200 separates thousands
+        is_number &= ~(text.str.contains(_CURRENCY) & bare.str.contains(",[0-9]{3}$"))
+    is_number |= bare.str.contains(r"^(?i)[+-]?inf(?:inity)?$")
     plain = bare.str.replace_all(marks, "").str.replace(decimal, ".", literal=True)
     return pl.when(is_number).then(plain).cast(pl.Float64, strict=False)
 
