@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -78,7 +79,7 @@ def test_a_part_that_kills_every_worker_is_given_up(client, monkeypatch):
         os.kill(os.getpid(), signal.SIGKILL)
 
     monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 0)
-    with pytest.raises(PartError, match=r"part 0 \(7\) failed: every worker that took it died, perhaps for lack of"):
+    with pytest.raises(PartError, match=r"part 0 \(7\) failed: a worker process died, perhaps for lack of"):
         map_reduce(summarize, lambda a, b: b, [7], engine=client)
 
 
@@ -93,7 +94,7 @@ def test_a_failing_part_is_told_as_by_the_local_engine(client):
         with pytest.raises(PartError, match="part 3") as caught:
             map_reduce(summarize, add, range(9), **settings)
         told.add(str(caught.value))
-    assert told == {"map_reduce: part 3 (3) failed: ValueError: odd news"}
+    assert told == {"map_parts: part 3 (3) failed: ValueError: odd news"}
 
 
 def test_what_cannot_be_sent_is_told(client):
@@ -101,9 +102,9 @@ def test_what_cannot_be_sent_is_told(client):
         yield
 
     for settings in ({"n_jobs": 2}, {"engine": client}):
-        with pytest.raises(PartError, match=r"part 0 .* must be picklable, got generator"):
+        with pytest.raises(ParameterError, match="must be picklable, got generator"):
             map_reduce(lambda part: 1, add, [nothing()], **settings)
-        with pytest.raises(PartError, match=r"part 0 .* must be picklable, got generator"):
+        with pytest.raises(ParameterError, match="must be picklable, got generator"):
             map_reduce(lambda part: nothing(), add, [1], **settings)
 
 
@@ -140,26 +141,6 @@ def test_wrong_engines_are_one_sentence(monkeypatch):
         assert "\n" not in str(caught.value)
 
 
-def test_a_port_that_takes_connections_and_never_answers_is_told(monkeypatch):
-    import socket
-
-    monkeypatch.setattr(dask_engine, "_PATIENCE", 0.5)
-    with socket.create_server(("127.0.0.1", 0)) as deaf:
-        address = f"tcp://127.0.0.1:{deaf.getsockname()[1]}"
-        with pytest.raises(ParameterError, match=r"none answers at .* \(timed out"):
-            map_reduce(str, add, [1], engine=address)
-    with pytest.raises(ParameterError, match=r"none answers at 'tcp://nonsense' \(it names no port"):
-        map_reduce(str, add, [1], engine="tcp://nonsense")
-
-
-def test_a_worker_of_another_version_is_told(client, monkeypatch):
-    monkeypatch.setattr(dask_engine, "__version__", "0.0.1")
-    with pytest.raises(
-        PartError, match=r"the worker has handful .*, but the run is of 0.0.1. Install the same on both"
-    ):
-        map_reduce(len, lambda a, b: a + b, ["one"], engine=client)
-
-
 @pytest.fixture
 def cluster():
     """Start a scheduler and two workers as processes of their own."""
@@ -182,8 +163,8 @@ def cluster():
     until = time.monotonic() + 120
     while time.monotonic() < until:
         try:
-            dask_engine._try_address(address)
-            break
+            with socket.create_connection(("127.0.0.1", ports[0]), timeout=10):
+                break
         except OSError:
             time.sleep(0.2)
     processes += [subprocess.Popen(worker, **quiet) for _ in range(2)]
@@ -196,8 +177,6 @@ def cluster():
 
 
 def free_ports(count):
-    import socket
-
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [each.getsockname()[1] for each in sockets]
     for each in sockets:

@@ -260,7 +260,7 @@ def fit_text(
     progress : callable
         Called with the progress.
     engine, checkpoint
-        See `handful.parallel.map_reduce`.
+        See `handful.parallel.map_parts`.
     """
     from handful.data.files import Source
     from handful.data.formats import format_of

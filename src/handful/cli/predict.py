@@ -178,7 +178,6 @@ def predict_sentences(
     tokens : {"spaces", "words"} or None
         How text is tokenized; by default like the training tokens of the first tagger.
     """
-    from handful.errors import HandfulError, ParameterError, PartError
     from handful.models.pipeline import Pipeline
     from handful.parallel import map_parts
 
@@ -197,13 +196,8 @@ def predict_sentences(
     rows = chain([first], sentences)
     shards = iter(lambda: list(islice(rows, _BATCH)), [])
     answer = partial(_answered, pipeline, form, abstain)
-    try:
-        with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
-            _write(run.output, form, tally.counted(parts))
-    except PartError as error:
-        if isinstance(error.__cause__, HandfulError):
-            raise error.__cause__ from None
-        raise
+    with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
+        _write(run.output, form, tally.counted(parts))
     notice(_summary(tally, pipeline, abstain, run.output))
 
 

@@ -714,7 +714,7 @@ class CondensedFeatures(Inspectable, Storable, BaseEstimator):  # type: ignore[m
             Applied, one after the other, to lists of unlabeled sentences as they are read, for example to add a column
             (`handful.tagging.TagColumn`). With several processes it must be picklable.
         n_jobs, engine, checkpoint, progress
-            See `handful.parallel.map_reduce`.
+            See `handful.parallel.map_parts`.
         again : bool
             Count pieces of files again that have been counted before, as of a file that is named twice; otherwise they
             are left out.

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from handful.data.files import first_chunk, open_bytes
-from handful.errors import DataError, FileError, FormatError, HandfulError, PartError, Progress
+from handful.errors import DataError, FileError, FormatError, Progress
 from handful.kernels.hashing import merge_sums
 from handful.parallel import Engine, file_identity, map_parts, open_engine
 from handful.params import check_params
@@ -218,7 +218,7 @@ class Counting:
     Parameters
     ----------
     n_jobs, engine, checkpoint, progress
-        As for `handful.parallel.map_reduce`.
+        As for `handful.parallel.map_parts`.
     """
 
     n_jobs: int | None = None
@@ -235,7 +235,7 @@ class Counting:
     def summaries(
         self, summarize: Callable[[Any], Any], parts: Iterable[Any], fingerprint: str
     ) -> Generator[Any, None, None]:
-        """Yield the summary of each part in order; our own errors come through as they are.
+        """Return the summaries of the parts in order.
 
         Examples
         --------
@@ -248,12 +248,7 @@ class Counting:
             "checkpoint": self.checkpoint,
             "progress": self.progress,
         }
-        try:
-            yield from map_parts(summarize, parts, fingerprint=fingerprint, **where)
-        except PartError as error:
-            if isinstance(error.__cause__, HandfulError):
-                raise error.__cause__ from None
-            raise
+        return map_parts(summarize, parts, fingerprint=fingerprint, **where)
 
 
 class ExactSums:
@@ -548,7 +543,7 @@ class TextModel(Storable, BaseEstimator):  # type: ignore[misc]
         y : None
             Not used.
         engine : None, "dask", "tcp://host:port" or distributed.Client
-            Where the text is counted; see `handful.parallel.map_reduce`. The result does not depend on it.
+            Where the text is counted; see `handful.parallel.map_parts`. The result does not depend on it.
         checkpoint : path-like, optional
             A folder for what was counted, so that a run that was stopped goes on where it was. It grows by about 4 bytes
             for each token and 16 for each pair that was counted in a block.
