@@ -4,7 +4,7 @@ and spaCy's blank models (30 epochs) where spaCy is installed.
 python benchmarks/text.py --folder FOLDER                    all corpora of FOLDER, 50, 200 and 1,000 sentences, three draws
 python benchmarks/text.py --folder FOLDER --raw news.txt.gz  with clusters of that text (read once) as a candidate
 python benchmarks/text.py --own-text                         all training sentences, untagged, are the raw text
-python benchmarks/text.py --condense --raw news.txt.gz       file size, F1 and speed after 'handful condense', next to the base
+python benchmarks/text.py --condense                         file size, F1 and speed after 'handful condense', next to the base
                                                              and a tagger with an L1 penalty (not with an empty --peers)
 python benchmarks/text.py --quick                            50 and 200 sentences, one draw, 300 test sentences
 
@@ -127,7 +127,7 @@ def spacy_blank(sentences, tags, test, spans, n_epochs=30):
     return [[f"{word.ent_iob_}-{word.ent_type_}" if word.ent_type_ else "O" for word in doc] for doc in docs]
 
 
-def condensing(sentences, tags, test, gold, spans, raw, peers):
+def condensing(sentences, tags, test, gold, spans, peers):
     """Return score, bytes of the file and microseconds per token of the base, an L1 tagger (its file also compressed as that of a
     condensed one is, and without weights below 0.07), the condensed base, and what is left of the base without lighter weights;
     then how far the condensed base is above the base, with the standard error over sentences, and what its command line."""
@@ -138,10 +138,9 @@ def condensing(sentences, tags, test, gold, spans, raw, peers):
             for words, row in zip(sentences, tags, strict=True)
         ]
         Path(f"{folder}/train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        Path(f"{folder}/raw.txt").write_text("\n".join(map(" ".join, raw)) + "\n", encoding="utf-8")
         handful("fit", "tagger", "train.tsv", "--no-check", "--model", "base.handful", folder=folder)
         facts = handful(
-            "condense", "base.handful", "train.tsv", "raw.txt", "-o", "condensed.handful", "--json", folder=folder
+            "condense", "base.handful", "train.tsv", "-o", "condensed.handful", "--json", folder=folder
         )
         names = ["base", "condensed"]
         if peers:
@@ -171,8 +170,8 @@ def lighter(folder, sentences, tags):
         source: Condensing(load_model(Path(folder) / f"{source}.handful"), sentences, tags, THIRD)
         for source in ("base", "l1")
     }
-    for name, (source, drop) in drops.items():  # as 'condense --mode rounded --drop' does
-        small = condense_tagger(halves[source], "rounded", drop).model
+    for name, (source, drop) in drops.items():  # as 'condense --drop' does
+        small = condense_tagger(halves[source], drop).model
         save(small, Path(folder) / f"{name}.handful", compressed=True)
     return ["l1", "l1-packed", *drops]
 
@@ -333,15 +332,13 @@ def arguments():
     parser.add_argument("--raw", help="raw text, one sentence per line")
     parser.add_argument("--raw-sentences", type=int, default=50_000, help="sentences of it that are read")
     parser.add_argument("--own-text", action="store_true", help="all training sentences, untagged, are the raw text")
-    parser.add_argument("--condense", action="store_true", help="size and score of condensed taggers, with --raw")
+    parser.add_argument("--condense", action="store_true", help="size and score of condensed taggers")
     parser.add_argument("--final", action="store_true", help="parts of speech: score the test part")
     parser.add_argument("--peers", nargs="*", default=["crfsuite", "spacy"], help="who else takes part")
     parser.add_argument("--test-sentences", type=int, help="test sentences at most; 1,500, and all of parts of speech")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if options.condense and not options.raw:
-        parser.error("--condense needs --raw")
     options.sizes = options.sizes or ([50, 200] if options.quick else [50, 200, 1000])
     options.draws = options.draws or (1 if options.quick else 3)
     return options
@@ -383,7 +380,7 @@ def main():
             draws = range(options.first_draw, options.first_draw + n_draws)
             if options.condense:
                 for draw in draws:
-                    show_condensed(name, train, test, size, draw, raw, peers)
+                    show_condensed(name, train, test, size, draw, peers)
                 continue
             results = [contest(setup, train, test, size, draw, lookups, peers) for draw in draws]
             row = {
@@ -412,13 +409,13 @@ def main():
         show_differences(rows, peers)
 
 
-def show_condensed(name, train, test, size, draw, raw, peers):
+def show_condensed(name, train, test, size, draw, peers):
     """Print score, size and speed of the base, the condensed base and, with peers, an L1 tagger on one draw."""
     n = len(train.sentences)
     chosen = np.random.default_rng(draw).permutation(n)[:size] if size < n else np.arange(n)
     sentences, tags = [list(train.sentences[i]) for i in chosen], [list(train.tags[i]) for i in chosen]
     words = [list(s) for s in test.sentences]
-    made, (above, error), facts = condensing(sentences, tags, words, test.tags, has_spans(train.tags), raw, peers)
+    made, (above, error), facts = condensing(sentences, tags, words, test.tags, has_spans(train.tags), peers)
     line = "  ".join(f"{k} {a:.2f} {b / 1e3:.1f} kB {c:.1f} us" for k, (a, b, c) in made.items())
     how = (
         f"{facts['mode']}, drop {facts['dropped']['below']:g}, {above:+.2f} above the base, standard error {error:.2f}"

@@ -59,7 +59,7 @@ CORPUS_COMMANDS = {
         "next": "next pos.tsv --unlabeled raw.txt -n 5 --seed 0 --json -o todo.tsv",
         "merge": "merge pos.tsv todo.tsv --json -o pos-merged.tsv",
         "doubt": "doubt pos.tsv -n 10 --seed 0 --json",
-        "condense-tagger": "condense pos.handful pos.tsv raw.txt --iterations 15 --json -o small.handful",
+        "condense-tagger": "condense pos.handful pos.tsv --json -o small.handful",
         "condense-tagger-bins": "condense pos.handful pos.tsv raw.txt --way bins --iterations 15 --json -o bins.handful",
         "predict-condensed-tagger": "predict bins.handful new.txt --json",
         "fit-parser": "fit parser trees.conllu --iterations 3 --jobs 1 --seed 0 --json --model parser.handful",
@@ -84,7 +84,7 @@ CORPUS_COMMANDS = {
         "predict-stacked": "predict stacked.handful new.txt --json",
         "next": "next names.tsv --unlabeled raw.txt -n 5 --seed 0 --json",
         "doubt": "doubt names.tsv -n 10 --seed 0 --json",
-        "condense": "condense names.handful names.tsv raw.txt --iterations 15 --json -o small-names.handful",
+        "condense": "condense names.handful names.tsv --json -o small-names.handful",
         "predict-condensed": "predict small-names.handful new.txt --json",
     },
     "ads": {

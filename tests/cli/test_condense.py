@@ -10,6 +10,8 @@ from cli_run import run as run_command
 from handful.persistence.model_file import load
 from handful.representations.condensed_features import CondensedFeatures
 
+BINS = "--mode", "bins"
+
 
 def run(capsys, command, *words):
     """Run a command in this process alone: starting workers takes longer than these small texts."""
@@ -34,7 +36,7 @@ def model(capsys, tmp_path):
 def test_a_tagger_gets_small_and_still_tags(capsys, model, tmp_path):
     train = tmp_path / "train.tsv"
     texts = tmp_path / "first.txt", tmp_path / "second.txt.gz"
-    code, out, _ = run(capsys, "condense", model, train, *texts, "--dev", train, "--resolution", 2, "--json")
+    code, out, _ = run(capsys, "condense", model, train, *texts, *BINS, "--dev", train, "--resolution", 2, "--json")
     facts = json.loads(out)
     assert code == 0
     assert facts["tokens"] == 600
@@ -63,13 +65,12 @@ def test_what_came_out_is_told_for_the_worse_too(capsys, model, tmp_path):
 @pytest.mark.parametrize(
     ("given", "code", "says"),
     [
-        (("--discount", "inf"), 2, "--discount: must be a number of at least 0 and below inf, got 'inf'"),
-        (("--mode", "bins", "--discount", 1e6), 2, "discount=1e+06 drops every feature. Lower it"),
-        (("--resolution", 1e300), 2, "--resolution: must be a number"),
-        (("--strength", 1e308), 2, "strength"),
-        (("--drop", 1e6), 2, "drop=1e+06 drops every feature. Lower it."),
+        ((*BINS, "--discount", "inf"), 2, "--discount: must be a number of at least 0 and below inf, got 'inf'"),
+        ((*BINS, "--discount", 1e6), 2, "discount=1e+06 drops every feature. Lower it"),
+        ((*BINS, "--resolution", 1e300), 2, "--resolution: must be a number"),
+        ((*BINS, "--strength", 1e308), 2, "strength"),
         (
-            ("--mode", "bins", "--strength", 1e8, "--penalty", "l1"),
+            (*BINS, "--strength", 1e8, "--penalty", "l1"),
             2,
             "strength=1e+08 sets every weight to 0. Lower it.",
         ),
@@ -85,27 +86,21 @@ def test_a_model_of_nothing_is_not_written(capsys, given, code, says, model, tmp
     assert "warning" not in err
 
 
-def test_the_way_is_chosen_on_held_out_sentences(capsys, model, tmp_path):
+def test_a_tagger_is_rounded_without_raw_text(capsys, model, tmp_path):
     train, raw, small = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "small.handful"
-    code, out, err = run(capsys, "condense", model, train, raw, "-o", small, "--json")
-    assert code == 0, err
-    facts = json.loads(out)
-    assert facts["mode"] == "rounded"  # the base model has no errors that another way could mend
-    assert set(facts["held_out_errors"]) == {"base", "bins", "kept"}
-    assert facts["held_out_errors"]["base"] == 0.0
-    assert facts["bytes"] < facts["bytes_before"]
-    _, out, _ = run(capsys, "condense", model, train, raw, "-o", small)
-    answers = [run(capsys, "predict", path, raw)[1] for path in (model, small)]
-    tags = [[line.split("\t")[1] for line in lines.splitlines() if line and line[0] != "#"] for lines in answers]
-    assert tags[0] == tags[1]
-
-
-def test_rounding_alone_needs_no_raw_text(capsys, model, tmp_path):
-    train, small = tmp_path / "train.tsv", tmp_path / "small.handful"
-    code, out, err = run(capsys, "condense", model, train, "--mode", "rounded", "-o", small, "--dev", train, "--json")
+    code, out, err = run(capsys, "condense", model, train, "-o", small, "--dev", train, "--json")
     assert code == 0, err
     facts = json.loads(out)
     assert (facts["mode"], facts["tokens"], facts["dev"]["after"]["accuracy"]) == ("rounded", 0, 1.0)
+    assert facts["bytes"] < facts["bytes_before"]
+    answers = [run(capsys, "predict", path, raw)[1] for path in (model, small)]
+    tags = [[line.split("\t")[1] for line in lines.splitlines() if line and line[0] != "#"] for lines in answers]
+    assert tags[0] == tags[1]
+    small.write_text("kept")
+    for options, says in [((raw,), "TEXT"), (("--counts", tmp_path / "c"), "--counts"), (("--drop", 1e6), "Lower it.")]:
+        code, _, err = run(capsys, "condense", model, train, *options, "-o", small)
+        assert (code, says in err) == (2, True), err
+        assert small.read_text() == "kept"
 
 
 @pytest.mark.parametrize("given", [(), ("--drop", 0.25)])
@@ -115,6 +110,7 @@ def test_what_was_left_out_is_told_with_what_it_cost(capsys, given, model, tmp_p
     told = json.loads(run(capsys, "condense", model, train, *options, "--json")[1])["dropped"]
     assert (told["below"] == 0.25) == bool(given)
     assert (told["errors_before"], told["errors"], told["changed"]) == (0.0, 0.0, 0.0)
+    assert (told["score_before"], told["score"]) == (1.0, 1.0)
     assert told["changed_at_most"] > 0.0  # ten sentences do not tell much
     weights = np.abs(load(small).weights_)
     assert told["below"] <= weights.min() < 2 * told["below"] + 0.1
@@ -126,82 +122,16 @@ def test_counts_of_yesterday_and_today_are_those_of_one_run(capsys, model, tmp_p
     train, counts = tmp_path / "train.tsv", tmp_path / "counts"
     once, twice = tmp_path / "once.handful", tmp_path / "twice.handful"
     texts = tmp_path / "first.txt", tmp_path / "second.txt.gz"
-    assert run(capsys, "condense", model, train, *texts, "-o", once)[0] == 0
+    assert run(capsys, "condense", model, train, *texts, *BINS, "-o", once)[0] == 0
     for text in texts:
-        code, out, _ = run(capsys, "condense", model, train, text, "-o", twice, "--counts", counts, "--json")
+        code, out, _ = run(capsys, "condense", model, train, text, *BINS, "-o", twice, "--counts", counts, "--json")
         assert code == 0
     assert json.loads(out)["tokens"] == 600
     tagged = [run(capsys, "predict", path, texts[0])[1] for path in (once, twice)]
     assert tagged[0] == tagged[1]
-    code, out, _ = run(capsys, "condense", model, train, "-o", twice, "--counts", counts, "--resolution", 1, "--json")
+    options = *BINS, "-o", twice, "--counts", counts, "--resolution", 1, "--json"
+    code, out, _ = run(capsys, "condense", model, train, *options)
     assert (code, json.loads(out)["tokens"]) == (0, 600)
-
-
-def test_held_out_sentences_teach_what_bins_add(capsys, model, tmp_path):
-    train, raw, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
-    small = "--dev", train, "-o", tmp_path / "small.handful", "--json", "--counts", counts
-    code, out, err = run(capsys, "condense", model, train, raw, *small, "--held-out", 3)
-    assert code == 0, err
-    facts = json.loads(out)
-    assert facts["dev"]["after"]["accuracy"] == 1.0
-    assert facts["features"] >= facts["condensed_features"] > 0
-    # The counts of both models are kept.
-    again = run(capsys, "condense", model, train, *small, "--held-out", 3)
-    assert again[0] == 0
-    assert {**json.loads(again[1]), "bytes": facts["bytes"]} == facts  # the file tells the command
-    (tmp_path / "counts-held-out").unlink()
-    code, _, err = run(capsys, "condense", model, train, *small, "--held-out", 3)
-    assert code == 2
-
-
-@pytest.mark.parametrize("share", [(), ("--shard", "1/1")])
-def test_a_run_that_was_stopped_between_two_files_of_counts_goes_on(capsys, model, tmp_path, monkeypatch, share):
-    counts, small = tmp_path / "counts", tmp_path / "small.handful"
-    files = counts, tmp_path / "counts-held-out", *(() if share else (small,))
-    words = "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", "-o", small, "--counts", counts, *share
-    assert run(capsys, *words)[0] == 0
-    expected = [path.read_bytes() for path in files]
-    for path in files:
-        path.unlink()
-    save_counts = CondensedFeatures.save_counts
-
-    def save_the_first(features, path):
-        if path != counts:
-            raise KeyboardInterrupt
-        save_counts(features, path)
-
-    monkeypatch.setattr(CondensedFeatures, "save_counts", save_the_first)
-    assert run(capsys, *words)[0] == 130
-    monkeypatch.undo()
-    assert [path.exists() for path in files[:2]] == [True, False]
-    code, _, err = run(capsys, *words)
-    assert code == 0, err
-    assert [path.read_bytes() for path in files] == expected
-
-
-def test_counts_of_two_models_go_together(capsys, model, tmp_path, monkeypatch):
-    train, counts, small = tmp_path / "train.tsv", tmp_path / "counts", tmp_path / "small.handful"
-    first, second = tmp_path / "first.txt", tmp_path / "second.txt.gz"
-    beside = tmp_path / "counts-held-out"
-
-    def condense(*options):
-        code, out, err = run(capsys, "condense", model, train, "-o", small, "--counts", counts, *options)
-        return code, out + err
-
-    monkeypatch.setattr(CondensedFeatures, "save_counts", interrupt)
-    assert condense(first, "--held-out", 3)[0] == 130
-    monkeypatch.undo()
-    assert not counts.exists()
-    assert condense(first, "--held-out", 3)[0] == 0
-    before = counts.read_bytes(), beside.read_bytes()
-    code, _ = condense(second, "--held-out", 4)
-    assert code == 2
-    assert (counts.read_bytes(), beside.read_bytes()) == before
-    assert condense(second, "--mode", "bins")[0] == 0  # adds to the first file alone
-    code, err = condense("--held-out", 3)
-    assert code == 2
-    assert "counts" in err
-    assert condense(second, "--held-out", 3)[0] == 0  # the second file counts what it lacks, the first nothing twice
 
 
 def test_text_that_was_counted_is_not_counted_again_unless_asked(capsys, model, tmp_path):
@@ -209,7 +139,9 @@ def test_text_that_was_counted_is_not_counted_again_unless_asked(capsys, model, 
     small = tmp_path / "small.handful"
 
     def condense(*options):
-        code, out, err = run(capsys, "condense", model, train, *options, "-o", small, "--counts", counts, "--json")
+        code, out, err = run(
+            capsys, "condense", model, train, *options, *BINS, "-o", small, "--counts", counts, "--json"
+        )
         assert code == 0, err
         return json.loads(out)["tokens"], err
 
@@ -227,57 +159,37 @@ def test_text_that_was_counted_is_not_counted_again_unless_asked(capsys, model, 
     assert condense(text, "--again")[0] == 2 * n_tokens
 
 
-def interrupt(*_):
-    raise KeyboardInterrupt
-
-
-def test_sentences_with_tags_of_their_own_are_not_learned_from(capsys, model, tmp_path):
+def test_options_that_do_not_go_together(capsys, model, tmp_path):
     train, raw = tmp_path / "train.tsv", tmp_path / "first.txt"
-    train.write_text("oh\tI\n\n" + train.read_text())
-    wide = tmp_path / "wide.handful"
-    assert run(capsys, "fit", "tagger", train, "--max-iter", 20, "-o", wide)[0] == 0
-    code, out, err = run(capsys, "condense", wide, train, raw, "--held-out", 3, "--json")
-    assert code == 0, err
-    assert json.loads(out)["condensed_features"] > 0
-    for every, says in [(31, "every labeled input that is held out has tags that the others lack"), (32, "got 31")]:
-        code, _, err = run(capsys, "condense", wide, train, raw, "--held-out", every)
+    for options, says in [
+        ((raw, *BINS, "--base-step", 0.1), "base_step needs held_out"),
+        ((raw, *BINS, "--strength", "nan"), "--strength: must be a number above 0"),
+        ((raw, *BINS, "--held-out", 3), "mode 'bins' holds nothing out"),
+        (("--held-out", 31), "got 30"),
+    ]:
+        code, _, err = run(capsys, "condense", model, train, *options)
         assert code == 2
         assert says in err
-        assert len(err.strip().splitlines()) == 1
-
-
-def test_options_that_do_not_go_together(capsys, model, tmp_path):
-    train, raw, counts = tmp_path / "train.tsv", tmp_path / "first.txt", tmp_path / "counts"
-    beside = tmp_path / "counts-held-out"
-    for options, says in [
-        (("--mode", "bins", "--base-step", 0.1), "base_step needs held_out"),
-        (("--strength", "nan"), "--strength: must be a number above 0"),
-        (("--held-out", 3, "--base-step", 1e9), "rounds every weight to 0"),
-        (("--held-out", 3, "--counts", counts, "-o", beside), "must not replace"),
-    ]:
-        code, _, err = run(capsys, "condense", model, train, raw, *options)
-        assert code != 0
-        assert says in err
     train.write_text(train.read_text() + "the\tD\n\n")
-    code, _, err = run(capsys, "condense", model, train, raw)
+    code, _, err = run(capsys, "condense", model, train)
     assert code == 0
     assert "has 31 sentences, not 30" in err
 
 
 def test_wrong_use_is_one_sentence(capsys, model, tmp_path):
     train = tmp_path / "train.tsv"
-    code, _, err = run(capsys, "condense", model, train)
+    code, _, err = run(capsys, "condense", model, train, *BINS)
     assert code == 2
-    code, _, err = run(capsys, "condense", model, train, tmp_path / "none.txt")
+    code, _, err = run(capsys, "condense", model, train, tmp_path / "none.txt", *BINS)
     assert (code, "none.txt" in err, "Traceback" in err) == (1, True, False)
     empty = tmp_path / "empty.txt"
     empty.write_text("")
-    code, _, err = run(capsys, "condense", model, train, empty)
+    code, _, err = run(capsys, "condense", model, train, empty, *BINS)
     assert code == 1
     assert len(err.strip().splitlines()) == 1
     counts = tmp_path / "counts"
     counts.write_bytes(b"no counts")
-    code, _, err = run(capsys, "condense", model, train, tmp_path / "first.txt", "--counts", counts, "--mode", "bins")
+    code, _, err = run(capsys, "condense", model, train, tmp_path / "first.txt", "--counts", counts, *BINS)
     assert code == 1
     assert str(counts) in err
 
@@ -335,6 +247,72 @@ def test_a_parser_gets_small_with_tags_of_taggers(capsys, columns, treebank, tmp
     assert json.loads(out)["dev"]["after"]["uas"] == 1.0
 
 
+@pytest.fixture
+def parser(capsys, treebank):
+    """A parser of one column of tags, and the words of its condense command but for options."""
+    (upos,) = fit_taggers(capsys, treebank)[1:]
+    assert run(capsys, "fit", "parser", treebank, "--order", 1, "--tags", "upos")[0] == 0
+    return treebank.with_name("trees.handful"), treebank, "--pos", upos, "--strength", 0.1
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("share", [(), ("--shard", "1/1")])
+def test_a_run_that_was_stopped_between_two_files_of_counts_goes_on(capsys, parser, tmp_path, monkeypatch, share):
+    counts, small = tmp_path / "counts", tmp_path / "small.handful"
+    files = counts, tmp_path / "counts-held-out", *(() if share else (small,))
+    words = "condense", *parser[:2], tmp_path / "raw.txt", *parser[2:], "--held-out", 3, "-o", small, "--counts", counts
+    assert run(capsys, *words, *share)[0] == 0
+    expected = [path.read_bytes() for path in files]
+    for path in files:
+        path.unlink()
+    save_counts = CondensedFeatures.save_counts
+
+    def save_the_first(features, path):
+        if path != counts:
+            raise KeyboardInterrupt
+        save_counts(features, path)
+
+    monkeypatch.setattr(CondensedFeatures, "save_counts", save_the_first)
+    assert run(capsys, *words, *share)[0] == 130
+    monkeypatch.undo()
+    assert [path.exists() for path in files[:2]] == [True, False]
+    code, _, err = run(capsys, *words, *share)
+    assert code == 0, err
+    assert [path.read_bytes() for path in files] == expected
+
+
+def test_counts_of_two_models_go_together(capsys, parser, tmp_path, monkeypatch):
+    counts, small, beside = tmp_path / "counts", tmp_path / "small.handful", tmp_path / "counts-held-out"
+    first, second = tmp_path / "raw.txt", tmp_path / "more.txt"
+    second.write_text("the dog sleeps\n" * 20)
+
+    def condense(*options):
+        code, out, err = run(capsys, "condense", *parser[:2], *options, *parser[2:], "-o", small, "--counts", counts)
+        return code, out + err
+
+    monkeypatch.setattr(CondensedFeatures, "save_counts", interrupt)
+    assert condense(first, "--held-out", 3)[0] == 130
+    monkeypatch.undo()
+    assert not counts.exists()
+    assert condense(first, "--held-out", 3)[0] == 0
+    before = counts.read_bytes(), beside.read_bytes()
+    assert condense(second, "--held-out", 4)[0] == 2
+    assert (counts.read_bytes(), beside.read_bytes()) == before
+    assert condense(second)[0] == 0  # adds to the first file alone
+    code, err = condense("--held-out", 3)
+    assert (code, "counts" in err) == (2, True)
+    assert condense(second, "--held-out", 3)[0] == 0  # the second file counts what it lacks, the first nothing twice
+    code, err = condense("--held-out", 3, "--base-step", 1e9)
+    assert (code, "rounds every weight to 0" in err) == (2, True)
+    other = run(capsys, "condense", *parser[:2], first, *parser[2:], "--held-out", 3, "--counts", counts, "-o", beside)
+    assert (other[0], "must not replace" in other[2]) == (2, True)
+    beside.unlink()
+    assert condense("--held-out", 3)[0] == 2
+
+
 def test_a_missing_tagger_is_told_before_anything_is_counted(capsys, treebank, model, tmp_path):
     xpos, _ = fit_taggers(capsys, treebank)
     parser, raw = tmp_path / "trees.handful", tmp_path / "raw.txt"
@@ -347,7 +325,7 @@ def test_a_missing_tagger_is_told_before_anything_is_counted(capsys, treebank, m
     ]:
         code, _, err = run(capsys, "condense", parser, treebank, raw, *given)
         assert (code, says in " ".join(err.split())) == (1 if parser in given else 2, True), err
-    code, _, err = run(capsys, "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", "--pos", xpos)
+    code, _, err = run(capsys, "condense", model, tmp_path / "train.tsv", tmp_path / "first.txt", *BINS, "--pos", xpos)
     assert code == 2
 
 
@@ -357,7 +335,7 @@ def test_a_file_of_spans_is_known_again_and_another_type_is_told(capsys, tmp_pat
     train.write_text("on\tO\nmail-20\tB-HOST\nat\tO\nFeb\tB-TIME\n14\tI-TIME\n\n" * 20)
     assert run(capsys, "fit", "tagger", train, "--max-iter", "20", "-o", model)[0] == 0
     assert "S-HOST" in load(model).classes_
-    options = "--mode", "rounded", "-o", tmp_path / "small.handful"
+    options = "-o", tmp_path / "small.handful"
     code, out, err = run(capsys, "condense", model, train, *options)
     assert (code, err) == (0, "")
     assert "weight" in out
@@ -368,11 +346,8 @@ def test_a_file_of_spans_is_known_again_and_another_type_is_told(capsys, tmp_pat
     assert "TIME" not in err
 
 
-@pytest.mark.parametrize("way", ["rounded", "bins"])
-def test_raw_text_is_named_where_weights_are_learned_from_it(capsys, model, tmp_path, way):
-    given = model, tmp_path / "train.tsv", tmp_path / "first.txt", "--mode", way, "-o", tmp_path / "small.handful"
+def test_raw_text_is_named_where_weights_are_learned_from_it(capsys, model, tmp_path):
+    given = model, tmp_path / "train.tsv", tmp_path / "first.txt", *BINS, "-o", tmp_path / "small.handful"
     code, out, err = run(capsys, "condense", *given)
     assert code == 0, err
-    assert f"Mode       {way}" in out
-    assert ("360 tokens of raw text" in out) == (way == "bins")
-    assert "raw text" not in out or way == "bins"
+    assert "Mode       bins, 360 tokens of raw text" in out

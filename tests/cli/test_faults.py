@@ -33,7 +33,7 @@ WRITING = {
     "training": lambda data, out: ("fit", "tagger", data / "tags.tsv", "-o", out, "--resume", out.parent),
     "counts": lambda data, out: (
         *("condense", data / "base.handful", data / "tags.tsv", data / "raw.txt"),
-        *("-o", out.with_name("model"), "--counts", out),
+        *("--mode", "bins", "-o", out.with_name("model"), "--counts", out),
     ),
 }
 

@@ -47,10 +47,10 @@ def folder(tmp_path_factory):
         "predict tags.handful raw.txt -o tags.handful",
         "predict tags.handful raw.txt -o hard.handful",
         "predict tags.handful raw.txt -o raw.txt",
-        "condense tags.handful tags.tsv raw.txt -o tags.tsv",
-        "condense tags.handful tags.tsv raw.txt -o tags.handful",
-        "condense tags.handful tags.tsv raw.txt --counts new -o ./new",
-        "condense tags.handful tags.tsv raw.txt --counts raw.txt",
+        "condense tags.handful tags.tsv -o tags.tsv",
+        "condense tags.handful tags.tsv -o tags.handful",
+        "condense tags.handful tags.tsv raw.txt --mode bins --counts new -o ./new",
+        "condense tags.handful tags.tsv raw.txt --mode bins --counts raw.txt",
     ],
 )
 def test_an_output_never_replaces_an_input(capsys, folder, monkeypatch, command):
@@ -80,8 +80,8 @@ def test_a_text_is_not_replaced_by_its_tags(capsys, folder, tmp_path):
         ("fit tagger tags.tsv -o none/t.handful", "none/t.handful: "),
         ("fit tagger tags.tsv --dev train.conllu", "train.conllu: "),
         ("fit tagger names.tsv --dev tags.tsv", "tags.tsv:1: "),
-        ("condense tags.handful tags.tsv raw.txt -o none/t.handful", "none/t.handful: "),
-        ("condense tags.handful train.conllu raw.txt", "train.conllu: "),
+        ("condense tags.handful tags.tsv -o none/t.handful", "none/t.handful: "),
+        ("condense tags.handful train.conllu", "train.conllu: "),
         ("condense train.handful train.conllu raw.txt --pos tags.handful --dev bare.conllu", "bare.conllu:6: "),
         ("clusters raw.txt -o none/c.paths", "none/c.paths: "),
     ],
@@ -118,8 +118,8 @@ def test_a_cycle_is_told_with_its_line(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("command", "code", "subject"),
     [
-        ("condense names.handful names.tsv raw.txt", 2, "--pos"),
-        ("condense names.handful names.tsv raw.txt --pos train.handful", 1, "train.handful"),
+        ("condense names.handful names.tsv raw.txt --mode bins", 2, "--pos"),
+        ("condense names.handful names.tsv raw.txt --mode bins --pos train.handful", 1, "train.handful"),
     ],
 )
 def test_raw_text_gets_its_tags_from_a_tagger(capsys, folder, monkeypatch, command, code, subject):
@@ -163,7 +163,7 @@ def test_json_lines_of_answers_go_to_stdout(capsys, folder):
         "merge table.csv todo.csv -o there.csv",
         "curve table.csv --target y --figure there",
         "compare table.csv --target y --report there.html",
-        "condense tags.handful tags.tsv raw.txt -o there",
+        "condense tags.handful tags.tsv -o there",
         "condense --merge counts-1 counts-2 -o there",
         "clusters raw.txt -o there",
         "prototypes extract tags.tsv -o there",

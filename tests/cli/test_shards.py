@@ -36,10 +36,10 @@ def folder(capsys, tmp_path, monkeypatch):
 def count(capsys, folder, name, *options):
     texts = folder / "a.txt", folder / "b.txt.gz"
     return run(capsys, "condense", folder / "train.handful", folder / "train.tsv", *texts,
-               "--counts", folder / name, "-o", folder / f"{name}.handful", "--jobs", 1, *options)  # fmt: skip
+               "--counts", folder / name, "-o", folder / f"{name}.handful", "--jobs", 1, "--mode", "bins", *options)  # fmt: skip
 
 
-@pytest.mark.parametrize("options", [(), ("--held-out", 3), ("--vocabulary", "all", "--min-count", 2)])
+@pytest.mark.parametrize("options", [(), ("--vocabulary", "all", "--min-count", 2)])
 def test_merged_shares_are_one_run_to_the_last_bit(capsys, folder, options):
     assert count(capsys, folder, "whole", *options)[0] == 0
     files = [folder / f"part{i}" for i in range(1, N + 1)]
@@ -51,13 +51,11 @@ def test_merged_shares_are_one_run_to_the_last_bit(capsys, folder, options):
     assert code == 0, err
     assert f"of {N} shares" in out
     assert (folder / "merged").read_bytes() == (folder / "whole").read_bytes()
-    if "--held-out" in options:
-        assert (folder / "merged-held-out").read_bytes() == (folder / "whole-held-out").read_bytes()
     counts = FeatureCounts.load(folder / "merged")
     assert counts.n_shards_ > 2 * N
     assert counts.basis_rest.any()
     code, _, err = run(capsys, "condense", folder / "train.handful", folder / "train.tsv", *options, "--jobs", 1,
-                       "--counts", folder / "merged", "-o", folder / "merged.handful")  # fmt: skip
+                       "--mode", "bins", "--counts", folder / "merged", "-o", folder / "merged.handful")  # fmt: skip
     assert code == 0, err
     weights = [handful_weights(folder / f"{name}.handful") for name in ("whole", "merged")]
     assert (weights[0] == weights[1]).all()
@@ -97,7 +95,9 @@ def test_a_share_that_fails_is_named_and_one_that_is_missing_too(capsys, folder)
     failed = [i for i in range(1, 4) if count(capsys, folder, f"again{i}", "--shard", f"{i}/3")[0]]
     code, _, err = count(capsys, folder, "more", "--shard", f"{failed[0]}/3")
     assert (len(failed), code, f"shard {failed[0]}/3: " in err and "a.txt:13" in err) == (1, 1, True), err
-    code, _, err = run(capsys, "condense", folder / "train.handful", folder / "train.tsv", "--counts", first)
+    code, _, err = run(
+        capsys, "condense", folder / "train.handful", folder / "train.tsv", "--mode", "bins", "--counts", first
+    )
     assert code == 2
 
 

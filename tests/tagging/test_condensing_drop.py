@@ -11,7 +11,7 @@ from handful.representations.condensed_features import CondensedFeatures
 from handful.representations.condensing import Condensing
 from handful.representations.condensing import _right_heads as right_heads_of
 from handful.representations.potency import CondensingSettings
-from handful.tagging.condensing import Dropped, _costless, _HeldOut, condense, refitted, slimmed
+from handful.tagging.condensing import Dropped, _cost, _costless, condense, refitted, slimmed
 from handful.tagging.crf import CRF
 from papers.generated_english import make_tagged_sentences
 
@@ -26,7 +26,7 @@ DROPS = (0.01, 0.02, 0.05, 0.1)
 
 
 def dropped(drop, wrong, changed):
-    return Dropped(drop, 0.3, 0.3 + 0.1 * wrong, 0.0, 0.2 * changed)
+    return Dropped(drop, 0.3, 0.3 + 0.1 * wrong, 0.0, 0.2 * changed, "f1", 0.8, 0.8, 0.7, 0.9, 10)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,14 @@ class Answers:
     ("n_sentences", "n_changed", "enough"),
     [(20, 0, False), (40, 0, True), (40, 1, False), (60, 2, False), (200, 5, True), (200, 6, False), (600, 20, True)],
 )
-def test_few_sentences_allow_a_smaller_share_of_changed_answers(n_sentences, n_changed, enough, tagger, monkeypatch):
+def test_few_sentences_allow_a_smaller_share_of_changed_answers(n_sentences, n_changed, enough, tagger):
     sentences, gold = [["a", "b", "c"]] * n_sentences, [["A", "A", "C"]] * n_sentences
-    monkeypatch.setattr("handful.tagging.condensing.slimmed", lambda model, drop: Answers(n_changed))
-    costs = _HeldOut(sentences, gold, with_spans=False).costs(Answers(0), ([], []))
-    assert costs(0.1).changed == pytest.approx(2 * n_changed / (3 * n_sentences))  # one tag less, and one more
-    assert costs(0.1).errors == costs(0.1).errors_before == pytest.approx(2 / 3)
-    assert _costless(tagger, costs, (0.01, 0.1)).below == (0.1 if enough else 0.01)
+    before, after = Answers(0).predict(sentences), Answers(n_changed).predict(sentences)
+    cost = lambda drop: _cost(gold, before, after, drop, False)  # noqa: E731
+    assert cost(0.1).changed == pytest.approx(2 * n_changed / (3 * n_sentences))  # one tag less, and one more
+    assert cost(0.1).errors == cost(0.1).errors_before == pytest.approx(2 / 3)
+    assert cost(0.1).score == cost(0.1).score_before == pytest.approx(2 / 3)
+    assert _costless(tagger, cost, (0.01, 0.1)).below == (0.1 if enough else 0.01)
 
 
 def test_an_observation_of_light_weights_goes_with_all_of_them(tagger):
@@ -118,24 +119,19 @@ def test_a_bias_against_spans_outlasts_what_is_learned_again():
     assert weight(3.0) - weight(0.0) == pytest.approx(3.0, abs=0.1)
 
 
-@pytest.mark.parametrize(
-    ("fewer", "again"), [((1, 1, 1), True), ((1, 1, -1), False), ((2, 1, 0), True), ((0, 0, 0), False)]
-)
-def test_the_others_are_learned_again_if_that_likely_has_fewer_errors(fewer, again, tagged, monkeypatch):
+def test_a_named_drop_refits_the_others_and_is_judged_on_held_out_sentences(tagged):
     sentences, tags = tagged
     base = CRF("pos", max_iter=10).fit(sentences, tags)
     condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3, drop=0.3))
-    light = slimmed(condensing.features[1].base_model, 0.3).weights_.tolist()
-
-    def errors(self, model, numbers=None):
-        return np.full(3, 2.0) - (0 if model.weights_.tolist() == light else np.array(fewer))
-
-    monkeypatch.setattr("handful.tagging.condensing._HeldOut.errors", errors)
-    found = condense(condensing, "rounded")
-    expected = slimmed(base, 0.3)
-    expected = refitted(expected, 0.3, sentences, tags) if again else expected
-    assert (found.dropped.again, found.dropped.below) == (again, 0.3)
+    found = condense(condensing)
+    expected = refitted(slimmed(base, 0.3), 0.3, sentences, tags)
+    assert (found.mode, found.dropped.below) == ("rounded", 0.3)
     assert found.model.weights_.tolist() == expected.weights_.tolist()
+    second = CRF("pos", max_iter=10).fit(*condensing.rest)
+    trial = refitted(slimmed(second, 0.3), 0.3, *condensing.rest)
+    inputs, gold = condensing.held
+    assert found.dropped.score == pytest.approx(trial.score(inputs, gold))
+    assert found.dropped.score_before == pytest.approx(second.score(inputs, gold))
 
 
 @pytest.mark.parametrize(("n_answers", "largest"), [(999, 0.02), (1_000, 0.1)])
@@ -145,9 +141,8 @@ def test_few_held_out_answers_allow_no_large_drop(n_answers, largest, tagged, mo
     condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3))
     words = [["a"]] * n_answers
     condensing.held = words, base.predict(words)
-    costs = lambda self, full, fitted_to: lambda drop: dropped(drop, 0, 0)  # noqa: E731
-    monkeypatch.setattr("handful.tagging.condensing._HeldOut.costs", costs)
-    assert condense(condensing, "rounded").dropped.below == largest
+    monkeypatch.setattr("handful.tagging.condensing._cost", lambda *args: dropped(args[3], 0, 0))
+    assert condense(condensing).dropped.below == largest
 
 
 SHARES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)  # of the usual importance, tried one after the other
@@ -236,85 +231,3 @@ def test_what_a_parser_keeps_does_not_depend_on_the_scale_of_its_weights(scale):
     usual = np.sqrt((parser.weights_**2).mean())
     assert features.base_step == pytest.approx(0.5 * usual)
     assert np.count_nonzero(features.condensed_levels_) > 10
-
-
-WRONG = {(1.0, 1.0): 5, (10.0, 1.0): 3, (50.0, 1.0): 4, (10.0, 4.0): 2}
-
-
-@pytest.mark.parametrize(
-    ("given", "chosen", "tried"),
-    [
-        ({}, (10.0, 4.0), 5),
-        ({"resolution": 1.0}, (10.0, 1.0), 4),
-        ({"discount": 1.0, "resolution": 1.0}, (1.0, 1.0), 2),
-    ],
-)
-def test_discount_and_resolution_are_those_with_the_fewest_errors(given, chosen, tried, monkeypatch):
-    made = [tree.sentence for tree in make_tagged_sentences(60, random_state=0)]
-    sentences, tags = [list(s.tokens) for s in made[:30]], [list(s["pos"]) for s in made[:30]]
-    base = CRF("pos", max_iter=5).fit(sentences, tags)
-    condensing = Condensing(base, sentences, tags, CondensingSettings(held_out=3, max_iter=3, **given))
-    condensing.count([list(s.tokens) for s in made[30:]])
-    asked_for = []
-
-    def errors(self, asked, taught, **bins):
-        asked_for.append((bins["discount"], bins.get("resolution", 1.0)))
-        return np.full(len(asked), WRONG[asked_for[-1]])
-
-    monkeypatch.setattr("handful.tagging.condensing._Training._errors", errors)
-    found = condense(condensing, "kept")
-    assert (found.bins["discount"], found.bins["resolution"]) == chosen
-    assert len(asked_for) == tried
-    assert asked_for[-1] == chosen  # the other half, with what was chosen
-    gold = condensing.held[1]
-    assert found.errors["kept"] == pytest.approx(len(gold) * WRONG[chosen] / sum(map(len, gold)))
-
-
-@pytest.fixture(scope="module")
-def counted():
-    made = [tree.sentence for tree in make_tagged_sentences(160, random_state=2)]
-    sentences, tags = [list(s.tokens) for s in made[:60]], [list(s["pos"]) for s in made[:60]]
-    base = CRF("pos", strength=0.05).fit(sentences, tags)
-    given = CondensingSettings(held_out=3, max_iter=5, discount=1.0, resolution=1.0, drop=0.05)
-    return Condensing(base, sentences, tags, given).count([list(s.tokens) for s in made[60:]])
-
-
-@pytest.mark.parametrize("again", [True, False])
-def test_kept_weights_are_learned_again_unless_that_is_likely_worse(counted, again, monkeypatch):
-    learned_from, numbers = [], range(len(counted.held[0]))
-    taught = [counted.held[0][number] for number in numbers[1::2]]
-
-    def learn(small, drop, sentences, tags, progress=None):
-        learned_from.append((drop, list(sentences), len(tags)))
-        return refitted(small, drop, sentences, tags, progress)
-
-    monkeypatch.setattr("handful.tagging.condensing.refitted", learn)
-    monkeypatch.setattr("handful.tagging.condensing._is_sure", lambda more, n_errors: not again)
-    found = condense(counted, "kept")
-    # on trial without the half that judges; for good from all
-    trial = counted.rest[0] + taught
-    wanted = [trial, counted.labeled[0]] if again else [trial]
-    assert learned_from == [(0.05, sentences, len(sentences)) for sentences in wanted]
-    assert (found.mode, found.dropped.again, found.dropped.below) == ("kept", again, 0.05)
-    full, second = counted.features
-    carried = full.carry(second.retrain(*counted.held, **counted.settings.training(None)), second)
-    small = slimmed(carried, 0.05)
-    expected = refitted(small, 0.05, *counted.labeled) if again else small
-    assert found.model.weights_.tolist() == expected.weights_.tolist()
-    assert (small.weights_.tolist() == found.model.weights_.tolist()) is not again
-
-
-def test_what_learning_again_costs_is_told_of_the_half_that_judged(counted, monkeypatch):
-    monkeypatch.setattr("handful.tagging.condensing._is_sure", lambda more, n_errors: False)
-    told = condense(counted, "kept").dropped
-    second, (inputs, gold) = counted.features[1], counted.held
-    half = second.retrain(inputs[1::2], gold[1::2], **counted.settings.training(None))
-    again = refitted(slimmed(half, 0.05), 0.05, counted.rest[0] + inputs[1::2], [*counted.rest[1], *gold[1::2]])
-    n = sum(map(len, gold[::2]))
-
-    def share(some, others):  # a tag less, and one more
-        return 2 * sum(a != b for x, y in zip(some, others, strict=True) for a, b in zip(x, y, strict=True)) / n
-
-    before, after = half.predict(inputs[::2]), again.predict(inputs[::2])
-    assert (told.errors_before, told.errors) == pytest.approx((share(gold[::2], before), share(gold[::2], after)))
-    assert told.changed == pytest.approx(share(before, after))

@@ -1,4 +1,4 @@
-"""``handful condense``: a smaller tagger or parser, by its decisions on raw text; see condense_table.py for tables."""
+"""``handful condense``: a smaller tagger or parser; see condense_table.py for tables."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from handful.cli.console import (
     progress_bar,
     shell_name,
     suggest_command,
-    verbose,
 )
 from handful.cli.export import yes_option
 from handful.cli.inputs import load_tagger
@@ -130,10 +129,8 @@ class CountPlan:
 @click.option("--dev", type=INPUT, help="Tagged sentences or trees to score the models on.")
 @click.option(
     "--mode",
-    type=click.Choice(["auto", "bins", "kept", "rounded"]),
-    default="auto",
-    show_default=True,
-    help="Weights of bins, MODEL's weights too, or rounded ones.",
+    type=click.Choice(["rounded", "bins"]),
+    help="Rounded weights (default of taggers), or bins learned from TEXT (of parsers).",
 )
 @parameters_of(CondensingSettings)
 @click.option(
@@ -159,14 +156,15 @@ def condense_command(
 ) -> None:
     """Make MODEL smaller.
 
-    A tagger or parser: features that decide alike on raw TEXT share a weight. LABELED is the file that it was trained on; TEXT
-    has one tokenized sentence per line. A model of tables: a few rows of a table that predict what it predicts.
+    A tagger: weights are rounded and small ones dropped. A parser, or --mode bins: features that decide alike on raw TEXT share
+    a weight. LABELED is the file that it was trained on; TEXT has one tokenized sentence per line. A model of tables: a few rows
+    of a table that predict what it predicts.
 
     \b
     Examples:
       handful condense customers.handful customers.csv --rows 40 --html model.html
-      handful condense tagger.handful train.tsv raw.txt --dev dev.tsv
-      handful condense tagger.handful train.tsv raw.txt --shard 1/8 --counts counts-1
+      handful condense tagger.handful train.tsv --dev dev.tsv
+      handful condense parser.handful train.conllu raw.txt --shard 1/8 --counts counts-1
       handful condense --merge counts-1 counts-2 -o counts
     """
     if merge:
@@ -193,6 +191,8 @@ def condense_command(
     data = read_labeled(base, labeled, given["dev"])
     mode, held_out = choose_mode(given["mode"], settings["held_out"], is_tagger=data.outputs is not None)
     where = {"n_jobs": run.jobs, "engine": run.engine, "checkpoint": run.resume}
+    if mode == "rounded" and (texts or given["counts"] is not None):
+        raise click.UsageError("TEXT and --counts: only for --mode bins. Leave them out.")
     plan = CountPlan(texts, count_files(given["counts"], held_out is not None), share, given["again"], where)
     plan.check((*read, None if share is not None else output), needs_text=mode != "rounded")
     prepare = tag_columns(base, [load_tagger(path) for path in given["taggers"]]) if texts else []
@@ -201,7 +201,7 @@ def condense_command(
     with progress_bar() as progress:
         condensing = Condensing(base, data.inputs, data.outputs, chosen, progress=progress)
         plan.carry_out(condensing, prepare=prepare, progress=progress)
-        result = condense(condensing, mode, progress=progress) if share is None else None
+        result = condense(condensing, progress=progress) if share is None else None
     plan.show(condensing, as_json=run.as_json)
     if result is not None:
         scores = {} if given["dev"] is None else {"before": data.score(base), "after": data.score(result.model)}
@@ -296,7 +296,6 @@ def _facts(model: Path, base: Any, where: Path, result: Any, n_tokens: int, scor
     return {
         "model": str(where),
         "mode": result.mode,
-        "held_out_errors": result.errors,
         "bins": result.bins,
         "dropped": None if result.dropped is None else asdict(result.dropped),
         "tokens": n_tokens,
@@ -316,10 +315,6 @@ def _show(facts: dict[str, Any], as_json: bool) -> None:
     where, scores = Path(facts["model"]), facts["dev"]
     raw = "" if facts["mode"] == "rounded" else f", {counted(facts['tokens'], 'token')} of raw text"
     echo(f"  Mode       {facts['mode']}{raw}")
-    if verbose():
-        # The weights of the base model are what the mode called rounded rounds.
-        errors = {"rounded" if name == "base" else name: value for name, value in facts["held_out_errors"].items()}
-        echo(f"  Held out   {', '.join(f'{name} {percent(value)} errors' for name, value in errors.items())}")
     if dropped := facts["dropped"]:
         echo(f"  Dropped    weights below {dropped['below']:g}; {percent(dropped['changed'])} of predictions change")
         name = "F1" if dropped["metric"] == "f1" else "Accuracy"

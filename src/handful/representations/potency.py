@@ -287,10 +287,9 @@ def condense_levels(types: np.ndarray, bins: np.ndarray, levels: np.ndarray | No
     return Condensed(parts[0], parts[1], parts[2], member_of)
 
 
-FINE, _COARSE = 16.0, 1.0
+_FINE, _COARSE = 16.0, 1.0
 """Bins per unit of potency where bins alone carry weights, and where base weights are kept."""
-DISCOUNTS = 1.0, 10.0, 50.0
-"""What is tried where a discount is to be chosen; the first is the usual one."""
+_DISCOUNT = 1.0
 _LEAST_STEP = 1e-6
 _BASE_STEP, _SHARE = 0.02, 0.5  # for a tagger, and for a parser in usual weights
 # A parser learns online, where steps that suit the bins are too long for what many features share.
@@ -308,11 +307,9 @@ class CondensingSettings:
     Parameters
     ----------
     discount : float or None, default=None
-        Drop features whose count differs from chance by no more than this; by default 1, and for a tagger with held-out
-        sentences what does best there of 1, 10 and 50.
+        Drop features whose count differs from chance by no more than this; by default 1.
     resolution : float or None, default=None
-        Bins per unit of potency: more of them, a larger model. By default 16, and 1 where weights are kept, or 4 where that
-        does better on the held-out sentences of a tagger.
+        Bins per unit of potency: more of them, a larger model. By default 16, and 1 where weights are kept.
     held_out : int or None, default=None
         Hold out every n-th labeled input, with a second model that is fitted to the others; the weights of the model
         are then kept, and what bins add to them is learned from the held-out inputs.
@@ -321,10 +318,9 @@ class CondensingSettings:
         weights have no scale of their own, half of their root mean square.
     drop : float or "auto", default="auto"
         Drop features whose weight in the end is nearer to 0. auto: as many as cost nothing on held-out inputs, and none where
-        nothing is held out. A tagger that holds sentences out learns its other weights again, where a drop is named and that
-        helps, or weights are kept and it does no harm. For a parser that keeps its weights: see
-        `CondensedFeatures.thinned`; auto: as many as, by
-        held-out trees and one standard error, cost no more than one head in a thousand.
+        nothing is held out. Where a drop is named, a tagger learns its other weights again. For a parser that keeps its
+        weights: see `CondensedFeatures.thinned`; auto: as many as, by held-out trees and one standard error, cost no more than
+        one head in a thousand.
     vocabulary : {"labeled", "all"}, default="labeled"
         Which observations are known: those of the labeled inputs, or also what only the raw text has, min_count times.
     min_count : int, default=5
@@ -368,8 +364,8 @@ class CondensingSettings:
         kept = self.held_out is not None
         return CondensedFeatures(
             base_model,
-            DISCOUNTS[0] if self.discount is None else self.discount,
-            self.resolution or (_COARSE if kept else FINE),
+            _DISCOUNT if self.discount is None else self.discount,
+            self.resolution or (_COARSE if kept else _FINE),
             vocabulary=self.vocabulary,
             min_count=self.min_count,
             base_step=(self.base_step or _usual_step(base_model)) if kept else None,
