@@ -139,9 +139,7 @@ def condensing(sentences, tags, test, gold, spans, peers):
         ]
         Path(f"{folder}/train.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
         handful("fit", "tagger", "train.tsv", "--no-check", "--model", "base.handful", folder=folder)
-        facts = handful(
-            "condense", "base.handful", "train.tsv", "-o", "condensed.handful", "--json", folder=folder
-        )
+        facts = handful("condense", "base.handful", "train.tsv", "-o", "condensed.handful", "--json", folder=folder)
         names = ["base", "condensed"]
         if peers:
             names += lighter(folder, sentences, tags)
