@@ -4,7 +4,6 @@
         [--seeds 3]      every set with this many seeds (from --first-seed 0 on): mean and spread of the accuracy
         [--members]      the accuracy of every tagger of the ensemble as well
         [--fields]       labels are fields, or with --no-fields parts of speech; by default the text decides
-        [--order 2]      order of the taggers
         [--raw-tokens N] no more raw text than this for the similarity of words
         [--no-boundary]  ads and citations without the list of separators, which the ensemble then finds
         [--labels 10 50] with tagged sentences: ensemble, CRF alone, prototypes alone, on the sentences without tags
@@ -117,7 +116,7 @@ def measure_seeds(name: str, options: argparse.Namespace) -> None:
     scores = []
     for seed in range(options.first_seed, options.first_seed + options.seeds):
         task = TASKS[name](seed)
-        task = replace(task, settings={**task.settings, "order": options.order, "fields": options.fields})
+        task = replace(task, settings={**task.settings, "fields": options.fields})
         if not options.boundary:
             boundary = task.settings.get("boundary")
             lists = {label: words for label, words in task.prototypes.items() if label != boundary}
@@ -160,7 +159,6 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="generated ads, one seed")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--order", type=int, choices=(1, 2), default=1)
     parser.add_argument("--raw-tokens", type=int)
     parser.add_argument("--boundary", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--fields", action=argparse.BooleanOptionalAction)

@@ -209,8 +209,8 @@ class _Bench:
         quick = {"max_iter": 30} if self.settings.quick else {}
         return PrototypeTagger(prototypes, n_jobs=self.settings.n_jobs, **{"max_iter": 100, **options, **quick})
 
-    def fit(self, tagger: PrototypeTagger, text: Text, tags: Any = None, gold: Any = None) -> PrototypeTagger:
-        return tagger.fit(text, tags, gold=gold, progress=self.settings.progress)
+    def fit(self, tagger: PrototypeTagger, text: Text, tags: Any = None) -> PrototypeTagger:
+        return tagger.fit(text, tags, progress=self.settings.progress)
 
     def base(self, text: Text, gold: Text, labels: Sequence[str], **options: Any) -> float:
         """Accuracy in percent without prototypes: many-to-one mapping, mean over seeds, on the first sentences."""
@@ -281,7 +281,7 @@ def _english(
     values = {f"{name}-base": bench.base(words, tags, labels)}
     predicted: Text = []
     for kind, links in (("proto", None), ("sim", similarity)):
-        tagger = bench.fit(bench.tagger(prototypes, similarity=links), words, gold=tags)
+        tagger = bench.fit(bench.tagger(prototypes, similarity=links), words)
         predicted = tagger.predict(words)
         values[f"{name}-{kind}"] = accuracy(tags, predicted)
         values[f"{name}-{kind}-others"] = accuracy(tags, predicted, typical, words)
@@ -307,7 +307,7 @@ def _english_coarse(bench: _Bench, words: Text, fine: Text, similarity: ContextS
     gold = coarse(fine)
     values = {}
     for name, tags in (("projected", fine), ("coarse", gold)):
-        tagger = bench.fit(bench.tagger(extract_prototypes(words, tags), similarity=similarity), words, gold=tags)
+        tagger = bench.fit(bench.tagger(extract_prototypes(words, tags), similarity=similarity), words)
         values[f"english-24k-{name}"] = accuracy(gold, coarse(tagger.predict(words)))
     return values
 
@@ -333,7 +333,7 @@ def _chinese(bench: _Bench) -> dict[str, float]:
     values = {"chinese-base": bench.base(words, tags, sorted(prototypes), **options)}
     for kind, links in (("proto", None), ("sim", similarity)):
         tagger = bench.tagger(prototypes, similarity=links, threshold=0.45, **options)
-        tagger = bench.fit(tagger, words, gold=tags)
+        tagger = bench.fit(tagger, words)
         values[f"chinese-{kind}"] = accuracy(tags, tagger.predict(words))
     steps = np.diff([values[f"chinese-{kind}"] for kind in ("base", "proto", "sim")])
     return {**values, "chinese-order": float(steps.min())}

@@ -75,8 +75,8 @@ def test_prototypes_from_tags_are_suggested_and_checked(capsys, folder, tmp_path
 def test_a_list_is_checked_against_a_model_and_correct_labels(capsys, folder, tmp_path):
     model = tmp_path / "tagger.handful"
     assert run(capsys, "prototypes", "extract", folder / "tagged.tsv", "-o", tmp_path / "list.tsv")[0] == 0
-    fixed = ("--similarity", "none", "--spelling", "--n-starts", 1, "--max-iter", 5)
-    fitting = ("-o", model, "--order", 1, *fixed, "--jobs", 1)
+    fixed = ("--similarity", "none", "--spelling", "--max-iter", 5)
+    fitting = ("-o", model, *fixed, "--jobs", 1)
     assert run(capsys, "fit", "prototypes", tmp_path / "list.tsv", folder / "text.txt", *fitting)[0] == 0
     check = ("prototypes", "check", tmp_path / "list.tsv", folder / "tagged.tsv", "--tagger", model)
     code, out, _ = run(capsys, *check, "--gold", 1, "--json")
@@ -129,12 +129,10 @@ def test_a_model_is_replaced_only_with_force(capsys, folder, tmp_path):
         "prototypes",
         tmp_path / "list.tsv",
         folder / "ads.txt",
-        "--order",
-        1,
         "--similarity",
         "none",
     )
-    from_prototypes = (*from_prototypes, "--max-iter", 1, "--n-starts", 1, "--jobs", 1, "-o")
+    from_prototypes = (*from_prototypes, "--max-iter", 1, "--jobs", 1, "-o")
     for command, model in ((from_tags, tagged), (from_prototypes, typical)):
         assert run(capsys, *command, model)[0] == 0
     for command, model in ((from_prototypes, tagged), (from_tags, typical), (from_prototypes, typical)):
@@ -149,8 +147,8 @@ def test_a_model_is_replaced_only_with_force(capsys, folder, tmp_path):
 def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
     model = tmp_path / "ads.handful"
     code, out, _ = run(
-        capsys, "fit", "prototypes", folder / "ads.tsv", folder / "ads.txt", "-o", model, "--order", 1,
-        "--similarity", "none", "--boundary", "BOUNDARY", "--max-iter", 5, "--n-starts", 2, "--jobs", 1, "--json",
+        capsys, "fit", "prototypes", folder / "ads.tsv", folder / "ads.txt", "-o", model,
+        "--similarity", "none", "--boundary", "BOUNDARY", "--max-iter", 5, "--jobs", 1, "--json",
     )  # fmt: skip
     assert code == 0
     facts = json.loads(out)
@@ -164,7 +162,7 @@ def test_a_tagger_from_prototypes_is_saved_and_tags(capsys, folder, tmp_path):
 def test_words_that_are_not_in_the_text_are_named(capsys, folder, tmp_path):
     write_prototypes(tmp_path / "list.tsv", {"SIZE": ["br", "xyzzy"], "RENT": ["$", "br"]})
     fitting = ("fit", "prototypes", tmp_path / "list.tsv", folder / "ads.txt", "-o", tmp_path / "m", "--fields")
-    more = ("--max-iter", 2, "--similarity-text", folder / "text.txt", "--jobs", 1, "--n-starts", 1)
+    more = ("--max-iter", 2, "--similarity-text", folder / "text.txt", "--jobs", 1)
     code, out, err = run(capsys, *fitting, *more, "--similarity", "nearby", "--no-spelling", "--sticky", 2)
     assert code == 0
     assert "Under several labels: br (SIZE, RENT)" in err
@@ -183,7 +181,7 @@ def test_fields_that_change_at_nearly_every_word_are_told(capsys, tmp_path):
     write_prototypes(tmp_path / "list.tsv", {"A": ["a"], "B": ["b"]})
     (tmp_path / "short.txt").write_text("a b a b\n" * 30)
     (tmp_path / "long.txt").write_text("a a a b b b\n" * 30)
-    usual = ("--fields", "--no-spelling", "--similarity", "none", "--max-iter", 2, "--n-starts", 1, "--jobs", 1)
+    usual = ("--fields", "--no-spelling", "--similarity", "none", "--max-iter", 2, "--jobs", 1)
     told = {}
     for name in ("short", "long"):
         fitting = ("fit", "prototypes", tmp_path / "list.tsv", tmp_path / f"{name}.txt", "-o", tmp_path / name)

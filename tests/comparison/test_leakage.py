@@ -18,12 +18,10 @@ from handful.comparison.splits import Splits
 from handful.comparison.tables import TableExperiment, labeled_table
 from handful.comparison.trials import Limits
 from handful.data.records import Occurrence
-from handful.errors import Step
 from handful.models.table_model import TableModel
 from handful.registry import METHODS, all_methods, method, unregister
 from handful.senses.classifier import SenseClassifier
 from handful.senses.features import make_contexts
-from handful.tagging.prototypes.tagger import PrototypeTagger
 from papers.claims import Settings
 from papers.generated_english import make_tagged_sentences
 from papers.sogaard2011 import plans
@@ -150,18 +148,6 @@ def test_a_column_that_tells_the_label_of_tested_rows_alone_is_of_no_use():
     plain = TableModel("k-nn", use_unlabeled=False).fit(frame, labels).predict(frame[18:])
     told = TableModel("k-nn", use_unlabeled=False).fit(leak, labels).predict(leak[18:])
     assert plain.tolist() == told.tolist()
-
-
-def test_gold_tags_that_are_watched_change_no_tagger_of_the_papers():
-    """`PrototypeTagger.fit(gold=)` tells how training goes, and must not steer it."""
-    words = [["a", "dog", "barks"], ["the", "cat", "sleeps"]] * 5
-    lists = {"D": ["a", "the"], "N": ["dog"]}
-    gold = [["D", "N", "V"], ["D", "N", "V"]] * 5
-    wrong = [row[::-1] for row in gold]
-    steps: list[Step] = []
-    models = [PrototypeTagger(lists, max_iter=5).fit(words, gold=g, progress=steps.append) for g in (None, gold, wrong)]
-    assert len({model.weights_.tobytes() for model in models}) == 1
-    assert any(step.figures.get("accuracy") for step in steps)
 
 
 def test_tags_of_the_test_part_change_scores_of_a_paper_and_no_choice(monkeypatch):

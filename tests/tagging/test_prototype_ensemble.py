@@ -31,7 +31,7 @@ def make_text(n, seed=0):
 
 def test_an_ensemble_votes_and_is_stored(tmp_path):
     text, tags = make_text(150)
-    ensemble = PrototypeEnsemble(LISTS, order=1).fit(text)
+    ensemble = PrototypeEnsemble(LISTS).fit(text)
     assert ensemble.score(text, tags) == 1.0
     assert [s["similarity"] for s in ensemble.settings_] == ["place-roots", "nearby-roots"], "little text"
     for rows in ensemble.predict_proba(text[:5]):
@@ -45,25 +45,24 @@ def test_an_ensemble_votes_and_is_stored(tmp_path):
 def test_in_much_text_counts_are_decomposed(monkeypatch):
     monkeypatch.setattr("handful.tagging.prototypes.ensemble._MUCH_TEXT", 60)
     text, _ = make_text(30)
-    ensemble = PrototypeEnsemble(LISTS, order=1, max_iter=5).fit(text)
+    ensemble = PrototypeEnsemble(LISTS, max_iter=5).fit(text)
     assert [setting["similarity"] for setting in ensemble.settings_] == ["places", "nearby", "none"]
 
 
 def test_settings_that_the_user_names_are_kept():
     text, _ = make_text(30)
     ensemble = PrototypeEnsemble(
-        LISTS, similarity="places", spelling=False, max_iter=3, order=1, variance=0.2, sticky=1.0, n_starts=2
+        LISTS, similarity="places", spelling=False, max_iter=3, suffix_length=1, sticky=1.0
     ).fit(text)
-    assert ensemble.settings_ == [{"similarity": "places", "sticky": 1.0}] * 2
-    first, second = ensemble.members_
-    assert (first.spelling, first.variance, first.threshold, first.order) == (False, 0.2, 0.35, 1)
-    assert (first.weights_ != second.weights_).any(), "the second starts from other weights"
-    assert first.n_iter_ <= 3
+    assert ensemble.settings_ == [{"similarity": "places", "sticky": 1.0}]
+    (member,) = ensemble.members_
+    assert (member.spelling, member.suffix_length, member.threshold, member.order) == (False, 1, 0.35, 1)
+    assert member.n_iter_ <= 3
 
 
 def test_the_seed_does_not_matter_in_a_text_that_is_read_whole():
     text, _ = make_text(40)
-    one, other = (PrototypeEnsemble(LISTS, order=1, max_iter=5, random_state=seed).fit(text) for seed in (0, 1))
+    one, other = (PrototypeEnsemble(LISTS, max_iter=5, random_state=seed).fit(text) for seed in (0, 1))
     for a, b in zip(one.predict_proba(text), other.predict_proba(text), strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -209,7 +208,7 @@ def test_prototypes_that_know_more_than_the_tagged_sentences_keep_the_word():
 
 def test_tagged_sentences_join_an_ensemble():
     text, tags = make_text(60)
-    ensemble = PrototypeEnsemble(LISTS, order=1, similarity="none", spelling=False, max_iter=10)
+    ensemble = PrototypeEnsemble(LISTS, similarity="none", spelling=False, max_iter=10)
     ensemble.fit(text, [*tags[:6], *[None] * 54])
     assert ensemble.crf_ is not None
     assert ensemble.score(text, tags) == 1.0
@@ -243,7 +242,7 @@ def test_taggers_learn_from_a_sample_of_a_long_text():
     tags = [None] * len(text)
     tags[1900] = ["D", None, None]
     lists = {"D": ["the"], "N": ["noun1", "noun2"], "V": ["verb1", "rarely"]}
-    settings = {"similarity": "none", "spelling": True, "max_iter": 3, "order": 1}
+    settings = {"similarity": "none", "spelling": True, "max_iter": 3}
     learner = PrototypeEnsemble(lists, max_tokens=300, **settings)
     samples = [sample_sentences(text, 300, {"rarely"}, seed, chosen=[1900]) for seed in (0, 1)]
     assert samples[0] != samples[1]

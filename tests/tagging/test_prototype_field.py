@@ -162,7 +162,7 @@ def test_a_fitted_tagger_minimizes_the_likelihood_with_a_gaussian_prior(variance
     text = [["u", "w"], ["w", "x"], ["x", "w", "u"], ["w"], ["u", "x"]]
     lists = {"A": ["u"], "B": ["x"]}
     settings = {"order": 1, "spelling": False, "variance": variance, "max_iter": 500, "tol": 0.0}
-    tagger = PrototypeTagger(lists, start_noise=0.1, **settings).fit(text)
+    tagger = PrototypeTagger(lists, **settings).fit(text)
     classes, vocabulary = ["A", "B"], ["u", "w", "x"]
     predicates = {word: [f"word={word}"] for word in vocabulary}
     legal = {"u": {"A"}, "w": {"A", "B"}, "x": {"B"}}

@@ -114,7 +114,7 @@ def test_all_kinds_of_supervision_together():
     tags = [None] * len(TEXT)
     tags[0] = TAGS[0]
     tags[1] = [tag if tag == "V" else None for tag in TAGS[1]]
-    tagger = PrototypeTagger({"D": ["the", "a"]}, word_lists={"N": NOUNS}, order=1, max_iter=30).fit(TEXT, tags)
+    tagger = PrototypeTagger({"D": ["the", "a"], "N": NOUNS}, order=1, max_iter=30).fit(TEXT, tags)
     assert set(tagger.classes_) == {"D", "N", "V", "E"}
     assert tagger.score(TEXT, TAGS) == 1.0
 
@@ -142,18 +142,12 @@ def test_boundary_marks_take_the_label_before_them():
     assert only_marks == ["MARK", "MARK"]
 
 
-def test_progress_reports_objective_and_accuracy():
+def test_progress_reports_the_objective():
     steps = []
-    PrototypeTagger(LISTS, order=1, max_iter=5).fit(TEXT, gold=TAGS, progress=steps.append)
+    PrototypeTagger(LISTS, order=1, max_iter=5).fit(TEXT, progress=steps.append)
     assert [step.done for step in steps] == [1, 2, 3, 4, 5]
     values = [step.figures["objective"] for step in steps]
     assert values == sorted(values, reverse=True)
-    assert steps[-1].figures["accuracy"] > 90
-    partly = [[tags[0], *[None] * (len(tags) - 1)] for tags in TAGS]
-    tagger = PrototypeTagger(LISTS, order=1, max_iter=1).fit(TEXT, gold=partly, progress=steps.append)
-    assert steps[-1].figures["accuracy"] == 100 * tagger.score(TEXT, partly) == 100
-    PrototypeTagger(LISTS, order=1, max_iter=1).fit(TEXT, progress=steps.append)
-    assert "accuracy" not in steps[-1].figures
 
 
 def test_resuming_gives_the_same_model(tmp_path):

@@ -33,8 +33,6 @@ _FIELDS = (
     "nearby-roots",
     "--sticky",
     "4",
-    "--n-starts",
-    "1",
     "--no-spelling",
     "--boundary",
     "BOUNDARY",

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from handful.data.labels import code_of
 from handful.data.records import Explanation
 from handful.errors import DataError, Progress, Step
-from handful.params import AtLeast, Count, Jobs, Positive, Range, check_params
+from handful.params import AtLeast, Count, Jobs, Range, check_params
 from handful.persistence.schema import Flag, IfThere, ListOf, Maybe, Model, Names, Number, Plain, Text, stored
 from handful.preprocessing.templates import Tokens
 from handful.registry import method
@@ -31,7 +31,7 @@ from handful.tagging.prototypes.features import (
     separators_follow,
     usual_threshold,
 )
-from handful.tagging.prototypes.lists import check_lists, check_tags, merge_lists
+from handful.tagging.prototypes.lists import check_lists, check_tags
 from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.recipes import TaggerSetup
 
@@ -76,29 +76,19 @@ class PrototypeEnsemble(ProbabilisticTagger):
     sticky : float or "auto", default="auto"
         How much more probable it is that a label goes on; auto is 0, and for fields both 4 and 6 if labels go on for 1.2 tokens
         or more in the mean.
-    order : {1, 2}, default=1
-        How many labels before the present one count. 2 is slower, and was less accurate on three of four small treebanks.
-    variance : float, default=0.5
-        See `PrototypeTagger`.
     max_iter : int, default=60
         Iterations of each tagger.
-    n_starts : int, default=1
-        Taggers of each setting, which start from different random weights.
-    n_links : int, default=5
-        Most prototypes a word is linked to.
     labels : list of str or None, default=None
         Further labels, without prototypes.
     outside : str or None, default=None
         A label for tokens outside of all spans, such as O. Its prototypes are the 200 most frequent words that no label lists.
-    word_lists : dict of str to list of str, or None, default=None
-        Words that carry only the labels they are listed under, but that no other word is linked to.
     boundary : str or None, default=None
         A label of separators between fields. After decoding such a token takes the label of the token before it.
     separators : bool, default=True
         Whether, with `fields`, frequent punctuation that is not listed separates fields. Not where a label has no
         prototypes, or where tagged sentences give punctuation its own labels.
     suffix_length : int, default=3
-        Longest suffix.
+        Longest suffix that is looked at; 0 for languages without suffixes.
     max_tokens : int, default=200000
         A tagger is trained on a random sample of about this number of tokens, together with tagged sentences and at least one
         sentence of each prototype. Similarity is learned from five million tokens at most, evenly spread over the text.
@@ -167,15 +157,10 @@ class PrototypeEnsemble(ProbabilisticTagger):
         similarity: Literal["auto", "none", "places", "nearby", "place-roots", "nearby-roots"] = "auto",
         spelling: bool = True,
         sticky: Annotated[float, Range(0, 20)] | Literal["auto"] = "auto",
-        order: Literal[1, 2] = 1,
-        variance: Positive = 0.5,
         max_iter: Count = 60,
-        n_starts: Count = 1,
         *,
-        n_links: Count = 5,
         labels: Sequence[str] | None = None,
         outside: str | None = None,
-        word_lists: Mapping[str, Sequence[str]] | None = None,
         boundary: str | None = None,
         separators: bool = True,
         suffix_length: Annotated[int, Range(0, 9)] = 3,
@@ -188,14 +173,9 @@ class PrototypeEnsemble(ProbabilisticTagger):
         self.similarity = similarity
         self.spelling = spelling
         self.sticky = sticky
-        self.order = order
-        self.variance = variance
         self.max_iter = max_iter
-        self.n_starts = n_starts
-        self.n_links = n_links
         self.labels = labels
         self.outside = outside
-        self.word_lists = word_lists
         self.boundary = boundary
         self.separators = separators
         self.suffix_length = suffix_length
@@ -246,19 +226,16 @@ class PrototypeEnsemble(ProbabilisticTagger):
         n_tokens = sum(map(len, text))
         kinds = self._kinds(n_tokens)
         similarities = {kind: learn_similarity(kind, text, n_tokens) for kind in kinds}
-        # the first tagger of a setting starts from zero weights
-        settings = [*product(range(self.n_starts), kinds, stickies)]
+        settings = [*product(kinds, stickies)]
         words, tagged = set(chain(*lists.values())), [i for i, row in enumerate(partial) if row is not None]
         self.members_ = []
-        for number, (start, kind, sticky) in enumerate(settings):
-            member = self._member(lists, labels, kind, similarities[kind], sticky).set_params(
-                start_noise=0.03 if start else None, random_state=self.random_state + start
-            )
+        for number, (kind, sticky) in enumerate(settings):
+            member = self._member(lists, labels, kind, similarities[kind], sticky)
             chosen = sample_sentences(sentences, self.max_tokens, words, self.random_state + number, tagged)
             state = None if checkpoint is None else f"{os.fspath(checkpoint)}-{number}"
             inputs, rows = [sentences[i] for i in chosen], [partial[i] for i in chosen]
             self.members_.append(member.fit(inputs, rows, progress=progress, checkpoint=state))
-        self.settings_ = [{"similarity": kind, "sticky": sticky} for _, kind, sticky in settings]
+        self.settings_ = [{"similarity": kind, "sticky": sticky} for kind, sticky in settings]
         self.classes_ = self._predicted(self.members_[0])
         self.crf_, self.crf_weight_ = None, 0.0
         if whole:
@@ -303,9 +280,8 @@ class PrototypeEnsemble(ProbabilisticTagger):
         """Return the prototypes of each label, with those of what is outside."""
         lists = check_lists(self.prototypes, "prototypes")
         if self.outside is not None:
-            listed = set(chain(*lists.values(), *(self.word_lists or {}).values()))
-            words = frequent_words(map(tuple, sentences), listed, _N_OUTSIDE)
-            lists = merge_lists(lists, {self.outside: words})
+            words = frequent_words(map(tuple, sentences), set(chain(*lists.values())), _N_OUTSIDE)
+            lists[self.outside] = [*lists.get(self.outside, ()), *words]
         return lists
 
     def _choose_fields(
@@ -328,7 +304,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
         """Return the punctuation that separates fields, where that is left to the text."""
         if not self.separators or self.boundary is not None or not labels <= lists.keys():
             return []
-        listed = set(chain(*lists.values(), *(self.word_lists or {}).values()))
+        listed = set(chain(*lists.values()))
         if len(lists) < 2 or not any(map(listed.intersection, sentences)):
             return []  # nothing can be learned, as the taggers will report
         separators = find_separators(map(tuple, sentences), listed)
@@ -352,7 +328,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
         """Return for how many tokens in the mean labels go on in a part of the text."""
         chosen = sample_sentences(sentences, _PROBE_TOKENS, set(chain(*lists.values())), self.random_state)
         part = [sentences[i] for i in chosen]
-        probe = self._member(lists, labels, "none", None, 0.0).set_params(order=1, max_iter=_PROBE_ITERATIONS)
+        probe = self._member(lists, labels, "none", None, 0.0).set_params(max_iter=_PROBE_ITERATIONS)
         tags = probe.fit(part).predict(part)
         return sum(map(len, tags)) / max(sum(1 for row in tags for _ in groupby(row)), 1)
 
@@ -361,18 +337,16 @@ class PrototypeEnsemble(ProbabilisticTagger):
     ) -> PrototypeTagger:
         return PrototypeTagger(
             {**lists, _SEPARATOR: self.separators_} if self.separators_ else lists,
-            order=self.order,
+            order=1,  # 2 is slower, and was less accurate on three of four small treebanks
             similarity=similarity,
             threshold=usual_threshold(kind),
-            variance=self.variance,
             max_iter=self.max_iter,
-            n_links=self.n_links,
             labels=sorted(labels),
-            word_lists=self.word_lists,
             boundary=self._boundary,
             spelling=self.spelling,
             suffix_length=self.suffix_length,
             sticky=sticky,
+            random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
 
@@ -389,8 +363,8 @@ class PrototypeEnsemble(ProbabilisticTagger):
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
         # names before version 0.3
         kept = {_RENAMED.get(name, name): value for name, value in state.items() if name not in _DROPPED}
-        kept |= {"spelling": kept["spelling"] is not False, "separators_": kept.get("separators_") or []}
-        kept |= {"fields_": kept.get("fields_", bool(kept["fields"])), "order": kept["order"] or 1}
+        kept |= {"separators_": kept.get("separators_") or [], "fields_": kept.get("fields_", bool(kept["fields"]))}
+        kept["spelling"] = kept["spelling"] is not False
         kept["max_iter"] = 60 if kept["max_iter"] == "auto" else kept["max_iter"]
         return super()._from_state(kept)
 
@@ -407,7 +381,7 @@ class PrototypeEnsemble(ProbabilisticTagger):
 
 
 _RENAMED = {"marks": "separators", "marks_": "separators_", "trials_": "settings_"}
-_DROPPED = ("threshold", "min_count")
+_DROPPED = ("threshold", "min_count", "order", "variance", "n_starts", "n_links", "word_lists")
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,21 +80,6 @@ def label_set(labels: Any) -> set[str]:
     return set(labels)
 
 
-def merge_lists(*lists: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return the words that any of several lists has under each label.
-
-    Examples
-    --------
-    >>> merge_lists({"N": ["dog"]}, {"N": ["cat", "dog"], "V": ["barks"]})
-    {'N': ['dog', 'cat'], 'V': ['barks']}
-    """
-    merged: dict[str, list[str]] = {}
-    for one in lists:
-        for label, words in one.items():
-            merged[label] = list(dict.fromkeys([*merged.get(label, ()), *words]))
-    return merged
-
-
 def check_tags(tags: Any, offsets: np.ndarray, name: str) -> Tags | None:
     """Check labels that are known of some tokens.
 
@@ -146,21 +131,6 @@ def _check_row(row: Any, length: int, name: str) -> None:
         raise DataError(f"PrototypeTagger: {name} must be filled strings or None, got {bad[0]!r}.")
 
 
-def flat_tags(tags: Tags | None, offsets: np.ndarray) -> np.ndarray:
-    """Return the label of every token as an object array, None where none is known.
-
-    Examples
-    --------
-    >>> flat_tags([["D", None], None], np.array([0, 2, 3])).tolist()
-    ['D', None, None]
-    """
-    flat = np.full(int(offsets[-1]), None, dtype=object)
-    for start, row in zip(offsets[:-1].tolist(), tags or (), strict=tags is not None):
-        if row is not None:
-            flat[start : start + len(row)] = row
-    return flat
-
-
 def flat_codes(tags: Tags | None, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return the code of every token's label, -1 where none is known.
 
@@ -169,8 +139,12 @@ def flat_codes(tags: Tags | None, offsets: np.ndarray, classes: np.ndarray) -> n
     >>> flat_codes([["D", None], None], np.array([0, 2, 3]), np.array(["D", "N"])).tolist()
     [0, -1, -1]
     """
+    codes = np.full(int(offsets[-1]), UNLABELED, dtype=np.int32)
     numbers = code_of(classes) | {None: UNLABELED}
-    return np.array([numbers[tag] for tag in flat_tags(tags, offsets)], dtype=np.int32)
+    for start, row in zip(offsets[:-1].tolist(), tags or (), strict=tags is not None):
+        if row is not None:
+            codes[start : start + len(row)] = [numbers[tag] for tag in row]
+    return codes
 
 
 _LEAST_COUNT, _ONE_IN = 5, 5_000  # a good prototype is frequent

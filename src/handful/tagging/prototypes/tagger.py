@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.data.labels import UNLABELED, code_of
 from handful.data.records import Explanation
-from handful.errors import DataError, ParameterError, Progress, Step
+from handful.errors import DataError, ParameterError, Progress
 from handful.linear.batch import minimize
 from handful.linear.recorder import Recorder
 from handful.params import AtLeast, Count, Jobs, Positive, Range, check_params
@@ -25,12 +25,12 @@ from handful.registry import method
 from handful.tagging.base import ProbabilisticTagger, check_sentences, explain_prototypes
 from handful.tagging.prototypes.features import feature_table, fill_separators, link_words, word_predicates
 from handful.tagging.prototypes.field import PrototypeField, TokenArrays
-from handful.tagging.prototypes.lists import check_lists, check_tags, flat_codes, flat_tags, label_set, merge_lists
+from handful.tagging.prototypes.lists import check_lists, check_tags, flat_codes, label_set
 
 _CHUNK_TOKENS = 50_000
 _NOISE = 0.01
 _LARGEST = 25.0  # of the weights, so that no sum underflows
-_DROPPED = ("length_norm", "clip")  # parameters in files before version 0.3
+_DROPPED = ("length_norm", "clip", "start_noise", "word_lists")  # parameters in older files
 
 Tags = Sequence[Sequence[str | None] | None]
 
@@ -40,7 +40,7 @@ class PrototypeTagger(ProbabilisticTagger):
     """Tag sentences after learning from raw text and prototypes, a few example words for each label.
 
     Use it when there are no tagged sentences, or hardly any: name three words for each label, and let the text do the
-    rest. Tagged and partly tagged sentences and word lists help where you have them.
+    rest. Tagged and partly tagged sentences help where you have them.
 
     Parameters
     ----------
@@ -63,8 +63,6 @@ class PrototypeTagger(ProbabilisticTagger):
         Choose the most probable label at each token, or the most probable labeling of the sentence.
     labels : list of str or None, default=None
         Further labels, without prototypes. With no prototypes at all these are the unnamed states of the paper's BASE.
-    word_lists : dict of str to list of str, or None, default=None
-        Words that carry only the labels they are listed under, as prototypes do, but that no other word is linked to.
     boundary : str or None, default=None
         A label of separators between fields. After decoding such a token takes the label of the token before it.
     spelling : bool, default=True
@@ -76,11 +74,9 @@ class PrototypeTagger(ProbabilisticTagger):
         words.
     tol : float, default=1e-5
         Stop when ten iterations improve the objective by less than this share.
-    start_noise : float or None, default=None
-        Standard deviation of the first weights. None: 0, or 0.01 where several labels have no supervision at all and
-        would stay alike.
     random_state : int, default=0
-        Seed of that noise.
+        Seed of the first weights (standard deviation 0.01) where several labels have no supervision at all and would stay
+        alike; otherwise these are 0.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. Results do not depend on it.
 
@@ -160,13 +156,11 @@ class PrototypeTagger(ProbabilisticTagger):
         decode: Literal["posterior", "viterbi"] = "posterior",
         *,
         labels: Sequence[str] | None = None,
-        word_lists: Mapping[str, Sequence[str]] | None = None,
         boundary: str | None = None,
         spelling: bool = True,
         suffix_length: Annotated[int, Range(0, 9)] = 3,
         sticky: Annotated[float, Range(0, 20)] = 0.0,
         tol: Annotated[float, AtLeast(0)] = 1e-5,
-        start_noise: Annotated[float, AtLeast(0)] | None = None,
         random_state: Annotated[int, AtLeast(0)] = 0,
         n_jobs: Jobs = None,
     ) -> None:
@@ -179,13 +173,11 @@ class PrototypeTagger(ProbabilisticTagger):
         self.max_iter = max_iter
         self.decode = decode
         self.labels = labels
-        self.word_lists = word_lists
         self.boundary = boundary
         self.spelling = spelling
         self.suffix_length = suffix_length
         self.sticky = sticky
         self.tol = tol
-        self.start_noise = start_noise
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -194,7 +186,6 @@ class PrototypeTagger(ProbabilisticTagger):
         sentences: Sequence[Tokens],
         tags: Tags | None = None,
         *,
-        gold: Tags | None = None,
         progress: Progress | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
@@ -206,10 +197,8 @@ class PrototypeTagger(ProbabilisticTagger):
             The tokens; columns of `Sentence` are not looked at.
         tags : list of (list of (str or None) or None), optional
             Labels that are known: None for a sentence or a token without one.
-        gold : list of lists of str, optional
-            Correct labels, None where not known; only to report the accuracy on the way.
         progress : callable, optional
-            Called with the objective after every iteration, and with `gold` with the accuracy in percent.
+            Called with the objective after every iteration.
         checkpoint : path-like, optional
             File to save the state of training to now and then; if it is there already, training goes on from it, with
             the same result as without the interruption.
@@ -220,32 +209,35 @@ class PrototypeTagger(ProbabilisticTagger):
             Itself.
         """
         check_params(self)
-        prototypes = check_lists(self.prototypes, "prototypes")
-        lists = merge_lists(prototypes, check_lists(self.word_lists, "word_lists"))
+        lists = check_lists(self.prototypes, "prototypes")
         sentences, offsets = check_sentences(sentences, type(self).__name__)
         column = read_column(sentences, "word", type(self).__name__)
         tags = check_tags(tags, offsets, "tags")
         self.classes_ = self._all_labels(lists, tags, int(offsets[-1]))
         fixed = flat_codes(tags, offsets, self.classes_)
         self.lexicon_ = self._lexicon(lists, column.values, column.ids, fixed)
-        self.links_ = self._links(prototypes, sentences)
+        self.links_ = self._links(lists, sentences)
         self._check_reach(lists, column.values, fixed)
         observed = [self.observe(word) for word in column.values]
         self.predicates_ = list(dict.fromkeys(p for of_word in observed for p in of_word))
         field = self._field(column.values, observed)
         tokens = _token_arrays(column, offsets, fixed)
-        true = None if gold is None else flat_tags(check_tags(gold, offsets, "gold"), offsets)
-        monitor = _Monitor(self, tokens, true, progress)
         prior_mean = field.self_transitions(self.sticky)
+
+        def loss(change: np.ndarray) -> tuple[float, np.ndarray]:
+            weights = prior_mean + change
+            clipped = np.clip(weights, -_LARGEST, _LARGEST)
+            value, gradient, _ = field.objective(clipped, tokens, self.n_jobs or 1)
+            gradient[clipped != weights] = 0.0
+            return value, gradient
+
         fitted = minimize(
-            lambda weights: monitor.evaluate(field, prior_mean + weights),
+            loss,
             self._start(field.size, lists, fixed),
             l2=1.0 / (2.0 * self.variance),
             max_iter=self.max_iter,
             tol=self.tol,
-            recorder=Recorder(
-                None if progress is None else monitor.report, checkpoint, self._fingerprint(field, tokens)
-            ),
+            recorder=Recorder(progress, checkpoint, self._fingerprint(field, tokens)),
         )
         self.weights_ = np.clip(prior_mean + fitted.weights, -_LARGEST, _LARGEST)
         self.objective_, self.n_iter_ = fitted.value, fitted.n_iter
@@ -281,7 +273,7 @@ class PrototypeTagger(ProbabilisticTagger):
         if len(named) < 2:
             raise DataError(
                 f"{owner}: there must be at least two labels, got {len(named)}. "
-                "Name them by prototypes, lists of words, tags or labels."
+                "Name them by prototypes, tags or labels."
             )
         if n_tokens == 0:
             raise DataError(f"{owner}: at least one sentence with a token is needed, got none.")
@@ -317,7 +309,7 @@ class PrototypeTagger(ProbabilisticTagger):
         if not listed or (fixed >= 0).any() or any(word in self.lexicon_ or word in self.links_ for word in words):
             return
         raise DataError(
-            f"{type(self).__name__}: at least one prototype or listed word must occur in the sentences, got none of "
+            f"{type(self).__name__}: at least one prototype must occur in the sentences, got none of "
             f"{len(listed)}, such as {listed[0]!r}. Check spelling, case and how the text is tokenized."
         )
 
@@ -348,13 +340,11 @@ class PrototypeTagger(ProbabilisticTagger):
 
     def _start(self, size: int, lists: Mapping[str, Sequence[str]], fixed: np.ndarray) -> np.ndarray:
         supervised = set(lists) | set(self.classes_[np.unique(fixed[fixed >= 0])].tolist())
-        noise = self.start_noise
-        if noise is None:
-            noise = _NOISE if len(self.classes_) - len(supervised) > 1 else 0.0
+        noise = _NOISE if len(self.classes_) - len(supervised) > 1 else 0.0
         return noise * np.random.default_rng(self.random_state).standard_normal(size)
 
     def _fingerprint(self, field: PrototypeField, tokens: TokenArrays) -> str:
-        settings = f"{self.order}|{self.start_noise}|{self.random_state}|{self.sticky}"
+        settings = f"{self.order}|{self.random_state}|{self.sticky}"
         digest = hashlib.sha256(settings.encode())
         digest.update("\0".join([*self.classes_, "", *self.predicates_]).encode("utf-8", "surrogatepass"))
         digest.update(repr(sorted(self.lexicon_.items())).encode())
@@ -433,29 +423,3 @@ class _PrototypeReading:
 
     def proba(self) -> list[np.ndarray]:
         return np.split(self.marginals, self.ends[:-1])
-
-
-class _Monitor:
-    """Evaluates the objective and keeps the accuracy of its labels for progress reports."""
-
-    def __init__(
-        self, tagger: PrototypeTagger, tokens: TokenArrays, gold: np.ndarray | None, progress: Progress | None
-    ) -> None:
-        self._tagger, self._tokens, self._progress, self._gold = tagger, tokens, progress, gold
-        self._figures: dict[str, float] = {}
-
-    def evaluate(self, field: PrototypeField, weights: np.ndarray) -> tuple[float, np.ndarray]:
-        tagger = self._tagger
-        clipped = np.clip(weights, -_LARGEST, _LARGEST)
-        value, gradient, marginals = field.objective(clipped, self._tokens, tagger.n_jobs or 1)
-        gradient[clipped != weights] = 0.0
-        if self._gold is not None:
-            labels = tagger.labels_of(marginals.argmax(axis=1), self._tokens.offsets)
-            known = np.flatnonzero(self._gold != None)  # noqa: E711  (element by element)
-            self._figures["accuracy"] = 100.0 * float(np.mean(labels[known] == self._gold[known]))
-        return value, gradient
-
-    def report(self, step: Step) -> None:
-        if self._progress is not None:
-            figures = {"objective": step.figures["objective"], **self._figures}
-            self._progress(Step(step.stage, step.done, step.total, figures))
