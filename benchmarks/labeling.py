@@ -3,16 +3,19 @@
 python -m benchmarks.labeling wine digits texts/snips-intent.csv.gz tagged/mit-restaurant.tsv.gz --sessions 20
 
 A set is a table of scikit-learn, a CSV file with the columns text and label, or tagged sentences. Every session labels 100 rows or
-sentences, every fifth at random, and is judged on the rows that it could not choose.
+sentences, every fifth at random, and is judged on the rows that it could not choose. With more, sessions are compared with random
+labels, and label errors are looked for. True probabilities of the clouds are known, so an oracle shows the best precision there is.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 
 from handful.active.estimates import estimate_accuracy
 from handful.active.label_errors import find_label_errors
@@ -20,10 +23,12 @@ from handful.active.query import ActiveLearner
 from handful.active.sentences import estimate_tagging, suggest_sentences
 from handful.models.table_model import TableModel
 
-SIZES = (50, 100)
-BATCHES = (10, 20, 35, 50, 75, 100)  # labels after which a session learns anew
+SIZES, SENTENCE_SIZES = (50, 100), (40, 100)
+BATCHES = (10, 20, 35, 40, 50, 75, 100)  # labels after which a session learns anew
 FLIPPED = 0.1
+N_DRAWS = 100  # of random sentences, for the expected estimate
 N_ROWS = 600
+CENTERS = np.array([[0, 0], [2.2, 0], [0, 2.2], [2.2, 2.2]])  # of the clouds, which are normal with unit variance
 Results = dict[str, float]
 
 
@@ -34,8 +39,7 @@ def rows_of(name: str) -> tuple[Any, np.ndarray]:
     if name == "clouds":  # four that overlap
         rng = np.random.default_rng(0)
         codes = rng.integers(0, 4, 1500)
-        centers = np.array([[0, 0], [2.2, 0], [0, 2.2], [2.2, 2.2]])
-        return centers[codes] + rng.normal(size=(1500, 2)), codes.astype(str)
+        return CENTERS[codes] + rng.normal(size=(1500, 2)), codes.astype(str)
     if "." in name:
         import polars as pl
 
@@ -56,16 +60,21 @@ def session(X: Any, y: np.ndarray, seed: int, strategy: str, model: Any) -> Iter
             yield learner, at_random
 
 
-def simulate_rows(X: Any, y: np.ndarray, seed: int, model: Any, more: bool) -> Results:
-    """Return what is measured in one session on rows; with more, compare random labels, and look for label errors."""
+def true_proba(X: np.ndarray) -> np.ndarray:
+    """Return the probabilities of the four clouds."""
+    return np.asarray(softmax(-((X[:, None, :] - CENTERS) ** 2).sum(axis=2) / 2, axis=1))
+
+
+def simulate_rows(X: Any, y: np.ndarray, seed: int, options: argparse.Namespace, true: Any) -> Results:
+    """Return what is measured in one session on rows; `true` returns their true probabilities where these are known."""
     drawn = np.random.default_rng(seed).permutation(len(y))[: 2 * N_ROWS]
     some, new = np.array_split(drawn, 2)  # of the second half none can be chosen
     X, y, X_new, y_new = X[some], y[some], X[new], y[new]
     if X.ndim == 1:
         X, X_new = list(X), list(X_new)
     results: Results = {}
-    for strategy in ("auto", "random") if more else ("auto",):
-        for learner, at_random in session(X, y, seed, strategy, model):
+    for strategy in ("auto", "random") if options.more else ("auto",):
+        for learner, at_random in session(X, y, seed, strategy, options.model):
             size = len(learner.labels)
             labels = [learner.labels.get(row) for row in range(len(y))]
             fitted = TableModel(learner.method, random_state=seed).fit(X, labels)
@@ -73,8 +82,9 @@ def simulate_rows(X: Any, y: np.ndarray, seed: int, model: Any, more: bool) -> R
             results[f"accuracy, {size} {strategy}"] = truth
             if strategy == "auto" and (estimate := estimate_accuracy(learner, at_random)) and size == SIZES[-1]:
                 results |= judged(estimate.accuracy, estimate.low, estimate.high, truth)
-        if more:
-            results |= flipped(X, y, learner, strategy, np.random.default_rng([seed, 1]))
+        if options.more:
+            rng = np.random.default_rng([seed, 1])
+            results |= flipped(X, y, learner, strategy, rng, None if true is None else true(X))
     return results
 
 
@@ -83,7 +93,9 @@ def judged(score: float, low: float, high: float, truth: float) -> Results:
     return {"bias of the estimate": score - truth, "90% interval holds": float(low <= truth <= high)}
 
 
-def flipped(X: Any, y: np.ndarray, learner: ActiveLearner, strategy: str, rng: np.random.Generator) -> Results:
+def flipped(
+    X: Any, y: np.ndarray, learner: ActiveLearner, strategy: str, rng: np.random.Generator, true: np.ndarray | None
+) -> Results:
     """Look for label errors where there are none, and where a tenth of the labels was flipped."""
     labeled = np.array(sorted(learner.labels))
     wrong = rng.choice(labeled, int(FLIPPED * len(labeled)), replace=False)
@@ -91,11 +103,22 @@ def flipped(X: Any, y: np.ndarray, learner: ActiveLearner, strategy: str, rng: n
     listed = len(find_label_errors(X, labels)) / len(labeled)
     for row in wrong:
         labels[row] = rng.choice(names[names != y[row]])
-    top = [error.row for error in find_label_errors(X, labels, n=len(wrong))]
-    hits = float(np.isin(top, wrong).sum())
-    precision = {f"precision of listed errors, {strategy}": hits / len(top)} if top else {}
-    recall = {f"flips among the first as many, {strategy}": hits / len(wrong)}
-    return {f"correct labels listed, {strategy}": listed, **precision, **recall}
+    found = [error.row for error in find_label_errors(X, labels)]
+    hits = np.isin(found, wrong)
+    results = {
+        f"correct labels listed, {strategy}": listed,
+        f"flips among the first as many, {strategy}": hits[: len(wrong)].sum() / len(wrong),
+        f"flips listed, {strategy}": hits.sum() / len(wrong),
+    }
+    if found:
+        results[f"precision of listed errors, {strategy}"] = hits.mean()
+    if (
+        true is not None
+    ):  # the probability of a label, as Bayes' rule has it: ranked by it no method does better on average
+        own = true[labeled, np.searchsorted(names, [labels[row] for row in labeled])]
+        first = labeled[np.argsort(own)[: len(wrong)]]
+        results[f"flips among the first as many, oracle, {strategy}"] = float(np.isin(first, wrong).mean())
+    return results
 
 
 def sentences_of(name: str) -> tuple[list[list[str]], list[list[str]]]:
@@ -110,7 +133,9 @@ def sentences_of(name: str) -> tuple[list[list[str]], list[list[str]]]:
     return [list(sentence.tokens) for sentence in corpus.sentences], tags
 
 
-def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: int, model: Any, more: bool) -> Results:
+def simulate_sentences(
+    sentences: list[list[str]], tags: list[list[str]], seed: int, options: argparse.Namespace
+) -> Results:
     """Return what is measured in one session on sentences."""
     from handful.tagging.evaluation import score_tags
     from handful.tagging.recipes import TaggerSetup
@@ -124,10 +149,15 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
             return None
         return TaggerSetup("general", outside_bias=0.0, max_iter=40, random_state=seed).fit_crf(tokens, own)
 
-    def score(tagger: Any) -> float:
-        rest = range(N_ROWS, len(sentences))  # those that cannot be chosen
-        said = tagger.predict([sentences[i] for i in rest])
-        return score_tags([tags[i] for i in rest], said, with_spans)["f1" if with_spans else "accuracy"]
+    rest = range(N_ROWS, len(sentences))  # those that cannot be chosen
+
+    def tags_of(tagger: Any) -> list[list[str]]:
+        return list(tagger.predict([sentences[i] for i in rest]))
+
+    def score(said: list[list[str]], of: Iterable[int] = rest) -> float:
+        held = list(of)
+        scores = score_tags([tags[i] for i in held], [said[i - N_ROWS] for i in held], with_spans)
+        return scores["f1" if with_spans else "accuracy"]
 
     results: Results = {}
     labeled: list[int] = []
@@ -140,18 +170,30 @@ def simulate_sentences(sentences: list[list[str]], tags: list[list[str]], seed: 
         at_random += [left[one.sentence] for one in picked if one.random]
         labeled += [left[one.sentence] for one in picked]
         tagger = fit([sentences[i] for i in labeled], [tags[i] for i in labeled])
-        if size in SIZES:
-            results[f"score, {size} auto"] = score(tagger)
-            if more:  # the order is one of chance
-                results[f"score, {size} random"] = score(fit(sentences[:size], tags[:size]))
+        if size in SENTENCE_SIZES:
+            results[f"score, {size} auto"] = score(tags_of(tagger))
+            for name, rows in {"auto": labeled, "random": list(range(size))}.items() if options.more else ():
+                tokens: list[Any] = [sentences[i] for i in rows]
+                exported = TaggerSetup(random_state=seed).fit_crf(tokens, [tags[i] for i in rows])
+                results[f"score of 'fit tagger', {size} {name}"] = score(tags_of(exported))
+
+    held_out: list[list[list[str]]] = []  # the tags of the rest, as each fold's tagger has them
 
     def predict(train: list[int], test: list[int]) -> list[list[str]]:
         model = fit([sentences[labeled[i]] for i in train], [tags[labeled[i]] for i in train])
+        held_out.append(tags_of(model))
         return list(model.predict([sentences[labeled[i]] for i in test]))
 
-    places = [labeled.index(i) for i in at_random]
+    places, truth = [labeled.index(i) for i in at_random], results[f"score, {SENTENCE_SIZES[-1]} auto"]
     estimate = estimate_tagging([tags[i] for i in labeled], places, predict, with_spans)
-    return results | judged(estimate.score, estimate.low, estimate.high, results[f"score, {SIZES[-1]} auto"])
+    # What the estimate is on average over other random sentences: each fold's tagger tags its share of as many of the rest.
+    rng, expected = np.random.default_rng([seed, 2]), []
+    for _ in range(N_DRAWS):
+        drawn = rng.choice(rest, len(places), replace=False).tolist()
+        mixed = {i: held_out[k % len(held_out)][i - N_ROWS] for k, i in enumerate(drawn)}
+        expected.append(score([mixed.get(i, []) for i in rest], drawn))
+    results |= judged(estimate.score, estimate.low, estimate.high, truth)
+    return results | {"expected bias of the estimate": float(np.mean(expected)) - truth}
 
 
 def main() -> None:
@@ -161,16 +203,21 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, default=20, help="sessions of each set")
     parser.add_argument("--first", type=int, default=0, help="seed of the first session")
     parser.add_argument("--model", help="method for rows, such as logistic-regression; the ensemble by default")
-    parser.add_argument("--more", action="store_true", help="compare with random labels, and look for label errors")
+    parser.add_argument("--more", action="store_true", help="compare with random labels, look for label errors")
     parser.add_argument("--quick", action="store_true", help="one session of each set")
     options = parser.parse_args()
     for name in options.sets:
         is_tagged = name.removesuffix(".gz").endswith(".tsv")
         data: tuple[Any, Any] = sentences_of(name) if is_tagged else rows_of(name)
-        simulate: Any = simulate_sentences if is_tagged else simulate_rows
+        true = true_proba if name == "clouds" else None
+        simulate: Any = (
+            partial(simulate_sentences, options=options)
+            if is_tagged
+            else partial(simulate_rows, options=options, true=true)
+        )
         results: dict[str, list[float]] = {}
         for seed in range(options.first, options.first + (1 if options.quick else options.sessions)):
-            for key, value in simulate(*data, seed, options.model, options.more).items():
+            for key, value in simulate(*data, seed).items():
                 results.setdefault(key, []).append(value)
         print(name)
         for key, values in results.items():

@@ -19,7 +19,7 @@ from handful.errors import DataError, ParameterError, Progress, Step
 
 _N_FOLDS = 5
 _N_NEIGHBORS = 5
-_BELOW = 0.2  # of the threshold of its class: above it a label is not contradicted
+_ONE_IN = 20  # labels: by default no more are listed, so that of correct labels at most 5% are
 _SLACK = 1e-2  # added to probabilities, so that they do not differ by what is nearly nothing
 _NEAR_TABLE = 0.1  # in standard deviations: a tenth of one column
 _NEAR_TEXT = 0.45  # of counts of words at length 1: a cosine of 0.9
@@ -75,7 +75,7 @@ class LabelErrors(_Listed[LabelError]):
     errors : list of LabelError
         The most likely first.
     n_errors : int
-        Likely errors among all judged labels.
+        Labels that the model contradicts; where classes overlap, many of these are correct.
     duplicates : list of (int, int, object, object)
         Pairs of rows that hold nearly the same and have different labels.
     n_judged, n_lone : int
@@ -140,7 +140,7 @@ def find_label_errors(
     y : array-like or str
         Labels, or the name of their column in a data frame; unlabeled rows only help the model.
     n : int, optional
-        How many to return at most; all by default.
+        How many to return at most; by default one for every 20 labels.
     model : str or classifier, optional
         Method that is cross-validated; the ensemble by default.
     columns : mapping of str to kind, optional
@@ -153,15 +153,16 @@ def find_label_errors(
     Returns
     -------
     LabelErrors
-        Likely errors, those first whose label has the lowest probability relative to the suggestion. An interruption ends
-        the run with the folds that are done, if there is one.
+        Likely errors, those first whose label has the lowest probability relative to the threshold of its class. An
+        interruption ends the run with the folds that are done, if there is one.
 
     Notes
     -----
     Five-fold cross-validated probabilities are compared with a threshold for each class, their mean where that label was
-    given (Northcutt, Jiang & Chuang 2021). A label is a likely error if another class reaches its threshold and the label
-    stays below a fifth of the threshold of its class. Rows chosen by active learning lie between classes, where a
-    slightly lower probability is no evidence against a label.
+    given (Northcutt, Jiang & Chuang 2021). A label is contradicted if another class reaches its threshold and is more
+    probable. Where classes overlap, and on rows that active learning chose between them, that holds for many correct labels.
+    So by default only the first are returned, one for every 20 labels: of correct labels at most 5%. Correct them and check
+    again, or ask for more.
 
     Examples
     --------
@@ -186,9 +187,10 @@ def find_label_errors(
     rows, proba = rows[proba.sum(axis=1) > 0], proba[proba.sum(axis=1) > 0]
     codes = table.codes[rows].astype(np.int64)
     proba = _calibrated(proba, codes)
-    suggested, log_ratio = _judged(proba, codes)
-    order = np.argsort(log_ratio, kind="stable")
+    suggested, relative = _judged(proba, codes)
+    order = np.argsort(relative, kind="stable")
     order = order[suggested[order] >= 0]
+    n = max(len(rows) // _ONE_IN, 1) if n is None else n
     near = _nearest(as_points(matrix[rows], random_state), order[:n])
     names = table.classes.tolist()
     labels = [names[code] for code in table.codes]
@@ -219,13 +221,13 @@ def _calibrated(proba: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _judged(proba: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the class that each likely error should have, -1 for other rows, and the log ratio of label to it."""
+    """Return the class that each contradicted label should have, -1 for others, and its probability by its threshold."""
     every = np.arange(len(codes))
     thresholds = class_thresholds(proba, codes)
     best = confident_classes(proba, thresholds)
-    own, other = proba[every, codes], proba[every, best]
-    likely = (best >= 0) & (best != codes) & (other > own) & (own < _BELOW * thresholds[codes])
-    return np.where(likely, best, -1), np.log(own + _SLACK) - np.log(other + _SLACK)
+    own = proba[every, codes]
+    contradicted = (best >= 0) & (best != codes) & (proba[every, best] > own)
+    return np.where(contradicted, best, -1), own / thresholds[codes]
 
 
 def _held_out_proba(

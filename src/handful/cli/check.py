@@ -31,7 +31,6 @@ from handful.cli.options import (
     Reading,
     Run,
     WholeNumber,
-    number_option,
     reading_options,
     run_options,
     target_option,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from handful.data.tagged import Tagged
 
 _N_FOLDS = 5
+_N_PLACES = 20  # in tagged sentences, that are listed without -n
 _DUPLICATES = 2  # pairs that are printed without -v
 
 
@@ -57,7 +57,9 @@ _DUPLICATES = 2  # pairs that are printed without -v
 @click.command("check")
 @click.argument("data", type=INPUT)
 @target_option(text="Label column of a table. Without it DATA is tagged sentences.")
-@number_option("How many labels to list.")
+@click.option(
+    "-n", "n", type=WholeNumber(min=1), help="How many to list. Default: 1 for 20 labels, or 20 places in sentences."
+)
 @also_option
 @reading_options
 @run_options("seed", "as_json", output={"help": "File in which to correct labels or tags."})
@@ -67,7 +69,7 @@ def check_command(
     /,
     data: Path,
     target: str | None,
-    n: int,
+    n: int | None,
     also: tuple[str, ...] | None,
     reading: Reading,
     run: Run,
@@ -83,16 +85,18 @@ def check_command(
       handful check train.tsv
     """
     if also:
-        check_also(data, target, also, n, reading, run)
+        check_also(data, target, also, n or _N_PLACES, reading, run)
         return
     check_outputs(run.output, inputs=[data], force=run.force)
-    interrupted = _check_tags(data, n, run) if target is None else _check_labels(data, target, n, reading, run)
+    interrupted = (
+        _check_tags(data, n or _N_PLACES, run) if target is None else _check_labels(data, target, n, reading, run)
+    )
     if interrupted:
         click.echo("handful: interrupted; only a part was checked.", err=True)
         ctx.exit(130)
 
 
-def _check_labels(data: Path, target: str, n: int, reading: Reading, run: Run) -> bool:
+def _check_labels(data: Path, target: str, n: int | None, reading: Reading, run: Run) -> bool:
     """Check the labels of a table, and return whether that was interrupted."""
     from handful.active.label_errors import find_label_errors
     from handful.cli.inputs import read_whole_table
@@ -172,7 +176,11 @@ def _show_labels(errors: LabelErrors, cells: pl.DataFrame, kinds: list[str], out
         notice(f"{counted(errors.n_lone, 'label')} not checked: the only one of its class.")
     pairs = [f"Rows {a + 1} and {b + 1} are nearly equal: {one}, {other}" for a, b, one, other in errors.duplicates]
     _show_duplicates(pairs)
-    echo(f"\n{errors.n_errors:,} of {counted(errors.n_judged, 'label')} likely wrong.")
+    echo(f"\n{len(errors):,} of {counted(errors.n_judged, 'label')} likely wrong.")
+    if (n_more := errors.n_errors - len(errors)) > 0:
+        echo(
+            f"The model contradicts {n_more:,} more. Correct these and check again, or list all with -n {errors.n_errors}."
+        )
 
 
 def _marked(text: str, confident: bool) -> Any:
