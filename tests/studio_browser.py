@@ -21,7 +21,7 @@ class Server:
     """``handful studio`` on some data, as a person starts it."""
 
     def __init__(self, *given: str | Path) -> None:
-        command = [sys.executable, "-m", "handful", "studio", *map(str, given), "--no-browser", "--jobs", "1"]
+        command = [sys.executable, "-m", "handful", "studio", *map(str, given), "--no-browser"]
         self._process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "COLUMNS": "200"}
         )

@@ -58,7 +58,7 @@ def client(make_session):
 
     from handful.studio.table_session import TableStudio
 
-    studio = TableStudio(make_session(), n_jobs=1)
+    studio = TableStudio(make_session())
     with_token = TestClient(studio.app(TOKEN), base_url=f"http://127.0.0.1:8000/{TOKEN}/", headers=OWN)
     with_token.studio = studio
     yield with_token

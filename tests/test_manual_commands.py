@@ -92,7 +92,7 @@ def open_and_close(words, folder):
     """Start the studio, get its page, and end it as Ctrl-C does; it begins anew, whatever was done before."""
     for journal in folder.glob("*.studio"):
         journal.unlink()
-    command = [sys.executable, "-m", "handful", *words, "--no-browser", "--jobs", "1"]
+    command = [sys.executable, "-m", "handful", *words, "--no-browser"]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as process:
         try:

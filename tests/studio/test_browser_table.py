@@ -1,4 +1,4 @@
-"""A table in a real browser: keys, undo, reload, kill -9, export, compare; hostile cells; two tabs; axe; a phone."""
+"""A table in a real browser: keys, undo, reload, kill -9, export; hostile cells; two tabs; axe; a phone."""
 
 from __future__ import annotations
 
@@ -146,21 +146,6 @@ def test_an_export_and_a_map_hold_the_key_that_is_on_its_way(table, serve, visit
         assert list(csv.DictReader(file))[at]["class"] == "low"
     page.locator("#map-text", has_text="Step 0 of").wait_for()
     assert page.locator("circle.dot.on").count() == 3
-
-
-def test_compare_is_watched_and_stopped(table, serve, visit):
-    page = visit(serve(table, "--target", "class").link)
-    name_labels(page, "low", "high")
-    key = keys_of(page)
-    for _ in range(14):
-        press(page, key["low" if row(page) % 2 == 0 else "high"])
-    page.get_by_role("button", name="Compare all methods").click()
-    page.locator("#comparison-text", has_text="trials").wait_for()
-    page.locator("#stop").click()
-    page.locator("#compare").wait_for()
-    page.get_by_role("button", name="Report").click()
-    page.locator("#exported", has_text="report.html").wait_for()
-    assert "<html" in (table.parent / "two groups.report.html").read_text(encoding="utf-8")[:200]
 
 
 def test_two_tabs_agree_and_all_like_this_is_shown_before_it_is_done(table, serve, visit):

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=WholeNumber(0, 65_535), default=0, help="Port. Default: a free one.")
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page.")
-@run_option("jobs")
 @run_option("seed")
 def studio_command(data: Path, host: str, port: int, browser: bool, **given: Any) -> None:
     """Label DATA, a table with a --target or raw text, in the browser.
@@ -133,7 +132,7 @@ def _table(data: Path, folder: Path, given: dict[str, Any]) -> Any:
     log = AnnotationLog(log_path(data), Identity(key, len(table), of_rows, f"{given['target']} {digest(data)}"))
     _tell(data, log)
     session = TableSession(data.name, table, given["target"], log, folder, _setup(given))
-    return TableStudio(session, given["jobs"], given["css"])
+    return TableStudio(session, given["css"])
 
 
 def _text(data: Path, folder: Path, given: dict[str, Any]) -> Any:

@@ -22,7 +22,7 @@ from handful.active.playback import RowMap
 from handful.active.query import RANDOM, ActiveLearner, rows_alike
 from handful.data.checks import SELECTION
 from handful.data.table import Table, as_table
-from handful.errors import DataError, HandfulError, counted
+from handful.errors import DataError, HandfulError
 from handful.studio.annotations import AnnotationLog
 from handful.studio.label_book import Setup, checked_label
 from handful.studio.review import Review, agreement, is_conflict
@@ -32,8 +32,6 @@ from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, check
 if TYPE_CHECKING:
     from handful.active.label_errors import LabelErrors
     from handful.active.query import Predictions
-    from handful.comparison.compare import Comparison
-    from handful.comparison.trials import Snapshot
     from handful.models.table_model import TableModel
 
 PAGE = 50
@@ -363,84 +361,6 @@ def _clipped(value: Any, most: int) -> tuple[str, int]:
 
 
 _MOST_UNLABELED = 5_000
-_SHOWN = 10
-
-
-class ComparisonThread:
-    """The comparison of methods on a table that is being labeled.
-
-    Parameters
-    ----------
-    session : TableSession
-        The table; it sends the event ``"comparison"`` whenever the ranking changes.
-    n_jobs : int, default=-1
-        Worker processes.
-
-    Attributes
-    ----------
-    result : Comparison or None
-        What came of the last one.
-    """
-
-    def __init__(self, session: TableSession, n_jobs: int = -1) -> None:
-        self.result: Comparison | None = None
-        self._session = session
-        self._n_jobs = n_jobs
-        self._thread: threading.Thread | None = None
-        self._stop = threading.Event()
-        self._view: dict[str, Any] = {"running": False}
-
-    def view(self) -> dict[str, Any]:
-        """Return how it stands."""
-        return self._view
-
-    def start(self, minutes: float) -> None:
-        """Begin, unless it is under way.
-
-        Parameters
-        ----------
-        minutes : float
-            Time to spend.
-        """
-        if self._thread is not None and self._thread.is_alive():
-            raise DataError("studio: a comparison is under way. Stop it first.")
-        table = labeled_rows(self._session)
-        self._stop.clear()
-        self._show(running=True, text="Starting", methods=[], error=None, minutes=minutes)
-        self._thread = threading.Thread(target=self._run, args=(table, minutes), daemon=True, name="studio comparison")
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End it; what is done by then is the result."""
-        self._stop.set()
-
-    def _run(self, table: Table, minutes: float) -> None:
-        from handful.comparison.compare import compare_table
-        from handful.comparison.trials import Limits
-
-        limits = Limits(minutes=minutes, n_jobs=self._n_jobs, seed=self._session.seed, watch=self._watch)
-        try:
-            result = compare_table(table, limits=limits)
-            verdict = result.verdict
-        except HandfulError as error:
-            self._show(running=False, text="", error=str(error))
-            return
-        self.result = result
-        self._show(running=False, text=verdict, state=result.state)
-
-    def _watch(self, snapshot: Snapshot) -> None:
-        if self._stop.is_set():
-            raise KeyboardInterrupt  # the comparison ends as after Ctrl-C, and keeps what is done
-        methods = [
-            {"name": score.method, "score": score.mean, "p_best": score.p_best} for score in snapshot.scores[:_SHOWN]
-        ]
-        left = counted(len(snapshot.remaining), "method")
-        text = f"{counted(snapshot.n_trials, 'trial')}, {left} not eliminated"
-        self._show(text=text, methods=methods, seconds=snapshot.seconds)
-
-    def _show(self, **facts: Any) -> None:
-        self._view = {**self._view, **facts}
-        self._session.tell("comparison", self._view)
 
 
 def labeled_rows(session: TableSession) -> Table:
@@ -475,7 +395,6 @@ def part_of(session: TableSession, n_others: int) -> tuple[list[int], Table]:
 
 _N_SPLITS = 5
 _MAX_CURVE_ROWS = 2_000
-_MAX_ERRORS = 200
 
 
 class Panel:
@@ -518,7 +437,7 @@ class Panel:
         rows, part = part_of(self._session, 0)
         errors = None
         with suppress(HandfulError):  # too few labels
-            errors = find_label_errors(part, n=_MAX_ERRORS, random_state=self._session.seed)
+            errors = find_label_errors(part, random_state=self._session.seed)
         with self._session.lock:
             moved = [replace(one, row=rows[one.row]) for one in errors or ()]
             self._session.label_errors = None if errors is None else replace(errors, errors=moved)
@@ -564,9 +483,6 @@ def _predictions(session: TableSession, model: TableModel) -> Any:
     )
 
 
-_MOST_MINUTES = 60.0
-
-
 class TableStudio(Studio):
     """A table on a page.
 
@@ -574,8 +490,6 @@ class TableStudio(Studio):
     ----------
     session : TableSession
         The table.
-    n_jobs : int, default=-1
-        Worker processes of a comparison.
     css : Path, optional
         Style sheet that is added to that of the page.
     """
@@ -586,13 +500,11 @@ class TableStudio(Studio):
         "labels": "labels.csv",
         "predictions": "predictions.csv",
         "model": "handful",
-        "report": "report.html",
     }
 
-    def __init__(self, session: TableSession, n_jobs: int = -1, css: Path | None = None) -> None:
+    def __init__(self, session: TableSession, css: Path | None = None) -> None:
         super().__init__(session, css)
         self.panel = Panel(session)
-        self.comparison = ComparisonThread(session, n_jobs)
         self.learning = Worker(session.refresh, failed=self._failed)
         self.measuring = Worker(self.panel.accuracy, self.panel.curve, self.panel.errors, failed=self._failed)
         self.threads = [self.learning, self.measuring]
@@ -618,59 +530,39 @@ class TableStudio(Studio):
         """Return what a page can change, by name."""
         return {
             **super().writes(),
-            "compare": self._compare,
             "goal": self._set_goal,
             "strategy": self._set_strategy,
         }
 
     def view(self, by: str = "") -> dict[str, Any]:
         """Return all that the page shows a person."""
-        return {**super().view(by), "comparison": self.comparison.view(), "goal": self.panel.goal}
-
-    def close(self) -> None:
-        """End all work and close the log."""
-        self.comparison.stop()
-        super().close()
+        return {**super().view(by), "goal": self.panel.goal}
 
     def export(self, what: str) -> Path:
-        """Write labels, predictions, a model or a report next to the data; the model is the selected one, or the ensemble."""
+        """Write labels, predictions or a model, the ensemble, next to the data."""
         from handful.data.tabular import write_frames
         from handful.persistence.model_file import save
 
-        session, result = self.session, self.comparison.result
         if what not in self.ENDINGS:
             return super().export(what)
-        target = session.export_path(self.ENDINGS[what])
+        target = self.session.export_path(self.ENDINGS[what])
         if what == "labels":
-            write_frames(target, [labels_frame(session)])
+            write_frames(target, [labels_frame(self.session)])
         elif what == "predictions":
-            write_frames(target, [_predictions(session, self._model())])
-        elif what == "model":
-            save(self._model(), target)
-        elif result is None:
-            raise DataError("studio: a report needs a comparison. Start one first.")
+            write_frames(target, [_predictions(self.session, self._model())])
         else:
-            result.to_html(target)
+            save(self._model(), target)
         return target
 
     def _model(self) -> TableModel:
         from handful.comparison.fit import fit_method
 
-        session, result = self.session, self.comparison.result
-        if len(set(session.labels.values())) < 2:
+        if len(set(self.session.labels.values())) < 2:
             raise DataError("studio: a model needs labels of two classes at least. Label some rows first.")
-        rows = labeled_rows(session)
-        return fit_method(rows, "ensemble", seed=session.seed) if result is None else result.fit_best(rows)
+        return fit_method(labeled_rows(self.session), "ensemble", seed=self.session.seed)
 
     def _failed(self, error: Exception) -> None:
         self.session.publish(error=f"The model could not be updated: {error}")
-
-    def _compare(self, body: Mapping[str, Any]) -> Any:
-        if body.get("stop") is True:
-            self.comparison.stop()
-        else:
-            self.comparison.start(_number(body, "minutes", _MOST_MINUTES, default=1.0))
-        return self.comparison.view()
 
     def _set_goal(self, body: Mapping[str, Any]) -> Any:
         self.panel.goal = _number(body, "goal", 1.0)

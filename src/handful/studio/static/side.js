@@ -1,4 +1,4 @@
-// The side of a table: accuracy, learning curve with forecast, labels, likely errors, and the full comparison.
+// The side of a table: accuracy, learning curve with forecast, labels, likely errors.
 import { $, color, counted, fill, h, many, percent, s } from "./dom.js";
 
 export function showSide(view, actions) {
@@ -10,7 +10,6 @@ export function showSide(view, actions) {
   fill($("errors"), n === undefined ? h("p", { class: "soft" }, "Shown after a few labels of two classes.")
     : n === 0 ? h("p", {}, "None.")
       : h("button", { type: "button", onclick: () => actions.list("errors") }, `${counted(n, "label")} to look at`));
-  showContest(view.comparison, view.panel.leader, actions);
 }
 
 export function showClasses(labels) {
@@ -73,19 +72,4 @@ function showCurve(panel, goal) {
     band(curve), draw(curve), forecast ? [band(forecast), draw(forecast, "ahead")] : null,
     [curve.n[0], curve.n.at(-1), ...(forecast ? [last] : [])].map((n) => s("text", { x: x(n), y: 135, "text-anchor": n === last ? "end" : "middle" }, n))),
   words);
-}
-
-export function showContest(contest, leader, actions) {
-  const rows = (contest.methods || []).map((line) => h("tr", {}, h("td", {}, line.name), h("td", {}, percent(line.score)),
-    h("td", {}, percent(line.p_best))));
-  const running = contest.running;
-  fill($("comparison"),
-    leader && !rows.length ? h("p", {}, "Quick leader: ", h("strong", {}, leader)) : null,
-    contest.error ? h("p", { class: "bad" }, contest.error) : null,
-    contest.text ? h("p", { id: "comparison-text" }, contest.text) : null,
-    rows.length ? h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "method"), h("th", {}, "score"), h("th", {}, "best?"))),
-      h("tbody", {}, rows)) : null,
-    h("div", { class: "buttons" }, running
-      ? h("button", { type: "button", id: "stop", onclick: actions.stop }, "Stop")
-      : h("button", { type: "button", id: "compare", onclick: actions.compare }, "Compare all methods (1 minute)")));
 }

@@ -6,7 +6,7 @@ import { askName, askNote, command, commandOf, exporting, findLabel, keys, progr
 import { showMap, startMap, togglePlay } from "./map.js";
 import { itemQueue } from "./queue.js";
 import { isReviewing, labelChosen, onChosen, refreshRows, startRows } from "./rows.js";
-import { showContest, showSide } from "./side.js";
+import { showSide } from "./side.js";
 
 let view = null, newest = 0, looked = null; // looked: a row opened from the list, shown instead of the next one
 let shownRow = null; // the row that is announced
@@ -128,13 +128,10 @@ async function strategy(body) {
   return facts;
 }
 const actions = {
-  compare: async () => { const facts = await post("compare", { minutes: 1 }); if (facts) onContest(facts); },
-  stop: async () => { await post("compare", { stop: true }); },
   random: () => strategy({ strategy: view.strategy === "auto" ? "random" : "auto" }),
   list: (show) => { toTab("rows"); $("show").value = show; refreshRows(view); },
 };
 const audit = async (group) => { if (await strategy({ strategy: "review", ...group, threshold: group.threshold || undefined })) { toTab("label"); $("work").focus(); say("Random rows of the group, without their suggestions"); } };
-const onContest = (facts) => { if (view) { view.comparison = facts; showContest(facts, view.panel.leader, actions); } };
 const drawMap = () => items.idle().then(() => showMap(view.labels, open)); // with the keys that are on their way
 const toTab = tabs((name) => {
   if (!view) return;
@@ -170,5 +167,4 @@ listen(load, {
   queue: () => { if (view && !items.pending()) load(); },
   changed: (facts) => { newest = facts.version; catchUp(); },
   panel: (panel) => { if (view) { view.panel = panel; showSide(view, actions); } },
-  comparison: onContest,
 });
