@@ -4,7 +4,7 @@ Needs HANDFUL_DATA (see `python -m papers data`) and the extra `bench`. Times ar
 only the latter mean much on a busy machine. Training counts from features in memory to final weights on both sides;
 tagging counts from tokens to tags, features included.
 
-    python benchmarks/linear.py [--quick] [--json] [--only speed l1 conll2003 brown twopass conll2000 pos]
+    python benchmarks/linear.py [--quick] [--json] [--only speed l1 conll2003 brown conll2000 pos]
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from handful.preprocessing.templates import lookup_templates, parse_templates, r
 from handful.tagging.base import check_sentences, encode_tags
 from handful.tagging.crf import CRF
 from handful.tagging.evaluation import chunk_f1
-from handful.tagging.two_pass import TwoPassTagger
 from papers.corpora import load
 
 TWENTY = [
@@ -252,13 +251,12 @@ def sparse(train: Tagged, path: str) -> Rows:
     return rows
 
 
-def accuracy(task: str, model: CRF | TwoPassTagger, train: Tagged, tests: dict[str, Tagged], chunks: bool) -> Rows:
+def accuracy(task: str, model: CRF, train: Tagged, tests: dict[str, Tagged], chunks: bool) -> Rows:
     with Clock() as clock:
         model.fit(*train)
     known = {word for sentence in train[0] for word in sentence.tokens}
     row: dict[str, Any] = {"task": task, "wall": round(clock.wall, 1), "cpu": round(clock.cpu, 1)}
-    last = model.second_ if isinstance(model, TwoPassTagger) else model
-    row |= {"iterations": last.n_iter_, "active": last.n_active_}
+    row |= {"iterations": model.n_iter_, "active": model.n_active_}
     for name, (sentences, gold) in tests.items():
         tagged = model.predict(sentences)
         if chunks:
@@ -274,7 +272,7 @@ def accuracy(task: str, model: CRF | TwoPassTagger, train: Tagged, tests: dict[s
 
 def main() -> None:
     parser = usual_options(__doc__, "2,000 training sentences, 60 iterations")
-    tasks = ("speed", "l1", "conll2003", "brown", "twopass", "conll2000", "pos")
+    tasks = ("speed", "l1", "conll2003", "brown", "conll2000", "pos")
     parser.add_argument("--only", nargs="+", choices=tasks, default=tasks)
     options = parser.parse_args()
     if not os.environ.get("HANDFUL_DATA"):
@@ -292,7 +290,7 @@ def main() -> None:
     rows: Rows = []
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "model.crfsuite")
-        if {"speed", "l1", "conll2003", "brown", "twopass"} & set(options.only):
+        if {"speed", "l1", "conll2003", "brown"} & set(options.only):
             train = some(tagged("conll2003-eng-train", "ner"))
             tests = {part: tagged(f"conll2003-eng-{part}", "ner") for part in ("testa", "testb")}
         if "speed" in options.only:
@@ -301,15 +299,11 @@ def main() -> None:
             rows += sparse(train, path)
     if "conll2003" in options.only:
         rows += accuracy("CoNLL-2003, 79 templates, L1", model("ner", NER), train, tests, True)
-    if {"brown", "twopass"} & set(options.only):
+    if "brown" in options.only:
         templates = [t.removeprefix("*:") for t in ready_set("ner")] + lookup_templates("brown", (4, 6, 10, 20))
         paths = {"brown": cluster_paths()}
-        if "brown" in options.only:
-            task = f"CoNLL-2003, {len(parse_templates(templates))} templates with clusters, L1"
-            rows += accuracy(task, model(templates, CLUSTERS, lookups=paths), train, tests, True)
-        if "twopass" in options.only:
-            twice = TwoPassTagger(model(templates, CLUSTERS, lookups=paths))
-            rows += accuracy("CoNLL-2003, the same templates with clusters, L1, two passes", twice, train, tests, True)
+        task = f"CoNLL-2003, {len(parse_templates(templates))} templates with clusters, L1"
+        rows += accuracy(task, model(templates, CLUSTERS, lookups=paths), train, tests, True)
     if "conll2000" in options.only:
         train = some(tagged("conll2000-chunk-train", "chunk"))
         tests = {"test": tagged("conll2000-chunk-test", "chunk")}

@@ -47,7 +47,6 @@ from handful.tagging.evaluation import chunk_f1
 from handful.tagging.prototypes.field import PrototypeField, TokenArrays
 from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.stacked import StackedTagger
-from handful.tagging.two_pass import TwoPassTagger
 from papers.generated import make_apartment_ads, make_two_gaussians, make_two_moons
 from papers.generated_english import make_sense_contexts, make_tagged_sentences
 
@@ -546,13 +545,6 @@ def prototypes() -> dict[str, Any]:
         out[name] = {"weights": np.sort(model.weights_), "links": model.links_, "objective": model.objective_}
         out[name]["tags"] = model.predict(NEW_WORDS)
     return out
-
-
-@pin("two-pass")
-def two_pass() -> dict[str, Any]:
-    """Two-pass tagger of names."""
-    model = TwoPassTagger(CRF(FEW, strength=0.1, max_iter=5), n_folds=2).fit(WORDS, NAMES)
-    return {"tags": model.predict(NEW_WORDS)}
 
 
 @pin("stacked")

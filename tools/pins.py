@@ -77,8 +77,6 @@ CORPUS_COMMANDS = {
     "names": {
         "fit-tagger": f"fit tagger names.tsv {CRF_OPTIONS} --model names.handful",
         "predict-tagger": "predict names.handful new.txt --json",
-        "fit-two-pass": f"fit tagger names.tsv --method two-pass {CRF_OPTIONS} --model two.handful",
-        "predict-two-pass": "predict two.handful new.txt --json",
         "fit-stacked": "fit tagger names.tsv --method stacked --unlabeled raw.txt --jobs 1 --seed 0 --json"
         " --model stacked.handful",
         "predict-stacked": "predict stacked.handful new.txt --json",

@@ -150,7 +150,7 @@ def _answer_word(
     test: Sequence[Context],
     unlabeled: Sequence[Context],
 ) -> dict[str, MethodAnswers]:
-    parts = [[context_features(c, window=model.window) for c in part] for part in (train, test, unlabeled)]
+    parts = [[context_features(c) for c in part] for part in (train, test, unlabeled)]
     senses = settle_senses([c.occurrence.senses for c in train])
     ids = [c.occurrence.id for c in test]
     of_method: dict[str, MethodAnswers] = {}

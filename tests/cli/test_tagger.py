@@ -191,7 +191,7 @@ def test_training_goes_on_from_a_checkpoint(capsys, corpus, tmp_path, monkeypatc
     assert (code, "train.handful is unchanged" in err) == (130, True)
 
 
-@pytest.mark.parametrize("method", ["crf", "two-pass", "stacked", "prototypes", "condensed"])
+@pytest.mark.parametrize("method", ["crf", "stacked", "prototypes", "condensed"])
 def test_every_method_is_fitted_and_predicts(capsys, method, corpus, tmp_path):
     raw, model = tmp_path / "raw.txt", tmp_path / "m.handful"
     raw.write_text("the bird sleeps\na dog barks\n" * 10)
@@ -221,7 +221,7 @@ def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
     clusters.write_text("0\tthe\t3\n10\tdog\t2\n11\tbarks\t2\n")
     for options, says in [
         (("--method", "stacked"), "--method stacked: needs raw text. Add --unlabeled"),
-        (("--method", "two-pass", "--clusters", clusters), "--clusters: only for --method crf"),
+        (("--method", "stacked", "--clusters", clusters), "--clusters: only for --method crf"),
         (("--clusters", clusters, "--unlabeled", corpus), "--clusters: not with --unlabeled"),
         (("--extra-l2", "0.1"), "--extra-l2: only for --penalty l1"),
     ]:

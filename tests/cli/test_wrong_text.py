@@ -108,7 +108,7 @@ OPTIONS = [
     "--layout token,pos,tag",
     "--layout token,token",
     "--layout token",
-    "--method two-pass --clusters right.tsv",
+    "--method stacked --clusters right.tsv",
     "--method condensed",
     "--method stacked",
     "--unlabeled missing.txt",
@@ -129,7 +129,7 @@ OPTIONS = [
     "--method forest",
     "-o right.tsv",
     "-o nowhere/m.handful",
-    "--resume a --method two-pass",
+    "--resume a --method stacked",
 ]
 
 

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
-from handful.data.records import Occurrence
+import handful
+from handful.data.records import Occurrence, Sentence
 from handful.errors import DataError
 from handful.models.explain import explain_sense, explain_tags
 from handful.models.table_model import TableModel
@@ -14,7 +17,6 @@ from handful.tagging.base import add_columns
 from handful.tagging.crf import CRF
 from handful.tagging.frequent import FrequentTag
 from handful.tagging.prototypes.tagger import PrototypeTagger
-from handful.tagging.two_pass import TwoPassTagger
 
 ROWS = pl.DataFrame({"size": [1.0, 2.0, 9.0, 8.0, 1.5, 8.5], "color": ["red", "red", "blue", "blue", "red", "blue"]})
 
@@ -204,11 +206,11 @@ def test_any_tagger_shows_the_words_that_change_its_answer():
 
 
 def test_a_second_pass_shows_its_own_observations():
-    text = [["Rome", "fell"], ["in", "Rome"], ["Bonn", "fell"], ["in", "Bonn"]]
-    model = TwoPassTagger(CRF("ner", strength=0.1), n_folds=2).fit(text, [["B-LOC", "O"], ["O", "B-LOC"]] * 2)
-    told = model.explain(["in", "Rome"])
-    assert [t.label for t in told] == ["O", "B-LOC"]
-    widened = add_columns(["in", "Rome"], {"same_near": ("-", "-"), "same_far": ("-", "-")})
+    model = handful.load(Path(__file__).parents[1] / "models" / "0.1.0" / "tagger.two-pass.handful")
+    sentence = Sentence(("in", "Rome"), {"pos": ("IN", "NNP")})
+    told = model.explain(sentence)
+    assert [[t.label for t in told]] == model.predict([sentence])
+    widened = add_columns(sentence, {"same_near": ("-", "-"), "same_far": ("-", "-")})
     assert told == model.second_.explain(widened)  # nothing is elsewhere
 
 

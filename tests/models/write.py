@@ -33,7 +33,6 @@ from handful.senses.classifier import SenseClassifier
 from handful.tagging.crf import CRF
 from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.stacked import StackedTagger
-from handful.tagging.two_pass import TwoPassTagger
 from handful.version import __version__
 from papers.generated_english import make_sense_contexts, make_tagged_sentences
 
@@ -152,7 +151,6 @@ def tagger_models() -> dict[str, Any]:
         "tagger.stacked": StackedTagger(
             CRF(FEW, **few), SemiSupervisedCondensedNN(), clusters=clusters, held_out=0.5
         ).fit(TEXT, NER, unlabeled=RAW),
-        "tagger.two-pass": TwoPassTagger(CRF([*FEW, "pos[0]"], **few), n_folds=2).fit(TEXT, NER),
         "clusters.brown": clusters,
         "similarity.context": similarity,
         "condensed.chain": features,

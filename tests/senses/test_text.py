@@ -134,12 +134,11 @@ def test_features_are_grouped_and_weighted():
     assert not any(name.startswith(("tag ", "syntax ")) for name in bare)
 
 
-def test_window_bounds_the_bag():
-    tokens = ("far", *["the"] * 10, "art", *["the"] * 3, "near")
-    context = make_contexts([Occurrence("art.n", "1", tokens, 11)])[0]
-    assert "bag near" in context_features(context, window=5)
-    assert "bag far" not in context_features(context, window=5)
-    assert "bag far" in context_features(context, window=11)
+def test_the_bag_has_35_words_to_either_side():
+    tokens = ("far", *["the"] * 35, "art", *["the"] * 34, "near")
+    context = make_contexts([Occurrence("art.n", "1", tokens, 36)])[0]
+    assert "bag near" in context_features(context)
+    assert "bag far" not in context_features(context)
 
 
 def test_names_are_told_by_their_capitals():

@@ -7,7 +7,6 @@ import re
 from collections import Counter, defaultdict
 from itertools import pairwise, product
 from math import log
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from handful.representations.condensed_classifier import CondensedFeatureClassif
 from handful.representations.condensed_features import CondensedFeatures
 from handful.representations.condensing import Condensing
 from handful.representations.potency import CondensingSettings
-from handful.tagging import crf_features
 from handful.tagging.base import TagColumn
 from handful.tagging.crf import CRF
 from handful.tagging.crf_features import ChainSpace
@@ -347,15 +345,3 @@ def test_condensing_drops_what_costs_nothing(drop):
     least = np.abs(model.weights_).min()
     assert least >= (0.0 if drop == "auto" else drop)
     assert model.score(sentences, tags) > 0.9
-
-
-def test_zeros_are_lent_though_another_thread_took_the_last_ones(monkeypatch):
-    class Emptied(list):
-        """Not empty when a thread looks, empty when it pops."""
-
-        def __len__(self):
-            return 1
-
-    monkeypatch.setattr(crf_features, "_spare", Emptied())
-    with crf_features._zeros_for_rows(SimpleNamespace(row_offsets=np.zeros(4)), 2) as zeros:
-        assert zeros.tolist() == [0.0] * 6

@@ -47,11 +47,15 @@ if TYPE_CHECKING:
 
 # Short names of methods, where the catalogue has longer ones.
 _SHORT = {
-    "two-pass": "two-pass-tagger",
     "stacked": "crf+stacked-condensed-nn",
     "condensed": "crf+condensed-features",
 }
-_CLASSES_ONLY = ("stacked-tagger", "prototype-tagger", "prototype-ensemble")  # of model files, trained otherwise
+_CLASSES_ONLY = (
+    "stacked-tagger",
+    "two-pass-tagger",
+    "prototype-tagger",
+    "prototype-ensemble",
+)  # of model files, trained otherwise
 _MODEL = {"help": "Model file. Default: DATA.handful next to DATA."}
 
 

@@ -15,10 +15,9 @@ from threadpoolctl import threadpool_limits
 
 from handful.data.records import Occurrence
 from handful.errors import DataError, ParameterError, Progress, Step
-from handful.neighbors.kernel_pca import SpaceMetric
-from handful.neighbors.rows import Vote, stratified_folds
+from handful.neighbors.rows import stratified_folds
 from handful.parallel import Watched
-from handful.params import Count, Positive, check_params
+from handful.params import Count, check_params
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import DictOf, IfThere, Model, stored
 from handful.preprocessing.sentence_encoders import Encoder, check_mark, find_encoder, installed_encoder, known_encoder
@@ -32,7 +31,9 @@ from handful.senses.word_models import Features, WordModel, pooled_choice, reads
 _TRIED = ("naive-bayes", "linear-svm", "kernel-pca")  # and embeddings
 _AROUND = 12  # words to either side that are encoded
 _FOLDS = 5
-_SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "margin", "random_state")
+# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
+_KERNEL_PCA: dict[str, Any] = {"degree": 2, "n_components": 400, "vote": "dudani", "metric": "cosine"}
+_DROPPED = (*_KERNEL_PCA, "strength")  # parameters of training in files before version 0.3
 
 
 @registered("senses", paper="su2004", task="model", uses_unlabeled=True)
@@ -57,20 +58,10 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     encoder : "auto", None, path or encoder, default="auto"
         Makes embeddings, see `handful.preprocessing.sentence_encoders.find_encoder`. ``"auto"`` is the default encoder, if
         one is installed and knows the language.
-    window : int, default=35
-        Words to either side that make up the bag.
     n_neighbors : int or "cv", default="cv"
         Neighbors that vote in the kernel PCA space; "cv" by cross-validation, as for the method.
-    degree : int, default=2
-        Degree of the polynomial kernel between contexts of length 1.
-    n_components : int, "cv" or None, default=400
-        Leading components kept, more than most words have labeled contexts; None keeps all.
-    vote, metric : str, default="dudani", "cosine"
-        See `KernelPCAClassifier`.
     margin : float or "calibrate", default=0.05
         See `CompositeKernelPCA`.
-    strength : float or None, default=None
-        Smoothing of naive Bayes, or the constant C of maximum entropy and linear SVM.
     n_jobs : int or None, default=None
         Processes; None is 1.
     random_state : int or None, default=0
@@ -103,7 +94,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     ['river']
     """
 
-    DROPPED: ClassVar[dict[str, Any]] = {"weights": None}
+    DROPPED: ClassVar[dict[str, Any]] = {"weights": None, "window": 35}
     STATE = stored(tagger=IfThere(Model("Tagger")), models_=DictOf(WordModel.STATE), encoder_=IfThere(ENCODER_MARK))
 
     def __init__(
@@ -112,28 +103,16 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
         *,
         tagger: Any = None,
         encoder: Any = "auto",
-        window: Count = 35,
         n_neighbors: Count | Literal["cv"] = "cv",
-        degree: Count = 2,
-        n_components: Count | Literal["cv"] | None = 400,
-        vote: Vote = "dudani",
-        metric: SpaceMetric = "cosine",
         margin: float | Literal["calibrate"] = 0.05,
-        strength: Positive | None = None,
         n_jobs: int | None = None,
         random_state: int | None = 0,
     ) -> None:
         self.method = method
         self.tagger = tagger
         self.encoder = encoder
-        self.window = window
         self.n_neighbors = n_neighbors
-        self.degree = degree
-        self.n_components = n_components
-        self.vote = vote
-        self.metric = metric
         self.margin = margin
-        self.strength = strength
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -192,8 +171,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
             vectors = dict(zip(labeled, np.split(encoder.encode(texts, report), ends), strict=True))
         choices = self._choose(labeled, vectors)
         tasks = Parallel(n_jobs=self.n_jobs or 1, return_as="generator")(
-            delayed(Watched(_train))(*choices[word], labeled[word], rest[word], self.window, vectors[word])
-            for word in labeled
+            delayed(Watched(_train))(*choices[word], labeled[word], rest[word], vectors[word]) for word in labeled
         )
         self.models_: dict[str, WordModel] = {}
         for word, model in zip(labeled, tasks, strict=True):
@@ -245,7 +223,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
             if reads_embeddings(model.method) and self.encoder_ is not None:
                 senses[places] = model.predict(known_encoder(self.encoder_).encode(_texts(some)))
             else:
-                senses[places] = model.predict([context_features(context, window=self.window) for context in some])
+                senses[places] = model.predict([context_features(context) for context in some])
         return [str(sense) for sense in senses]
 
     def score(self, occurrences: Sequence[Occurrence], sense_map: Mapping[str, str] | None = None) -> float:
@@ -256,9 +234,10 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
 
     def settings_of(self, method: str) -> dict[str, Any]:
         """Return the parameters of the classifier behind a method."""
-        if get_method(method, "occurrences").unit_rows:
-            return {name: getattr(self, name) for name in _SETTINGS}
-        return {"strength": self.strength}
+        if not get_method(method, "occurrences").unit_rows:
+            return {}
+        own = {name: getattr(self, name) for name in ("n_neighbors", "margin", "random_state")}
+        return _KERNEL_PCA | own
 
     def _choose(
         self, labeled: Mapping[str, Sequence[Context]], vectors: Mapping[str, np.ndarray | None]
@@ -271,7 +250,7 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
             return dict.fromkeys(labeled, (self.method, self.settings_of(self.method)))
         settings = {method: self.settings_of(method) for method in tried}
         counts = Parallel(n_jobs=self.n_jobs or 1)(
-            delayed(Watched(_count_correct))(settings, labeled[word], self.window, vectors[word]) for word in labeled
+            delayed(Watched(_count_correct))(settings, labeled[word], vectors[word]) for word in labeled
         )
         several = {word: correct for word, correct in zip(labeled, counts, strict=True) if correct}
         chosen = pooled_choice(several, {word: len(labeled[word]) for word in several})
@@ -286,6 +265,10 @@ class SenseClassifier(Storable, BaseEstimator):  # type: ignore[misc]
     def _state(self) -> dict[str, Any]:
         state = super()._state() | {"models_": {word: model.to_state() for word, model in self.models_.items()}}
         return state | {"encoder": None if self.encoder is None else "auto"}  # the encoder's mark names another one
+
+    @classmethod
+    def _from_state(cls, state: Mapping[str, Any]) -> Self:
+        return super()._from_state({name: value for name, value in state.items() if name not in _DROPPED})
 
     def _check_state(self) -> None:
         states: Mapping[str, Any] = self.models_
@@ -312,7 +295,6 @@ def _train(
     settings: dict[str, Any],
     labeled: Sequence[Context],
     unlabeled: Sequence[Context],
-    window: int,
     vectors: np.ndarray | None,
 ) -> WordModel:
     """Train the model of one word; a separate function so that it can run in another process."""
@@ -320,16 +302,16 @@ def _train(
     model = WordModel(method, settings)
     if vectors is not None and reads_embeddings(method):
         return model.fit(vectors, senses)
-    features, extra = ([context_features(context, window=window) for context in part] for part in (labeled, unlabeled))
+    features, extra = ([context_features(context) for context in part] for part in (labeled, unlabeled))
     with threadpool_limits(1, "blas"):  # for matrices of some hundred rows, threads cost more than they save
         return model.fit(features, senses, extra)
 
 
 def _count_correct(
-    settings: Mapping[str, dict[str, Any]], labeled: Sequence[Context], window: int, vectors: np.ndarray | None
+    settings: Mapping[str, dict[str, Any]], labeled: Sequence[Context], vectors: np.ndarray | None
 ) -> dict[tuple[str, int], float]:
     """Count for each method, and each number of neighbors, the contexts of a word that 5-fold cross-validation gets right."""
-    features = [context_features(context, window=window) for context in labeled]
+    features = [context_features(context) for context in labeled]
     senses = settle_senses([context.occurrence.senses for context in labeled])
     correct: dict[tuple[str, int], float] = {}
     if len(set(senses)) == 1:

@@ -505,6 +505,7 @@ WEIGHTS: Mapping[str, float] = {
     "near": 0.25,
     "tag": 0.5,
 }
+_WINDOW = 35  # words to either side that make up the bag, chosen likewise
 _STOP_TEXT = """
 a an the and or but of to in on at by for with from as is are was were be been being am it its he she they them his her
 their we us our you your i me my this that these those there here not n't no so if than then too very can could will
@@ -569,15 +570,13 @@ def make_contexts(occurrences: Sequence[Occurrence], tagger: Tagger | None = Non
     return [Context(o, start, end, tuple(tags)) for o, (start, end), tags in zip(fine, bounds, tagged, strict=True)]
 
 
-def context_features(context: Context, *, window: int = 35) -> dict[str, float]:
+def context_features(context: Context) -> dict[str, float]:
     """Return the features of a word in context.
 
     Parameters
     ----------
     context : Context
         See `make_contexts`.
-    window : int
-        Words to either side that make up the bag.
 
     Returns
     -------
@@ -590,16 +589,16 @@ def context_features(context: Context, *, window: int = 35) -> dict[str, float]:
     >>> sorted(context_features(c))[:3]
     ['bag gallery', 'bag modern', 'colloc +1+2 gallery </s>']
     """
-    return {name: WEIGHTS[name.partition(" ")[0]] for name in _names(context, window)}
+    return {name: WEIGHTS[name.partition(" ")[0]] for name in _names(context)}
 
 
-def _names(context: Context, window: int) -> Iterator[str]:
+def _names(context: Context) -> Iterator[str]:
     o = context.occurrence
     low = [token.lower() for token in o.tokens[context.start : context.end]]
     tags = context.tags
     target = o.target - context.start
     lemmas = [lemma(token, tags[i] if tags else "") for i, token in enumerate(low)]
-    yield from _bag(context, lemmas, window)
+    yield from _bag(context, lemmas)
     yield from _positions(low, lemmas, tags, target)
     yield from _collocations(lemmas, target)
     yield f"form {low[target]}"
@@ -613,9 +612,9 @@ def _names(context: Context, window: int) -> Iterator[str]:
             yield f"syntax {name}"
 
 
-def _bag(context: Context, lemmas: list[str], window: int) -> Iterator[str]:
+def _bag(context: Context, lemmas: list[str]) -> Iterator[str]:
     o = context.occurrence
-    for i in range(max(0, o.target - window), min(len(o.tokens), o.target + window + 1)):
+    for i in range(max(0, o.target - _WINDOW), min(len(o.tokens), o.target + _WINDOW + 1)):
         if i == o.target:
             continue
         inside = context.start <= i < context.end

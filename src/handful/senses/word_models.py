@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,83 +62,69 @@ def pooled_choice(
     return {word: best(of_word) for word, of_word in correct.items()}
 
 
-SETTINGS = ("n_neighbors", "degree", "n_components", "vote", "metric", "random_state")
-
-
 def _kernel_pca(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from handful.neighbors.kernel_pca import KernelPCAClassifier
 
-    return KernelPCAClassifier(**{name: params[name] for name in SETTINGS if name in params})
+    return KernelPCAClassifier(**{name: value for name, value in params.items() if name != "margin"})
 
 
 def _composite(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from handful.neighbors.kernel_pca import CompositeKernelPCA
 
-    return CompositeKernelPCA(**{name: params[name] for name in (*SETTINGS, "margin") if name in params})
+    return CompositeKernelPCA(**params)
 
 
-# Chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
-SVM_C, ENTROPY_C, SMOOTHING = 1.0, 50.0, 2.0
-
-
+# The constants of these were chosen by five-fold cross-validation on the training part of Senseval-2, all words pooled.
 def _linear_svm(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.svm import LinearSVC
 
-    return LinearSVC(C=params.get("strength") or SVM_C, random_state=0)
+    return LinearSVC(C=1.0, random_state=0)
 
 
 def _maximum_entropy(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(C=params.get("strength") or ENTROPY_C, max_iter=1000)
+    return LogisticRegression(C=50.0, max_iter=1000)
 
 
 def _naive_bayes(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     from sklearn.naive_bayes import MultinomialNB
 
-    return MultinomialNB(alpha=params.get("strength") or SMOOTHING)
+    return MultinomialNB(alpha=2.0)
 
 
 def _most_frequent(n_features: int, seed: int, params: Mapping[str, Any]) -> Any:
     return None  # a word model without a classifier predicts its most frequent sense
 
 
-def _register(name: str, summary: str, build: Callable[[int, int, Mapping[str, Any]], Any], **fields: Any) -> None:
-    register(MethodSpec(name, "occurrences", summary=summary, build=build, **fields))
-
-
 _PAPER: dict[str, Any] = {"paper": "su2004", "unit_rows": True}
 _UNLABELED: dict[str, Any] = {**_PAPER, "uses_unlabeled": True, "supervised_control": "kernel-pca", "cost": "slow"}
-_register("kernel-pca", "Nearest contexts in the space of kernel PCA.", _kernel_pca, **_PAPER)
-_register(
-    "semi-supervised-kernel-pca",
-    "Kernel PCA whose space is learned from unlabeled contexts too.",
-    _kernel_pca,
-    **_UNLABELED,
-)
-_register(
-    "composite-kernel-pca",
-    "Kernel PCA that uses its semi-supervised form where it is uncertain.",
-    _composite,
-    **_UNLABELED,
-)
-_register(
-    "embeddings",
-    "Linear SVM on the embedding of the words around (extra 'text').",
-    _linear_svm,
-    cost="quick",
-    views=("vectors",),
-)
-_register("linear-svm", "Linear SVM on the words around (scikit-learn).", _linear_svm, cost="instant", baseline=True)
-_register(
-    "maximum-entropy",
-    "Logistic regression on the words around (scikit-learn).",
-    _maximum_entropy,
-    cost="quick",
-    baseline=True,
-)
-_register("most-frequent", "The most frequent sense of each word.", _most_frequent, cost="instant", baseline=True)
-_register("naive-bayes", "Naive Bayes on the words around (scikit-learn).", _naive_bayes, cost="instant", baseline=True)
+_PEER: dict[str, Any] = {"cost": "instant", "baseline": True}
+_EMBEDDED: dict[str, Any] = {"cost": "quick", "views": ("vectors",)}
+_METHODS: dict[str, tuple[str, Any, dict[str, Any]]] = {
+    "kernel-pca": ("Nearest contexts in the space of kernel PCA.", _kernel_pca, _PAPER),
+    "semi-supervised-kernel-pca": (
+        "Kernel PCA whose space is learned from unlabeled contexts too.",
+        _kernel_pca,
+        _UNLABELED,
+    ),
+    "composite-kernel-pca": (
+        "Kernel PCA that uses its semi-supervised form where it is uncertain.",
+        _composite,
+        _UNLABELED,
+    ),
+    "embeddings": ("Linear SVM on the embedding of the words around (extra 'text').", _linear_svm, _EMBEDDED),
+    "linear-svm": ("Linear SVM on the words around (scikit-learn).", _linear_svm, _PEER),
+    "maximum-entropy": (
+        "Logistic regression on the words around (scikit-learn).",
+        _maximum_entropy,
+        _PEER | {"cost": "quick"},
+    ),
+    "most-frequent": ("The most frequent sense of each word.", _most_frequent, _PEER),
+    "naive-bayes": ("Naive Bayes on the words around (scikit-learn).", _naive_bayes, _PEER),
+}
+for _name, (_summary, _build, _fields) in _METHODS.items():
+    register(MethodSpec(_name, "occurrences", summary=_summary, build=_build, **_fields))
 
 
 def reads_embeddings(method: str) -> bool:
@@ -189,16 +175,12 @@ def to_rows(features: Sequence[Mapping[str, float]], columns: Mapping[str, int],
     indptr, indices, values = [0], [], []
     for named in features:
         length = sum(value * value for value in named.values()) ** 0.5 if unit else 1.0
-        for name, value in named.items():
-            column = columns.get(name)
-            if column is not None:
-                indices.append(column)
-                values.append(value / length)
+        known = [name for name in named if name in columns]
+        indices += [columns[name] for name in known]
+        values += [named[name] / length for name in known]
         indptr.append(len(indices))
-    rows = sparse.csr_array(
-        (np.array(values, dtype=np.float64), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)),
-        shape=(len(features), len(columns)),
-    )
+    arrays = np.array(values, dtype=np.float64), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int32)
+    rows = sparse.csr_array(arrays, shape=(len(features), len(columns)))
     rows.sort_indices()
     return rows
 

@@ -4,4 +4,3 @@ from .prototypes.ensemble import PrototypeEnsemble as PrototypeEnsemble
 from .prototypes.tagger import PrototypeTagger as PrototypeTagger
 from .stacked import StackedTagger as StackedTagger
 from .stacked import jackknife_tags as jackknife_tags
-from .two_pass import TwoPassTagger as TwoPassTagger

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain as chained
 from itertools import pairwise
@@ -24,7 +23,6 @@ _BATCH_TOKENS = 200_000
 _MOST_CELLS = 1 << 24
 _OWN = np.empty(0, dtype=np.int64)  # every number is its own rank
 _ANY_TOKEN = np.array([-1])  # the last line of the sums, for bare label pairs and triples
-_spare: list[np.ndarray] = []  # zeros, one array for each thread that counts
 
 
 class ChainSpace:
@@ -324,45 +322,26 @@ def _add(
     observed: Predicates, targets: np.ndarray, amounts: np.ndarray, ranks: np.ndarray, width: int, out: np.ndarray
 ) -> None:
     """Add the amount of each token to the cells of its predicates and its target."""
-    with _zeros_for_rows(observed, width) as sums:
-        if sums is None:
-            add_pairs(observed.ids, targets, amounts, ranks, width, out)
-        else:
-            add_pairs(observed.rows, targets, amounts, _OWN, width, sums)
-            spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
-            add_pairs(observed.direct, targets, amounts, ranks, width, out)
+    size = (len(observed.row_offsets) - 1) * width
+    if size > _MOST_CELLS:
+        add_pairs(observed.ids, targets, amounts, ranks, width, out)
+        return
+    sums = np.zeros(size)
+    add_pairs(observed.rows, targets, amounts, _OWN, width, sums)
+    spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
+    add_pairs(observed.direct, targets, amounts, ranks, width, out)
 
 
 def _add_shares(observed: Predicates, shares: np.ndarray, ranks: np.ndarray, out: np.ndarray) -> None:
     """Add the amounts of all targets at each token to the cells of its predicates."""
-    width = shares.shape[1]
-    with _zeros_for_rows(observed, width) as sums:
-        if sums is None:
-            add_shares(observed.ids, shares, ranks, out)
-        else:
-            add_shares(observed.rows, shares, np.arange(len(sums) // width), sums)
-            spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
-            add_shares(observed.direct, shares, ranks, out)
-
-
-@contextmanager
-def _zeros_for_rows(observed: Predicates, width: int) -> Iterator[np.ndarray | None]:
-    """Lend zeros, `width` for each row, which must be zeros again in the end; None if they are too many.
-
-    They are reused for the next batch, since allocating memory takes as long as the sums.
-    """
-    size = (len(observed.row_offsets) - 1) * width
-    if size > _MOST_CELLS:
-        yield None
+    n_rows, width = len(observed.row_offsets) - 1, shares.shape[1]
+    if n_rows * width > _MOST_CELLS:
+        add_shares(observed.ids, shares, ranks, out)
         return
-    try:  # in one step, as several threads may count
-        zeros = _spare.pop()
-    except IndexError:
-        zeros = np.zeros(size)
-    if len(zeros) < size:
-        zeros = np.zeros(size)
-    yield zeros[:size]
-    _spare.append(zeros)  # not after an error, so that they are never lent dirty
+    sums = np.zeros(n_rows * width)
+    add_shares(observed.rows, shares, np.arange(n_rows), sums)
+    spread_rows(sums, observed.row_offsets, observed.row_ids, ranks, width, out)
+    add_shares(observed.direct, shares, ranks, out)
 
 
 def _renumbered(observed: Predicates, numbers: np.ndarray) -> Predicates:

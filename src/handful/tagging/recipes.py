@@ -13,7 +13,7 @@ import numpy as np
 from handful.data.records import Sentence
 from handful.errors import Progress
 from handful.params import AtLeast, Count, Jobs, Positive, Range
-from handful.registry import MethodSpec, register
+from handful.registry import MethodSpec, Resource, register
 
 _ITERATIONS, _PASSES = 300, 10
 _TOLERANCE = 3e-4  # less takes a third more iterations and makes no difference in F1
@@ -336,13 +336,6 @@ def train_crf(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: S
     return setup.fit_crf(sentences, tags)
 
 
-def train_two_pass(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
-    """Return a tagger that reads a text twice."""
-    from handful.tagging.two_pass import TwoPassTagger
-
-    return TwoPassTagger(setup.tuned_crf(sentences, tags)).fit(list(sentences), _lists(tags))
-
-
 def train_prototypes(setup: TaggerSetup, sentences: Sentences, tags: Tags, unlabeled: Sentences) -> Any:
     """Return prototype taggers with lists from the tagged sentences, mixed with a CRF of these."""
     from handful.tagging.prototypes.ensemble import PrototypeEnsemble
@@ -414,53 +407,39 @@ def _mentions(template: str, columns: set[str]) -> bool:
     return any(atom.column in columns for atom in parse_templates([template])[0].atoms)
 
 
-register(
-    MethodSpec(
-        "prototypes",
-        "sentences",
-        uses_unlabeled=True,
-        paper="haghighi2006",
-        summary="An ensemble of prototype taggers, with a CRF of the tagged sentences.",
-        cost="slow",
-        resources=("raw text", "prototypes"),
-        train=train_prototypes,
+def _register(name: str, summary: str, train: Any, *resources: Resource, **fields: Any) -> None:
+    fields = {"supervised_control": "crf", "cost": "slow", **fields}
+    register(
+        MethodSpec(name, "sentences", uses_unlabeled=True, summary=summary, train=train, resources=resources, **fields)
     )
+
+
+_register(
+    "prototypes",
+    "An ensemble of prototype taggers, with a CRF of the tagged sentences.",
+    train_prototypes,
+    *("raw text", "prototypes"),
+    paper="haghighi2006",
+    supervised_control=None,
 )
-register(
-    MethodSpec(
-        "crf+clusters",
-        "sentences",
-        uses_unlabeled=True,
-        supervised_control="crf",
-        summary="A CRF that also reads Brown clusters of the words in raw text.",
-        cost="fair",
-        resources=("raw text", "clusters"),
-        train=train_crf_with_clusters,
-    )
+_register(
+    "crf+clusters",
+    "A CRF that also reads Brown clusters of the words in raw text.",
+    train_crf_with_clusters,
+    *("raw text", "clusters"),
+    cost="fair",
 )
-register(
-    MethodSpec(
-        "crf+condensed-features",
-        "sentences",
-        uses_unlabeled=True,
-        supervised_control="crf",
-        paper="suzuki2011",
-        summary="A CRF whose features are condensed by its own decisions on raw text.",
-        cost="slow",
-        resources=("raw text",),
-        train=train_crf_condensed,
-    )
+_register(
+    "crf+condensed-features",
+    "A CRF whose features are condensed by its own decisions on raw text.",
+    train_crf_condensed,
+    "raw text",
+    paper="suzuki2011",
 )
-register(
-    MethodSpec(
-        "crf+stacked-condensed-nn",
-        "sentences",
-        uses_unlabeled=True,
-        supervised_control="crf",
-        paper="sogaard2011",
-        summary="A CRF that semi-supervised condensed nearest neighbors correct.",
-        cost="slow",
-        resources=("raw text", "clusters"),
-        train=train_stacked,
-    )
+_register(
+    "crf+stacked-condensed-nn",
+    "A CRF that semi-supervised condensed nearest neighbors correct.",
+    train_stacked,
+    *("raw text", "clusters"),
+    paper="sogaard2011",
 )

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from handful.errors import DataError, ParameterError, Progress, Step, counted
 from handful.params import Range, check_params
-from handful.persistence.schema import IfThere, Model, Names, stored
+from handful.persistence.schema import Model, Names, stored
 from handful.preprocessing.templates import Tokens
 from handful.registry import method
 from handful.tagging.base import Tagger, check_sentences, encode_tags
@@ -119,14 +119,14 @@ class StackedTagger(Tagger):
     clusters : BrownClusters or mapping of str to str
         Cluster of each word. The cluster of a word unseen by the clustering is that of its lower-case form followed by
         ``*``, or only ``*``.
-    held_out : float or None, default=0.2
+    held_out : float, default=0.2
         Fraction of the tagged sentences, the last ones, that train the classifier instead of the tagger, so that it sees
-        the tagger's errors on new text. None if the tagger has been fitted already, on other sentences.
+        the tagger's errors on new text.
 
     Attributes
     ----------
     tagger_ : tagger
-        The fitted tagger, unless it came fitted.
+        The fitted tagger.
     classifier_ : classifier
         The fitted classifier.
     classes_ : ndarray of str
@@ -165,7 +165,7 @@ class StackedTagger(Tagger):
     [['D', 'N', 'V']]
     """
 
-    STATE = stored(classes_=Names("k"), tagger_=IfThere(Model("Tagger")), classifier_=Model())
+    STATE = stored(classes_=Names("k"), tagger_=Model("Tagger"), classifier_=Model())
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class StackedTagger(Tagger):
         classifier: Any,
         *,
         clusters: Any,
-        held_out: Annotated[float, Range(0, 1, open_low=True, open_high=True)] | None = 0.2,
+        held_out: Annotated[float, Range(0, 1, open_low=True, open_high=True)] = 0.2,
     ) -> None:
         self.tagger = tagger
         self.classifier = classifier
@@ -203,17 +203,20 @@ class StackedTagger(Tagger):
         StackedTagger
             Itself.
         """
-        self._check()
+        check_params(self)
+        clusters = self._cluster_of()
+        if not isinstance(clusters, Mapping):
+            raise ParameterError(
+                "StackedTagger: clusters must be fitted BrownClusters or a dictionary from word to cluster, "
+                f"got {type(clusters).__name__}."
+            )
         sentences, offsets = check_sentences(sentences, "StackedTagger")
         _, self.classes_ = encode_tags(offsets, tags, "StackedTagger")
-        if self.held_out is not None:
-            n_base = len(sentences) - max(1, round(self.held_out * len(sentences)))
-            if n_base < 1:
-                raise DataError("StackedTagger: at least two tagged sentences are needed, got 1.")
-            self.tagger_ = clone(self.tagger).fit(sentences[:n_base], tags[:n_base])
-            sentences, tags = sentences[n_base:], tags[n_base:]
-        elif not hasattr(self.tagger, "predict"):
-            raise ParameterError("StackedTagger: tagger must be a fitted tagger where held_out is None.")
+        n_base = len(sentences) - max(1, round(self.held_out * len(sentences)))
+        if n_base < 1:
+            raise DataError("StackedTagger: at least two tagged sentences are needed, got 1.")
+        self.tagger_ = clone(self.tagger).fit(sentences[:n_base], tags[:n_base])
+        sentences, tags = sentences[n_base:], tags[n_base:]
         rows = self.rows(sentences)
         labels = np.array(list(chain.from_iterable(tags)), dtype=object)
         if unlabeled is not None:
@@ -236,7 +239,7 @@ class StackedTagger(Tagger):
         ndarray of object, shape (n_tokens, 2)
             One row per token.
         """
-        return token_rows(sentences, self._base().predict(sentences), self._cluster_of())
+        return token_rows(sentences, self.tagger_.predict(sentences), self._cluster_of())
 
     def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
         """Tag sentences.
@@ -259,35 +262,21 @@ class StackedTagger(Tagger):
         flat = np.asarray(self.classifier_.predict(rows)).tolist()
         return [flat[a:b] for a, b in pairwise(offsets)]
 
-    def _base(self) -> Any:
-        if self.held_out is None:
-            return self.tagger
-        check_is_fitted(self, "tagger_")
-        return self.tagger_
-
     def _cluster_of(self) -> Mapping[str, str]:
         path_of: Mapping[str, str] = getattr(self.clusters, "paths_", self.clusters)
         return path_of
-
-    def _check(self) -> None:
-        check_params(self)
-        if not isinstance(self._cluster_of(), Mapping):
-            raise ParameterError(
-                "StackedTagger: clusters must be fitted BrownClusters or a dictionary from word to cluster, "
-                f"got {type(self.clusters).__name__}."
-            )
 
     @property
     def columns_(self) -> list[str]:
         """Columns of a sentence that are read, ``word`` first."""
         check_is_fitted(self, "classifier_")
-        columns: list[str] = getattr(self._base(), "columns_", ["word"])
+        columns: list[str] = getattr(self.tagger_, "columns_", ["word"])
         return columns
 
     def _state(self) -> dict[str, Any]:
         # The fitted parts have the parameters of the unfitted ones, which cannot be stored.
         check_is_fitted(self, "classifier_")
-        return super()._state() | {"classifier": None} | ({} if self.held_out is None else {"tagger": None})
+        return super()._state() | {"classifier": None, "tagger": None}
 
     @classmethod
     def _from_state(cls, state: Mapping[str, Any]) -> Self:
@@ -297,11 +286,8 @@ class StackedTagger(Tagger):
         return super()._from_state({k: value for k, value in state.items() if k not in ("tag_weight", "min_share")})
 
     def _check_state(self) -> None:
-        if not hasattr(self._base(), "predict") or not hasattr(self.classifier_, "predict"):
-            raise DataError("StackedTagger: a tagger and a classifier are needed, but the file holds other things.")
+        if not hasattr(self.classifier_, "predict"):
+            raise DataError("StackedTagger: a classifier is needed, but the file holds another thing.")
         if getattr(self.classifier_, "n_features_in_", 2) != 2:
             raise DataError("StackedTagger: its classifier must take two columns, tag and cluster.")
-        self.classifier = clone(self.classifier_)
-        if self.held_out is not None:
-            self.tagger = clone(self.tagger_)
-        self._check()
+        self.classifier, self.tagger = clone(self.classifier_), clone(self.tagger_)

@@ -1,28 +1,21 @@
-"""A second tagging pass that reads the first tags of the same words elsewhere in the text."""
+"""Files of taggers that read the first tags of the same words elsewhere in the text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from handful.data.chunks import spans
 from handful.data.records import Explanation, Sentence
-from handful.errors import DataError, ParameterError, Progress, Step
-from handful.params import AtLeast, Count, check_params
+from handful.errors import DataError
+from handful.params import AtLeast, Count
 from handful.persistence.schema import Model, Names, stored
 from handful.preprocessing.templates import Tokens
 from handful.registry import method
-from handful.tagging.base import Tagger, add_columns, check_sentences, encode_tags
-from handful.tagging.crf import CRF
-from handful.tagging.recipes import train_two_pass
-from handful.tagging.stacked import jackknife_tags
+from handful.tagging.base import Tagger, add_columns, check_sentences
 
-_WHO = "TwoPassTagger"
-_TEMPLATES = ["same_near[0]", "same_near[-1]", "same_near[1]", "same_near[0]|same_far[0]"]
 _NOWHERE = "-"
 
 
@@ -102,17 +95,16 @@ def _kinds(tags: Sequence[Sequence[str]]) -> list[list[str]]:
     return kinds
 
 
-@method("two-pass-tagger", paper=None, task="sentences", cost="slow", train=train_two_pass)
+@method("two-pass-tagger", task="sentences")
 class TwoPassTagger(Tagger):
-    """Tag a text twice: the second time knowing what the same words were tagged as elsewhere in it.
+    """A tagger of earlier versions that tags a text twice. It can be loaded and used, but no longer trained.
 
-    Names come again in a text, and one place often resolves another: ``JAPAN`` in a headline, ``Japan`` two sentences
-    later. Use it for whole texts or collections in their order; single sentences gain nothing.
+    The second pass knows what the same words were tagged as elsewhere in the text (Krishnan and Manning 2006).
 
     Parameters
     ----------
-    tagger : CRF
-        Settings of both passes.
+    tagger : None
+        Not used; the fitted taggers hold their settings.
     window : int, default=8
         How many sentences to each side are near.
     n_folds : int, default=4
@@ -124,138 +116,33 @@ class TwoPassTagger(Tagger):
         Tagger of the first pass.
     second_ : CRF
         Tagger of the second pass; it also reads the columns of `agreement_columns`.
-
-    See Also
-    --------
-    agreement_columns : The columns that the second pass reads.
-
-    Notes
-    -----
-    After Krishnan and Manning (2006), with sentences nearby instead of documents, and upper and lower case as one.
-    Sentences must come in the order of the text, in training and in prediction; what is predicted together is one text.
-    Cost: `n_folds` + 2 trainings, two predictions.
-
-    References
-    ----------
-    Krishnan, V., & Manning, C. D. (2006). An effective two-stage model for exploiting non-local dependencies in named
-    entity recognition. COLING-ACL.
-
-    Examples
-    --------
-    >>> text = [["Rome", "fell"], ["in", "Rome"], ["Bonn", "fell"], ["in", "Bonn"]]
-    >>> tags = [["B-LOC", "O"], ["O", "B-LOC"]] * 2
-    >>> model = TwoPassTagger(CRF("ner", strength=0.1), n_folds=2).fit(text, tags)
-    >>> model.predict([["in", "Rome"], ["Rome", "fell"]])
-    [['O', 'B-LOC'], ['B-LOC', 'O']]
     """
 
     STATE = stored(classes_=Names("k"), first_=Model("CRF"), second_=Model("CRF"))
 
-    def __init__(self, tagger: Any, *, window: Count = 8, n_folds: Annotated[int, AtLeast(2)] = 4) -> None:
+    def __init__(self, tagger: Any = None, *, window: Count = 8, n_folds: Annotated[int, AtLeast(2)] = 4) -> None:
         self.tagger = tagger
         self.window = window
         self.n_folds = n_folds
 
-    def fit(
-        self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]], *, progress: Progress | None = None
-    ) -> Self:
-        """Learn from a tagged text.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens, in the order of the text.
-        tags : list of lists of str
-            One tag per token.
-        progress : callable, optional
-            Called after each training.
-
-        Returns
-        -------
-        TwoPassTagger
-            Itself.
-        """
-        check_params(self)
-        if not isinstance(self.tagger, CRF):
-            raise ParameterError(f"{_WHO}: tagger must be a CRF, got {type(self.tagger).__name__}.")
-        sentences, offsets = check_sentences(sentences, _WHO)
-        if len(sentences) < self.n_folds:
-            raise DataError(f"{_WHO}: n_folds must not exceed the sentences, {len(sentences)}, got {self.n_folds}.")
-        _, self.classes_ = encode_tags(offsets, tags, _WHO)
-        n_trainings = self.n_folds + 2
-        held_out = jackknife_tags(
-            self.tagger,
-            sentences,
-            tags,
-            n_folds=self.n_folds,
-            progress=lambda step: _report(progress, step.done, n_trainings),
-        )
-        self.first_ = clone(self.tagger).fit(sentences, tags)
-        _report(progress, n_trainings - 1, n_trainings)
-        templates = [*self.first_.templates_, *_TEMPLATES]
-        second = clone(self.tagger).set_params(templates=templates)
-        self.second_ = second.fit(self._widened(sentences, held_out), tags)
-        _report(progress, n_trainings, n_trainings)
-        return self
-
     def predict(self, sentences: Sequence[Tokens]) -> list[list[str]]:
-        """Tag a text.
-
-        Parameters
-        ----------
-        sentences : list of lists of str, or of Sentence
-            The tokens, in the order of the text.
-
-        Returns
-        -------
-        list of lists of str
-            One tag per token.
-        """
-        check_is_fitted(self, "second_")
-        sentences, _ = check_sentences(sentences, _WHO)
-        tags: list[list[str]] = self.second_.predict(self._widened(sentences, self.first_.predict(sentences)))
+        """Tag sentences in the order of the text; what is predicted together is one text. See `Tagger.predict`."""
+        sentences, _ = check_sentences(sentences, "TwoPassTagger")
+        tags: list[list[str]] = self.second_.predict(self._widened(sentences))
         return tags
 
     def explain(self, sentence: Tokens) -> list[Explanation]:
-        """Explain the tag of each token by the observations of the second pass; see `CRF.explain`.
-
-        Parameters
-        ----------
-        sentence : list of str, or Sentence
-            The tokens; what is elsewhere in its text is not known here.
-
-        Returns
-        -------
-        list of Explanation
-            One for each token.
-        """
-        check_is_fitted(self, "second_")
-        (widened,) = self._widened([sentence], self.first_.predict([sentence]))
-        explanations: list[Explanation] = self.second_.explain(widened)
+        """Explain the tag of each token by the observations of the second pass; see `CRF.explain`."""
+        explanations: list[Explanation] = self.second_.explain(*self._widened([sentence]))
         return explanations
 
-    def _widened(self, sentences: Sequence[Tokens], tags: Sequence[Sequence[str]]) -> list[Sentence]:
+    def _widened(self, sentences: Sequence[Tokens]) -> list[Sentence]:
         tokens = [s.tokens if isinstance(s, Sentence) else s for s in sentences]
-        more = agreement_columns(tokens, tags, self.window)
+        more = agreement_columns(tokens, self.first_.predict(sentences), self.window)
         return [add_columns(sentence, columns) for sentence, columns in zip(sentences, more, strict=True)]
 
     @property
     def columns_(self) -> list[str]:
         """Columns of a sentence that are read, ``word`` first."""
-        check_is_fitted(self, "second_")
         columns: list[str] = self.first_.columns_
         return columns
-
-    def _state(self) -> dict[str, Any]:
-        # The fitted first tagger has the parameters of the unfitted one.
-        check_is_fitted(self, "second_")
-        return super()._state() | {"tagger": None}
-
-    def _check_state(self) -> None:
-        self.tagger = clone(self.first_)
-        check_params(self)
-
-
-def _report(progress: Progress | None, done: int, total: int) -> None:
-    if progress is not None:
-        progress(Step("train", done, total, {}))
