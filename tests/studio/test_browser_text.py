@@ -112,6 +112,7 @@ def test_spans_by_mouse_and_keyboard_corrections_teach_and_nothing_is_lost(text,
             page.keyboard.press("s")
             page.wait_for_timeout(300)
     page.locator('#token-1.suggestion[data-tag="B-WHO DOES"]').wait_for()
+    assert findings(page) == []
     page.keyboard.press("ArrowRight")
     page.keyboard.press(" ")  # the token alone
     page.locator('#token-1[data-tag="B-WHO DOES"]:not(.suggestion)').wait_for()

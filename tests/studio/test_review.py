@@ -34,7 +34,7 @@ def review(make_session):
 
 
 def test_suggestions_are_hidden_from_who_labels(review):
-    names = [name for name, *_ in review.row(0)["cells"]]
+    names = [name for name, *_ in review.item(0)["cells"]]
     assert names == ["x", "y", "note"]
     assert set(review.label_names()) == {"even", "odd"}
 

@@ -59,9 +59,10 @@ def test_skipped_rows_come_back_last(client):
     assert sorted(seen) == list(range(60))
     view = client.get("view").json()
     assert view["queue"][0]["reason"] == "skipped before"
-    assert view["n_marked"] == {"skipped": 30, "unsure": 30}
-    view = act(client, do="label", items=[7], label="a")
-    assert sum(view["n_marked"].values()) == 59
+    marks = client.studio.session.state["marks"]
+    assert sorted(marks.values()) == ["skipped"] * 30 + ["unsure"] * 30
+    act(client, do="label", items=[7], label="a")
+    assert len(marks) == 59
 
 
 def test_a_table_without_an_open_row_is_done(client):
@@ -171,7 +172,7 @@ def test_random_rows_of_the_file_count(make_session):
 def test_a_row_is_not_both_labeled_and_skipped(client):
     act(client, do="label", items=[5], label="a")
     assert client.post("act", json={"do": "skip", "item": 5}).status_code == 400
-    assert client.get("view").json()["n_marked"] == {}
+    assert client.studio.session.state["marks"] == {}
 
 
 def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
@@ -188,7 +189,7 @@ def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
 
 
 def test_a_failing_request_is_logged_and_answered(client, monkeypatch, caplog):
-    monkeypatch.setattr(type(client.studio.session), "row", lambda *_: 1 / 0)
+    monkeypatch.setattr(type(client.studio.session), "item", lambda *_: 1 / 0)
     reply = client.get("row?row=1")
     assert reply.status_code == 500
     assert "ZeroDivisionError" in reply.json()["error"]
@@ -269,7 +270,7 @@ def test_reopening_goes_on_where_it_stopped(make_session):
 def test_a_huge_cell_is_clipped(make_session):
     cells = small_table().with_columns(pl.lit("x" * 1_000_000).alias("huge"))
     session = make_session(cells)
-    name, text, more = session.row(0)["cells"][-1]
+    name, text, more = session.item(0)["cells"][-1]
     assert (name, len(text), more) == ("huge", 2_000, 998_000)
     assert all(len(row["text"]) <= 200 for row in session.rows()["rows"])
 

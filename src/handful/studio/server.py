@@ -13,9 +13,9 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from handful.errors import DataError, FileError, HandfulError, require
-from handful.version import __version__
 
 if TYPE_CHECKING:
     from handful.studio.session import Studio
@@ -67,7 +67,7 @@ class Guard:
             return
         behind = scope["path"][len(self._token) + 1 :]
         inner = {**scope, "path": behind, "raw_path": behind.encode(), "root_path": ""}
-        await self._app(inner, _Limited(receive), _with_headers(send))
+        await self._app(inner, receive, _with_headers(send))
 
     def _refusal(self, scope: Any, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -82,23 +82,19 @@ class Guard:
             return 403, "Open the link that the command printed: its token lets you in."
         if not reads and headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "Actions must be JSON."
-        length = headers.get("content-length", "0")
+        length = headers.get("content-length", "0" if reads else "")  # the server takes no more than it says
         if not length.isdigit() or int(length) > MOST_BYTES:
-            return 413, f"A request may have at most {MOST_BYTES:,} bytes."
+            return 413, f"A request must say how long it is, and have at most {MOST_BYTES:,} bytes."
         return None
 
     def _is_own(self, host: str) -> bool:
-        name, colon, port = host.rpartition(":")
-        if not colon or not port.isdigit():
-            name = host
-        name = name.strip("[]").lower()
-        if name in ("localhost", self._open_to.lower()):
-            return True
         try:
-            address = ip_address(name)
+            name = urlsplit(f"//{host}").hostname or ""
+            if name in ("localhost", self._open_to.lower()):
+                return True
+            return ip_address(name).is_loopback or not is_loopback(self._open_to)
         except ValueError:
             return False
-        return address.is_loopback or not is_loopback(self._open_to)
 
 
 def is_loopback(host: str) -> bool:
@@ -109,29 +105,9 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
     """
-    if host == "localhost":
-        return True
-    try:
+    with suppress(ValueError):
         return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-class TooLargeError(Exception):
-    """A body that is longer than its header said."""
-
-
-class _Limited:
-    def __init__(self, receive: Any) -> None:
-        self._receive = receive
-        self._n_bytes = 0
-
-    async def __call__(self) -> Any:
-        message = await self._receive()
-        self._n_bytes += len(message.get("body", b""))
-        if self._n_bytes > MOST_BYTES:
-            raise TooLargeError
-        return message
+    return host == "localhost"
 
 
 def _with_headers(send: Any) -> Any:
@@ -271,7 +247,7 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
 
-    page, (get, post) = _page(studio, host), _endpoints()
+    page = _page(studio, host)
 
     async def show(request: Request) -> Response:
         return Response(page, media_type="text/html")
@@ -286,29 +262,28 @@ def make_app(studio: Studio, token: str, host: str = "127.0.0.1") -> Guard:
         Route("/", show),
         Route("/events", events),
         Route("/own.css", css),
-        *(Route(f"/{name}", get(read)) for name, read in studio.reads().items()),
-        *(Route(f"/{name}", post(write), methods=["POST"]) for name, write in studio.writes().items()),
+        *(Route(f"/{name}", _endpoint(read)) for name, read in studio.reads().items()),
+        *(Route(f"/{name}", _endpoint(write), methods=["POST"]) for name, write in studio.writes().items()),
         Mount("/static", StaticFiles(directory=_HERE / "static")),
     ]
     return Guard(Starlette(routes=routes), token, host)
 
 
-def _json_object(content: bytes) -> dict[str, Any] | None:
-    try:
-        body = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return body if isinstance(body, dict) else None
-
-
-def _endpoints() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return what makes an endpoint of a function of query parameters, and of one of a JSON body."""
+def _endpoint(work: Callable[[Any], Any]) -> Callable[[Any], Awaitable[Any]]:
+    """Return an endpoint that calls a function of the query parameters, or of the JSON body of a POST."""
     from starlette.concurrency import run_in_threadpool
     from starlette.requests import Request
-    from starlette.responses import JSONResponse, PlainTextResponse, Response
+    from starlette.responses import JSONResponse, Response
 
-    async def answer(work: Callable[[Any], Any], given: Any) -> Response:
+    async def endpoint(request: Request) -> Response:
+        given: Any = dict(request.query_params)
+        if request.method == "POST":
+            given = None
+            with suppress(ValueError, RecursionError):
+                given = json.loads(await request.body())
         try:
+            if not isinstance(given, dict):
+                raise DataError("studio: an action must be a JSON object.")
             return JSONResponse(await run_in_threadpool(work, given))
         except HandfulError as error:
             return JSONResponse({"error": str(error).removeprefix("studio: ")}, 400)
@@ -316,47 +291,16 @@ def _endpoints() -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
             logging.getLogger(__name__).exception("a request of the studio failed")
             return JSONResponse({"error": f"Internal error: {type(error).__name__}. Nothing was changed."}, 500)
 
-    def get(read: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            return await answer(read, dict(request.query_params))
-
-        return endpoint
-
-    def post(write: Callable[[Any], Any]) -> Callable[[Request], Awaitable[Response]]:
-        async def endpoint(request: Request) -> Response:
-            try:
-                body = _json_object(await request.body())
-            except TooLargeError:
-                return PlainTextResponse("That is too much.", 413)
-            if body is None:
-                return JSONResponse({"error": "An action must be a JSON object."}, 400)
-            return await answer(write, body)
-
-        return endpoint
-
-    return get, post
+    return endpoint
 
 
 def _page(studio: Studio, host: str) -> str:
     require("jinja2", extra="studio", why="handful studio")
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    session = studio.session
-    facts = {
-        "name": session.name,
-        "kind": session.kind,
-        "board": session.has_board,
-        "css": studio.css is not None,
-        "open_to": None if is_loopback(host) else host,
-    }
-    return environment.get_template(f"{session.kind}.html").render(version=__version__, **facts)
+    environment = Environment(loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined)
+    open_to = None if is_loopback(host) else host
+    return environment.get_template(f"{studio.session.kind}.html").render(studio=studio, open_to=open_to)
 
 
 def number(query: Mapping[str, str], name: str, default: int = 0) -> int:

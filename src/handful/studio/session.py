@@ -39,6 +39,12 @@ def checked_number(value: Any, below: int) -> int:
     return value
 
 
+def _refuse_taken(key: str, of: str, keys: Mapping[str, str]) -> None:
+    for name, held in keys.items():
+        if key and held == key and name != of:
+            raise DataError(f"studio: {key!r} is the key of {name!r}.")
+
+
 class LabelingSession:
     """A table or text that is being labeled.
 
@@ -82,18 +88,6 @@ class LabelingSession:
         self._wanted: int | None = None  # shown first, after an undo
         self.audited: dict[str, Any] = {}  # of which group random items are labeled at present; see `Review`
         self._random_shown: dict[int, dict[str, Any]] = {}
-        self._actions: dict[str, Callable[[Mapping[str, Any]], Mapping[str, Any]]] = {
-            "undo": lambda body: UNDO,
-            "name": self._name,
-            "skip": self._mark,
-            "unsure": self._mark,
-            "entry": self._entry,
-            "rename": self._rename,
-            "delete": self._rename,
-            "guidelines": self._guidelines,
-            "note": self._note,
-            "key": self._key,
-        }
 
     @property
     def state(self) -> State:
@@ -113,7 +107,7 @@ class LabelingSession:
             ``do`` names the action.
         """
         with self.lock:
-            make = self._actions.get(str(body.get("do")))
+            make = getattr(self, f"do_{body.get('do')}", None)
             if make is None:
                 raise DataError(f"studio: there is no action {body.get('do')!r}.")
             by = self.annotator(body)
@@ -131,7 +125,14 @@ class LabelingSession:
         """Return the name of the person who acts or looks."""
         return checked_label(body["by"]) if body.get("by") else self.setup.annotator
 
-    def _name(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    # Each do_NAME returns the action NAME as the log keeps it, or refuses it.
+
+    def do_undo(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Take the last action back."""
+        return UNDO
+
+    def do_name(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Make a label."""
         name = checked_label(body.get("name"))
         if name in self.label_names():
             raise DataError(f"studio: there is a label {name!r} already.")
@@ -139,11 +140,14 @@ class LabelingSession:
             raise DataError(f"studio: there can be at most {_MOST_LABELS} labels.")
         return {"do": "name", "set": {"names": {name: True}}}
 
-    def _mark(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_skip(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Mark an item as skipped, or as unsure."""
         item = checked_number(body.get("item"), self.n_items)
         if self.is_labeled(item):
             raise DataError(f"studio: {item + 1} has a label already. Undo it first.")
         return {"do": body["do"], "set": {"marks": {str(item): _MARKS[body["do"]]}}}
+
+    do_unsure = do_skip
 
     def _known(self, body: Mapping[str, Any]) -> str:
         label = checked_label(body.get("label"))
@@ -155,17 +159,13 @@ class LabelingSession:
         """Return what the label book holds of a label."""
         return self.state["book"].get(label) or self.setup.book.entries.get(label) or checked_entry({})
 
-    def _entry(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_entry(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Set key, color, description and examples of a label."""
         label, entry = self._known(body), checked_entry(body)
-        other = next(
-            (one for one in self.label_names() if entry["key"] and self.entry(one)["key"] == entry["key"]), label
-        )
-        if other != label:
-            raise DataError(f"studio: {entry['key']!r} is the key of {other!r}.")
+        _refuse_taken(entry["key"], label, {one: self.entry(one)["key"] for one in self.label_names()})
         return {"do": "entry", "set": {"book": {label: entry}}}
 
-    def _rename(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_rename(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Rename a label, merge it into another one if there is one of that name, or delete it."""
         old = self._known(body)
         new = checked_label(body.get("to")) if body["do"] == "rename" else None
@@ -178,27 +178,27 @@ class LabelingSession:
             changes |= {"names": {old: new, new: True}, "book": {new: self.entry(old)}}
         return {"do": body["do"], "set": changes}
 
+    do_delete = do_rename
+
     def _relabeled(self, old: str, new: str | None) -> dict[str, dict[str, Any]]:
         """Return the changes that give all items of a label another one, or none."""
         raise NotImplementedError
 
-    def _guidelines(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_guidelines(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Set the guidelines."""
         return {"do": "guidelines", "set": {"texts": {"guidelines": checked_text(body.get("text"), "guidelines")}}}
 
-    def _note(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_note(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Set the note of an item; an empty one is taken away."""
         item = checked_number(body.get("item"), self.n_items)
         return {"do": "note", "set": {"notes": {str(item): checked_text(body.get("text"), "a note").strip() or None}}}
 
-    def _key(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_key(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Give a command another key, or none."""
-        command, key = body.get("command"), checked_key(body.get("key"))
+        command, key = str(body.get("command")), checked_key(body.get("key"))
         if command not in COMMANDS:
             raise DataError(f"studio: commands are {', '.join(COMMANDS)}, got {command!r}.")
-        other = next(
-            (name for name, held in self.command_keys().items() if key and held == key and name != command), None
-        )
-        if other is not None:
-            raise DataError(f"studio: {key!r} is the key of {other!r}.")
+        _refuse_taken(key, command, self.command_keys())
         return {"do": "key", "set": {"keys": {command: key}}}
 
     def command_keys(self) -> dict[str, str]:
@@ -257,7 +257,7 @@ class LabelingSession:
         raise NotImplementedError
 
     def item(self, item: int, reason: str = "") -> dict[str, Any]:
-        """Return what the page shows of a row or sentence, and what the model predicts."""
+        """Return what the page shows of a row or sentence, and what the model predicts; nothing of that for a random one."""
         raise NotImplementedError
 
     def is_seen(self, item: int) -> bool:
@@ -276,54 +276,32 @@ class LabelingSession:
         if self._wanted is not None:
             items = [(self._wanted, "undone"), *(one for one in items if one[0] != self._wanted)]
         self._random_shown.update({item: self.audited for item, reason in items if reason == RANDOM})
-        hidden = {"suggestion": None, "confidence": None}
-        return [
-            {
-                **self.item(item, reason),
-                "reason": reason,
-                "random": reason == RANDOM,
-                **(hidden if reason == RANDOM else {}),
-            }
-            for item, reason in items
-        ]
+        return [{"reason": reason, "random": reason == RANDOM, **self.item(item, reason)} for item, reason in items]
 
     def view(self, by: str = "") -> dict[str, Any]:
         """Return what the page shows a person, the next items among it."""
+        last = {int(item) for name in ("labels", "tags", "marks") for item in list(self.state[name])[-200:]}
         return {
             "version": self.state.n_actions,
             "annotator": by,
             "keys": self.command_keys(),
             "can_undo": self.state.can_undo,
             "n_items": self.n_items,
-            "n_marked": {mark: list(self.state["marks"].values()).count(mark) for mark in self.state["marks"].values()},
             "queue": self.queue(by),
-            "done": self._last_done(),
+            "done": [item for item in last if self.is_seen(item)],
         }
-
-    def _last_done(self) -> list[int]:
-        last = {int(item) for name in ("labels", "tags", "marks") for item in list(self.state[name])[-200:]}
-        return [item for item in last if self.is_seen(item)]
 
     def _labels(self, counts: Mapping[str, int]) -> list[dict[str, Any]]:
         every, names = self._all_names(), self.label_names()
         entries = {name: self.entry(name) for name in names}
         taken = {**COMMANDS, **self.state["keys"]}.values()
         keys = keys_of(every, {name: entry["key"] for name, entry in entries.items()}, taken)  # of deleted ones, too
-        return [
-            {
-                "name": name,
-                "key": keys[name],
-                "count": counts.get(name, 0),
-                "hue": every.index(name),
-                "color": entry["color"],
-            }
-            for name, entry in entries.items()
-        ]
+        colors = {name: {"hue": every.index(name), "color": entry["color"]} for name, entry in entries.items()}
+        return [{"name": name, "key": keys[name], "count": counts.get(name, 0), **colors[name]} for name in names]
 
     def export_path(self, ending: str) -> Path:
         """Return where an export goes: next to the data, under its name with another ending, and never onto it."""
-        stem = self.name.partition(".")[0] or self.name
-        name = f"{stem}.{ending}"
+        name = f"{self.name.partition('.')[0] or self.name}.{ending}"
         return self.folder / (name if name != self.name else f"{self.name}.{ending}")
 
 

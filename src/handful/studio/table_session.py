@@ -30,7 +30,7 @@ from handful.studio.server import number
 from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, checked_number
 
 if TYPE_CHECKING:
-    from handful.active.label_errors import LabelErrors
+    from handful.active.label_errors import LabelError
     from handful.active.query import Predictions
     from handful.models.table_model import TableModel
 
@@ -57,8 +57,8 @@ class TableSession(LabelingSession):
     ----------
     labels : dict of int to str
         Labels of the file and of the page, by row.
-    label_errors : LabelErrors or None
-        Likely label errors, as of the last time that they were looked for.
+    label_errors : dict of int to LabelError
+        Likely label errors by row, as of the last time that they were looked for.
     predictions : Predictions or None
         Of the model, as of the last refresh.
     panel : dict
@@ -75,20 +75,19 @@ class TableSession(LabelingSession):
         self.cells = table.cells
         self.target = target
         self.given = {int(row): str(table.classes[table.codes[row]]) for row in table.labeled}
-        self.labels = {**self.given, **{int(row): label for row, label in self.state["labels"].items()}}
-        self.labels = {row: label for row, label in self.labels.items() if label}
+        self.labels = dict(self.given)
+        self._changed({"labels": self.state["labels"]})
         self.review = Review(self)
-        self.selection: list[str | None] = [None] * self.n_items
-        if SELECTION in self.cells.columns:
-            self.selection = self.cells[SELECTION].to_list()
-        self.label_errors: LabelErrors | None = None
+        known = SELECTION in self.cells.columns
+        self.selection: list[str | None] = self.cells[SELECTION].to_list() if known else [None] * self.n_items
+        self.label_errors: dict[int, LabelError] = {}
         self.panel: dict[str, Any] = {}
         self.predictions: Predictions | None = None
         self.strategy = "auto"
         self._refreshing, self._making = threading.Lock(), threading.Lock()
         self._refreshed: dict[int, str] = {}
         self._second = np.random.default_rng([self.seed, 1]).random(self.n_items) < self.setup.second_share
-        self._actions |= {"label": self._label, "accept": self.review.accept, "reject": self.review.reject}
+        self.do_accept, self.do_reject = self.review.accept, self.review.reject
 
     @cached_property
     def _learner(self) -> ActiveLearner:
@@ -142,12 +141,9 @@ class TableSession(LabelingSession):
     def random_rows(self) -> list[int]:
         """Labeled rows that were chosen at random, on the page or by `handful next`."""
         made = self.state["labels"]
-        in_file = [row for row, cell in enumerate(self.selection) if cell == "random"]
-        before = [row for row in in_file if row in self.labels and str(row) not in made]
-        return [
-            *(int(row) for row, held in self.state["audits"].items() if made.get(row) and "of" not in held),
-            *before,
-        ]
+        rows = [int(row) for row, held in self.state["audits"].items() if made.get(row) and "of" not in held]
+        before = [row for row in self.labels if self.selection[row] == "random" and str(row) not in made]
+        return rows + before
 
     def _names_of_data(self) -> list[str]:
         return sorted({*self.given.values(), *self.review.labels})
@@ -156,23 +152,22 @@ class TableSession(LabelingSession):
         return list(self.state["labels"].values())
 
     def _relabeled(self, old: str, new: str | None) -> dict[str, dict[str, Any]]:
-        def moved(label: str) -> str:
-            return (new or "") if label == old else label
-
         seconds = {
-            row: {name: moved(value) if name != "by" else value for name, value in held.items()}
+            row: {name: new or "" if name != "by" and value == old else value for name, value in held.items()}
             for row, held in self.state["second"].items()
+            if old in held.values()
         }
         return {
             "labels": {str(row): new or "" for row, label in self.labels.items() if label == old},
-            "second": {row: held for row, held in seconds.items() if held != self.state["second"][row]},
+            "second": seconds,
         }
 
     def is_labeled(self, item: int) -> bool:
         """Tell whether a row has a label."""
         return item in self.labels
 
-    def _label(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_label(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Label rows, or give one its second label."""
         label = checked_label(body.get("label"))
         items = body.get("items")
         if not isinstance(items, list) or not 1 <= len(items) <= _MOST_ALIKE:
@@ -209,11 +204,8 @@ class TableSession(LabelingSession):
     def queue(self, by: str = "") -> list[dict[str, Any]]:
         """Return the next rows for a person, those that wait for a second label first; these look like random rows."""
         waiting = (row for row in np.flatnonzero(self._second).tolist() if self._is_for_second(row, by))
-        blind = {"label": None, "own": False, "mark": None, "rather": None, "suggestion": None, "confidence": None}
-        second = [
-            {**self.row(row), **blind, "reason": RANDOM, "random": True, "again": True}
-            for row in islice(waiting, QUEUE)
-        ]
+        blind = {"label": None, "own": False, "mark": None, "rather": None, "reason": RANDOM, "random": True}
+        second = [{**self.item(row, RANDOM), **blind, "again": True} for row in islice(waiting, QUEUE)]
         return [*second, *super().queue(by)]
 
     def _changed(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
@@ -237,43 +229,34 @@ class TableSession(LabelingSession):
         }
 
     def item(self, item: int, reason: str = "") -> dict[str, Any]:
-        """Return a row; see `row`."""
-        return self.row(item)
-
-    def row(self, row: int) -> dict[str, Any]:
-        """Return one row with its cells, clipped, its label and what the model predicts."""
-        row = checked_number(row, self.n_items)
+        """Return a row with its cells, clipped, its label and what the model predicts; nothing of that for a random one."""
+        row = checked_number(item, self.n_items)
         cells = [[name, *_clipped(value, _CELL_SHOWN)] for name, value in self._cells(row)]
-        return {"row": row, "cells": cells, **self._facts(row), **self._suggestion(row)}
+        return {"row": row, "cells": cells, **self._facts(row), **self._suggestion(None if reason == RANDOM else row)}
 
     def _cells(self, row: int) -> list[tuple[str, Any]]:
         hidden = {self.target, self.review.column, self.setup.confidence}
         return [(name, value) for name, value in self.cells.row(row, named=True).items() if name not in hidden]
 
     def _facts(self, row: int) -> dict[str, Any]:
-        key = str(row)
-        errors = self.label_errors.errors if self.label_errors is not None else []
-        error = next((one for one in errors if one.row == row), None)
-        label = self.labels.get(row)
-        if error is not None and error.label != label:
-            error = None  # it was corrected
+        key, state = str(row), self.state
+        label, error = self.labels.get(row), self.label_errors.get(row)
         return {
             "label": label,
-            "own": key in self.state["labels"],
-            "mark": self.state["marks"].get(key),
-            "note": self.state["notes"].get(key, ""),
-            "second": self.state["second"].get(key),
-            "changed": key in self.state["changed"],
-            "rather": None if error is None else error.suggestion,
+            "own": key in state["labels"],
+            "mark": state["marks"].get(key),
+            "note": state["notes"].get(key, ""),
+            "second": state["second"].get(key),
+            "changed": key in state["changed"],
+            "rather": error.suggestion if error and error.label == label else None,  # else it was corrected
         }
 
-    def _suggestion(self, row: int) -> dict[str, Any]:
+    def _suggestion(self, row: int | None) -> dict[str, Any]:
         predictions = self.predictions
-        at = self.learner.places.get(row) if predictions is not None else None
-        if predictions is None or at is None:
+        if predictions is None or row not in self.learner.places:
             return {"suggestion": None, "confidence": None}
-        code = int(predictions.codes[at])
-        return {"suggestion": predictions.classes[code], "confidence": float(predictions.proba[at, code])}
+        label, confidence = predictions.best(self.learner.places[row])
+        return {"suggestion": label, "confidence": confidence}
 
     def rows(self, query: str = "", show: str = "all", page: int = 0, threshold: float = 0.0) -> dict[str, Any]:
         """Return a page of the rows that hold a text and are of a kind.
@@ -318,7 +301,7 @@ class TableSession(LabelingSession):
         filters: dict[str, Callable[[], Any]] = {
             "unlabeled": lambda: [row for row in range(self.n_items) if row not in labels],
             "labeled": lambda: sorted(labels),
-            "errors": lambda: [error.row for error in self.label_errors or () if self._facts(error.row)["rather"]],
+            "errors": lambda: [row for row in self.label_errors if self._facts(row)["rather"]],
             "skipped": lambda: self._marked("skipped"),
             "unsure": lambda: self._marked("unsure"),
             "notes": lambda: sorted(map(int, state["notes"])),
@@ -363,24 +346,6 @@ def _clipped(value: Any, most: int) -> tuple[str, int]:
 _MOST_UNLABELED = 5_000
 
 
-def labeled_rows(session: TableSession) -> Table:
-    """Return the labeled rows of a table and some unlabeled ones, for comparing and fitting.
-
-    Parameters
-    ----------
-    session : TableSession
-        The table.
-
-    Returns
-    -------
-    Table
-        At most 5,000 unlabeled rows, chosen at random.
-    """
-    from handful.comparison.tables import labeled_table
-
-    return labeled_table(part_of(session, _MOST_UNLABELED)[1])
-
-
 def part_of(session: TableSession, n_others: int) -> tuple[list[int], Table]:
     """Return the labeled rows and some others, with the column that keeps which were chosen at random."""
     with session.lock:
@@ -409,9 +374,9 @@ class Panel:
         session = self._session
         with session.lock:
             labels, at_random = dict(session.labels), session.random_rows
-        facts: dict[str, Any] = {"n_random": len(at_random), "n_needed": max(MIN_RANDOM - len(at_random), 0)}
-        estimate = estimate_accuracy(session.learner, at_random, labels) if not facts["n_needed"] else None
-        session.publish(**facts, audit=None if estimate is None else asdict(estimate), error=None)
+        n_needed = max(MIN_RANDOM - len(at_random), 0)
+        estimate = None if n_needed else estimate_accuracy(session.learner, at_random, labels)
+        session.publish(n_needed=n_needed, audit=estimate and asdict(estimate), error=None)
 
     def curve(self) -> None:
         """Measure the learning curve, and forecast it."""
@@ -422,15 +387,10 @@ class Panel:
         except HandfulError as error:
             session.publish(refused=_first_sentence(error), curve=None, forecast=None, goal=None)
             return
-        ahead, drawn = curve.forecast, None
-        if ahead is not None:
-            drawn = {"n": ahead.n_labels, "mean": ahead.score, "low": ahead.low, "high": ahead.high}
-        session.publish(
-            curve={"n": curve.sizes, "mean": curve.mean, "low": curve.low, "high": curve.high} if curve.sizes else None,
-            forecast=drawn,
-            refused=curve.refused,
-            goal=None if curve.goal is None else curve.goal.text,
-        )
+        ahead, goal = curve.forecast, curve.goal and curve.goal.text
+        drawn = {"n": curve.sizes, "mean": curve.mean, "low": curve.low, "high": curve.high} if curve.sizes else None
+        forecast = ahead and {"n": ahead.n_labels, "mean": ahead.score, "low": ahead.low, "high": ahead.high}
+        session.publish(curve=drawn, forecast=forecast, refused=curve.refused, goal=goal)
 
     def errors(self) -> None:
         """Look for likely label errors."""
@@ -439,9 +399,8 @@ class Panel:
         with suppress(HandfulError):  # too few labels
             errors = find_label_errors(part, random_state=self._session.seed)
         with self._session.lock:
-            moved = [replace(one, row=rows[one.row]) for one in errors or ()]
-            self._session.label_errors = None if errors is None else replace(errors, errors=moved)
-        self._session.publish(n_errors=len(moved))
+            self._session.label_errors = {rows[one.row]: one for one in errors or ()}
+        self._session.publish(n_errors=None if errors is None else len(errors))
 
 
 def _first_sentence(error: HandfulError) -> str:
@@ -451,27 +410,23 @@ def _first_sentence(error: HandfulError) -> str:
     return f"{first[:1].upper()}{first[1:]}."
 
 
+_EXPORTED = ("marks", "notes", "people")
+
+
 def labels_frame(session: TableSession) -> Any:
     """Return the cells of the file with the labels of the page, how rows were chosen, and which were skipped."""
+    state = session.state
     with session.lock:
-        labels = dict(session.labels)
-        marks, notes, people = (dict(session.state[name]) for name in ("marks", "notes", "people"))
-    column = pl.Series(session.target, [labels.get(row) for row in range(session.n_items)], dtype=pl.String)
-    at_random, made = set(session.random_rows), session.state["labels"]
-    chosen = [
-        "random" if row in at_random else "chosen" if str(row) in made else before
-        for row, before in enumerate(session.selection)
-    ]
-    frame = session.cells.with_columns(column, pl.Series(SELECTION, chosen, dtype=pl.String))
-    more = {
-        "studio mark": marks,
-        "studio note": notes,
-        "studio annotator": people if len(set(people.values())) > 1 else {},
-    }
-    return frame.with_columns(
-        pl.Series(name, [values.get(str(row)) for row in range(session.n_items)], dtype=pl.String)
-        for name, values in more.items()
-        if values
+        chosen = dict.fromkeys(map(int, state["labels"]), "chosen") | dict.fromkeys(session.random_rows, "random")
+        selection = {row: chosen.get(row, before) for row, before in enumerate(session.selection)}
+        marks, notes, people = ({int(row): held for row, held in state[name].items()} for name in _EXPORTED)
+        columns: dict[str, Mapping[int, Any]] = {session.target: dict(session.labels), SELECTION: selection}
+    people = people if len(set(people.values())) > 1 else {}
+    more = {"studio mark": marks, "studio note": notes, "studio annotator": people}
+    columns |= {name: values for name, values in more.items() if values}
+    rows = range(session.n_items)
+    return session.cells.with_columns(
+        pl.Series(name, [values.get(row) for row in rows], dtype=pl.String) for name, values in columns.items()
     )
 
 
@@ -515,7 +470,7 @@ class TableStudio(Studio):
         session = self.session
         return {
             **super().reads(),
-            "row": lambda query: self._locked(lambda: session.row(number(query, "row"))),
+            "row": lambda query: self._locked(lambda: session.item(number(query, "row"))),
             "rows": lambda query: session.rows(
                 query.get("query", ""),
                 query.get("show", "all"),
@@ -528,11 +483,7 @@ class TableStudio(Studio):
 
     def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """Return what a page can change, by name."""
-        return {
-            **super().writes(),
-            "goal": self._set_goal,
-            "strategy": self._set_strategy,
-        }
+        return {**super().writes(), "goal": self._set_goal, "strategy": self._set_strategy}
 
     def view(self, by: str = "") -> dict[str, Any]:
         """Return all that the page shows a person."""
@@ -556,10 +507,12 @@ class TableStudio(Studio):
 
     def _model(self) -> TableModel:
         from handful.comparison.fit import fit_method
+        from handful.comparison.tables import labeled_table
 
         if len(set(self.session.labels.values())) < 2:
             raise DataError("studio: a model needs labels of two classes at least. Label some rows first.")
-        return fit_method(labeled_rows(self.session), "ensemble", seed=self.session.seed)
+        table = labeled_table(part_of(self.session, _MOST_UNLABELED)[1])
+        return fit_method(table, "ensemble", seed=self.session.seed)
 
     def _failed(self, error: Exception) -> None:
         self.session.publish(error=f"The model could not be updated: {error}")
@@ -570,17 +523,14 @@ class TableStudio(Studio):
         return {"goal": self.panel.goal}
 
     def _set_strategy(self, body: Mapping[str, Any]) -> Any:
-        if body.get("strategy") not in ("auto", "random", "review"):
+        strategy, session = body.get("strategy"), self.session
+        if strategy not in ("auto", "random", "review"):
             raise DataError("studio: the strategy must be auto, random or review.")
-        with self.session.lock:
-            self.session.strategy, self.session.audited = body["strategy"], {}
-            if body["strategy"] == "review":
-                self.session.audited = {
-                    "of": [str(body.get("label", "")), _number(body, "threshold", 1.0, default=1e-9)]
-                }
-            sample = self.session.review.sample() if self.session.audited else []
-            self.session._queue = [(row, RANDOM) for row in sample]
-            facts = self.view(self.session.annotator(body))
+        of = [str(body.get("label", "")), _number(body, "threshold", 1.0, default=1e-9)]
+        with session.lock:
+            session.strategy, session.audited = strategy, {"of": of} if strategy == "review" else {}
+            session._queue = [(row, RANDOM) for row in session.review.sample()] if session.audited else []
+            facts = self.view(session.annotator(body))
         self.learning.wake()
         return facts
 

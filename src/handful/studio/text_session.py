@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -64,17 +64,11 @@ def mended(tags: Sequence[Tag], spans: bool) -> list[Tag]:
     >>> mended(["PER", "PER", "O", "I-LOC", "B-LOC", None], True)
     ['B-PER', 'I-PER', 'O', 'B-LOC', 'B-LOC', None]
     """
-    if not spans:
-        return list(tags)
-    out: list[Tag] = []
-    before = ""
-    for tag in tags:
-        label = label_of(tag or OUTSIDE, True)
-        if not label or str(tag).startswith("B-"):
-            out.append(tag)
-        else:
-            out.append(f"{'I' if label == before else 'B'}-{label}")
-        before = label
+    labels: list[str] = [label_of(tag or OUTSIDE, spans) for tag in tags]
+    out = list(tags)
+    for at, (before, label) in enumerate(pairwise(["", *labels])):
+        if spans and label and not str(tags[at]).startswith("B-"):
+            out[at] = f"{'I' if label == before else 'B'}-{label}"
     return out
 
 
@@ -99,6 +93,7 @@ def filled(tags: Sequence[str | None], suggestion: Sequence[str | None] | None, 
     return whole
 
 
+_NO_SUGGESTION: dict[str, Any] = {"suggestion": None, "confidence": None}
 _MOST_SHOWN = 400  # tokens of a sentence
 _LONGEST_SHOWN = 200  # letters of a token
 
@@ -199,7 +194,6 @@ class TextSession(LabelingSession):
         self.order = usual + [row for row in self.order if sentences[row] and len(sentences[row]) not in _USUAL]
         tagged = {label_of(tag, self.spans) for _, tags in self.task.tagged for tag in tags} - {""}
         self._given_labels = [*self.task.lists, *sorted(tagged - self.task.lists.keys())]
-        self._actions |= {"span": self._span, "accept": self._accept, "word": self._word}
 
     @cached_property
     def counts(self) -> Counter[str]:
@@ -235,7 +229,7 @@ class TextSession(LabelingSession):
         first, inner = span_tags(new, 2, self.spans)
         moved = {f"B-{old}": first, f"I-{old}": inner} if self.spans else {old: new}
         tags = {
-            row: {**held, "tags": mended([moved.get(tag, tag) if tag else tag for tag in held["tags"]], self.spans)}
+            row: {**held, "tags": mended([moved.get(tag, tag) for tag in held["tags"]], self.spans)}
             for row, held in self.state["tags"].items()
             if not moved.keys().isdisjoint(held["tags"])
         }
@@ -248,7 +242,7 @@ class TextSession(LabelingSession):
         held = self.state["tags"].get(str(item))
         return held is not None and bool(held["done"])
 
-    def _span(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_span(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Give the tokens from start up to stop a label, or take theirs away."""
         row = checked_number(body.get("item"), self.n_items)
         n = len(self.sentences[row])
@@ -264,7 +258,7 @@ class TextSession(LabelingSession):
             changes["names"] = {label: True}
         return {"do": "span", "set": changes}
 
-    def _accept(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_accept(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Take the suggestion for all tokens that have no tag; the sentence is done."""
         row = checked_number(body.get("item"), self.n_items)
         is_random = self.is_audit(row, body)
@@ -283,7 +277,7 @@ class TextSession(LabelingSession):
             changes["audits"] = {str(row): {}}
         return {"do": "accept", "set": changes}
 
-    def _word(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def do_word(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Put a word under a label, take it away from one, or both."""
         if not self.has_board:
             raise DataError("studio: the model learns from tagged sentences here; there is no list of words.")
@@ -291,23 +285,16 @@ class TextSession(LabelingSession):
         if len(word.split()) != 1:
             raise DataError("studio: a prototype must be one word.")
         changes = {}
-        if body.get("from") is not None:
-            label, held = self._held(body["from"])
-            if word not in held:
-                raise DataError(f"studio: {word!r} is not under {label!r}.")
-            changes[label] = [other for other in held if other != word]
-        if body.get("to") is not None:
-            label, held = self._held(body["to"])
-            if word in held:
-                raise DataError(f"studio: {word!r} is already under {label!r}.")
-            changes[label] = [*held, word]
+        for end in ("from", "to"):
+            if body.get(end) is not None:
+                label = checked_label(body[end])
+                held = self.lists.get(label, [])
+                if (word in held) != (end == "from"):
+                    raise DataError(f"studio: {word!r} is {'not' if end == 'from' else 'already'} under {label!r}.")
+                changes[label] = [*held, word] if end == "to" else [other for other in held if other != word]
         if not changes:
             raise DataError("studio: name the label from which or to which the word goes.")
         return {"do": "word", "set": {"lists": changes}}
-
-    def _held(self, label: Any) -> tuple[str, list[str]]:
-        label = checked_label(label)
-        return label, self.lists.get(label, [])
 
     def _tags(self, row: int) -> list[str | None]:
         held = self.state["tags"].get(str(row))
@@ -317,7 +304,7 @@ class TextSession(LabelingSession):
         """Return the tags that the model predicts for a sentence, and how confident it is of each."""
         learned = self.learned_model
         if learned.tagger is None or not self.sentences[row]:
-            return {"suggestion": None, "confidence": None}
+            return _NO_SUGGESTION
         if row not in learned.suggested:
             learned.suggested.update(suggestions(learned.tagger, self, [row]))
         return learned.suggested[row]
@@ -325,39 +312,31 @@ class TextSession(LabelingSession):
     def view(self, by: str = "") -> dict[str, Any]:
         """Return all that the page shows a person, the next sentences among it."""
         done = self.done
-        first = [
-            tag
-            for tags in done.values()
-            for tag in tags
-            if tag is not None and not (self.spans and tag.startswith("I-"))
-        ]
-        used = Counter(label_of(tag, self.spans) for tag in first)  # spans, not their tokens
+        tags = [tag for tags in done.values() for tag in tags if tag is not None]
+        # Spans are counted, not their tokens.
+        used = Counter(label_of(tag, self.spans) for tag in tags if not (self.spans and tag.startswith("I-")))
         return {
             **super().view(by),
             "n_done": len(done),
             "spans": self.spans,
             "labels": self._labels(used),
             "audit": {"needed": max(MIN_RANDOM - len(self.random_sentences(done)), 0), **self.measured},
-            **self.learned(),
+            "model": {"text": self.learned_model.text, "busy": self.busy, "version": self.learned_model.version},
+            "sample": self.learned_model.sample,
+            "board": self._board() if self.has_board else None,
         }
 
-    def learned(self) -> dict[str, Any]:
-        """Return what the model says of other sentences, and the board."""
-        learned_model, counts = self.learned_model, self.counts
-        near = learned_model.board.get("near", {})
+    def _board(self) -> dict[str, Any]:
+        counts, board = self.counts, self.learned_model.board
         columns = [
             {
                 "label": label,
                 "words": [[word, counts[word]] for word in words],
-                "near": [[word, n] for word, _, n in near.get(label, []) if word not in words],
+                "near": [[word, n] for word, n in board.get("near", {}).get(label, []) if word not in words],
             }
             for label, words in self.lists.items()
         ]
-        return {
-            "model": {"text": learned_model.text, "busy": self.busy, "version": learned_model.version},
-            "sample": learned_model.sample,
-            "board": {**learned_model.board, "columns": columns} if self.has_board else None,
-        }
+        return {**board, "columns": columns}
 
     def sentence(self, row: int) -> dict[str, Any]:
         """Return a sentence that was opened from the sample, with its suggestion."""
@@ -366,7 +345,7 @@ class TextSession(LabelingSession):
     def item(self, item: int, reason: str = "") -> dict[str, Any]:
         """Return a sentence with its tags and what the model predicts; a very long one is cut for showing."""
         row = checked_number(item, self.n_items)
-        predicted = {} if reason == RANDOM else self.suggestion(row)
+        predicted = _NO_SUGGESTION if reason == RANDOM else self.suggestion(row)
         return {
             "row": row,
             "tokens": [token[:_LONGEST_SHOWN] for token in self.sentences[row][:_MOST_SHOWN]],
@@ -495,24 +474,20 @@ class TextTrainer:
             return
         self._measured_at = len(whole)
         tags = [[tag or OUTSIDE for tag in done[row]] for row in whole]
-        boards = {"tagged": {}, "board": {label: words for label, words in lists.items() if words}}
-        facts: dict[str, Any] = {}
-        for name, words in boards.items():
-            if name == "tagged" or words:
-                predict = partial(self._predict, words, done, whole)
-                facts[name] = asdict(estimate_tagging(tags, random, predict, session.spans))
-        session.measured = facts
-        session.tell("learned_model", {"busy": session.busy})
 
-    def _predict(
-        self, lists: Lists, done: Done, whole: Sequence[int], train: list[int], test: list[int]
-    ) -> list[list[str]]:
-        """Return the tags of some of the sentences that were tagged whole, by a tagger trained on others."""
-        tagger, _ = self._fit(lists, {whole[at]: done[whole[at]] for at in train}, lambda step: None)
-        held = [list(self._session.sentences[whole[at]]) for at in test]
-        if tagger is None:
-            return [[OUTSIDE] * len(tokens) for tokens in held]
-        return [mended(tags, self._session.spans) for tags in tagger.predict(held)]
+        def predict(board: Lists, train: list[int], test: list[int]) -> list[list[str]]:
+            tagger, _ = self._fit(board, {whole[at]: done[whole[at]] for at in train}, lambda step: None)
+            held = [list(session.sentences[whole[at]]) for at in test]
+            tagged = [[OUTSIDE] * len(tokens) for tokens in held] if tagger is None else tagger.predict(held)
+            return [mended(one, session.spans) for one in tagged]
+
+        boards: dict[str, Lists] = {"tagged": {}, "board": {label: words for label, words in lists.items() if words}}
+        session.measured = {
+            name: asdict(estimate_tagging(tags, random, partial(predict, board), session.spans))
+            for name, board in boards.items()
+            if name == "tagged" or board
+        }
+        session.tell("learned_model", {"busy": session.busy})
 
     def _fit(self, lists: Lists, done: Done, progress: Progress) -> tuple[Any, str]:
         """Return a tagger and what it learned from; None where there is nothing to learn yet."""
@@ -573,9 +548,8 @@ class TextTrainer:
     def _outside_words(self, lists: Lists) -> list[str]:
         """Return frequent words of no label: prototypes of what is outside all spans."""
         named = {word for words in lists.values() for word in words}
-        return [word for word, _ in self._session.counts.most_common(_N_OUTSIDE + len(named)) if word not in named][
-            :_N_OUTSIDE
-        ]
+        frequent = self._session.counts.most_common(_N_OUTSIDE + len(named))
+        return [word for word, _ in frequent if word not in named][:_N_OUTSIDE]
 
     def _labels(self, tags: Sequence[str | None]) -> list[str | None]:
         """Return the label of each token instead of its tag; spans have no beginning for prototypes."""
@@ -589,28 +563,24 @@ class TextTrainer:
         near: dict[str, Any] = {}
         if self._similarity is not None and lists:
             near = suggest_prototypes(sentences, lists, self._similarity, n_words=_N_NEAR, threshold=_THRESHOLD).near
-        counts = self._session.counts
         return {
-            "near": {
-                label: [(word, like, counts[word]) for word, like, _ in words if len(word) <= LONGEST_LABEL]
-                for label, words in near.items()
-            },
-            "uncovered": [(word, counts[word]) for word, _ in reach.uncovered if len(word) <= LONGEST_LABEL],
+            "near": {label: self._counted(word for word, *_ in words) for label, words in near.items()},
+            "uncovered": self._counted(word for word, _ in reach.uncovered),
             "prototype_share": reach.prototype_share,
             "linked_share": reach.linked_share,
             "alike": self._similarity is not None,
         }
+
+    def _counted(self, words: Iterable[str]) -> list[tuple[str, int]]:
+        return [(word, self._session.counts[word]) for word in words if len(word) <= LONGEST_LABEL]
 
     def _unsure(self, tagger: Any, lists: Lists) -> list[dict[str, Any]]:
         from handful.tagging.prototypes.lists import check_prototypes
 
         sentences = [list(self._session.sentences[row]) for row in self._order[:_N_RAW]]
         unsure = check_prototypes(sentences, lists, tagger=tagger, n_words=_N_WORDS).unsure
-        return [
-            {"word": one.word, "count": self._session.counts[one.word], "labels": [name for name, _ in one.labels[:2]]}
-            for one in unsure
-            if len(one.word) <= LONGEST_LABEL
-        ]
+        labels = {one.word: [name for name, _ in one.labels[:2]] for one in unsure}
+        return [{"word": word, "count": n, "labels": labels[word]} for word, n in self._counted(labels)]
 
     def _sample(self, tagger: Any, before: LearnedText) -> list[dict[str, Any]]:
         """Tag the sentences that are shown, and mark which tags are other ones than before."""
@@ -619,8 +589,7 @@ class TextTrainer:
         shown = []
         for row, tokens, tags in zip(self._shown, sentences, tagger.predict(sentences), strict=True):
             own = mended(tags, self._session.spans)
-            was = old.get(row, own)
-            changed = [at for at, (one, other) in enumerate(zip(was, own, strict=True)) if one != other]
+            changed = [at for at, tag in enumerate(old.get(row, own)) if tag != own[at]]
             words = [token[:LONGEST_LABEL] for token in tokens]
             shown.append({"row": row, "tokens": words, "tags": own, "changed": changed})
         return shown
@@ -630,13 +599,8 @@ class TextTrainer:
         left = [row for row in self._order if not self._session.is_seen(row)][:_N_CHOSEN_FROM]
         if not left:
             return []
-        picks = suggest_sentences(
-            [self._session.sentences[row] for row in left],
-            tagger,
-            n=QUEUE,
-            n_labeled=len(done),
-            random_state=self._session.seed + len(done),
-        )
+        raw, seed = [self._session.sentences[row] for row in left], self._session.seed + len(done)
+        picks = suggest_sentences(raw, tagger, n=QUEUE, n_labeled=len(done), random_state=seed)
         return [(left[pick.sentence], pick.reason) for pick in picks]
 
     def _publish(self, learned: LearnedText, busy: str = "") -> None:
@@ -679,7 +643,6 @@ class TextStudio(Studio):
         session = self.session
         return {
             **super().reads(),
-            "learned": lambda query: self._locked(session.learned),
             "sentence": lambda query: self._locked(lambda: session.sentence(number(query, "row"))),
         }
 
@@ -701,10 +664,13 @@ class TextStudio(Studio):
         target = session.export_path(self.ENDINGS[what])
         with session.lock:
             lists, done, tagger = session.lists, session.done, session.learned_model.tagger
+        words = {label: held for label, held in lists.items() if held}
         if what == "tags":
             write_conll(target, _tagged(session, done), _COLUMNS)
+        elif what == "words" and not words:
+            raise DataError("studio: no label has a word yet. Put some on the board first.")
         elif what == "words":
-            write_prototypes(target, _with_words(lists))
+            write_prototypes(target, words)
         elif tagger is None:
             raise DataError("studio: there is no model yet. Give words to two labels, or tag some sentences first.")
         elif what == "model":
@@ -712,13 +678,6 @@ class TextStudio(Studio):
         else:
             write_conll(target, _predicted(session, self.trainer.final(tagger, done)), _COLUMNS)
         return target
-
-
-def _with_words(lists: Lists) -> dict[str, list[str]]:
-    filled_lists = {label: words for label, words in lists.items() if words}
-    if not filled_lists:
-        raise DataError("studio: no label has a word yet. Put some on the board first.")
-    return filled_lists
 
 
 def _tagged(session: TextSession, done: Mapping[int, list[Any]]) -> list[Sentence]:
@@ -731,7 +690,5 @@ def _tagged(session: TextSession, done: Mapping[int, list[Any]]) -> list[Sentenc
 def _predicted(session: TextSession, tagger: Any) -> list[Sentence]:
     sentences = [sentence for sentence in session.sentences if sentence]
     predicted = tagger.predict([list(sentence) for sentence in sentences])
-    return [
-        Sentence(sentence, {"tag": tuple(mended(tags, session.spans))})
-        for sentence, tags in zip(sentences, predicted, strict=True)
-    ]
+    tags = [tuple(mended(one, session.spans)) for one in predicted]
+    return [Sentence(sentence, {"tag": own}) for sentence, own in zip(sentences, tags, strict=True)]

@@ -36,6 +36,7 @@ function edit(label, entry) {
   const dialog = $("label-dialog"), others = labels.filter((one) => one.name !== label.name);
   for (const what of ["key", "color", "description"]) $(`label-${what}`).value = entry[what] || "";
   $("label-name").value = label.name;
+  $("label-key").placeholder = label.key;
   $("label-examples").value = entry.examples.join("\n");
   fill($("label-into"), others.map((one) => h("option", { value: one.name }, one.name)));
   $("label-merge").disabled = !others.length;

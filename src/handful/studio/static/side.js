@@ -7,7 +7,7 @@ export function showSide(view, actions) {
   showClasses(view.labels);
   showAgreement(view.agreement, actions);
   const n = view.panel.n_errors;
-  fill($("errors"), n === undefined ? h("p", { class: "soft" }, "Shown after a few labels of two classes.")
+  fill($("errors"), n === undefined || n === null ? h("p", { class: "soft" }, "Shown after a few labels of two classes.")
     : n === 0 ? h("p", {}, "None.")
       : h("button", { type: "button", onclick: () => actions.list("errors") }, `${counted(n, "label")} to look at`));
 }
@@ -31,13 +31,13 @@ function showAgreement(facts, actions) {
 
 function showAudit(view, actions) {
   const { panel } = view;
-  const { audit, n_needed: missing } = panel;
+  const { audit, n_needed: missing } = panel, again = view.strategy !== "auto"; // only random rows come now
+  const strategy = audit && !again ? null : h("button", { type: "button", id: "random-only", "aria-pressed": String(again), onclick: actions.random },
+    again ? "Informative rows again" : "Label random rows only");
+  const failed = panel.error ? h("p", { class: "bad" }, panel.error) : null;
   if (!audit) {
     fill($("audit"), h("p", {}, missing === undefined ? "Measured on random rows, every fifth one."
-      : `Label ${counted(missing, "more random row")} to know. Every fifth row is random.`),
-    h("button", { type: "button", id: "random-only", "aria-pressed": String(view.strategy === "random"), onclick: actions.random },
-      view.strategy === "random" ? "Informative rows again" : "Label random rows only"),
-    panel.error ? h("p", { class: "bad" }, panel.error) : null);
+      : `Label ${counted(missing, "more random row")} to know. Every fifth row is random.`), strategy, failed);
     return;
   }
   const x = (share) => 4 + 192 * share;
@@ -46,7 +46,7 @@ function showAudit(view, actions) {
       s("line", { x1: 4, x2: 196, y1: 7, y2: 7, class: "grid" }),
       s("rect", { x: x(audit.low), width: x(audit.high) - x(audit.low), y: 3, height: 8, rx: 4, class: "band" }),
       s("circle", { cx: x(audit.accuracy), cy: 7, r: 5, class: "estimate" })),
-    h("p", { class: "soft" }, `90% interval ${percent(audit.low)} to ${percent(audit.high)}, on ${counted(audit.n_rows, "random row")}`));
+    h("p", { class: "soft" }, `90% interval ${percent(audit.low)} to ${percent(audit.high)}, on ${counted(audit.n_rows, "random row")}`), strategy, failed);
 }
 
 function showCurve(panel, goal) {
