@@ -254,6 +254,47 @@ def test_sixty_labels_on_a_phone(table, serve, visit):
     page.locator("#count", has_text="1 of").wait_for()
 
 
+def label_truly(page: Any, n: int) -> None:
+    """Label rows by the keys on the buttons."""
+    for _ in range(n):
+        press(page, page.locator(f'[data-label="{"low" if row(page) % 2 == 0 else "high"}"] kbd').inner_text())
+
+
+def test_random_rows_on_request_and_informative_ones_again(table, serve, visit):
+    page = visit(start(serve, table).link)
+    page.locator("#random-only").click()
+    page.locator("#random-only", has_text="Informative rows again").wait_for()
+    label_truly(page, 20)
+    assert page.locator("#item", has_text="Chosen at random").count()
+    page.locator("#audit .big").wait_for()
+    page.locator("#random-only").click()  # it is still there next to the figure
+    page.locator("#random-only").wait_for(state="detached")
+    page.locator("#item .says strong").wait_for()
+
+
+def test_axe_finds_nothing_on_any_view(table, serve, visit):
+    page = visit(start(serve, table).link, reduced_motion="reduce")
+    page.locator('[data-label="low"]').wait_for()
+    label_truly(page, 8)
+    views = {"Label": "#buttons", "Rows": "#list tr", "Map": "circle.dot", "Guidelines": "#entries tr"}
+    for tab, shown in views.items():
+        page.get_by_role("tab", name=tab, exact=True).click()
+        page.locator(shown).first.wait_for()
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            assert findings(page) == []
+    page.locator("[data-entry]").first.click()
+    assert findings(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Label", exact=True).click()
+    dialogs = {"?": "help", "f": "find-dialog", "c": "note-dialog", "l": "alike-dialog", "n": "name-dialog"}
+    for key, dialog in dialogs.items():
+        page.keyboard.press(key)
+        page.locator(f"#{dialog}[open]").wait_for()
+        assert findings(page) == []
+        page.keyboard.press("Escape")
+
+
 def test_buttons_stay_where_they_are(table, serve, visit):
     with table.open("w", newline="", encoding="utf-8") as file:
         out = csv.writer(file)

@@ -134,22 +134,22 @@ def test_random_rows_are_remembered_and_come_without_a_suggestion(make_session):
 
 
 def test_there_is_no_figure_below_20_random_rows(make_session):
-    from handful.studio.table_session import Panel
+    from handful.studio.table_session import TableStudio
 
     session = make_session(small_table(400))
-    panel = Panel(session)
+    studio = TableStudio(session)
     session.refresh()
     for row in session.learner.shuffled[:19].tolist():
         session.state["audits"][str(row)] = {"said": None}
         session.act({"do": "label", "items": [row], "label": "even" if row % 2 == 0 else "odd"})
-    panel.accuracy()
-    panel.curve()
+    studio.measure_accuracy()
+    studio.measure_curve()
     assert (session.panel["audit"], session.panel["n_needed"]) == (None, 1)
     assert session.panel["curve"] is None
     row = int(session.learner.shuffled[19])
     session.state["audits"][str(row)] = {"said": None}
     session.act({"do": "label", "items": [row], "label": "even" if row % 2 == 0 else "odd"})
-    panel.accuracy()
+    studio.measure_accuracy()
     assert session.panel["audit"]["n_rows"] == 20
     assert session.panel["audit"]["accuracy"] > 0.9
 

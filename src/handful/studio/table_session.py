@@ -62,7 +62,7 @@ class TableSession(LabelingSession):
     predictions : Predictions or None
         Of the model, as of the last refresh.
     panel : dict
-        What the side panel shows; see `Panel`.
+        What the side panel shows; see `TableStudio`.
     """
 
     kind = "table"
@@ -362,47 +362,6 @@ _N_SPLITS = 5
 _MAX_CURVE_ROWS = 2_000
 
 
-class Panel:
-    """What the labels have brought: accuracy, learning curve and likely label errors of a session."""
-
-    def __init__(self, session: TableSession, goal: float = 0.9) -> None:
-        self.goal = goal
-        self._session = session
-
-    def accuracy(self) -> None:
-        """Estimate accuracy on the rows that were chosen at random."""
-        session = self._session
-        with session.lock:
-            labels, at_random = dict(session.labels), session.random_rows
-        n_needed = max(MIN_RANDOM - len(at_random), 0)
-        estimate = None if n_needed else estimate_accuracy(session.learner, at_random, labels)
-        session.publish(n_needed=n_needed, audit=estimate and asdict(estimate), error=None)
-
-    def curve(self) -> None:
-        """Measure the learning curve, and forecast it."""
-        session = self._session
-        _, part = part_of(session, _MAX_CURVE_ROWS)
-        try:
-            curve = learning_curve(part, goal=self.goal, n_splits=_N_SPLITS, random_state=session.seed)
-        except HandfulError as error:
-            session.publish(refused=_first_sentence(error), curve=None, forecast=None, goal=None)
-            return
-        ahead, goal = curve.forecast, curve.goal and curve.goal.text
-        drawn = {"n": curve.sizes, "mean": curve.mean, "low": curve.low, "high": curve.high} if curve.sizes else None
-        forecast = ahead and {"n": ahead.n_labels, "mean": ahead.score, "low": ahead.low, "high": ahead.high}
-        session.publish(curve=drawn, forecast=forecast, refused=curve.refused, goal=goal)
-
-    def errors(self) -> None:
-        """Look for likely label errors."""
-        rows, part = part_of(self._session, 0)
-        errors = None
-        with suppress(HandfulError):  # too few labels
-            errors = find_label_errors(part, random_state=self._session.seed)
-        with self._session.lock:
-            self._session.label_errors = {rows[one.row]: one for one in errors or ()}
-        self._session.publish(n_errors=None if errors is None else len(errors))
-
-
 def _first_sentence(error: HandfulError) -> str:
     """Return the first sentence of an error, without where it came from."""
     text = str(error).partition(": ")[2] or str(error)
@@ -451,17 +410,14 @@ class TableStudio(Studio):
 
     session: TableSession
 
-    ENDINGS: Mapping[str, str] = {
-        "labels": "labels.csv",
-        "predictions": "predictions.csv",
-        "model": "handful",
-    }
+    ENDINGS: Mapping[str, str] = {"labels": "labels.csv", "predictions": "predictions.csv", "model": "handful"}
 
     def __init__(self, session: TableSession, css: Path | None = None) -> None:
         super().__init__(session, css)
-        self.panel = Panel(session)
+        self.goal = 0.9
         self.learning = Worker(session.refresh, failed=self._failed)
-        self.measuring = Worker(self.panel.accuracy, self.panel.curve, self.panel.errors, failed=self._failed)
+        works = (self.measure_accuracy, self.measure_curve, self.find_errors)
+        self.measuring = Worker(*works, failed=self._failed)
         self.threads = [self.learning, self.measuring]
         threading.Thread(target=lambda: session._searched, daemon=True, name="studio search").start()
 
@@ -471,15 +427,14 @@ class TableStudio(Studio):
         return {
             **super().reads(),
             "row": lambda query: self._locked(lambda: session.item(number(query, "row"))),
-            "rows": lambda query: session.rows(
-                query.get("query", ""),
-                query.get("show", "all"),
-                number(query, "page"),
-                number(query, "threshold") / 100,
-            ),
+            "rows": self._rows,
             "alike": lambda query: session.alike(number(query, "row")),
             "map": lambda query: session.play(query.get("kind", "spread")),
         }
+
+    def _rows(self, query: Mapping[str, str]) -> dict[str, Any]:
+        page, threshold = number(query, "page"), number(query, "threshold") / 100
+        return self.session.rows(query.get("query", ""), query.get("show", "all"), page, threshold)
 
     def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """Return what a page can change, by name."""
@@ -487,7 +442,40 @@ class TableStudio(Studio):
 
     def view(self, by: str = "") -> dict[str, Any]:
         """Return all that the page shows a person."""
-        return {**super().view(by), "goal": self.panel.goal}
+        return {**super().view(by), "goal": self.goal}
+
+    def measure_accuracy(self) -> None:
+        """Estimate accuracy on the rows that were chosen at random."""
+        session = self.session
+        with session.lock:
+            labels, at_random = dict(session.labels), session.random_rows
+        n_needed = max(MIN_RANDOM - len(at_random), 0)
+        estimate = None if n_needed else estimate_accuracy(session.learner, at_random, labels)
+        session.publish(n_needed=n_needed, audit=estimate and asdict(estimate), error=None)
+
+    def measure_curve(self) -> None:
+        """Measure the learning curve, and forecast it."""
+        session = self.session
+        _, part = part_of(session, _MAX_CURVE_ROWS)
+        try:
+            curve = learning_curve(part, goal=self.goal, n_splits=_N_SPLITS, random_state=session.seed)
+        except HandfulError as error:
+            session.publish(refused=_first_sentence(error), curve=None, forecast=None, goal=None)
+            return
+        ahead, goal = curve.forecast, curve.goal and curve.goal.text
+        drawn = {"n": curve.sizes, "mean": curve.mean, "low": curve.low, "high": curve.high} if curve.sizes else None
+        forecast = ahead and {"n": ahead.n_labels, "mean": ahead.score, "low": ahead.low, "high": ahead.high}
+        session.publish(curve=drawn, forecast=forecast, refused=curve.refused, goal=goal)
+
+    def find_errors(self) -> None:
+        """Look for likely label errors."""
+        rows, part = part_of(self.session, 0)
+        errors = None
+        with suppress(HandfulError):  # too few labels
+            errors = find_label_errors(part, random_state=self.session.seed)
+        with self.session.lock:
+            self.session.label_errors = {rows[one.row]: one for one in errors or ()}
+        self.session.publish(n_errors=None if errors is None else len(errors))
 
     def export(self, what: str) -> Path:
         """Write labels, predictions or a model, the ensemble, next to the data."""
@@ -518,9 +506,9 @@ class TableStudio(Studio):
         self.session.publish(error=f"The model could not be updated: {error}")
 
     def _set_goal(self, body: Mapping[str, Any]) -> Any:
-        self.panel.goal = _number(body, "goal", 1.0)
+        self.goal = _number(body, "goal", 1.0)
         self.measuring.wake()
-        return {"goal": self.panel.goal}
+        return {"goal": self.goal}
 
     def _set_strategy(self, body: Mapping[str, Any]) -> Any:
         strategy, session = body.get("strategy"), self.session
