@@ -30,6 +30,7 @@ def test_fit_predict_inspect(capsys, corpus, tmp_path):
     facts = json.loads(out)
     assert code == 0
     assert facts["dev"]["accuracy"] == 1.0
+    assert facts["dev_interval"][0] < facts["dev_interval"][1] == 1.0
     assert facts["tags"] == ["D", "N", "V"]
     model = tmp_path / "train.handful"
     text = tmp_path / "new.txt"
@@ -223,7 +224,6 @@ def test_what_a_method_cannot_use_is_refused(capsys, corpus, tmp_path):
         (("--method", "stacked"), "--method stacked: needs raw text. Add --unlabeled"),
         (("--method", "stacked", "--clusters", clusters), "--clusters: only for --method crf"),
         (("--clusters", clusters, "--unlabeled", corpus), "--clusters: not with --unlabeled"),
-        (("--extra-l2", "0.1"), "--extra-l2: only for --penalty l1"),
     ]:
         code, _, err = run(capsys, "fit", "tagger", corpus, *options)
         assert (code, says in " ".join(err.split())) == (2, True), err

@@ -130,7 +130,6 @@ def test_fields_that_go_on_look_at_two_tags_where_clusters_are_read(row, order):
     lookups = setup.lookups(sentences)
     assert setup.tuned_crf(sentences, [row] * 8, lookups).order == order
     assert setup.tuned_crf(sentences, [row] * 8).order == 1
-    assert TaggerSetup(algorithm="pa").tuned_crf(sentences, [row] * 8, lookups).order == 1
 
 
 @pytest.mark.parametrize("better", [0.4, 2.0])

@@ -324,7 +324,8 @@ def _show(facts: dict[str, Any], as_json: bool) -> None:
     for name, before in scores.get("before", {}).items():
         after = scores["after"][name]
         echo(f"  {name:<10} {percent(before)} before, {percent(after)} after ({100 * (after - before):+.1f} points)")
-    echo(f"  Weights    {facts['features_before']:,} before, {facts['condensed_features']:,} after")
+    after = facts["features" if facts["mode"] == "rounded" else "condensed_features"]
+    echo(f"  Weights    {facts['features_before']:,} before, {after:,} after")
     echo(f"  Saved      {where} ({file_size(where)}, before {facts['bytes_before'] / 1e3:.0f} kB)\n")
     if facts["bytes"] >= facts["bytes_before"]:
         notice("The model is not smaller. A higher --discount makes it smaller.")

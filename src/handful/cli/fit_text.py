@@ -78,10 +78,13 @@ def _show(where: Path, summary: str, lines: Iterable[str], *following: str) -> N
     suggest_command(*following)
 
 
-def _scores_line(scores: Mapping[str, float]) -> list[str]:
+def _scores_line(scores: Mapping[str, float], limits: tuple[float, float] | None = None) -> list[str]:
+    """Return the scores on --dev; the interval is that of F1 for spans, of accuracy for other tags."""
     if not scores:
         return []
-    return [f"On --dev   {', '.join(f'{name} {percent(value)}' for name, value in scores.items())}"]
+    line = f"On --dev   {', '.join(f'{name} {percent(value)}' for name, value in scores.items())}"
+    name = "f1" if "f1" in scores else "accuracy"
+    return [line if limits is None else f"{line} (95% interval of {name} {interval(*limits)})"]
 
 
 # -- tagger -----------------------------------------------------------------------------------------------------------
@@ -124,12 +127,12 @@ def fit_tagger_command(
     """
     from handful.data.tagged import read_tagged
     from handful.tagging.estimate import MOST_CHECKED, check_tagger
-    from handful.tagging.evaluation import score_tags
+    from handful.tagging.evaluation import score_limits, score_tags
 
     where, method = model_path(run, data), given["method"]
     unlabeled, clusters = given["unlabeled"], given["clusters"]
     check_outputs(where, inputs=[data, dev, unlabeled, clusters, given["also"], run.resume], force=run.force)
-    _check_options(method, run, given, settings)
+    _check_options(method, run, given)
     state = training_state(run)
     train = read_tagged(data, given["layout"] or (), given["tag"])
     show_notices(train.notes)
@@ -144,8 +147,11 @@ def fit_tagger_command(
         else:
             tagger, cluster_facts = _fit(setup, train, _SHORT.get(method, method), unlabeled, clusters, state, progress)
     scores: dict[str, float] = {}
+    limits: tuple[float, float] | None = None
     if held is not None:
-        scores = score_tags(held.tags, tagger.predict(list(held.sentences)), train.has_spans)
+        predicted = tagger.predict(list(held.sentences))
+        scores = score_tags(held.tags, predicted, train.has_spans)
+        limits = score_limits(held.tags, predicted, scores["f1" if train.has_spans else "accuracy"], train.has_spans)
     trained = {"data": data.name, "layout": list(train.layout), "tag": train.tag, "sentences": len(train.sentences)}
     _save(ctx, tagger, where, {**trained, "tokens": train.style.as_dict()}, scores)
     check = None
@@ -159,6 +165,7 @@ def fit_tagger_command(
         "tags": labels,
         "features": int(getattr(tagger, "n_active_", 0)),
         "dev": scores,
+        "dev_interval": limits,
         "check": None if check is None else asdict(check),
         "clusters": cluster_facts or None,
         "witness": None if learned is None else {**asdict(learned), "used": learned.best},
@@ -167,7 +174,7 @@ def fit_tagger_command(
     if run.as_json:
         emit_json(facts)
         return
-    lines = _scores_line(scores) or (_witness_lines(learned) if learned is not None else [])
+    lines = _scores_line(scores, limits) or (_witness_lines(learned) if learned is not None else [])
     lines = lines or (_estimate_lines(check) if check is not None else _not_measured(data, given))
     lines = [*lines, *_cluster_lines(cluster_facts)]
     n_features = f", {counted(facts['features'], 'feature')}" if facts["features"] and verbose() else ""
@@ -213,7 +220,7 @@ def _not_measured(data: Path, given: Mapping[str, Any]) -> list[str]:
     return [f"Score      not measured (handful compare {shell_name(data)} --methods {method}{raw})"]
 
 
-def _check_options(method: str, run: Run, given: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+def _check_options(method: str, run: Run, given: Mapping[str, Any]) -> None:
     for option, value in (("--resume", run.resume), ("--clusters", given["clusters"])):
         if value is not None and method != "crf":
             raise click.UsageError(f"{option}: only for --method crf. Leave it out.")
@@ -221,8 +228,6 @@ def _check_options(method: str, run: Run, given: Mapping[str, Any], settings: Ma
         raise click.UsageError("--also: only for --method crf without --resume. Leave one out.")
     if given["clusters"] is not None and given["unlabeled"] is not None:
         raise click.UsageError("--clusters: not with --unlabeled, which trains clusters itself. Leave one out.")
-    if settings["extra_l2"] and settings["penalty"] != "l1":
-        raise click.UsageError("--extra-l2: only for --penalty l1. Leave it out.")
 
 
 def _read_dev(dev: Path, train: Tagged) -> Tagged:

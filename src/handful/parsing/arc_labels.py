@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ _LONGEST_STEP = 0.1
 _LEAST_COUNT = 2  # of a feature in the training trees
 
 
+@dataclass(eq=False)
 class ArcLabeler:
     """Chooses the label of each arc, given the tree.
 
@@ -48,24 +50,17 @@ class ArcLabeler:
     label is that of all words below the root and of no others, only these get it.
     """
 
-    def __init__(
-        self,
-        encoder: TokenEncoder,
-        templates: TemplateSet,
-        labels: Sequence[str],
-        keys: np.ndarray,
-        weights: np.ndarray,
-        root: int | None = None,
-    ) -> None:
-        self.encoder = encoder
-        self.templates = templates
-        self.labels = list(labels)
-        self.keys = keys
-        self.weights = weights
-        self.root = root
-        self._others = weights if root is None else np.delete(weights, root, axis=1)
-        self._spec = templates.compile(encoder.n_codes)
-        self._table = make_key_table(keys)
+    encoder: TokenEncoder
+    templates: TemplateSet
+    labels: list[str]
+    keys: np.ndarray
+    weights: np.ndarray
+    root: int | None = None
+
+    def __post_init__(self) -> None:
+        self._others = self.weights if self.root is None else np.delete(self.weights, self.root, axis=1)
+        self._spec = self.templates.compile(self.encoder.n_codes)
+        self._table = make_key_table(self.keys)
 
     @classmethod
     def learn(
@@ -90,13 +85,10 @@ class ArcLabeler:
         new._table = make_key_table(new.keys)
         ids, bounds = find_in_rows(new._table, keys, bounds)
         weights, sums = np.zeros((2, len(new.keys), len(names)))
-        step = 0
         if len(names) > 1:
-            for number in range(_PASSES):
-                order = np.random.default_rng([seed, number]).permutation(len(gold))
+            for step, order in _orders(len(gold), _PASSES, seed):
                 label_pass(ids, bounds, gold, order, _LONGEST_STEP, step, weights, sums)
-                step += len(gold)
-            weights -= sums / max(step, 1)
+            weights -= sums / max(_PASSES * len(gold), 1)
         weights = rounded(weights, rounding)
         used = weights.any(axis=1)
         below, elsewhere = np.unique(gold[heads == 0]), gold[heads != 0]
@@ -160,6 +152,13 @@ class ArcLabeler:
         return np.concatenate(keys), np.concatenate(bounds)
 
 
+def _orders(rows: Any, n_passes: int, seed: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield the number of earlier steps and the order of rows in each pass."""
+    for number in range(n_passes):
+        order = np.random.default_rng([seed, number]).permutation(rows)
+        yield number * len(order), order
+
+
 _CLOSERS = {"``": "''", "-LRB-": "-RRB-", "-LSB-": "-RSB-", "-LCB-": "-RCB-"}
 _CLOSERS |= {pair[0]: pair[1] for pair in ("()", "[]", "{}", "<>", '""')}
 _CLOSERS |= {pair[0]: pair[1] for pair in ("\u201c\u201d", "\u2018\u2019", "\u00ab\u00bb", "\uff08\uff09")}
@@ -180,6 +179,7 @@ class _Candidates(NamedTuple):
     bounds: np.ndarray
 
 
+@dataclass(eq=False)
 class PunctuationAttacher:
     """Chooses the head of each punctuation token, given the heads of all other words.
 
@@ -204,16 +204,15 @@ class PunctuationAttacher:
     Punctuation with children, or below the root, keeps its head.
     """
 
-    def __init__(
-        self, encoder: TokenEncoder, templates: TemplateSet, keys: np.ndarray, weights: np.ndarray, stay: float = 0.75
-    ) -> None:
-        self.encoder = encoder
-        self.templates = templates
-        self.keys = keys
-        self.weights = weights
-        self.stay = stay
-        self._spec = templates.compile(encoder.n_codes)[1]
-        self._table = make_key_table(keys)
+    encoder: TokenEncoder
+    templates: TemplateSet
+    keys: np.ndarray
+    weights: np.ndarray
+    stay: float = 0.75
+
+    def __post_init__(self) -> None:
+        self._spec = self.templates.compile(self.encoder.n_codes)[1]
+        self._table = make_key_table(self.keys)
 
     @classmethod
     def learn(cls, encoder: TokenEncoder, sentences: Sequence[Sentence], heads: np.ndarray, *, seed: int) -> Self:
@@ -229,12 +228,9 @@ class PunctuationAttacher:
         gold[np.repeat(np.arange(len(sizes)), sizes)[right]] = np.flatnonzero(right)
         some = np.flatnonzero((gold >= 0) & (sizes > 1))  # others have no choice, or another head
         weights, sums = np.zeros((2, len(new.keys)))
-        step = 0
-        for number in range(_PUNCTUATION_PASSES):
-            order = np.random.default_rng([seed, number]).permutation(some)
+        for step, order in _orders(some, _PUNCTUATION_PASSES, seed):
             choice_pass(ids, bounds, candidates.starts, gold, order, _LIMIT, step, weights, sums)
-            step += len(some)
-        weights -= sums / max(step, 1)
+        weights -= sums / max(_PUNCTUATION_PASSES * len(some), 1)
         used = weights != 0.0
         return cls(encoder, new.templates, new.keys[used], weights[used])
 

@@ -186,43 +186,24 @@ def read_trees(trees: Any, *, projective: bool, single_root: bool) -> tuple[list
     (array([0, 1], dtype=int32), 1)
     """
     known = _list_of_trees(trees)
-    heads, n_changed = _learnable([tree.heads for tree in known], projective, single_root)
-    return known, heads, n_changed
-
-
-def read_heads(sentences: Sequence[Sentence], heads: Any, *, projective: bool, single_root: bool) -> np.ndarray:
-    """Check the heads of sentences; return them as `read_trees` does.
-
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        The sentences.
-    heads : sequence of sequences of int
-        Head of each word.
-    projective, single_root
-        See `read_trees`.
-
-    Returns
-    -------
-    ndarray of int32
-        Heads of all words.
-
-    Examples
-    --------
-    >>> read_heads([Sentence(("a", "b"))], [[2, 0]], projective=True, single_root=True)
-    array([2, 0], dtype=int32)
-    """
-    if [len(s) for s in sentences] != [len(h) for h in heads]:
-        raise DataError("DependencyParser: there must be one head for each word.")
-    return _learnable([_in_range(number, row) for number, row in enumerate(heads)], projective, single_root)[0]
-
-
-def _in_range(number: int, heads: Sequence[int]) -> Sequence[int]:
-    if any(not -1 <= head <= len(heads) for head in heads):
-        raise DataError(
-            f"DependencyParser: heads must be words of the sentence, 1 to {len(heads)}, or 0, but tree {number} has others."
-        )
-    return heads
+    learnable, n_changed = [], 0
+    for number, tree in enumerate(known):
+        heads = np.array(tree.heads, dtype=np.int32)
+        broken = broken_word(heads.tolist())
+        if broken is not None:
+            raise DataError(
+                f"DependencyParser: heads must make a tree, but word {broken[0]} of the tree at index {number} {broken[1]}. "
+                "Leave it out."
+            )
+        changed = heads.copy()
+        roots = np.flatnonzero(heads == 0)
+        if single_root and len(roots):
+            changed[roots[1:]] = roots[0] + 1
+        if projective:
+            lift_crossing(changed)
+        n_changed += int((changed != heads).sum())
+        learnable.append(changed)
+    return known, np.concatenate(learnable), n_changed
 
 
 def _list_of_trees(trees: Any) -> list[Tree]:
@@ -236,31 +217,6 @@ def _list_of_trees(trees: Any) -> list[Tree]:
     if not any(map(len, trees)):
         raise DataError("DependencyParser: at least one tree is needed, got none.")
     return list(trees)
-
-
-def _learnable(all_heads: Sequence[Sequence[int]], projective: bool, single_root: bool) -> tuple[np.ndarray, int]:
-    learnable, n_changed = [np.empty(0, dtype=np.int32)], 0
-    for number, tree_heads in enumerate(all_heads):
-        heads = np.array(tree_heads, dtype=np.int32)
-        _check_tree(number, heads)
-        roots = np.flatnonzero(heads == 0)
-        changed = heads.copy()
-        if single_root and len(roots) > 1:
-            changed[roots[1:]] = roots[0] + 1
-        if projective:
-            lift_crossing(changed)
-        n_changed += int((changed != heads).sum())
-        learnable.append(changed)
-    return np.concatenate(learnable), n_changed
-
-
-def _check_tree(number: int, heads: np.ndarray) -> None:
-    broken = broken_word(heads.tolist())
-    if broken is not None:
-        word, what = broken
-        raise DataError(
-            f"DependencyParser: heads must make a tree, but word {word} of the tree at index {number} {what}. Leave it out."
-        )
 
 
 def check_lengths(lengths: Sequence[int], order: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +22,7 @@ _NOTHING = np.empty(0)
 _NO_STARTS = np.empty((0, 0), dtype=np.int64)
 
 
+@dataclass(eq=False)
 class TreeFeatures:
     """Features of trees, with a number for each.
 
@@ -38,15 +40,15 @@ class TreeFeatures:
         Whether the root has exactly one child.
     """
 
-    def __init__(
-        self, templates: TemplateSet, encoder: TokenEncoder, keys: np.ndarray, *, order: int, single_root: bool
-    ) -> None:
-        self.templates = templates
-        self.encoder = encoder
-        self.keys = keys
-        self.order = order
-        self.single_root = single_root
-        self.spec = templates.compile(encoder.n_codes)
+    templates: TemplateSet
+    encoder: TokenEncoder
+    keys: np.ndarray
+    _: KW_ONLY
+    order: int
+    single_root: bool
+
+    def __post_init__(self) -> None:
+        self.spec = self.templates.compile(self.encoder.n_codes)
         self._weighed: tuple[np.ndarray, KeyTable] | None = None
 
     @classmethod
@@ -117,7 +119,7 @@ class TreeFeatures:
 
     def with_keys(self, keys: np.ndarray) -> TreeFeatures:
         """Return the same with other features."""
-        return TreeFeatures(self.templates, self.encoder, keys, order=self.order, single_root=self.single_root)
+        return replace(self, keys=keys)
 
     def names(self, numbers: np.ndarray) -> list[str]:
         """Return features as readable text."""

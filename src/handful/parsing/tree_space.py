@@ -11,7 +11,7 @@ import numpy as np
 from handful.data.records import Tree
 from handful.kernels.tree_features import count_parts, decode, parts_of_tree, score_parts
 from handful.linear.tree import TreeStructure
-from handful.parsing.inputs import as_sentences, read_heads, read_trees, with_columns
+from handful.parsing.inputs import as_sentences, read_trees, with_columns
 from handful.parsing.part_features import CACHE_BYTES, SentenceFeatures, TreeFeatures
 
 _BATCH_WORDS = 20_000
@@ -131,11 +131,8 @@ class TreeSpace:
         return self._structure(self.features.keep(ids), inputs, CACHE_BYTES)
 
     def encode(self, inputs: Any, outputs: Any) -> np.ndarray:
-        """Return heads in one array: those of trees if `outputs` is None, else lists of heads (with labels or without)."""
-        rules = {"projective": self.model.projective, "single_root": self.model.single_root}
-        if outputs is None:
-            return read_trees(inputs, **rules)[1]
-        return read_heads(as_sentences(inputs), outputs[0] if isinstance(outputs, tuple) else outputs, **rules)
+        """Return the heads of trees in one array; trees hold their outputs."""
+        return read_trees(inputs, projective=self.model.projective, single_root=self.model.single_root)[1]
 
     def base_weights(self, ids: np.ndarray) -> np.ndarray:
         """Return weights of the base model."""

@@ -15,7 +15,7 @@ from handful.errors import Progress
 from handful.params import AtLeast, Count, Jobs, Positive, Range
 from handful.registry import MethodSpec, Resource, register
 
-_ITERATIONS, _PASSES = 300, 10
+_ITERATIONS = 300
 _TOLERANCE = 3e-4  # less takes a third more iterations and makes no difference in F1
 _PREFIXES = (2, 4, 6, 8, 10, 12, 14, 20)
 _RESOLUTION = 16.0
@@ -79,11 +79,6 @@ class TaggerSetup:
     strength : float or None, default=None
         Strength of the penalty; by default 0.03, and more for wide where there are many sentences: then 0.4, or 2 if
         the F1 of held-out sentences is better by two standard errors with it.
-    extra_l2 : float, default=0.0
-        With penalty l1, an additional L2 penalty.
-    algorithm : {"lbfgs", "pa"}, default="lbfgs"
-        lbfgs maximizes the likelihood; pa, the averaged passive-aggressive learner, is faster on many sentences, with worse
-        probabilities.
     n_clusters : int or None, default=None
         Clusters of the words in raw text, in lower case and with digits as 0; by default one for every ten different ones, from
         2 to 500, and none where the text has less than five tokens for each.
@@ -116,8 +111,6 @@ class TaggerSetup:
         *,
         penalty: Literal["l2", "l1"] = "l2",
         strength: Positive | None = None,
-        extra_l2: Annotated[float, AtLeast(0)] = 0.0,
-        algorithm: Literal["lbfgs", "pa"] = "lbfgs",
         n_clusters: Annotated[int, AtLeast(2)] | None = None,
         max_iter: Count | None = None,
         columns: Sequence[str] = (),
@@ -129,8 +122,6 @@ class TaggerSetup:
         self.outside_bias = outside_bias
         self.penalty = penalty
         self.strength = strength
-        self.extra_l2 = extra_l2
-        self.algorithm = algorithm
         self.n_clusters = n_clusters
         self.max_iter = max_iter
         self.columns = tuple(columns)
@@ -152,21 +143,13 @@ class TaggerSetup:
         return CRF(
             texts,
             penalty=self.penalty,
-            strength=self.strength or self._default_strength(name, n_sentences),
-            extra_l2=self.extra_l2,
-            algorithm=self.algorithm,
-            max_iter=self.max_iter or (_ITERATIONS if self.algorithm == "lbfgs" else _PASSES),
+            strength=self.strength or _default_strength(name, n_sentences),
+            max_iter=self.max_iter or _ITERATIONS,
             tol=_TOLERANCE,
             lookups=lookups,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-
-    def _default_strength(self, templates: str, n_sentences: int) -> float:
-        if self.algorithm == "pa":
-            return 1.0  # so that no step is longer than 1
-        # best with wide templates at 50, 200 and 1,000 sentences
-        return min(0.4, max(0.05, n_sentences / 2500)) if templates == "wide" else _STRENGTH
 
     def tuned_crf(
         self,
@@ -208,9 +191,9 @@ class TaggerSetup:
         if with_spans:
             encoding = {"auto": "iobes", "as-is": None}.get(self.encoding, self.encoding)
             # Of a handful of sentences, whose bias is not tuned, shared weights make no span likely enough.
-            share_types = self.penalty == "l2" and self.algorithm == "lbfgs" and len(tags) >= _FEWEST_TUNED
+            share_types = self.penalty == "l2" and len(tags) >= _FEWEST_TUNED
             return {"encoding": encoding, "share_types": share_types}
-        return {"order": 2} if lookups is not None and self.algorithm == "lbfgs" and _are_fields(tags) else {}
+        return {"order": 2} if lookups is not None and _are_fields(tags) else {}
 
     def choose_clusters(
         self,
@@ -277,8 +260,7 @@ class TaggerSetup:
         return _TRIED if n_sentences >= _FEWEST_TUNED else _TRIED[:1]
 
     def _strength_is_free(self) -> bool:
-        usual = self.penalty == "l2" and self.algorithm == "lbfgs" and self.templates in ("auto", _TRIED[-1])
-        return usual and self.strength is None
+        return self.penalty == "l2" and self.templates in ("auto", _TRIED[-1]) and self.strength is None
 
     def _tried_biases(self, n_sentences: int, usual: tuple[float, ...]) -> tuple[float, ...]:
         if self.outside_bias != "auto":
@@ -324,6 +306,11 @@ class TaggerSetup:
         if self.n_clusters is None and sum(map(len, sentences)) < enough:
             return None
         return {"brown": self.clusters(sentences, folded=True).paths_}
+
+
+def _default_strength(templates: str, n_sentences: int) -> float:
+    # best with wide templates at 50, 200 and 1,000 sentences
+    return min(0.4, max(0.05, n_sentences / 2500)) if templates == "wide" else _STRENGTH
 
 
 def _folds(n_sentences: int) -> tuple[int, int]:

@@ -19,8 +19,7 @@ from handful.tagging.crf import CRF, OUTSIDE
 BIASES = (0.5, 0.0, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0)
 """Values of `outside_bias` that are tried."""
 
-_ROUGH = {"tol": 1e-3, "max_iter": 60}  # enough to compare settings
-_ROUGH_PASSES = {"max_iter": 5}
+_ROUGH_TOLERANCE, _ROUGH_ITERATIONS = 1e-3, 60  # enough to compare settings
 _TINY_BIAS = 1e-9  # a weight of exactly 0 would not be kept, and then there is nothing to add a bias to
 _SHRUNK = 0.75
 _SMOOTHING = np.array([0.25, 0.5, 0.25])
@@ -80,8 +79,7 @@ def choose_tagger(
     n_errors : float
         By how many standard errors of the difference a candidate must be better than the best before it.
     max_iter : int, optional
-        Iterations of each training; by default 60, or 5 passes of online learners, which is enough where candidates learn at
-        the same pace.
+        Iterations of each training; by default 60, which is enough where candidates learn at the same pace.
     progress : callable, optional
         Called after each training.
 
@@ -155,9 +153,9 @@ def _fold_counts(
     with_spans = has_spans(tags)
     counts = np.zeros((len(biases), len(held_out), 3))
     rest = np.setdiff1d(np.arange(len(tags)), held_out).tolist()
-    early = dict(_ROUGH if tagger.algorithm == "lbfgs" else _ROUGH_PASSES)
-    early["max_iter"] = max_iter or early["max_iter"]
-    rough = clone(tagger).set_params(outside_bias=_TINY_BIAS if with_spans else 0.0, **early)
+    rough = clone(tagger).set_params(
+        outside_bias=_TINY_BIAS if with_spans else 0.0, tol=_ROUGH_TOLERANCE, max_iter=max_iter or _ROUGH_ITERATIONS
+    )
     try:
         rough.fit([sentences[n] for n in rest], [tags[n] for n in rest])
     except DataError:  # nothing but one tag in these sentences

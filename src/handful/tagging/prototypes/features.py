@@ -134,7 +134,12 @@ def link_words(
     >>> link_words(Similarity(), ["said"], n_links=5, threshold=0.35)
     {'said': ['said'], 'added': ['said']}
     """
-    rows, vectors = _rows_and_vectors(similarity)
+    if not hasattr(similarity, "vocabulary_") or not hasattr(similarity, "vectors_"):
+        raise DataError(
+            "PrototypeTagger: similarity must be a ContextSimilarity or have vocabulary_ and vectors_, "
+            f"got {type(similarity).__name__}."
+        )
+    rows, vectors = similarity.vocabulary_, similarity.vectors_
     links = {word: [word] for word in prototypes}
     known = list(filter(rows.__contains__, links))
     wanted = [word for word in (rows if words is None else words) if word in rows and word not in links]
@@ -155,17 +160,6 @@ def _links_above(
     n_above = (np.take_along_axis(scores, nearest, axis=1) > threshold).sum(axis=1).tolist()
     rows = zip(words, nearest.tolist(), n_above, strict=True)
     return {word: [known[j] for j in order[:n]] for word, order, n in rows if n}
-
-
-def _rows_and_vectors(similarity: Any) -> tuple[Mapping[str, int], np.ndarray]:
-    rows = getattr(similarity, "vocabulary_", None)
-    vectors = getattr(similarity, "vectors_", None)
-    if rows is None or vectors is None:
-        raise DataError(
-            f"PrototypeTagger: similarity must be a ContextSimilarity or have vocabulary_ and vectors_, "
-            f"got {type(similarity).__name__}."
-        )
-    return rows, vectors
 
 
 Kind = Literal["places", "place-roots", "nearby-roots", "nearby", "none"]

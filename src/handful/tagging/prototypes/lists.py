@@ -47,37 +47,20 @@ def check_lists(lists: Any, name: str) -> dict[str, list[str]]:
         return {}
     if not isinstance(lists, Mapping):
         raise DataError(f"PrototypeTagger: {name} must map each label to a list of words, got {type(lists).__name__}.")
-    return {label: _check_list(label, words, name) for label, words in lists.items()}
+    for label, words in lists.items():
+        _check_filled([label], f"the labels of {name}")
+        if isinstance(words, str) or not hasattr(words, "__iter__"):
+            raise DataError(
+                f"PrototypeTagger: {name} must map each label to a list of words, got {words!r} for {label!r}."
+            )
+        _check_filled(words, f"the words of {name}", f" for {label!r}")
+    return {label: list(dict.fromkeys(words)) for label, words in lists.items()}
 
 
-def _check_list(label: Any, words: Any, name: str) -> list[str]:
-    if not isinstance(label, str) or not label:
-        raise DataError(f"PrototypeTagger: the labels of {name} must be filled strings, got {label!r}.")
-    if isinstance(words, str) or not hasattr(words, "__iter__"):
-        raise DataError(f"PrototypeTagger: {name} must map each label to a list of words, got {words!r} for {label!r}.")
-    distinct = list(dict.fromkeys(words))
-    for word in distinct:
-        if not isinstance(word, str) or not word:
-            raise DataError(f"PrototypeTagger: the words of {name} must be filled strings, got {word!r} for {label!r}.")
-    return distinct
-
-
-def label_set(labels: Any) -> set[str]:
-    """Check a list of labels; return them as a set.
-
-    Examples
-    --------
-    >>> label_set(None), label_set(["X"])
-    (set(), {'X'})
-    """
-    if labels is None:
-        return set()
-    if isinstance(labels, str) or not hasattr(labels, "__iter__"):
-        raise DataError(f"PrototypeTagger: labels must be a list of strings, got {labels!r}.")
-    bad = [label for label in labels if not isinstance(label, str) or not label]
-    if bad:
-        raise DataError(f"PrototypeTagger: labels must be filled strings, got {bad[0]!r}.")
-    return set(labels)
+def _check_filled(strings: Iterable[Any], name: str, where: str = "") -> None:
+    for string in strings:
+        if not isinstance(string, str) or not string:
+            raise DataError(f"PrototypeTagger: {name} must be filled strings, got {string!r}{where}.")
 
 
 def check_tags(tags: Any, offsets: np.ndarray, name: str) -> Tags | None:
@@ -126,9 +109,7 @@ def _check_row(row: Any, length: int, name: str) -> None:
             f"PrototypeTagger: {name} must have one entry per token, got {length} tokens and {len(row)} entries. "
             "Use None for a token without a label."
         )
-    bad = [tag for tag in row if tag is not None and (not isinstance(tag, str) or not tag)]
-    if bad:
-        raise DataError(f"PrototypeTagger: {name} must be filled strings or None, got {bad[0]!r}.")
+    _check_filled((tag for tag in row if tag is not None), name)
 
 
 def flat_codes(tags: Tags | None, offsets: np.ndarray, classes: np.ndarray) -> np.ndarray:

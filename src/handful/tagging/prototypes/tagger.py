@@ -25,7 +25,7 @@ from handful.registry import method
 from handful.tagging.base import ProbabilisticTagger, check_sentences, explain_prototypes
 from handful.tagging.prototypes.features import feature_table, fill_separators, link_words, word_predicates
 from handful.tagging.prototypes.field import PrototypeField, TokenArrays
-from handful.tagging.prototypes.lists import check_lists, check_tags, flat_codes, label_set
+from handful.tagging.prototypes.lists import check_lists, check_tags, flat_codes
 
 _CHUNK_TOKENS = 50_000
 _NOISE = 0.01
@@ -264,7 +264,7 @@ class PrototypeTagger(ProbabilisticTagger):
     def _all_labels(self, lists: Mapping[str, Any], tags: Tags | None, n_tokens: int) -> np.ndarray:
         """Return the labels of lists, tags and parameters, sorted."""
         owner = type(self).__name__
-        named = set(lists) | label_set(self.labels) | {tag for row in tags or () for tag in row or () if tag}
+        named = set(lists) | set(self.labels or ()) | {tag for row in tags or () for tag in row or () if tag}
         if self.boundary is not None and self.boundary not in named:
             raise ParameterError(
                 f"{owner}: boundary must be one of the labels, got {self.boundary!r}. The labels are "
