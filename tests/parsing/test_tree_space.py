@@ -103,9 +103,6 @@ def test_a_condensed_parser_parses_and_is_small(order, algorithm, trees, tmp_pat
     small = features.retrain(trees[:10], None, algorithm=algorithm, strength=0.1, max_iter=10)
     assert small.score(trees).uas == 1.0
     assert 0 < small.n_active_condensed_ < parser.n_active_ / 3
-    heads = [tree.heads for tree in trees[:10]]
-    same = features.retrain([t.sentence for t in trees[:10]], heads, algorithm=algorithm, strength=0.1, max_iter=10)
-    np.testing.assert_array_equal(small.weights_, same.weights_)
     handful.save(small, tmp_path / "small.handful")
     assert handful.load(tmp_path / "small.handful").predict(trees) == small.predict(trees)
 
