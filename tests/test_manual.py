@@ -67,7 +67,8 @@ def test_the_page_on_spacy_runs(tmp_path):
     pytest.importorskip("spacy")
     made = (
         "import handful\nfrom handful.tagging import CRF\n"
-        "handful.save(CRF('pos').fit([['Rome', 'fell', '.']] * 3, [['B-LOC', 'O', 'O']] * 3), 'names.handful')"
+        "handful.save(CRF('pos').fit([['Rome', 'fell', '.']] * 3, [['B-LOC', 'O', 'O']] * 3), 'names.handful')\n"
+        "import spacy\nspacy.tokens.DocBin(docs=[spacy.blank('en')('Rome fell.')]).to_disk('train.spacy')"
     )
     run_python("\n".join([made, *python_blocks(DOCS / "howto-from-spacy.md")]), tmp_path)
 

@@ -276,24 +276,6 @@ def test_other_tags_in_the_development_set_are_refused_before_training(capsys, c
     assert (code, err.count("\n")) == (1, 1)
 
 
-def test_a_folder_of_brat_is_tagged_as_it_is_learned_from(capsys, tmp_path):
-    folder, empty = tmp_path / "notes", tmp_path / "empty"
-    folder.mkdir()
-    empty.mkdir()
-    for name in ("a", "b"):
-        (folder / f"{name}.txt").write_text("Rome fell.\n" * 4)
-        (folder / f"{name}.ann").write_text("T1\tLOC 0 4\tRome\n")
-    model = tmp_path / "m.handful"
-    assert run(capsys, "fit", "tagger", folder, "-o", model, "--max-iter", "5", "--jobs", "1")[0] == 0
-    code, _out, err = run(capsys, "predict", model, folder)
-    assert code == 0
-    code, _, err = run(capsys, "predict", model, folder, "--tokens", "spaces")
-    assert code == 2
-    code, _, err = run(capsys, "fit", "tagger", empty)
-    told = "is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
-    assert (code, err) == (1, f"handful: {empty}: {told}\n")
-
-
 def test_answers_are_scored_against_tags_of_the_same_kind(capsys, corpus, tmp_path):
     model, data = tmp_path / "m.handful", tmp_path / "new.tsv"
     assert run(capsys, "fit", "tagger", corpus, "--max-iter", "20", "-o", model)[0] == 0

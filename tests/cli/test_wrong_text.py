@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 
 import pytest
@@ -53,14 +52,6 @@ FILES = {
     ),
     "doccano outside": ("a.jsonl", lines({"text": "Rome", "label": [[0, 9, "X"]]})),
     "doccano of two": ("a.jsonl", lines({"text": "Rome", "label": [[0, 4]]})),
-    "label studio outside": (
-        "a.json",
-        json.dumps(
-            [{"data": {"text": "x"}, "annotations": [{"result": [{"value": {"start": 5, "end": 9, "labels": ["A"]}}]}]}]
-        ),
-    ),
-    "brat without its text": ("a.ann", "T1\tLOC 0 4\tRome\n"),
-    "brat without offsets": ("a.ann", "T1\tLOC\tRome\n"),
     "tags too few": ("a.jsonl", lines({"tokens": ["Rome", "fell"], "tags": ["X"]})),
     "no tokens": ("a.jsonl", lines({"tokens": ["a"], "tags": ["X"]}, {"tokens": [], "tags": []})),
     "tokens that are numbers": ("a.jsonl", lines({"tokens": ["a"], "tags": ["X"]}, {"tokens": [1], "tags": ["X"]})),
@@ -77,7 +68,6 @@ FILES = {
     "cut off": ("a.tsv.gz", gzip.compress(RIGHT.encode() * 50)[:-12]),
     "no archive": ("a.tsv.gz", b"\x1f\x8bRome"),
     "a damaged workbook": ("a.xlsx", b"PK\x03\x04 no workbook"),
-    "a damaged file of spaCy": ("a.spacy", b"x\x9cnothing"),
     "a sentence without end": ("a.conllu", "1-2\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n\n"),
 }
 
@@ -92,12 +82,10 @@ def check(code, out, err):
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_that_cannot_be_learned_from(capsys, tmp_path, name):
     file, content = FILES[name]
-    is_known = not file.endswith(".spacy") or importlib.util.find_spec("spacy") is not None
     path = tmp_path / file
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     code, out, err = run(capsys, "fit", "tagger", path, "--jobs", "1", "--max-iter", "2")
     check(code, out, err)
-    assert is_known or "needs spacy. Install it with: pip install 'handful[spacy]'" in err
     assert list(tmp_path.glob("*.handful")) == []
 
 

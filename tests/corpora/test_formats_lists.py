@@ -89,7 +89,6 @@ PROTOTYPES = {"NN": ["year", "share"], "VB": ["share", "be"], "#": ["#"]}
         ("a.txt", "NN\tyear\nVB\tshare\nNN\tshare\n\nVB\tbe\nVB\tbe\n#\t#\n"),
         ("a.tsv", "NN \tyear\tshare\r\nVB\t share  be\r\n#\t#\r\n"),
         ("a.json", '{"NN": ["year", "share"], "VB": ["share", "be"], "#": ["#"]}'),
-        ("a.toml", 'NN = ["year", "share"]\nVB = [\n  "share",\n  "be",\n]\n"#" = ["#"]\n'),
     ],
 )
 def test_every_form_of_a_prototype_list(put, name, text):
@@ -115,9 +114,6 @@ def test_every_form_of_a_prototype_list(put, name, text):
         ("a.json", '{"NN":\n ["a"', ":2: expected JSON, got an error at column 6: Expecting ',' delimiter."),
         ("a.json", "[" * 100_000, ": expected JSON, got lists too deep or a number too long."),
         ("a.json", '["\\ud800"]', r": expected whole characters, got half of a surrogate pair (\ud800 to \udfff)."),
-        ("a.toml", "NN = [1]", ": expected filled words for 'NN', got '1'."),
-        ("a.toml", "NN = 1979-05-27", ": expected a list of words for 'NN', got something else."),
-        ("a.toml", "a = " + "[" * 100_000, ": expected TOML with lists of words, got something too deep or too long."),
     ],
 )
 def test_malformed_prototype_lists(put, name, text, message):
@@ -127,13 +123,7 @@ def test_malformed_prototype_lists(put, name, text, message):
     assert str(caught.value) == f"{path}{message}"
 
 
-def test_toml_that_is_none(put):
-    path = put('NN = ["a"]\nVB = \nDT = ["the"]\n', "a.toml")
-    with pytest.raises(FormatError, match=r"a\.toml:2: expected TOML, got an error: Invalid value"):
-        read_prototypes(path)
-
-
-@pytest.mark.parametrize("name", ["a.tsv", "a.json", "a.toml", "a.toml.gz"])
+@pytest.mark.parametrize("name", ["a.tsv", "a.json", "a.json.gz"])
 @unhurried
 @given(
     st.dictionaries(
@@ -163,13 +153,12 @@ def test_words_with_commas_are_not_taken_for_a_list_divided_by_commas(tmp_path):
             read_prototypes(tmp_path / "a.tsv")
 
 
-def test_words_with_blanks_need_json_or_toml(tmp_path):
+def test_words_with_blanks_need_json(tmp_path):
     sample = {" a\tb": ["New York", "\x7f\n"]}
-    for name in ("a.json", "a.toml"):
-        write_prototypes(tmp_path / name, sample)
-        assert read_prototypes(tmp_path / name) == sample
+    write_prototypes(tmp_path / "a.json", sample)
+    assert read_prototypes(tmp_path / "a.json") == sample
     for bad, message in [
-        ({"NN": ["New York"]}, "a word must hold no whitespace, got 'New York'. Name the file .json or .toml."),
+        ({"NN": ["New York"]}, "a word must hold no whitespace, got 'New York'. Name the file .json."),
         ({" NN": ["a"]}, "a label must have no whitespace around it and no tab, got ' NN'."),
         ({"NN": "abc"}, "the words of 'NN' must be a list, got 'abc'."),
         ({"NN": 3}, "the words of 'NN' must be a list, got 3."),

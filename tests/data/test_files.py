@@ -150,19 +150,6 @@ def test_a_file_is_opened_once(tmp_path, monkeypatch, name):
     assert len(opened) == 1
 
 
-def test_tables_of_weka(put):
-    text = "% made by hand\n@RELATION 'a b'\n@attribute size REAL\n@attribute 'the color' {red, 'dark blue'}\n"
-    text += "@attribute class {p,q}\n@data\n1.5, red, p\n% no row\n?, 'dark blue', q\n2,?,?\n"
-    path = put(text, "a.arff")
-    assert format_of(path).name == "arff"
-    table = read_table(path, "class")
-    assert table.kinds == {"size": "numeric", "the color": "categorical"}
-    assert table.values().rows() == [(1.5, "red"), (None, "dark blue"), (2.0, None)]
-    for row, message in (("{0 1.5}", "got a sparse row"), ("1,red", "expected 3 cells, one for each attribute")):
-        with pytest.raises(FormatError, match=f":11: .*{message}"):
-            read_table(put(text + row + "\n", "a.arff"))
-
-
 def test_what_is_called_a_workbook_must_be_one(put):
     with pytest.raises(FormatError, match=r"a\.xlsx: expected a workbook, as its name says"):
         read_table(put("x,label\n1,a\n", "a.xlsx"))
@@ -205,7 +192,7 @@ def test_a_table_on_its_side_is_refused(put, n):
         read_table(put(f"{names}\n" + f"{cells}\n" * 3))
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet", "arrow"])
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "parquet"])
 def test_too_many_columns_of_other_files_are_refused(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
     write_frames(path, [pl.DataFrame({f"c{i}": [0] for i in range(50_001)})])

@@ -102,7 +102,7 @@ def hostile(number: int) -> tuple[str, bytes]:
                     bytes(data).decode("utf-8", "ignore").encode(rng.choice(("utf-16", "utf-8-sig", "utf-32")))
                 )
     ending = rng.choice(
-        (name[1:],) * 4 + (".csv", ".json", ".parquet", ".xlsx", ".arff", ".txt", ".tsv", ".csv.gz", ".spacy", ".xml")
+        (name[1:],) * 4 + (".csv", ".json", ".parquet", ".xlsx", ".txt", ".tsv", ".csv.gz", ".conllu", ".jsonl", ".xml")
     )
     return f"h{number}{ending}", bytes(data)
 

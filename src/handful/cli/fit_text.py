@@ -232,14 +232,13 @@ def _check_options(method: str, run: Run, given: Mapping[str, Any]) -> None:
 
 def _read_dev(dev: Path, train: Tagged) -> Tagged:
     from handful.data.files import Source
-    from handful.data.spans import is_standoff_folder
     from handful.data.tagged import check_columns, has_one_tag_column, read_tagged
     from handful.errors import FormatError
 
-    source = dev if is_standoff_folder(dev) else Source(dev)
+    source = Source(dev)
     # A name, of --tag or of a column of CoNLL-U, is that of the training file.
     alone = len(train.layout) != 2 and "pos" not in train.sentences[0].columns
-    unnamed = isinstance(source, Source) and alone and has_one_tag_column(source)
+    unnamed = alone and has_one_tag_column(source)
     tagged = read_tagged(source) if unnamed else read_tagged(source, train.layout, train.tag)
     check_columns(dev, tagged.sentences[0], [name for name in ("pos",) if name in train.sentences[0].columns])
     for number, tags in enumerate(tagged.tags, start=1) if train.has_spans else ():

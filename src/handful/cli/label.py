@@ -304,7 +304,7 @@ def _are_annotated(data: Path) -> bool:
     from handful.data.formats import format_of
 
     format = format_of(data)
-    return format.yields == "sentences" and format.name not in ("conll", "conllu-plus")
+    return format.yields == "sentences" and format.name != "conll"
 
 
 def _has_sentences(data: Path) -> bool:
@@ -323,7 +323,7 @@ def _beside(data: Path, *, annotated: bool) -> Path:
     stem = bare_stem(data)
     ending = data.name.removeprefix(stem)
     # A workbook is written only where it is asked for, the others not at all.
-    if bare_suffix(data) in (".xlsx", ".json", ".arrow", ".feather"):
+    if bare_suffix(data) in (".xlsx", ".json"):
         ending = ".csv"
     return data.parent / f"{stem}.merged{'.tsv' if annotated else ending}"
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -197,7 +197,7 @@ def predict_sentences(
     shards = iter(lambda: list(islice(rows, _BATCH)), [])
     answer = partial(_answered, pipeline, form, abstain)
     with closing(map_parts(answer, shards, n_jobs=run.jobs, engine=run.engine)) as parts:
-        _write(run.output, form, tally.counted(parts))
+        _write(run.output, tally.counted(parts))
     notice(_summary(tally, pipeline, abstain, run.output))
 
 
@@ -213,7 +213,6 @@ class _Answers:
     tags: Counter[str]
     trees: list[tuple[Tree, Tree]]
     tagged: list[tuple[Sequence[str], Sequence[str]]]
-    documents: list[Tree]
 
 
 @dataclass
@@ -241,13 +240,7 @@ class _Tally:
             self.add(part)
 
 
-def _write(output: Path | None, form: str, parts: Iterator[_Answers]) -> None:
-    if form == "docbin":
-        from handful.data.docbin import write_docbin
-
-        assert output is not None  # its name asked for documents
-        write_docbin(output, (tree for part in parts for tree in part.documents))
-        return
+def _write(output: Path | None, parts: Iterator[_Answers]) -> None:
     with open_output(output) as file:
         for number, part in enumerate(parts):
             file.write(part.text if number else part.header + part.text)
@@ -257,19 +250,13 @@ def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[
     from handful.cli.inputs import cut_of
     from handful.data.files import Source
     from handful.data.formats import format_of
-    from handful.data.spans import is_standoff_folder
     from handful.data.tagged import read_tagged_trees, read_untagged_trees
     from handful.data.text import TokenStyle
-    from handful.errors import ParameterError
 
     if not pipeline.taggers:
         return ((tree, ("token",)) for tree in read_tagged_trees(data, pipeline.needed))
     training = getattr(pipeline.taggers[0], "training_", {})
     layout, tag = training.get("layout", ("token",)), training.get("tag", "tag")
-    if is_standoff_folder(data):
-        if tokens is not None:
-            raise ParameterError(f"--tokens: {data} holds annotated texts, not plain text. Leave it out.")
-        return read_untagged_trees(data, layout, tag, pipeline.needed)
     source = Source(data)
     if source.suffix == ".csv" and format_of(source).yields == "text":
         notice(f"{data}: read as text, since it does not look like a table.")
@@ -292,29 +279,18 @@ def _form(output: Path | None) -> Any:
     suffix = bare_suffix(output) if output is not None else ""
     if suffix not in ENDINGS:
         raise ParameterError(
-            f"{output}: not a name for sentences. Use .tsv, .txt, .conll, .bio or .iob (columns), .conllu, .jsonl or .spacy."
+            f"{output}: not a name for sentences. Use .tsv, .txt, .conll, .bio or .iob (columns), .conllu or .jsonl."
         )
     return ENDINGS[suffix]
 
 
-def _document(tree: Tree, filled: Sequence[str]) -> Tree:
-    """Return a sentence with its tags in the columns that become entities, fine tags and coarse tags of spaCy."""
-    from handful.data.records import Sentence
-
-    old = tree.sentence
-    names = {name: {"upos": "upos", "xpos": "xpos", "pos": "xpos"}.get(name, "tag") for name in filled}
-    columns = {name: cells for name, cells in old.columns.items() if name != "tag"}
-    columns |= {names[name]: old[name] for name in filled}
-    return replace(tree, sentence=Sentence(old.tokens, columns, old.comments))
-
-
-def _answered(pipeline: Pipeline, form: Form | Literal["docbin"], abstain: float | None, shard: _Shard) -> _Answers:
+def _answered(pipeline: Pipeline, form: Form, abstain: float | None, shard: _Shard) -> _Answers:
     from handful.data.tagged import header_text, sentence_text
     from handful.models.pipeline import BLANK
 
     filled = pipeline.columns
     last = filled[-1] if filled else ""
-    done = _Answers("", "", len(shard), 0, 0, Counter(), [], [], [])
+    done = _Answers("", "", len(shard), 0, 0, Counter(), [], [])
     texts = []
     for (before, names), (tree, sure) in zip(shard, pipeline.annotate([tree for tree, _ in shard]), strict=True):
         # Tags that stand beside a confidence are answers themselves.
@@ -324,11 +300,8 @@ def _answered(pipeline: Pipeline, form: Form | Literal["docbin"], abstain: float
             tree = _blanked(tree, last, sure, abstain)
             done.n_blank += tree.sentence[last].count(BLANK)
         written = _written(names, filled, with_confidence=bool(sure))
-        if form == "docbin":
-            done.documents.append(_document(tree, filled))
-        else:
-            done.header = done.header or header_text(form, written)
-            texts.append(sentence_text(form, tree, written, filled, sure))
+        done.header = done.header or header_text(form, written)
+        texts.append(sentence_text(form, tree, written, filled, sure))
         done.n_words += len(tree)
         if pipeline.parser is not None:
             done.tags.update(tree.sentence.columns.get(pipeline.parser.columns_[0], ()))
@@ -451,7 +424,7 @@ def predict_command(
     """Predict labels for every row or sentence of DATA with MODELS, files of 'handful fit'.
 
     All columns are kept; prediction and confidence are added. Several models are taggers, with a parser last. The ending
-    of -o sets the format: .csv, .tsv, .jsonl, .parquet, .xlsx for tables; .tsv, .conllu, .jsonl, .spacy for sentences.
+    of -o sets the format: .csv, .tsv, .jsonl, .parquet, .xlsx for tables; .tsv, .conllu, .jsonl for sentences.
 
     \b
     Examples:

@@ -74,7 +74,7 @@ def _labels(path: Path, sentences: list[Sentence], column: str | None) -> list[t
 def prototypes_command() -> None:
     """Make, extend and check lists of prototypes (a few example words per label).
 
-    A list is a TSV file with 'label TAB word word ...' on each line (or JSON, or TOML).
+    A list is a TSV file with 'label TAB word word ...' on each line (or JSON).
     """
 
 

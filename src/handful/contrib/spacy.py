@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from handful.data.chunks import spans
-from handful.data.docbin import doc_words
 from handful.data.records import Sentence, Tree
+from handful.data.text import Token, into_sentences
 from handful.errors import DataError, ParameterError
 from handful.models.pipeline import Pipeline
 from handful.persistence.model_file import load
@@ -59,7 +59,7 @@ class HandfulComponent:
         """Annotate documents, some at a time."""
         docs = iter(stream)
         while batch := list(islice(docs, batch_size)):
-            parts = [list(doc_words(doc)) for doc in batch]
+            parts = [list(_sentences_of(doc)) for doc in batch]
             sentences = [self._sentence(words) for part in parts for words in part]
             trees = iter([answer.tree for answer in self.pipeline.annotate(sentences)] if sentences else [])
             for doc, part in zip(batch, parts, strict=True):
@@ -94,6 +94,18 @@ class HandfulComponent:
             doc.set_ents(entities, default="outside")
         if self.pipeline.parser is not None:
             _set_heads(doc, parts)
+
+
+def _sentences_of(doc: Doc) -> Iterator[list[Any]]:
+    """Yield the tokens of each sentence of a document, without whitespace; see `into_sentences` if it has no sentences."""
+    words = [word for word in doc if not word.text.isspace()]
+    if doc.has_annotation("SENT_START"):
+        parts: Iterable[list[Any]] = ([word for word in part if not word.text.isspace()] for part in doc.sents)
+    else:
+        at = {word.idx: word for word in words}
+        tokens = [Token(word.text, word.idx, word.idx + len(word)) for word in words]
+        parts = ([at[token.start] for token in part] for part in into_sentences(doc.text, tokens))
+    yield from filter(None, parts)
 
 
 def _entities(doc: Doc, words: list[Any], tags: tuple[str, ...]) -> list[Span] | None:

@@ -19,8 +19,8 @@ COLUMNS_HEADER = "# global.columns ="
 IN_DOUBT = "# in doubt:"
 """Start of a line on what to check in the sentence below; no reader keeps it."""
 
-NOT_TAGS = ("start", "end", "confidence", "given")
-"""Columns that `handful predict` writes next to the predicted tags."""
+NOT_TAGS = ("id", "lemma", "feats", "head", "deprel", "deps", "misc", "start", "end", "confidence", "given")
+"""Named columns that hold no tags, of CoNLL-U and of what `handful predict` writes."""
 
 
 def guess_columns(path: FilePath) -> tuple[str, ...]:
@@ -568,43 +568,3 @@ def is_conllu(head: Head) -> bool:
 
 
 CONLLU_FORMAT = Format("conllu", "trees", is_conllu, read_conllu)
-
-
-def read_conllu_plus(path: FilePath) -> Iterator[Sentence]:
-    r"""Read sentences with the columns that the file names.
-
-    Parameters
-    ----------
-    path : path-like
-        The file; lines that start with ``#`` are comments.
-
-    Yields
-    ------
-    Sentence
-        Columns in lower case, ``form`` as the tokens; ids are passed over.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.conllup"
-    >>> _ = target.write_text("# global.columns = ID FORM TAG\n1\tRome\tB-LOC\n2\tfell\tO\n\n")
-    >>> [(s.tokens, dict(s.columns)) for s in read_conllu_plus(target)]
-    [(('Rome', 'fell'), {'tag': ('B-LOC', 'O')})]
-    """
-    source = as_source(path)
-    if not is_conllu_plus(Head.of(source)):
-        raise FormatError(path, 1, f"expected '{COLUMNS_HEADER} ... FORM ...', which names the columns.")
-    layout = ["_" if name == "id" else name for name in named_columns(source)]
-    if any(layout.count(name) > 1 for name in layout if name != "_"):
-        raise FormatError(path, 1, "expected columns of different names, got one twice.")
-    return read_conll(source, layout, comments=True)
-
-
-def is_conllu_plus(head: Head) -> bool:
-    """Tell whether the first line names columns, one of them the form; the ten of CoNLL-U are plain CoNLL-U."""
-    first = head.lines[0] if head.lines else ""
-    names = first.removeprefix(COLUMNS_HEADER).lower().split()
-    return first.startswith(COLUMNS_HEADER) and "form" in names and tuple(names) != _COLUMNS
-
-
-CONLLU_PLUS_FORMAT = Format("conllu-plus", "sentences", is_conllu_plus, read_conllu_plus)

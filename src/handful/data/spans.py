@@ -1,17 +1,14 @@
-"""Spans by character offsets: BRAT, doccano, Prodigy, Label Studio; and lists of tokens in JSON."""
+"""Spans by character offsets in JSON (doccano, Prodigy), and lists of tokens in JSON."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
 from handful.data.chunks import from_spans
-from handful.data.files import FilePath, Source, as_source, open_bytes, read_lines, shown
+from handful.data.files import FilePath, Source, as_source, shown
 from handful.data.formats import Format, Head
 from handful.data.json_records import first_object, json_objects, offset, text_of
 from handful.data.records import Sentence
@@ -24,9 +21,7 @@ RECORD = "# record ="
 METADATA = "# metadata ="
 """Start of a comment with the other values of that object, as JSON."""
 
-_ANNOTATION = frozenset({"text", "tokens", "spans", "label", "labels", "entities", "relations", "answer"}) | frozenset(
-    {"data", "annotations", "completions", "predictions"}
-)
+_ANNOTATION = frozenset({"text", "tokens", "spans", "label", "labels", "entities", "relations", "answer"})
 _SHORT = 500  # characters of a value; a longer one would be repeated with each sentence of its text
 
 
@@ -171,85 +166,6 @@ def places_of(sentence: Sentence) -> list[tuple[int, int]]:
     return places
 
 
-def _check_covered(path: FilePath, number: int | None, text: str, span: CharSpan, covered: str) -> None:
-    """Refuse a span whose words, as the file has them, differ from those in the text."""
-    there = text[span.start : span.end]
-    if "".join(there.split()) != "".join(covered.split()):
-        message = f"expected {shown(covered)} at {span.start} to {span.end} of the text, got {shown(there)}. "
-        raise FormatError(path, number, message + "Is it another version of the text?")
-
-
-_SPAN = re.compile(r"T[0-9]+\t(\S+) ([0-9]+) ([0-9;\s]*?)([0-9]+)(\t.*)?")
-_LINE = re.compile(r"([TREAMN][0-9]+|#[0-9]+|\*)\t.*")
-
-
-def read_brat(path: FilePath) -> Iterator[Sentence]:
-    """Read an annotated text.
-
-    Parameters
-    ----------
-    path : path-like
-        The ``.ann`` file, next to its ``.txt`` file. Relations, events and notes are skipped, and a span in several
-        parts is read as one.
-
-    Yields
-    ------
-    Sentence
-        With the columns ``tag``, ``start`` and ``end``.
-
-    Raises
-    ------
-    FormatError
-        If the text is missing.
-    """
-    source = as_source(path)
-    text_file = Path(source).with_suffix(".txt")
-    if not text_file.exists():
-        raise FormatError(source, None, f"no text {text_file.name} in the same folder.")
-    with open_bytes(text_file) as file:
-        text = file.read().decode("utf-8", errors="replace").replace("\r\n", "\n")
-    annotated = []
-    for number, line in read_lines(source) if source.head else ():  # empty where a text has no spans
-        if not line.startswith("T"):
-            continue
-        match = _SPAN.fullmatch(line)
-        if match is None:
-            raise FormatError(source, number, f"expected a span such as 'T1 LOC 0 4 Rome', got {shown(line)}.")
-        label, start, gaps, end, covered = match.groups(default="")
-        span = CharSpan(int(start), int(end), label)
-        if gaps.strip():
-            _note_once(source, "Spans in several parts are read as one", number, span)
-        elif covered:
-            _check_covered(source, number, text, span, covered.removeprefix("\t"))
-        annotated.append(span)
-    yield from tagged_sentences(source, None, text, annotated)
-
-
-def is_standoff_folder(path: FilePath) -> bool:
-    """Return whether a path is a folder with ``.ann`` files, as BRAT keeps its documents."""
-    return not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir() and bool(_standoff_files(path))
-
-
-def read_standoff_folder(path: FilePath, notes: list[str]) -> Iterator[Sentence]:
-    """Yield the sentences of all annotated texts of a folder, by name; notes on the files are added to `notes`."""
-    for file in _standoff_files(path):
-        source = Source(file)
-        yield from read_brat(source)
-        notes += [f"{file.name}: {note}" for note in source.notes]
-
-
-def _standoff_files(path: FilePath) -> list[Path]:
-    return sorted(Path(os.fsdecode(path)).glob("*.ann"))
-
-
-def is_brat(head: Head) -> bool:
-    """Detect a standoff file by its name, or by lines that start with the number of an annotation."""
-    return bool(head.filled) and head.suffix in ("", ".ann") and all(map(_LINE.fullmatch, head.filled))
-
-
-BRAT_FORMAT = Format("brat", "sentences", is_brat, read_brat)
-
-
 def _read_objects(
     path: FilePath, annotation: Callable[[Source, int | None, dict[str, Any]], _Annotated | None]
 ) -> Iterator[Sentence]:
@@ -381,54 +297,6 @@ def is_prodigy(head: Head) -> bool:
 
 
 PRODIGY_FORMAT = Format("prodigy", "sentences", is_prodigy, read_prodigy)
-
-
-def read_label_studio(path: FilePath) -> Iterator[Sentence]:
-    """Read annotated tasks; the first annotation of a task that was not cancelled counts.
-
-    Parameters
-    ----------
-    path : path-like
-        An export in JSON (an array of tasks) or one task a line.
-
-    Yields
-    ------
-    Sentence
-        With the columns ``tag``, ``start`` and ``end``.
-    """
-    return _read_objects(path, _label_studio)
-
-
-def _label_studio(path: FilePath, number: int | None, row: dict[str, Any]) -> _Annotated:
-    data = row.get("data")
-    texts = [value for value in data.values() if isinstance(value, str)] if isinstance(data, dict) else []
-    if not isinstance(data, dict) or not texts:
-        raise FormatError(path, number, "expected a text under 'data', got none.")
-    text = str(data["text"]) if "text" in data else max(texts, key=len)
-    annotations = row.get("annotations") or row.get("completions") or []
-    first: dict[str, Any] = next((annotation for annotation in annotations if not annotation.get("was_cancelled")), {})
-    annotated = (_label_studio_span(path, number, text, result.get("value", {})) for result in first.get("result", []))
-    return _Annotated(text, list(filter(None, annotated)), [])
-
-
-def _label_studio_span(path: FilePath, number: int | None, text: str, value: dict[str, Any]) -> CharSpan | None:
-    labels = value.get("labels") or value.get("hypertextlabels")
-    if not labels or "start" not in value:
-        return None
-    start, end = (offset(path, number, value.get(key)) for key in ("start", "end"))
-    span = CharSpan(start, end, str(labels[0]))
-    if isinstance(value.get("text"), str):
-        _check_covered(path, number, text, span, value["text"])
-    return span
-
-
-def is_label_studio(head: Head) -> bool:
-    """Detect objects with ``data`` and ``annotations``."""
-    row = first_object(head)
-    return isinstance(row.get("data"), dict) and ("annotations" in row or "completions" in row)
-
-
-LABEL_STUDIO_FORMAT = Format("label-studio", "sentences", is_label_studio, read_label_studio)
 
 
 def read_token_lists(path: FilePath) -> Iterator[Sentence]:

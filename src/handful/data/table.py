@@ -146,7 +146,7 @@ def read_table(
     Parameters
     ----------
     path : path-like
-        Separated columns (commas, semicolons, tabs, bars), JSON lines, a JSON array, Parquet, Arrow, ARFF or a workbook
+        Separated columns (commas, semicolons, tabs, bars), JSON lines, a JSON array, Parquet or a workbook
         (.xlsx), recognized by content; gzip, bzip2 and xz are decompressed. ``-`` is the standard input.
     target : str, optional
         The label column, see `handful.data.labels.read_labels`.

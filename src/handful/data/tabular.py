@@ -1,8 +1,7 @@
-"""Parquet, Arrow, Excel and ARFF tables."""
+"""Parquet and Excel tables."""
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 import re
@@ -20,14 +19,13 @@ from typing import IO, TYPE_CHECKING, Any
 from handful.data.csv import (
     BATCH,
     MAX_TABLE,
-    check_names,
     default_names,
     read_bounded,
     refuse_cells,
     refuse_width,
     table_names,
 )
-from handful.data.files import CHUNK, FilePath, Source, as_source, read_lines, shown, write_bytes
+from handful.data.files import CHUNK, FilePath, Source, as_source, shown, write_bytes
 from handful.data.formats import Format, Head, format_for
 from handful.errors import DataError, FormatError, require
 
@@ -165,46 +163,6 @@ def is_parquet(head: Head) -> bool:
 PARQUET_FORMAT = Format("parquet", "table", is_parquet, read_parquet, write_parquet, (".parquet",), is_text=False)
 
 
-def read_arrow(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
-    """Read an Arrow (Feather) file.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    bounded : bool
-        Not used: the file is read as a whole in any case.
-
-    Yields
-    ------
-    polars.DataFrame
-        All rows.
-    """
-    import polars as pl
-
-    data = read_bounded(path)
-    with _reading(path, "Arrow"):
-        _check_schema(path, pl.read_ipc_schema(io.BytesIO(data)))
-        frame = pl.read_ipc(io.BytesIO(data))
-    refuse_cells(path, None, frame.height * frame.width)
-    yield frame
-
-
-def write_arrow(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
-    """Write frames as an Arrow file; they are held in memory until all of them are there."""
-    write_whole(path, frames, lambda frame, buffer: frame.write_ipc(buffer))
-
-
-def is_arrow(head: Head) -> bool:
-    """Whether a file has the mark of Arrow, or its name."""
-    return head.data.startswith(b"ARROW1") or head.suffix in ARROW_FORMAT.suffixes
-
-
-ARROW_FORMAT = Format(
-    "arrow", "table", is_arrow, read_arrow, write_arrow, (".arrow", ".feather", ".ipc"), is_text=False
-)
-
-
 _LOOK = 200
 _MOST_USED = 5 * 10**7  # cells between the first and the last of a sheet
 _FAR = 2**31
@@ -340,83 +298,13 @@ def is_excel(head: Head) -> bool:
 EXCEL_FORMAT = Format("excel", "table", is_excel, read_excel, write_excel, (".xlsx",), is_text=False)
 
 
-_ATTRIBUTE = re.compile(r"""@attribute\s+('(?:[^'\\]|\\.)*'|"[^"]*"|[^\s{]+)\s*(.*)""", re.IGNORECASE)
-
-
-def read_arff(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
-    r"""Read a table of Weka; all cells are text, and ``?`` is a missing one.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    bounded : bool
-        Not used: the file is read as a whole in any case.
-
-    Yields
-    ------
-    polars.DataFrame
-        All rows.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.arff"
-    >>> _ = target.write_text("@relation r\n@attribute x numeric\n@attribute 'the class' {a,b}\n@data\n1,a\n2,?\n")
-    >>> [(frame.columns, frame.rows()) for frame in read_arff(target)]
-    [(['x', 'the class'], [('1', 'a'), ('2', '?')])]
-    """
-    import polars as pl
-
-    names: list[str] = []
-    rows: list[list[str]] = []
-    in_data = False
-    for number, line in read_lines(path):
-        bare = line.strip()
-        if not bare or bare.startswith("%"):
-            continue
-        if in_data:
-            rows.append(_row(path, number, bare, len(names)))
-            refuse_cells(path, number, len(rows) * len(names))
-        elif bare.lower().startswith("@data"):
-            in_data = True
-        elif match := _ATTRIBUTE.fullmatch(bare):
-            names.append(match[1].strip("'\""))
-            refuse_width(path, len(names))
-    if not in_data or not names:
-        raise FormatError(path, None, "there are no attributes or no @data.")
-    yield pl.DataFrame(rows, schema=dict.fromkeys(check_names(path, None, names), pl.String), orient="row")
-
-
-def _row(path: FilePath, number: int, line: str, width: int) -> list[str]:
-    if line.startswith("{"):
-        raise FormatError(path, number, "expected a cell for every attribute, got a sparse row. Write it out in full.")
-    quote = "'" if "'" in line else '"'
-    try:
-        cells = next(csv.reader([line], quotechar=quote, escapechar="\\", skipinitialspace=True))
-    except csv.Error:  # a return inside a cell
-        cells = []
-    if len(cells) != width:
-        raise FormatError(path, number, f"expected {width} cells, one for each attribute, got {shown(line)}.")
-    return [cell.strip() for cell in cells]
-
-
-def is_arff(head: Head) -> bool:
-    """Whether the first line that is not a comment names a relation."""
-    first = next((line for line in head.filled if not line.startswith("%")), "")
-    return first.lower().startswith("@relation")
-
-
-ARFF_FORMAT = Format("arff", "table", is_arff, read_arff)
-
-
 def write_table(path: FilePath, table: Table) -> None:
     """Write the cells of a table.
 
     Parameters
     ----------
     path : path-like
-        The ending chooses the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.json``, ``.parquet``, ``.arrow`` or ``.xlsx``, with
+        The ending chooses the format: ``.csv``, ``.tsv``, ``.jsonl``, ``.json``, ``.parquet`` or ``.xlsx``, with
         ``.gz``, ``.bz2`` or ``.xz`` after it to compress it.
     table : Table
         What to write.
@@ -463,7 +351,7 @@ def write_frames(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
     path : path-like
         As for `write_table`.
     frames : iterable of polars.DataFrame
-        Pieces with the same columns; Parquet, Arrow and workbooks hold them in memory until the last one.
+        Pieces with the same columns; Parquet and workbooks hold them in memory until the last one.
 
     Raises
     ------

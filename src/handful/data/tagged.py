@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from handful.data.chunks import Span, spans
@@ -27,13 +25,12 @@ from handful.data.files import FilePath, Source, as_source
 from handful.data.formats import Format, Head, format_named, format_of
 from handful.data.json_records import first_object
 from handful.data.records import Sentence, Tree
-from handful.data.spans import METADATA, RECORD, is_standoff_folder, places_of, read_prodigy, read_standoff_folder
-from handful.data.text import Cut, TokenStyle, is_plain, is_raw, pieces_of, read_raw, read_text, refuse_cut
-from handful.errors import DataError, FileError, FormatError, ParameterError, counted
+from handful.data.spans import METADATA, RECORD, places_of, read_prodigy
+from handful.data.text import Cut, TokenStyle, is_plain, is_raw, read_raw, read_text, refuse_cut
+from handful.errors import DataError, FormatError, ParameterError, counted
 
 _LONG = 150
 _TYPELESS = frozenset({"B-", "I-", "E-", "S-", "L-", "U-"})
-_FEWEST_WHOLE, _LEAST_WHOLE = 3, 0.001  # contractions that are worth a note: in all, and of all tokens
 
 Tags: TypeAlias = Sequence[Sequence[str]]
 
@@ -92,38 +89,13 @@ def _on_spans(tags: Tags) -> Iterator[str]:
         )
 
 
-def _notes_on_tokens(sentences: Iterable[Iterable[str]]) -> list[str]:
-    """Return a note if many contractions, and most of them, are one token, while raw text is split at apostrophes."""
-    tokens = [token for sentence in sentences for token in sentence]
-    whole: Counter[str] = Counter()
-    pieces_of_whole: dict[str, list[str]] = {}
-    n_split = 0
-    for token, pieces in zip(tokens, pieces_of(tokens), strict=True):
-        if "'" not in token and "\u2019" not in token:
-            continue
-        if len(pieces) > 1 and any(map(str.isalnum, pieces)):
-            whole[token] += 1
-            pieces_of_whole[token] = pieces
-        else:
-            n_split += len(token) > 1
-    n_whole = whole.total()
-    if n_whole < max(_FEWEST_WHOLE, _LEAST_WHOLE * len(tokens)) or n_whole <= n_split:
-        return []
-    example = max(whole, key=lambda token: whole[token])
-    return [
-        f'{n_whole:,} tokens such as "{example}" are split in raw text ({" ".join(pieces_of_whole[example])}), unlike in '
-        "training. Give the tagger texts with spaces between tokens, one sentence a line, or split such tokens here."
-    ]
-
-
 Form: TypeAlias = Literal["columns", "conllu", "jsonl"]
 
-ENDINGS: dict[str, Form | Literal["docbin"]] = {
-    **dict.fromkeys(("", ".tsv", ".tab", ".txt", ".conll", ".conllup", ".iob", ".bio", ".tagged", ".out"), "columns"),
+ENDINGS: dict[str, Form] = {
+    **dict.fromkeys(("", ".tsv", ".tab", ".txt", ".conll", ".iob", ".bio", ".tagged", ".out"), "columns"),
     ".conllu": "conllu",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".spacy": "docbin",
 }
 """Form of a file of annotated sentences, by the ending of its name."""
 
@@ -317,9 +289,6 @@ def read_sentences(path: FilePath, cut: Cut | None = None, abbreviations: Sequen
     raise FormatError(source, None, f"expected sentences (text, columns or CoNLL-U), got {KINDS[format.yields]}.")
 
 
-_NO_TAGS = ("id", "token", "lemma", "feats", "head", "deprel", "deps", "misc")  # of the columns that CoNLL-U Plus names
-
-
 @dataclass(frozen=True)
 class Tagged:
     """Sentences and the tags of their tokens.
@@ -362,8 +331,7 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     Parameters
     ----------
     path : path-like
-        Columns (one token a line, a blank line after each sentence), CoNLL-U or another format of tagged sentences; or a
-        folder of BRAT, whose ``.ann`` files are all read.
+        Columns (one token a line, a blank line after each sentence), CoNLL-U, or spans or lists of tokens in JSON.
     columns : sequence of str
         Names of the columns, one of them ``token``. By default the last is the tag, and of four the others are token,
         pos and chunk.
@@ -384,40 +352,17 @@ def read_tagged(path: FilePath, columns: Sequence[str] = (), tag: str | None = N
     >>> tagged.tags, tagged.sentences[0].tokens
     ((('NNP', 'VBD'),), ('Rome', 'fell'))
     """
-    notes: list[str] = []
-    layout: tuple[str, ...] = ()
-    if is_standoff_folder(path):
-        name, records = tag or "tag", read_standoff_folder(path, notes)
-    else:
-        if not isinstance(path, Source) and Path(os.fsdecode(path)).is_dir():
-            message = "is a folder without .ann files. Name a file of tagged sentences, or a folder of BRAT."
-            raise FileError(f"{path}: {message}")
-        source = as_source(path)
-        notes = source.notes
-        layout, name, records = _tagged_records(source, columns, tag)
+    source = as_source(path)
+    layout, name, records = _tagged_records(source, columns, tag)
     sentences, tags = [], []
-    untagged: list[Sentence] = []
     for record in records:
-        if name not in record.columns:
-            untagged.append(record)
-            continue
+        check_columns(path, record, (name,))
         tags.append(record[name])
         others = {key: cells for key, cells in record.columns.items() if key != name}
         sentences.append(Sentence(record.tokens, others))
-    if untagged and not sentences:
-        check_columns(path, untagged[0], (name,))
     _refuse_words(path, tags)
-    all_notes = (*notes, *_on_untagged(untagged, len(tags)), *_notes_on_tags(tags), *_notes_on_tokens(sentences))
+    all_notes = (*source.notes, *_notes_on_tags(tags))
     return Tagged(tuple(sentences), tuple(tags), layout, name, all_notes)
-
-
-def _on_untagged(untagged: Sequence[Sentence], n_tagged: int) -> Iterator[str]:
-    if untagged:
-        yield (
-            f"{len(untagged):,} of {len(untagged) + n_tagged:,} sentences were never tagged, such as "
-            f"{' '.join(untagged[0].tokens[:6])!r}, and are left out. Where there is nothing to tag, say so (with spaCy: "
-            "doc.ents = [])."
-        )
 
 
 def has_one_tag_column(source: Source) -> bool:
@@ -444,8 +389,7 @@ def _tagged_records(
     if format.yields == "trees":
         return (), tag or "upos", map(attrgetter("sentence"), format.read(source))
     if format.yields == "sentences" and format.name != "conll":
-        named = [name for name in named_columns(source) if name not in _NO_TAGS]
-        return (), tag or _last_tags(named or ["tag"]), format.read(source)
+        return (), tag or "tag", format.read(source)
     layout = tuple(columns) or _tag_columns(source, format)
     return layout, _checked_tag(source, layout, tag), read_conll(source, layout)
 
@@ -540,8 +484,8 @@ def read_untagged_trees(
     Parameters
     ----------
     path : path-like
-        Running text, or one sentence a line with spaces between tokens; JSON lines with a text each; CoNLL-U, any format
-        of tagged sentences, a folder of BRAT, or columns. Columns are those that the first line names, or those of the
+        Running text, or one sentence a line with spaces between tokens; JSON lines with a text each; any format of tagged
+        sentences. Columns are those that the first line names, or those of the
         training file, with or without the tags, or the token and `columns`, or the token alone.
     layout : sequence of str
         Columns of the training file; empty for CoNLL-U.
@@ -561,15 +505,10 @@ def read_untagged_trees(
     names : tuple of str
         Names of all columns of the file, in their order; for running text also those of the places.
     """
-    names: tuple[str, ...] = ()
-    records: Iterator[Any]
-    if is_standoff_folder(path):
-        records = read_standoff_folder(path, [])
-    else:
-        source = as_source(path)
-        if cut is not None:
-            refuse_cut(source)
-        names, records = _untagged_records(source, layout, tag, columns, cut, abbreviations)
+    source = as_source(path)
+    if cut is not None:
+        refuse_cut(source)
+    names, records = _untagged_records(source, layout, tag, columns, cut, abbreviations)
     hint = "Name a tagger that gives it before this model, or train a model without it."
     for record in records:
         tree = record if isinstance(record, Tree) else untied(record)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -19,8 +18,8 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
     Parameters
     ----------
     path : path-like
-        ``.json``: an object of lists, ``{"NN": ["year", "share"]}``. ``.toml``: ``NN = ["year", "share"]``.
-        Any other name: ``label TAB word word ...`` or ``label TAB word`` on each line; lines of one label add up.
+        ``.json``: an object of lists, ``{"NN": ["year", "share"]}``. Any other name:
+        ``label TAB word word ...`` or ``label TAB word`` on each line; lines of one label add up.
 
     Returns
     -------
@@ -40,13 +39,10 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
     >>> read_prototypes(target)
     {'NN': ['year', 'share', 'market'], 'DT': ['the']}
     """
-    match bare_suffix(path):
-        case ".json":
-            from handful.data.json_records import parse_json
+    if bare_suffix(path) == ".json":
+        from handful.data.json_records import parse_json
 
-            return _checked(path, parse_json(path, None, read_whole(path)))
-        case ".toml":
-            return _checked(path, _parse_toml(path))
+        return _checked(path, parse_json(path, None, read_whole(path)))
     prototypes: dict[str, list[str]] = {}
     for number, line in read_lines(path):
         if not line.strip():
@@ -84,20 +80,6 @@ def _has_commas_between(words: list[str]) -> bool:
     if len(words) == 1:
         return bool(re.search(r"[^\W\d],[^\W\d]", words[0]))
     return all(len(word) > 1 and word.endswith(",") for word in words[:-1])
-
-
-def _parse_toml(path: FilePath) -> Any:
-    try:
-        return tomllib.loads(read_whole(path))
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r"\(at line ([0-9]+), ", str(error))
-        raise FormatError(path, int(place[1]) if place else None, f"expected TOML, got an error: {error}.") from None
-    except (RecursionError, ValueError) as error:
-        if isinstance(error, FormatError):
-            raise
-        raise FormatError(
-            path, None, "expected TOML with lists of words, got something too deep or too long."
-        ) from None
 
 
 def _checked(path: FilePath, content: Any) -> dict[str, list[str]]:
@@ -155,15 +137,11 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     form = bare_suffix(path)
     for label, words in lists.items():
         _check_filled(label, words)
-        if form not in (".json", ".toml"):
+        if form != ".json":
             _check_plain(label, words)
     with write_text_file(path) as file:
         if form == ".json":
             file.write(json.dumps(lists, ensure_ascii=False, indent=1) + "\n")
-        elif form == ".toml":
-            file.writelines(
-                f"{_quoted(label)} = [{', '.join(map(_quoted, words))}]\n" for label, words in lists.items()
-            )
         else:
             refuse_mark("write_prototypes", next(iter(lists)))
             file.writelines(f"{label}\t{' '.join(words)}\n" for label, words in lists.items())
@@ -193,30 +171,21 @@ def _check_plain(label: str, words: list[str]) -> None:
     if _has_commas_between(words):
         raise DataError(
             f"write_prototypes: words must not look like one list with commas, got {shown(' '.join(words))}. "
-            "Name the file .json or .toml."
+            "Name the file .json."
         )
     bad = next((word for word in words if word.split() != [word]), None)
     if bad is not None:
-        raise DataError(
-            f"write_prototypes: a word must hold no whitespace, got {shown(bad)}. Name the file .json or .toml."
-        )
-
-
-def _quoted(text: str) -> str:
-    # A JSON string is a TOML string but for the delete character, which TOML wants escaped.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+        raise DataError(f"write_prototypes: a word must hold no whitespace, got {shown(bad)}. Name the file .json.")
 
 
 def is_prototypes(head: Head) -> bool:
-    """Detect a list of words for labels: TOML by its name, tabs by a second cell with several words on every line."""
-    if head.suffix == ".toml":
-        return True
+    """Detect a list of words for labels by a second cell with several words on every line."""
     cells = [line.split("\t") for line in head.filled]
     return bool(cells) and not head.has_blank_inside and all(len(c) == 2 and len(c[1].split()) > 2 for c in cells)
 
 
 PROTOTYPES_FORMAT = Format(
-    "prototypes", "prototypes", is_prototypes, read_prototypes, write_prototypes, (".tsv", ".txt", ".json", ".toml")
+    "prototypes", "prototypes", is_prototypes, read_prototypes, write_prototypes, (".tsv", ".txt", ".json")
 )
 
 
