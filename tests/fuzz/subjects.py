@@ -185,7 +185,7 @@ def others() -> dict[str, tuple[Any, Ask]]:
     """Return what neither files nor tables show."""
     from sklearn.linear_model import SGDClassifier
     from sklearn.naive_bayes import BernoulliNB
-    from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+    from sklearn.neighbors import KNeighborsClassifier
     from sklearn.svm import LinearSVC
 
     from handful.comparison.witnesses import fit_with_witnesses
@@ -201,7 +201,7 @@ def others() -> dict[str, tuple[Any, Ask]]:
     y = np.array([["no", "yes"][i % 2] if i < 12 else None for i in range(20)], dtype=object)
     found: dict[str, tuple[Any, Ask]] = {
         f"three of {type(base).__name__}": (TriTraining(base, random_state=0).fit(X, y), lambda model: model.predict(X))
-        for base in (BernoulliNB(), KNeighborsClassifier(3), NearestCentroid(), LinearSVC(), SGDClassifier())
+        for base in (BernoulliNB(), KNeighborsClassifier(3), LinearSVC(), SGDClassifier())
     }
     codes = np.array([i % 2 for i in range(20)])
     found["with-shares"] = (WithShares(LinearSVC()).fit(X, codes), lambda model: model.predict_proba(X))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.ensemble import BaggingClassifier, GradientBoostingClassifier
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
@@ -86,7 +86,7 @@ def test_what_is_no_classifier_is_told(given, message):
 
 def test_what_no_file_can_hold_is_refused_before_the_work():
     check_storable(SVC())
-    check_storable(GradientBoostingClassifier(n_estimators=2))
+    check_storable(HistGradientBoostingClassifier(max_iter=2))
     with pytest.raises(ModelFileError, match="cannot hold this BaggingClassifier"):
         check_storable(BaggingClassifier())
 

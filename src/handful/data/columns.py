@@ -507,11 +507,8 @@ def _number(cells: pl.Expr, decimal: str) -> pl.Expr:
     text = cells.str.strip_chars().str.replace(r"^\((.*)\)$", "-$1")
     bare = text.str.replace(rf"^([+-]?)\s*(?:{_CURRENCY})\s*", "$1").str.replace(rf"\s*(?:%|{_CURRENCY})$", "")
     whole = rf"[1-9][0-9]{{0,2}}(?:{marks}[0-9]{{3}})+|[0-9]+"
-    is_number = bare.str.contains(rf"^[+-]?(?:{whole})?(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$") & bare.str.contains(
-        "^[^eE]*[0-9]"
-    )
-    if decimal == ",":  # no price has three decimals after a comma: the sign in $1,200 separates thousands
-        is_number &= ~(text.str.contains(_CURRENCY) & bare.str.contains(",[0-9]{3}$"))
+    is_number = bare.str.contains(rf"^[+-]?(?:{whole})?(?:{point}[0-9]*)?(?:[eE][+-]?[0-9]+)?$")
+    is_number &= bare.str.contains("^[^eE]*[0-9]")
     is_number |= bare.str.contains(r"^(?i)[+-]?inf(?:inity)?$")
     plain = bare.str.replace_all(marks, "").str.replace(decimal, ".", literal=True)
     return pl.when(is_number).then(plain).cast(pl.Float64, strict=False)

@@ -19,7 +19,6 @@ import numpy as np
 from handful.errors import DataError, ModelFileError
 from handful.persistence.schema import (
     Array,
-    Either,
     Flag,
     IfThere,
     Kind,
@@ -100,7 +99,6 @@ _SVM: dict[str, Kind] = {
     "fit_status_": Number(int, low=0, high=0),
 }
 _FOREST: dict[str, Kind] = {**_COMMON, **_tree_state("k")}
-_BOOSTING: dict[str, Kind] = {**_SEVERAL, "loss": Text("log_loss")}
 
 
 def _vectors(*names: str) -> dict[str, Kind]:
@@ -204,65 +202,6 @@ def _check_svm(model: Any) -> None:
     model.shape_fit_ = (n_vectors, model.n_features_in_)
 
 
-def _binarize(model: Any, **options: Any) -> None:
-    from sklearn.preprocessing import LabelBinarizer
-
-    model._label_binarizer = LabelBinarizer(**options).fit(model.classes_)
-
-
-def _check_layers(model: Any) -> None:
-    k = len(model.classes_)
-    sizes = [model.n_features_in_, *(len(part) for part in model.intercepts_)]
-    if [part.shape for part in model.coefs_] != list(pairwise(sizes)) or sizes[-1] != (1 if k == 2 else k):
-        raise DataError("MLPClassifier: its layers must fit together.")
-    model.n_layers_, model.n_outputs_ = len(sizes), sizes[-1]
-    model.out_activation_ = "logistic" if k == 2 else "softmax"
-    _binarize(model)
-
-
-def _loss(n_classes: int) -> Any:
-    from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
-
-    return HalfBinomialLoss() if n_classes == 2 else HalfMultinomialLoss(n_classes=n_classes)
-
-
-def _rounds(model: Any, trees: list[Any]) -> np.ndarray:
-    """Return the trees of boosting as an array with one row per round, and set the number of trees in each."""
-    per_round = 1 if len(model.classes_) == 2 else len(model.classes_)
-    if len(trees) % per_round:
-        raise ModelFileError("it holds a forest whose trees are cut off.")
-    rounds = np.empty(len(trees), dtype=object)
-    rounds[:] = trees
-    model.n_trees_per_iteration_, model._loss = per_round, _loss(len(model.classes_))
-    return rounds.reshape(-1, per_round)
-
-
-def _write_boosting(model: Any) -> dict[str, Any]:
-    if model.loss != "log_loss" or type(model.init_).__name__ != "DummyClassifier":
-        raise _refusal(model)
-    trees = [tree.tree_ for tree in model.estimators_.ravel()]
-    return {
-        "prior": np.asarray(model.init_.class_prior_),
-        "trees": _tree_arrays(trees, int(model.n_features_in_)),
-    }
-
-
-def _read_boosting(model: Any) -> None:
-    from sklearn.dummy import DummyClassifier
-    from sklearn.tree import DecisionTreeRegressor
-
-    trees = []
-    for grown in _trees(model):
-        tree = DecisionTreeRegressor()
-        tree.tree_, tree.n_features_in_, tree.n_outputs_ = grown, model.n_features_in_, 1
-        trees.append(tree)
-    model.estimators_ = _rounds(model, trees)
-    model.n_classes_, model.n_estimators_ = len(model.classes_), len(model.estimators_)
-    model.init_ = DummyClassifier(strategy="prior")
-    model.init_.classes_, model.init_.class_prior_ = model.classes_, vars(model).pop("prior")
-    model.init_.n_classes_, model.init_.n_outputs_, model.init_._strategy = model.n_classes_, 1, "prior"
-
-
 def _write_histograms(model: Any) -> dict[str, Any]:
     if model.is_categorical_ is not None or model.loss != "log_loss":
         raise _refusal(model)
@@ -285,6 +224,7 @@ def _write_histograms(model: Any) -> dict[str, Any]:
 
 
 def _read_histograms(model: Any) -> None:
+    from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
     from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
@@ -299,7 +239,13 @@ def _read_histograms(model: Any) -> None:
         nodes["num_threshold"], nodes["value"] = parts["threshold"], parts["value"][:, 0]
         nodes["missing_go_to_left"] = parts["missing_left"]
         predictors.append(TreePredictor(nodes, no_categories, no_categories))
-    model._predictors = _rounds(model, predictors).tolist()
+    n_classes = len(model.classes_)
+    per_round = 1 if n_classes == 2 else n_classes
+    if len(predictors) % per_round:
+        raise ModelFileError("it holds a forest whose trees are cut off.")
+    model._predictors = [predictors[start : start + per_round] for start in range(0, len(predictors), per_round)]
+    model.n_trees_per_iteration_ = per_round
+    model._loss = HalfBinomialLoss() if n_classes == 2 else HalfMultinomialLoss(n_classes=n_classes)
     model._baseline_prediction = vars(model).pop("baseline")[None, :]
     model._n_features, model._preprocessor, model.is_categorical_ = model.n_features_in_, None, None
     model._is_categorical_remapped, model._use_validation_data = None, False
@@ -342,7 +288,6 @@ ESTIMATORS: dict[str, Foreign] = {
     "BernoulliNB": Foreign("sklearn.naive_bayes", _COUNTING),
     "ComplementNB": Foreign("sklearn.naive_bayes", {**_COUNTING, "feature_all_": Array("f8", "d")}),
     "DecisionTreeClassifier": Foreign("sklearn.tree", _FOREST, _read_tree, _write_forest),
-    "ExtraTreeClassifier": Foreign("sklearn.tree", _FOREST, _read_tree, _write_forest),
     "ExtraTreesClassifier": Foreign("sklearn.ensemble", _FOREST, _read_forest, _write_forest),
     "RandomForestClassifier": Foreign("sklearn.ensemble", _FOREST, _read_forest, _write_forest),
     "GaussianNB": Foreign(
@@ -356,15 +301,14 @@ ESTIMATORS: dict[str, Foreign] = {
             "epsilon_": Number(float),
         },
     ),
-    "GradientBoostingClassifier": Foreign(
-        "sklearn.ensemble",
-        {**_BOOSTING, **_tree_state(1), "init": Maybe(Text("zero", "none")), "prior": Array("f8", "k", low=0, high=1)},
-        _read_boosting,
-        _write_boosting,
-    ),
     "HistGradientBoostingClassifier": Foreign(
         "sklearn.ensemble",
-        {**_BOOSTING, **_tree_state(1, missing_left=Array("u1", "nodes", high=1)), "baseline": Array("f8", "k*")},
+        {
+            **_SEVERAL,
+            "loss": Text("log_loss"),
+            **_tree_state(1, missing_left=Array("u1", "nodes", high=1)),
+            "baseline": Array("f8", "k*"),
+        },
         _read_histograms,
         _write_histograms,
     ),
@@ -390,39 +334,8 @@ ESTIMATORS: dict[str, Foreign] = {
     "LinearDiscriminantAnalysis": Foreign("sklearn.discriminant_analysis", _LINEAR),
     "LinearSVC": Foreign("sklearn.svm", _LINEAR),
     "LogisticRegression": Foreign("sklearn.linear_model", _LINEAR),
-    "MLPClassifier": Foreign(
-        "sklearn.neural_network",
-        {
-            **_SEVERAL,
-            "activation": Text("identity", "logistic", "tanh", "relu"),
-            "coefs_": ListOf(Array("f8 f4", "_", "_"), "layers"),
-            "intercepts_": ListOf(Array("f8 f4", "_"), "layers"),
-        },
-        _check_layers,
-    ),
     "MultinomialNB": Foreign("sklearn.naive_bayes", _COUNTING),
-    "NearestCentroid": Foreign(
-        "sklearn.neighbors",
-        {
-            **_COMMON,
-            "metric": Text("euclidean", "manhattan"),
-            "class_prior_": Array("f8", "k", low=0),
-            "centroids_": Array("f8 f4", "k", "d"),
-            "within_class_std_dev_": Array("f8 f4", "d"),
-        },
-    ),
-    "NuSVC": Foreign("sklearn.svm", _SVM, _check_svm),
-    "Perceptron": Foreign("sklearn.linear_model", _LINEAR),
     "Pipeline": Foreign("sklearn.pipeline", {"steps": ListOf(Pair(Text(), Model(can=())), "steps")}, _check_pipeline),
-    "RidgeClassifier": Foreign(
-        "sklearn.linear_model",
-        {
-            **_SEVERAL,
-            "coef_": Either(Array("f8 f4", "k*", "d"), Array("f8 f4", "d")),  # one row for two classes
-            "intercept_": Either(Array("f8 f4", "k*"), Number(float)),
-        },
-        lambda model: _binarize(model, pos_label=1, neg_label=-1),
-    ),
     "SelfTrainingClassifier": Foreign(
         "sklearn.semi_supervised",
         {**_COMMON, "estimator_": Model(can=("predict", "predict_proba"))},
@@ -525,5 +438,5 @@ def _declared(state: Mapping[str, Any], params: set[str], foreign: Foreign) -> d
 def _refusal(estimator: Any) -> ModelFileError:
     return ModelFileError(
         f"save: a model file cannot hold this {type(estimator).__name__}; it holds linear models, SVMs, naive Bayes, trees, "
-        "forests, gradient boosting, MLPs, scalers, PCA and pipelines of them (see handful.persistence.sklearn_models)."
+        "forests, histogram gradient boosting, scalers, PCA and pipelines of them (see handful.persistence.sklearn_models)."
     )
