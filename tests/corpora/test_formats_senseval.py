@@ -65,14 +65,6 @@ def test_heads_satellites_answers_and_sources(put):
     ]
 
 
-def test_another_way_to_split(put):
-    path = put(corpus(instance("a-<head>b</head>-c")))
-    (found,) = read_senseval(path, split=lambda text: re.findall(r"\w+|\S", text))
-    assert (found.tokens, found.target) == (("a", "-", "b", "-", "c"), 2)
-    with pytest.raises(ZeroDivisionError):
-        list(read_senseval(path, split=lambda text: 1 / 0))
-
-
 def test_the_key_counts_instead_of_the_answers(put):
     path = put(corpus(*(instance("<head>b</head>", f'id="{n}"', '<answer senseid="old"/>') for n in (1, 2))))
     key = put("art 1 P new !! remark\n\n", "a.key")
@@ -208,19 +200,14 @@ def test_empty_and_binary_files(put):
         (corpus("<instance id='art.1'/>"), ":3: expected a word in <head> in the context of art.1, got none."),
         (corpus(instance("x", "")), ":3: expected the attribute 'id' in <instance>, got none."),
         (corpus(word=""), ":2: expected the attribute 'item' in <lexelt>, got none."),
-        ("<corpus><instance id='1'/></corpus>", ":1: expected <instance> inside <lexelt>, got it outside."),
-        (corpus(instance(instance("x"))), ":3: expected the end of instance art.1, got another <instance>."),
+        ("<corpus><instance id='1'/></corpus>", ":1: expected <instance> inside <lexelt>, got it elsewhere."),
+        (corpus(instance(instance("x"))), ":3: expected <instance> inside <lexelt>, got it elsewhere."),
         (
             corpus(instance("<head>b</head>", before='<answer instance="other" senseid="s"/>')),
             ":3: expected an answer for the instance 'art.1' around it, got one for 'other'.",
         ),
-        (corpus('<answer senseid="s"/>'), ":3: expected <answer> inside <instance>, got it outside."),
         (corpus(*[instance("<head>b</head>")] * 2), ":3: expected each instance once, got 'art.1' again."),
         ("<a>" * 101, ":1: expected at most 100 elements inside one another, got more."),
-        (
-            corpus(*(f"<n{i}/>" for i in range(200))),
-            ":3: expected at most 200 names of elements and attributes, got more.",
-        ),
     ],
 )
 def test_malformed_instances(put, text, message):

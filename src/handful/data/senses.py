@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from handful.data.columns import MISSING
@@ -23,12 +24,9 @@ _MAX_DTD = 2**20
 _MAX_ENTITY = 1000
 _PREDEFINED = ("amp", "lt", "gt", "quot", "apos")
 _MAX_DEPTH = 100
-_MAX_NAMES = 200
 _CHUNK = 2**17
 _XML = re.compile(r"\s*<(\?xml|!DOCTYPE|!--|corpus|lexelt)")
 _INVALID_TOKEN = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
-
-Split = Callable[[str], Iterable[str]]
 
 
 class _SensevalParser:
@@ -37,18 +35,13 @@ class _SensevalParser:
     `finished` holds those read so far; the caller takes them and clears the list. See `read_senseval`.
     """
 
-    def __init__(
-        self, path: FilePath, answers: Mapping[str, tuple[str, ...]], dtd: FilePath | None, split: Split
-    ) -> None:
-        self._path, self._answers, self._dtd, self._split = path, answers, dtd, split
+    def __init__(self, path: FilePath, answers: Mapping[str, tuple[str, ...]], dtd: FilePath | None) -> None:
+        self._path, self._answers, self._dtd = path, answers, dtd
         self.finished: list[Occurrence] = []
-        self._names: set[str] = set()
         self._ids: set[str] = set()
-        self._depth = self._fed = 0
+        self._depth = self._fed = self._size = 0
         self._word: str | None = None
-        self._id: str | None = None
-        self._source = ""
-        self._in_context = False
+        self._instance: TreeBuilder | None = None  # the elements of the instance that has begun
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -60,15 +53,6 @@ class _SensevalParser:
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
         if dtd is not None:
             parser.UseForeignDTD(True)
-        self._clear()
-
-    def _clear(self) -> None:
-        self._senses: list[str] = []
-        self._text: list[str] = []
-        self._size = 0
-        self._tokens: list[str] = []
-        self._satellites: list[int] = []
-        self._target: int | None = None
 
     def _fail(self, message: str) -> NoReturn:
         raise FormatError(self._path, self._parser.CurrentLineNumber, message)
@@ -80,12 +64,10 @@ class _SensevalParser:
             self._parser.Parse(data, final)
         except expat.ExpatError as error:
             hint = self._hint(data) if error.code == _INVALID_TOKEN else ""
-            message = (
-                f"expected well-formed XML, got an error at column {error.offset + 1}: {expat.ErrorString(error.code)}."
-            )
-            raise FormatError(self._path, error.lineno, message + hint) from None
+            what = f"an error at column {error.offset + 1}: {expat.ErrorString(error.code)}."
+            raise FormatError(self._path, error.lineno, f"expected well-formed XML, got {what}{hint}") from None
         except (LookupError, ValueError) as error:
-            if isinstance(error, FormatError) or self._names:
+            if isinstance(error, FormatError):
                 raise
             # Expat asks Python for encodings that it does not know itself.
             raise FormatError(self._path, 1, f"expected a known encoding, got an error: {error}.") from None
@@ -122,40 +104,19 @@ class _SensevalParser:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
             self._fail(f"expected at most {_MAX_DEPTH} elements inside one another, got more.")
-        self._names.add(name)
-        self._names.update(attributes)
-        if len(self._names) > _MAX_NAMES:
-            self._fail(f"expected at most {_MAX_NAMES} names of elements and attributes, got more.")
         if name == "lexelt":
             self._word = self._attribute(name, attributes, "item")
         elif name == "instance":
-            self._start_instance(attributes)
-        elif name == "answer" and attributes.get("senseid"):
-            self._answer(attributes)
-        elif name == "context":
-            self._in_context = True
-        elif name in ("head", "sat"):
-            self._cut()
-
-    def _start_instance(self, attributes: dict[str, str]) -> None:
-        if self._word is None:
-            self._fail("expected <instance> inside <lexelt>, got it outside.")
-        if self._id is not None:
-            self._fail(f"expected the end of instance {self._id[:60]}, got another <instance>.")
-        self._id = self._attribute("instance", attributes, "id")
-        if self._id in self._ids:
-            self._fail(f"expected each instance once, got {shown(self._id)} again.")
-        self._ids.add(self._id)
-        self._source = attributes.get("docsrc", "")
-
-    def _answer(self, attributes: dict[str, str]) -> None:
-        if self._id is None:
-            self._fail("expected <answer> inside <instance>, got it outside.")
-        other = attributes.get("instance", self._id)
-        if other != self._id:
-            self._fail(f"expected an answer for the instance {shown(self._id)} around it, got one for {shown(other)}.")
-        self._grow(len(attributes["senseid"]))
-        self._senses.append(attributes["senseid"])
+            if self._word is None or self._instance is not None:
+                self._fail("expected <instance> inside <lexelt>, got it elsewhere.")
+            number = self._attribute(name, attributes, "id")
+            if number in self._ids:
+                self._fail(f"expected each instance once, got {shown(number)} again.")
+            self._ids.add(number)
+            self._instance, self._size = TreeBuilder(), 0
+        if self._instance is not None:
+            self._grow(len(name) + sum(map(len, attributes.values())))
+            self._instance.start(name, attributes)
 
     def _attribute(self, element: str, attributes: dict[str, str], name: str) -> str:
         value = attributes.get(name, "")
@@ -163,52 +124,62 @@ class _SensevalParser:
             self._fail(f"expected the attribute {name!r} in <{element}>, got none.")
         return value
 
-    def _characters(self, text: str) -> None:
-        if self._in_context:
-            self._grow(len(text))
-            self._text.append(text)
-
     def _grow(self, size: int) -> None:
         self._size += size
         if self._size > MAX_LINE:
             self._fail(f"expected an instance of at most {MAX_LINE:,} characters, got a longer one.")
 
-    def _cut(self) -> tuple[int, int]:
-        """Turn the text so far into tokens; return where they begin and end."""
-        begin = len(self._tokens)
-        if self._text:
-            self._tokens.extend(self._split("".join(self._text)))
-            self._text.clear()
-        return begin, len(self._tokens)
+    def _characters(self, text: str) -> None:
+        if self._instance is not None:
+            self._grow(len(text))
+            self._instance.data(text)
 
     def _end(self, name: str) -> None:
         self._depth -= 1
-        if name in ("head", "sat") and self._in_context:
-            begin, end = self._cut()
-            if name == "head" and self._target is None and begin < end:
-                self._target = begin
-                begin += 1
-            self._satellites.extend(range(begin, end))
-        elif name == "context":
-            self._cut()
-            self._in_context = False
-        elif name == "lexelt":
+        if name == "lexelt":
             self._word = None
-        elif name == "instance":
-            self._finish()
+        if self._instance is not None:
+            self._instance.end(name)
+            if name == "instance":
+                self.finished.append(self._occurrence(self._instance.close()))
+                self._instance = None
 
-    def _finish(self) -> None:
-        if self._word is None or self._id is None:
-            self._fail("expected <instance> inside <lexelt>, got it outside.")
-        if self._target is None:
-            self._fail(f"expected a word in <head> in the context of {self._id[:60]}, got none.")
-        senses = self._answers.get(self._id, self._senses)
-        tokens = share(self._tokens)
-        self.finished.append(
-            Occurrence(self._word, self._id, tokens, self._target, tuple(senses), tuple(self._satellites), self._source)
-        )
-        self._id = None
-        self._clear()
+    def _occurrence(self, instance: Element) -> Occurrence:
+        id = instance.attrib["id"]
+        answers = [answer for answer in instance.iter("answer") if answer.get("senseid")]
+        other = next((answer.get("instance") for answer in answers if answer.get("instance", id) != id), None)
+        if other is not None:
+            self._fail(f"expected an answer for the instance {shown(id)} around it, got one for {shown(other)}.")
+        runs: list[tuple[str, list[str]]] = []
+        for context in instance.iter("context"):
+            runs.append(("", []))
+            _collect(context, "", runs)
+        tokens: list[str] = []
+        places: dict[str, list[int]] = {"": [], "head": [], "sat": []}
+        for mark, texts in runs:
+            begin = len(tokens)
+            tokens += "".join(texts).split()
+            places[mark] += range(begin, len(tokens))
+        if not places["head"]:
+            self._fail(f"expected a word in <head> in the context of {id[:60]}, got none.")
+        target, *others = places["head"]
+        senses = self._answers.get(id, [answer.attrib["senseid"] for answer in answers])
+        satellites = sorted(others + places["sat"])
+        source = instance.get("docsrc", "")
+        return Occurrence(str(self._word), id, share(tokens), target, tuple(senses), tuple(satellites), source)
+
+
+def _collect(element: Element, mark: str, runs: list[tuple[str, list[str]]]) -> None:
+    """Add the text of an element to runs of text that are, or are not, inside ``<head>`` or ``<sat>``, whose edges end tokens."""
+    is_marked = element.tag in ("head", "sat")
+    if is_marked:
+        runs.append((element.tag, []))
+    runs[-1][1].append(element.text or "")
+    for child in element:
+        _collect(child, element.tag if is_marked else mark, runs)
+        runs[-1][1].append(child.tail or "")
+    if is_marked:
+        runs.append((mark, []))
 
 
 def _read_dtd(path: FilePath, parser: Any) -> None:
@@ -243,8 +214,6 @@ def read_senseval(
     path: FilePath,
     key: FilePath | Mapping[str, tuple[str, ...]] | None = None,
     dtd: FilePath | None = None,
-    *,
-    split: Split = str.split,
 ) -> Iterator[Occurrence]:
     r"""Read the instances of a Senseval-2 or -3 lexical sample, one at a time.
 
@@ -257,9 +226,6 @@ def read_senseval(
         the file.
     dtd : path-like or None
         File that declares the entities. None: the ``.dtd`` file that the document names, if it is in the same folder.
-    split : callable
-        Splits text into tokens. The default splits at whitespace. Text of the British National Corpus in Senseval-2
-        has punctuation attached to words; pass a tokenizer to split it off.
 
     Yields
     ------
@@ -289,7 +255,7 @@ def read_senseval(
     [('art.n', ('modern', 'art', '.'), 1, ('art%1:06:00::',))]
     """
     answers = key if isinstance(key, Mapping) else {} if key is None else read_key(key)
-    parser = _SensevalParser(path, answers, dtd, split)
+    parser = _SensevalParser(path, answers, dtd)
     has_any = False
     for chunk in _chunks(path):
         parser.feed(chunk, final=not chunk)
