@@ -697,11 +697,3 @@ def test_numbers_of_a_text_file_are_numbers_in_a_workbook(capsys, tmp_path):
     number = found["n"][0]
     assert found["amount"][0] == 1000 * (1 + number % 9) + number + 0.5
     assert found["spec"][0] == f"4{number:016}"
-
-
-def test_a_merge_of_sentences_keeps_line_ends(capsys, tmp_path):
-    data, new = tmp_path / "data.tsv", tmp_path / "new.tsv"
-    data.write_bytes(b"Rome\tLOC\r\nfell\tO\r\n\r\n")
-    new.write_bytes(b"Bonn\tLOC\n\n")
-    assert run(capsys, "merge", data, new, "--in-place")[0] == 0
-    assert data.read_bytes() == b"Rome\tLOC\r\nfell\tO\r\n\r\nBonn\tLOC\r\n\r\n"

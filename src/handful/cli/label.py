@@ -430,7 +430,6 @@ def _merge_sentences(data: Path, files: tuple[Path, ...], where: Path, *, prefer
 
 def _columns(data: Path, files: tuple[Path, ...], where: Path) -> _Read:
     from handful.data.conll import guess_columns, read_conll, write_conll
-    from handful.data.files import Source
     from handful.data.formats import format_of
     from handful.data.records import Sentence
     from handful.data.tagged import read_tagged
@@ -447,8 +446,7 @@ def _columns(data: Path, files: tuple[Path, ...], where: Path) -> _Read:
         if (n := len(guess_columns(file))) != len(layout):
             raise ParameterError(f"{file}: {counted(n, 'column')}, but {data} has {len(layout)}. Use the same columns.")
         came[str(file)] = list(read_conll(file, layout))
-    line_end = Source(data).line_end
-    return layout[-1], there, came, lambda sentences: write_conll(where, sentences, layout, line_end=line_end)
+    return layout[-1], there, came, lambda sentences: write_conll(where, sentences, layout)
 
 
 def _treebanks(data: Path, files: tuple[Path, ...], where: Path) -> _Read:

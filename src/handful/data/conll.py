@@ -100,12 +100,9 @@ _SPACES = " \t"
 _IN_NO_CELL = re.compile("[\t\n\r\0]|^$")
 _IN_NO_ROW = re.compile("[\t\n\r\0]|^ *$")  # a line of spaces alone would be read as the end of the sentence
 _IN_NO_WORD = re.compile("[ \t\n\r\0]|^$")
-_SUSPECTS = frozenset({"", " ", "\t", "-", "#"})  # a line that starts otherwise is a token
 
 
-def read_conll(
-    path: FilePath, columns: Sequence[str] = ("token", "pos", "chunk", "ner"), *, comments: bool = False
-) -> Iterator[Sentence]:
+def read_conll(path: FilePath, columns: Sequence[str] = ("token", "pos", "chunk", "ner")) -> Iterator[Sentence]:
     r"""Read sentences from a file of columns, one at a time.
 
     Parameters
@@ -114,21 +111,18 @@ def read_conll(
         The file; gzip, bzip2 and xz are decompressed.
     columns : sequence of str
         Name of each column, left to right. One is ``"token"``; ``"_"`` skips a column.
-    comments : bool, default=False
-        Whether lines that start with ``#`` before the first token of a sentence are comments. Off by default, since
-        ``#`` is also a token. A first line that names the columns (``# global.columns = FORM TAG``) is always one.
 
     Yields
     ------
     Sentence
-        Its `comments` hold the lines before it that are no tokens: comments, document lines (``-DOCSTART-``) and
-        extra blank lines. `write_conll` writes them back in place.
+        Its `comments` hold the lines before it that are no tokens: the first line if it names the columns
+        (``# global.columns = FORM TAG``), document lines (``-DOCSTART-``) and extra blank lines. `write_conll` writes them back.
 
     Raises
     ------
     FormatError
         ``path:line: expected 4 columns (token, pos, chunk, ner), got 3``; also if there is no sentence at all, or if
-        document lines or comments are left over at the end of the file.
+        document lines are left over at the end of the file.
 
     Notes
     -----
@@ -143,90 +137,60 @@ def read_conll(
     >>> [(s.tokens, s["pos"]) for s in read_conll(target, ("token", "pos"))]
     [(('Rome', 'fell'), ('NNP', 'VBD'))]
     """
-    return _sentences(path, _checked_names("read_conll", columns), comments)
+    return _sentences(path, _checked_names("read_conll", columns))
 
 
-def _sentences(path: FilePath, names: tuple[str, ...], comments: bool) -> Iterator[Sentence]:
-    separator = None
-    for last, before, lines in _blocks(path, comments):
-        if lines:
-            separator = separator or ("\t" if "\t" in lines[0] else " ")
-            cells = _cells(path, last - len(lines) + 1, lines, names, separator)
-            columns = dict(zip(names, map(share, cells), strict=True))
-            tokens = columns.pop("token")
-            columns.pop("_", None)
-            yield Sentence(tokens, columns, tuple(before))
-        elif separator is None:
-            raise FormatError(path, None, "expected sentences, one token a line, got none.")
-        elif any(before):
-            raise FormatError(
-                path, last, "expected tokens after the document or comment line, got the end of the file."
-            )
-
-
-def _blocks(path: FilePath, comments: bool) -> Iterator[tuple[int, list[str], list[str]]]:
-    """Yield for each sentence the number of its last line, the lines before it and those of its tokens.
-
-    The last block has what comes after the last sentence, and no tokens unless the file ends with one.
-    """
+def _sentences(path: FilePath, names: tuple[str, ...]) -> Iterator[Sentence]:
+    separator, number = None, 0
     before: list[str] = []
-    lines: list[str] = []
-    number = 0
+    rows: list[list[str]] = []
     for number, line in read_lines(path):
         if line.startswith(IN_DOUBT):
             continue
-        if line[:1] not in _SUSPECTS or _is_token(number, line, comments and not lines):
-            lines.append(line)
-            if len(lines) > MAX_LINES:
+        is_blank = not line.strip(_SPACES)
+        if not (is_blank or _is_document_line(line) or (number == 1 and line.startswith(COLUMNS_HEADER))):
+            separator = separator or ("\t" if "\t" in line else " ")
+            row = line.split("\t") if separator == "\t" else list(filter(None, line.replace("\t", " ").split(" ")))
+            if len(row) != len(names) or "" in row:
+                _check_row(path, number, row, names)
+            rows.append(row)
+            if len(rows) > MAX_LINES:
                 raise FormatError(path, number, f"expected a blank line after at most {MAX_LINES:,} tokens, got none.")
-            continue
-        text = line.strip(_SPACES)
-        if lines:
-            yield number - 1, before, lines
-            before, lines = [], []
-            if not text:
-                continue
-        before.append(line if text else "")
-        if len(before) > MAX_LINES:
-            raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
-    yield number, before, lines
+        else:
+            if rows:
+                yield _sentence(names, rows, before)
+                before, rows = [], []
+                if is_blank:
+                    continue
+            before.append("" if is_blank else line)
+            if len(before) > MAX_LINES:
+                raise FormatError(path, number, f"expected a token after at most {MAX_LINES:,} other lines, got none.")
+    if rows:
+        yield _sentence(names, rows, before)
+    elif separator is None:
+        raise FormatError(path, None, "expected sentences, one token a line, got none.")
+    elif any(before):
+        raise FormatError(path, number, "expected tokens after the document line, got the end of the file.")
 
 
-def _is_token(number: int, line: str, may_be_comment: bool) -> bool:
-    if not line.strip(_SPACES) or _is_document_line(line):
-        return False
-    return not (may_be_comment and line[0] == "#") and not (number == 1 and line.startswith(COLUMNS_HEADER))
+def _sentence(names: tuple[str, ...], rows: list[list[str]], before: list[str]) -> Sentence:
+    columns = dict(zip(names, map(share, zip(*rows, strict=True)), strict=True))
+    tokens = columns.pop("token")
+    columns.pop("_", None)
+    return Sentence(tokens, columns, tuple(before))
 
 
 def _is_document_line(line: str) -> bool:
     return line.startswith(_DOCUMENT) and line[len(_DOCUMENT) :][:1] in ("", " ", "\t")
 
 
-def _cells(
-    path: FilePath, first: int, lines: list[str], names: tuple[str, ...], separator: str
-) -> list[tuple[str, ...]]:
-    """Return the columns of a sentence."""
-    if separator == " ":
-        rows = [line.replace("\t", " ").split(" ") for line in lines]
-        rows = [list(filter(None, row)) for row in rows]
-    else:
-        rows = [line.split(separator) for line in lines]
-    for number, row in enumerate(rows, first):
-        if len(row) != len(names) or "" in row:
-            _check_row(path, number, row, names)
-    return list(zip(*rows, strict=True))
-
-
 def _check_row(path: FilePath, number: int, row: list[str], names: tuple[str, ...]) -> None:
+    expected = f"expected {counted(len(names), 'column')} ({', '.join(names)})"
     if len(row) != len(names):
-        raise FormatError(path, number, f"expected {_count(names)}, got {len(row)}.")
+        raise FormatError(path, number, f"{expected}, got {len(row)}.")
     for name, cell in zip(names, row, strict=True):
         if not cell and name != "_":
-            raise FormatError(path, number, f"expected {_count(names)}, got nothing in column {shown(name)}.")
-
-
-def _count(names: tuple[str, ...]) -> str:
-    return f"{counted(len(names), 'column')} ({', '.join(names)})"
+            raise FormatError(path, number, f"{expected}, got nothing in column {shown(name)}.")
 
 
 def _checked_names(caller: str, columns: Sequence[str]) -> tuple[str, ...]:
@@ -242,10 +206,7 @@ def _checked_names(caller: str, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def write_conll(
-    path: FilePath,
-    sentences: Iterable[Sentence],
-    columns: Sequence[str] = ("token", "pos", "chunk", "ner"),
-    line_end: str = "\n",
+    path: FilePath, sentences: Iterable[Sentence], columns: Sequence[str] = ("token", "pos", "chunk", "ner")
 ) -> None:
     r"""Write sentences as columns with tabs; the file appears only when all of them are written.
 
@@ -255,11 +216,9 @@ def write_conll(
         The file; ``.gz``, ``.bz2`` and ``.xz`` are compressed.
     sentences : iterable of Sentence
         Each has all the `columns`. Their `comments` are written before them: blank lines, document lines, and lines
-        that start with ``#``, which are read back with ``comments=True``.
+        that start with ``#``.
     columns : sequence of str
         Name of each column, left to right; ``"token"`` is that of the tokens.
-    line_end : {"\n", "\r\n"}
-        End of each line.
 
     Raises
     ------
@@ -277,19 +236,10 @@ def write_conll(
     names = _checked_names("write_conll", columns)
     if "_" in names:
         raise ParameterError("write_conll: every column must have a name, got '_'.")
-    has_comments = has_hashes = False
     index = 0
-    with write_text_file(path, line_end) as file:
+    with write_text_file(path) as file:
         for index, sentence in enumerate(sentences, start=1):
-            place = f"write_conll: sentence {index}"
-            lines = _checked_lines(place, sentence, names)
-            has_comments |= any(line[:1] == "#" and not line.startswith(IN_DOUBT) for line in sentence.comments)
-            has_hashes |= lines[0][0] == "#"
-            if has_comments and has_hashes:
-                raise DataError(
-                    f"{place}: where sentences have comments, none may start with the token #, which would be read as one."
-                )
-            lines = [*sentence.comments, *lines]
+            lines = [*sentence.comments, *_checked_lines(f"write_conll: sentence {index}", sentence, names)]
             if index == 1:
                 refuse_mark("write_conll", lines[0])
             file.write("\n".join(lines) + "\n\n")
@@ -298,8 +248,6 @@ def write_conll(
 
 
 def _checked_lines(place: str, sentence: Sentence, names: tuple[str, ...]) -> list[str]:
-    if not isinstance(sentence, Sentence):
-        raise DataError(f"{place} must be a Sentence, got {shown(sentence)}.")
     if not len(sentence):
         raise DataError(f"{place} must have tokens, got none.")
     cells = [sentence.tokens if name == "token" else sentence[name] for name in names]
@@ -314,16 +262,14 @@ def _checked_lines(place: str, sentence: Sentence, names: tuple[str, ...]) -> li
 
 def _check_cells(what: str, column: tuple[str, ...], forbidden: re.Pattern[str]) -> None:
     for cell in column:
-        if not isinstance(cell, str):
-            raise DataError(f"{what} must be a string, got {shown(cell)}.")
-        if forbidden.search(cell):
+        if not isinstance(cell, str) or forbidden.search(cell):
             separator = "space" if forbidden is _IN_NO_WORD else "tab"
             raise DataError(f"{what} must be filled and hold no {separator} or line end, got {shown(cell)}.")
 
 
 def _check_comments(place: str, comments: Sequence[str], extras: Iterable[str] = (), documents: bool = False) -> None:
     for line in (*comments, *extras):
-        if not isinstance(line, str) or set("\n\r\0") & set(line):
+        if set("\n\r\0") & set(line):
             raise DataError(f"{place}: a comment or extra must be one line, got {shown(line)}.")
     for line in comments:
         if line and line[0] != "#" and not (documents and _is_document_line(line)):
@@ -539,8 +485,6 @@ def conllu_text(tree: Tree, place: str = "conllu_text") -> str:
     >>> conllu_text(Tree(Sentence(("Rome",)), (0,), ("root",)))
     '1\tRome\t_\t_\t_\t_\t0\troot\t_\t_\n\n'
     """
-    if not isinstance(tree, Tree):
-        raise DataError(f"{place} must be a Tree, got {shown(tree)}.")
     if not len(tree):
         raise DataError(f"{place} must have words, got none.")
     sentence = tree.sentence

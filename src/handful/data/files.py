@@ -280,12 +280,6 @@ class Source:
         """Ending of the name, without that of compression."""
         return bare_suffix(self._path)
 
-    @property
-    def line_end(self) -> str:
-        """What its first line ends in: carriage return and line feed, or a line feed alone."""
-        first, end, _ = self.head.partition(b"\n")
-        return "\r\n" if end and first.endswith(b"\r") else "\n"
-
     def open(self) -> io.BufferedReader:
         """Return a binary file with the decompressed content; close it, or use it in a ``with`` block."""
         file, self._file = self._file, None
@@ -620,15 +614,13 @@ def write_bytes(path: FilePath) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def write_text_file(path: FilePath, line_end: str = "\n") -> Iterator[IO[str]]:
+def write_text_file(path: FilePath) -> Iterator[IO[str]]:
     r"""Open a UTF-8 text file that replaces `path` when the block ends well; compressed as by `write_bytes`.
 
     Parameters
     ----------
     path : path-like
         Where the finished file goes.
-    line_end : str
-        What a ``\n`` becomes.
 
     Examples
     --------
@@ -640,7 +632,7 @@ def write_text_file(path: FilePath, line_end: str = "\n") -> Iterator[IO[str]]:
     b'one\n'
     """
     with write_bytes(path) as file:
-        text = io.TextIOWrapper(cast(Any, file), encoding="utf-8", newline=line_end, write_through=False)
+        text = io.TextIOWrapper(cast(Any, file), encoding="utf-8", newline="\n")
         try:
             yield text
             text.flush()
