@@ -130,25 +130,6 @@ def test_a_table_is_no_sentences_for_any_command(capsys, logs, tmp_path):
         assert code == 1
 
 
-def test_tokens_that_training_has_whole_and_raw_text_cuts_are_told(capsys, tmp_path):
-    """A date among many words: too rare to say how all text is cut, but no suggestion fits its pieces."""
-    dated = [("Call", "V"), ("me", "N"), ("on", "A"), ("2024-07-15", "DATE"), (".", "P")]
-    train = tagged(tmp_path / "train.tsv", [*PROSE * 8, dated])
-    raw = tmp_path / "raw.txt"
-    raw.write_text("The dog sleeps.\nWell, it barks on 2025-01-31.\n")
-    told = '"2025-01-31" is split into 2025 - 01 - 31, unlike the training tokens.'
-    code, _, err = run(capsys, "next", train, "--unlabeled", raw, "-n", 1)
-    assert (code, err.count(told)) == (0, 1)
-    assert run(capsys, "fit", "tagger", train, "--max-iter", "3")[0] == 0
-    assert run(capsys, "predict", tmp_path / "train.handful", raw)[2].count(told) == 1
-    assert told not in run(capsys, "predict", tmp_path / "train.handful", raw, "--tokens", "words")[2]
-    raw.write_text("The dog sleeps .\nWell , it barks on 2025-01-31 .\n")
-    assert told not in run(capsys, "predict", tmp_path / "train.handful", raw)[2]
-    older = TokenStyle(0.0, 0.1, 0.1).as_dict()
-    del older["whole"]  # as in files of earlier versions
-    assert TokenStyle.remembered(type("Model", (), {"training_": {"tokens": older}})) == TokenStyle(0.0, 0.1, 0.1)
-
-
 FRENCH = [
     [("Le", "O"), ("prix", "O"), ("est", "O"), ("env.", "O"), ("30", "NUM"), ("euros", "O"), (".", "O")],
     [("Marie", "PER"), ("habite", "O"), ("av.", "O"), ("Foch", "LOC"), ("avec", "O"), ("son", "O"), (".", "O")],
@@ -176,3 +157,9 @@ def test_abbreviations_of_the_training_sentences_end_no_sentence(capsys, tmp_pat
     assert len(json.loads(run(capsys, "explain", model, raw, "--json")[1])["explanations"]) == len(parts[0])
     _, out, _ = run(capsys, "next", train, "--unlabeled", raw, "--json")
     assert len(json.loads(out)["sentences"]) == len(parts)
+
+
+def test_files_without_abbreviations_are_of_earlier_versions():
+    older = TokenStyle(0.0, 0.1, 0.1).as_dict()
+    del older["abbreviations"]
+    assert TokenStyle.remembered(type("Model", (), {"training_": {"tokens": older}})) == TokenStyle(0.0, 0.1, 0.1)

@@ -77,8 +77,8 @@ def test_untagged_sentences_come_with_or_without_the_tags(tmp_path):
         ("c.tsv", "Rome\tNNP\tX\nfell\tVBD\tX\n\n", layout),
     ):
         (tmp_path / name).write_text(text)
-        sentence, found = next(iter(read_untagged(tmp_path / name, layout, "tag")))
-        assert sentence.tokens[:2] == ("Rome", "fell")
+        tree, found = next(iter(read_untagged(tmp_path / name, layout, "tag")))
+        assert tree.sentence.tokens[:2] == ("Rome", "fell")
         assert found == names
     with pytest.raises(FormatError, match="as in training, with or without 'tag', got 3 columns"):
         next(iter(read_untagged(tmp_path / "c.tsv", ("token", "tag"), "tag")))

@@ -225,7 +225,7 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
     {"spaces", "words"} or None
         None to decide by the look of the text.
     """
-    from handful.data.text import cut_as_trained, cuts_more, first_cut_apart, tokenize
+    from handful.data.text import cut_as_trained, cuts_more
 
     cut = given or cut_as_trained(source, trained)
     if cut != given:
@@ -236,12 +236,6 @@ def cut_of(source: Source, given: Cut | None, trained: TokenStyle | None) -> Cut
         notice(
             f"{source}: split into words and punctuation, but {trained.cut_again:.0%} of the training tokens are not "
             "(--tokens spaces splits at whitespace only)."
-        )
-    elif cut is None and (token := first_cut_apart(source, trained)) is not None:
-        pieces = " ".join(piece.text for piece in tokenize(token))
-        notice(
-            f'{source}: "{token}" is split into {pieces}, unlike the training tokens. Write spaces between all tokens and '
-            "add --tokens spaces."
         )
     return cut
 

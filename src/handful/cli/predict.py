@@ -250,7 +250,7 @@ def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[
     from handful.cli.inputs import cut_of
     from handful.data.files import Source
     from handful.data.formats import format_of
-    from handful.data.tagged import read_tagged_trees, read_untagged_trees
+    from handful.data.tagged import read_tagged_trees, read_untagged
     from handful.data.text import TokenStyle
 
     if not pipeline.taggers:
@@ -262,7 +262,7 @@ def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[
         notice(f"{data}: read as text, since it does not look like a table.")
     style = TokenStyle.remembered(pipeline.taggers[0])
     cut = cut_of(source, tokens, style)
-    return read_untagged_trees(source, layout, tag, pipeline.needed, cut, () if style is None else style.abbreviations)
+    return read_untagged(source, layout, tag, pipeline.needed, cut, () if style is None else style.abbreviations)
 
 
 def _has_place(tree: Tree) -> bool:

@@ -240,7 +240,7 @@ def _raw(path: str | os.PathLike[str], data: Tagged, limit: int) -> list[Sentenc
     source = as_source(path)
     cut = cut_as_trained(source, data.style)
     sentences = islice(read_untagged(source, data.layout, data.tag, cut=cut), limit)
-    return [Sentence(sentence.tokens) for sentence, _ in sentences]
+    return [Sentence(tree.sentence.tokens) for tree, _ in sentences]
 
 
 class SenseExperiment(CorpusExperiment):

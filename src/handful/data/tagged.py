@@ -30,14 +30,13 @@ from handful.data.text import Cut, TokenStyle, is_plain, is_raw, read_raw, read_
 from handful.errors import DataError, FormatError, ParameterError, counted
 
 _LONG = 150
-_TYPELESS = frozenset({"B-", "I-", "E-", "S-", "L-", "U-"})
 
 Tags: TypeAlias = Sequence[Sequence[str]]
 
 
 def _notes_on_tags(tags: Tags) -> list[str]:
-    """Return notes on missing blank lines, on numbers as tags, on spans without a type, and on spans without a start."""
-    return [*_on_length(tags), *_on_numbers(tags), *_on_typeless(tags), *_on_spans(tags)]
+    """Return notes on missing blank lines and on numbers as tags."""
+    return [*_on_length(tags), *_on_numbers(tags)]
 
 
 def _on_length(tags: Tags) -> Iterator[str]:
@@ -55,37 +54,6 @@ def _on_numbers(tags: Tags) -> Iterator[str]:
         yield (
             f"All {len(kinds):,} tags are numbers, as in data sets of Hugging Face, so spans are not recognized. "
             "Write their names (there: dataset.features[...].feature.names)."
-        )
-
-
-def _on_typeless(tags: Tags) -> Iterator[str]:
-    """Yield a note on tags such as B- without a type, which ``conlleval`` also reads as a type."""
-    places = [(number, tag) for number, row in enumerate(tags, start=1) for tag in row if tag in _TYPELESS]
-    if places:
-        number, tag = places[0]
-        yield (
-            f"{counted(len(places), 'tag', 'has/have')} no type ({tag} in sentence {number:,}), which is read as a separate "
-            "type. Write the type after the hyphen, or O."
-        )
-
-
-def _on_spans(tags: Tags) -> Iterator[str]:
-    """Yield a note on spans that begin with I-, unless B- only separates neighbors of one type (IOB1)."""
-    begun, needless, broken = 0, 0, []
-    for row in tags:
-        for before, tag in zip(["", *row], row, strict=False):
-            if tag[:2] == "B-":
-                begun += 1
-                needless += before[2:] != tag[2:]
-            elif tag[:2] == "I-" and before[2:] != tag[2:]:
-                broken.append((before, tag))
-    if broken and needless:
-        before, tag = broken[0]
-        where = f"after {before}" if before else "at the start of a sentence"
-        verb = "begins" if len(broken) == 1 else "begin"
-        yield (
-            f"{len(broken):,} of {begun + len(broken):,} spans {verb} with I- (such as {tag} {where}), not with B-. "
-            "They are read as separate spans."
         )
 
 
@@ -464,14 +432,6 @@ def check_columns(path: FilePath, sentence: Sentence, columns: Sequence[str], hi
 
 
 def read_untagged(
-    path: FilePath, layout: Sequence[str], tag: str, columns: Sequence[str] = (), cut: Cut | None = None
-) -> Iterator[tuple[Sentence, tuple[str, ...]]]:
-    """Yield sentences to be tagged, and the names of all columns of the file; see `read_untagged_trees`."""
-    for tree, names in read_untagged_trees(path, layout, tag, columns, cut):
-        yield tree.sentence, names
-
-
-def read_untagged_trees(
     path: FilePath,
     layout: Sequence[str],
     tag: str,

@@ -482,9 +482,7 @@ _PUNCTUATED = re.compile(r"\w{3}[,.;:!?]$")
 _PUNCTUATION = re.compile(r"[,.;:!?]")
 _ABBREVIATED = re.compile(r"(?=.*[^\W\d_])\w\S*\.")  # env., av.-J.
 _MANY = 0.1
-_MOST_WHOLE = 20  # shapes of tokens that are remembered
 _MOST_ABBREVIATIONS = 200
-_AROUND = "\"'()[]{},.;:!?\u201c\u201d\u201e"  # around a token of raw text
 
 
 @dataclass(frozen=True)
@@ -499,21 +497,18 @@ class TokenStyle:
         Tokens that are one punctuation character.
     cut_again : float
         Tokens that raw text would be split at.
-    whole : tuple of str
-        The most frequent of these with punctuation inside, such as ``2024-07-15``, with 0 for every digit.
     abbreviations : tuple of str
         Tokens in small letters that keep their period inside a sentence, such as ``env.``; see `of_sentences`.
 
     Examples
     --------
     >>> TokenStyle.of(["nginx:", "up", "2-3", "."])
-    TokenStyle(punctuated=0.25, punctuation=0.25, cut_again=0.5, whole=('0-0',), abbreviations=())
+    TokenStyle(punctuated=0.25, punctuation=0.25, cut_again=0.5, abbreviations=())
     """
 
     punctuated: float
     punctuation: float
     cut_again: float
-    whole: tuple[str, ...] = ()
     abbreviations: tuple[str, ...] = ()
 
     @classmethod
@@ -523,15 +518,9 @@ class TokenStyle:
         total = max(len(tokens), 1)
         n_punctuated = sum(_PUNCTUATED.search(token) is not None for token in tokens)
         n_punctuation = sum(_PUNCTUATION.fullmatch(token) is not None for token in tokens)
-        n_split = 0
-        shapes: Counter[str] = Counter()
-        for token, pieces in zip(tokens, pieces_of(tokens, abbreviations), strict=True):
-            n_split += len(pieces) > 1
-            if len(pieces) > 2 and token[0].isalnum() and token[-1].isalnum():
-                shapes[_shape(token)] += 1
-        whole = tuple(shape for shape, _ in shapes.most_common(_MOST_WHOLE))
+        n_split = sum(len(pieces) > 1 for pieces in pieces_of(tokens, abbreviations))
         punctuated, punctuation, split = (round(n / total, 4) for n in (n_punctuated, n_punctuation, n_split))
-        return cls(punctuated, punctuation, split, whole, tuple(abbreviations))
+        return cls(punctuated, punctuation, split, tuple(abbreviations))
 
     @classmethod
     def of_sentences(cls, sentences: Iterable[Sequence[str]]) -> Self:
@@ -564,14 +553,13 @@ class TokenStyle:
         names = ("marked", "marks", "cut_again")  # as in files
         if not isinstance(kept, Mapping) or not all(isinstance(kept.get(name), float) for name in names):
             return None
-        # Files of earlier versions have none of these.
-        whole, abbreviations = (tuple(map(str, kept.get(name, ()))) for name in ("whole", "abbreviations"))
-        return cls(kept["marked"], kept["marks"], kept["cut_again"], whole, abbreviations)
+        # Files of version 0.1 have no abbreviations.
+        return cls(kept["marked"], kept["marks"], kept["cut_again"], tuple(map(str, kept.get("abbreviations", ()))))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the values for a model file."""
         fractions = {"marked": self.punctuated, "marks": self.punctuation, "cut_again": self.cut_again}
-        return {**fractions, "whole": list(self.whole), "abbreviations": list(self.abbreviations)}
+        return {**fractions, "abbreviations": list(self.abbreviations)}
 
     def is_like(self, text: Self) -> bool:
         """Return whether the tokens are more like those between the whitespace of a text than like its words.
@@ -602,20 +590,8 @@ def cuts_more(source: Source, trained: TokenStyle | None) -> bool:
     return trained is not None and trained.cut_again >= _MANY and _is_running(source)
 
 
-def first_cut_apart(source: Source, trained: TokenStyle | None) -> str | None:
-    """Return a token such as ``2024-07-15`` at the start of running text that is split, unlike in the training data."""
-    if trained is None or not trained.whole or not _is_running(source):
-        return None
-    tokens = (token.strip(_AROUND) for token in Head.of(source).text.split())
-    return next((token for token in tokens if _shape(token) in trained.whole), None)
-
-
 def _is_running(source: Source) -> bool:
     return is_raw(Head.of(source)) and is_plain(source)
-
-
-def _shape(token: str) -> str:
-    return re.sub(r"\d", "0", token)
 
 
 def is_plain(source: Source) -> bool:
