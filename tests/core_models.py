@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from handful.data.records import Ragged
 from handful.params import Count
 from handful.persistence.model_file import Storable
 from handful.persistence.schema import IfThere, Kind, stored
@@ -26,7 +25,7 @@ ANY = IfThere(Anything())
 class TinyModel(Storable):
     """Hold attributes."""
 
-    STATE = stored(rows_=ANY, classes_=ANY, paths_=ANY, matrix_=ANY, ragged_=ANY, objects_=ANY, scalar_=ANY, inner_=ANY)
+    STATE = stored(rows_=ANY, classes_=ANY, paths_=ANY, matrix_=ANY, objects_=ANY, scalar_=ANY, inner_=ANY)
 
     def __init__(self, size: Count = 3) -> None:
         self.size = size
@@ -38,7 +37,6 @@ def fitted_tiny() -> TinyModel:
     model.classes_ = np.array(["a", "ß", "\N{GRINNING FACE}"])
     model.paths_ = {"a": "01", "b": ("x", None, 2**70, float("inf"))}
     model.matrix_ = sparse.csr_matrix(np.eye(3))
-    model.ragged_ = Ragged.of([[1, 2], [], [3]])
     model.objects_ = np.array(["a", None, 3], dtype=object)
     model.scalar_ = np.float32(0.5)
     model.inner_ = TinyModel(5)

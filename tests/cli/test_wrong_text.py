@@ -46,10 +46,6 @@ FILES = {
     "a span backwards": ("a.jsonl", lines({"text": "Rome", "spans": [{"start": 3, "end": 1, "label": "X"}]})),
     "a span of letters": ("a.jsonl", lines({"text": "Rome", "spans": [{"start": "a", "end": "b"}]})),
     "a span that is a number": ("a.jsonl", lines({"text": "Rome", "spans": [7]})),
-    "tokens that overlap": (
-        "a.jsonl",
-        lines({"text": "Rome", "spans": [], "tokens": [{"start": 0, "end": 3}, {"start": 2, "end": 4}]}),
-    ),
     "doccano outside": ("a.jsonl", lines({"text": "Rome", "label": [[0, 9, "X"]]})),
     "doccano of two": ("a.jsonl", lines({"text": "Rome", "label": [[0, 4]]})),
     "tags too few": ("a.jsonl", lines({"tokens": ["Rome", "fell"], "tags": ["X"]})),

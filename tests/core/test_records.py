@@ -3,10 +3,9 @@ from __future__ import annotations
 import dataclasses
 import pickle
 
-import numpy as np
 import pytest
 
-from handful.data.records import Occurrence, Ragged, Sentence, Tree
+from handful.data.records import Occurrence, Sentence, Tree
 from handful.errors import DataError
 
 
@@ -41,19 +40,8 @@ def test_sentences_compare_hash_and_pickle():
         (lambda: Tree(Sentence(("a",)), (2,), ("x",)), "head of word 1 must be another word"),
         (lambda: Tree(Sentence(("a",)), (1,), ("x",)), "got 1"),
         (lambda: Occurrence("w", "id", ("a",), 1), "target must be a position"),
-        (lambda: Ragged(np.arange(3), np.array([0, 2])), "offsets must run from 0"),
-        (lambda: Ragged(np.arange(3), np.array([0, 3, 1, 3])), "never decrease"),
     ],
 )
 def test_broken_records_are_refused(build, sentence):
     with pytest.raises(DataError, match=sentence):
         build()
-
-
-def test_ragged_indexes_like_a_list():
-    ragged = Ragged.of([[1.5], [], [2.5, 3.5]])
-    assert ragged[-1].tolist() == [2.5, 3.5]
-    assert [part.tolist() for part in ragged] == [[1.5], [], [2.5, 3.5]]
-    with pytest.raises(IndexError):
-        ragged[3]
-    assert Ragged.of([], dtype=np.int32).values.dtype == np.int32

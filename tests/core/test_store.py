@@ -12,7 +12,6 @@ import pytest
 from core_models import TinyModel, find_tiny, fitted_tiny
 from scipy import sparse
 
-from handful.data.records import Ragged
 from handful.errors import FileError, ModelFileError
 from handful.models.table_model import TableModel
 from handful.persistence.model_file import FORMAT_VERSION, Decoder, StateEncoder, load, save
@@ -33,7 +32,6 @@ def test_round_trip_keeps_every_kind_of_attribute(tmp_path):
     assert back.classes_.tolist() == ["a", "ß", "\N{GRINNING FACE}"]
     assert back.paths_ == {"a": "01", "b": ("x", None, 2**70, float("inf"))}
     assert (back.matrix_ != model.matrix_).nnz == 0
-    assert [r.tolist() for r in back.ragged_] == [[1, 2], [], [3]]
     assert back.objects_.tolist() == ["a", None, 3]
     np.testing.assert_array_equal(back.inner_.rows_, model.inner_.rows_)
     assert back.scalar_ == np.float32(0.5)
@@ -176,7 +174,6 @@ def test_arrays_in_odd_layouts_survive():
         "empty": np.empty((0, 4)),
         "sliced": np.arange(10)[::3],
         "coo": sparse.coo_matrix(np.eye(3)),
-        "ragged": Ragged.of([]),
     }
     encoder = StateEncoder()
     coded = encoder.encode_state(odd)
@@ -185,7 +182,6 @@ def test_arrays_in_odd_layouts_survive():
         np.testing.assert_array_equal(back[name], odd[name])
         assert back[name].shape == odd[name].shape
     np.testing.assert_array_equal(back["coo"].toarray(), np.eye(3))
-    assert len(back["ragged"]) == 0
 
 
 @pytest.mark.slow

@@ -91,8 +91,7 @@ def read_with_dtd(path):
 
 
 OTHERS = {
-    "prodigy": json.dumps({"text": TEXT, "spans": [{"start": 13, "end": 21, "label": "LOC"}], "answer": "accept"}),
-    "doccano": json.dumps({"text": TEXT, "label": [[13, 21, "LOC"]]}),
+    "spans": json.dumps({"text": TEXT, "spans": [{"start": 13, "end": 21, "label": "LOC"}], "answer": "accept"}),
     "sense-table": "text\tword\tsense\tstart\nMoney in a bank\tbank\tshore\t11\nA bank\tbank\t\t\n",
     "clusters": "0010\tthe\t7\n0011\ta\t3\n",
 }

@@ -28,11 +28,11 @@ FILES = {
 def test_spans_become_tags(tmp_path, name):
     path = tmp_path / "a.json"
     path.write_text(FILES[name])
-    assert format_of(path).name == name
+    assert format_of(path).name == "spans"
     tagged = read_tagged(path)
     assert [len(tags) for tags in tagged.tags] == [7, 2, 8]
     assert tagged.tags[0] == ("O", "O", "O", "B-LOC", "I-LOC", "I-LOC", "O")
-    found = list(format_named(name).read(path))
+    found = list(format_named("spans").read(path))
     for sentence in found:
         for token, start, end in zip(sentence.tokens, sentence["start"], sentence["end"], strict=True):
             assert TEXT[int(start) : int(end)] == token
@@ -49,7 +49,7 @@ def test_spans_are_whole_tokens_even_inside_words(tmp_path):
         },
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    found = list(format_named("prodigy").read(path))
+    found = list(format_named("spans").read(path))
     assert found[0].tokens == ("York", "-based", "firms")
     assert found[1]["tag"] == ("B-LOC", "I-LOC", "O", "O"), "the longer of two that overlap"
 
@@ -58,17 +58,17 @@ def test_spans_are_whole_tokens_even_inside_words(tmp_path):
     ("row", "message"),
     [
         ({"text": "Rome", "spans": [{"start": 0, "end": 9, "label": "X"}]}, r"within the text \(0 to 4\), got 0 to 9"),
-        ({"text": "Rome", "spans": [{"start": "0", "end": 4}]}, "as a whole number, got '0'"),
+        ({"text": "Rome", "spans": [{"start": "0", "end": 4}]}, "expected a start, an end and a label, got"),
         ({"text": 3, "spans": []}, "expected text under 'text', got 3"),
-        ({"text": "Rome", "spans": [7]}, "as a whole number, got None"),
-        ({"text": "Rome", "spans": [{"start": 0, "end": 4}]}, "a label for each of the spans"),
+        ({"text": "Rome", "spans": [7]}, "expected a start, an end and a label, got '7'"),
+        ({"text": "Rome", "spans": [{"start": 0, "end": 4}]}, "expected a start, an end and a label, got"),
     ],
 )
 def test_wrong_spans_are_one_sentence(tmp_path, row, message):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": "a", "spans": []}) + "\n" + json.dumps(row) + "\n")
     with pytest.raises(FormatError, match=rf"a\.jsonl:2: .*{message}"):
-        list(format_named("prodigy").read(path))
+        list(format_named("spans").read(path))
 
 
 def test_tags_that_are_numbers_are_told(tmp_path):
@@ -108,7 +108,7 @@ def test_senses_in_a_table(tmp_path):
 def test_spans_may_be_objects(tmp_path, span):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": TEXT, "entities": [span], "relations": []}) + "\n")
-    assert format_of(path).name == "doccano"
+    assert format_of(path).name == "spans"
     assert read_tagged(path).tags[0].count("I-LOC") == 2
 
 

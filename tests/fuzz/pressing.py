@@ -109,7 +109,7 @@ def inside(value: Any, kind: Kind | None, path: Path) -> Iterator[Place]:
         case "sklearn":
             yield path, "kind", Text()
             yield from places(value["state"], ESTIMATORS[value["kind"]].state, (*path, "state"))
-        case "csr_array" | "csr_matrix" | "ragged" | "strings" | "objects":
+        case "csr_array" | "csr_matrix" | "strings" | "objects":
             for name in value:
                 if name != "$":
                     yield path, name, Array("i8", "_")

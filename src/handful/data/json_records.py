@@ -129,13 +129,6 @@ def text_of(path: FilePath, number: int | None, row: dict[str, Any], key: str = 
     return text
 
 
-def offset(path: FilePath, number: int | None, value: Any) -> int:
-    """Return a place in a text, or refuse it."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise FormatError(path, number, f"expected a place in the text as a whole number, got {shown(value)}.")
-    return value
-
-
 def read_json(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
     r"""Read JSON lines, or an array of objects.
 

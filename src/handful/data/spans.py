@@ -1,16 +1,15 @@
-"""Spans by character offsets in JSON (doccano, Prodigy), and lists of tokens in JSON."""
+"""Spans by character offsets in JSON (Prodigy, doccano), and lists of tokens in JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 from handful.data.chunks import from_spans
 from handful.data.files import FilePath, Source, as_source, shown
 from handful.data.formats import Format, Head
-from handful.data.json_records import first_object, json_objects, offset, text_of
+from handful.data.json_records import first_object, json_objects, text_of
 from handful.data.records import Sentence
 from handful.data.text import Token, into_sentences, tokenize
 from handful.errors import FormatError
@@ -33,20 +32,11 @@ class CharSpan(NamedTuple):
     label: str
 
 
-class _Annotated(NamedTuple):
-    """A text with labeled spans and, if the file has them, the places of its tokens."""
-
-    text: str
-    spans: list[CharSpan]
-    places: list[tuple[int, int]]
-
-
 def tagged_sentences(
     path: FilePath,
     number: int | None,
     text: str,
     annotated: Iterable[CharSpan],
-    places: Iterable[tuple[int, int]] = (),
     comments: tuple[str, ...] = (),
 ) -> Iterator[Sentence]:
     """Split a text into sentences and turn its spans into tags.
@@ -61,8 +51,6 @@ def tagged_sentences(
         The text.
     annotated : iterable of CharSpan
         Labeled spans. Of two that overlap the longer one is kept, with a note.
-    places : iterable of (int, int)
-        Start and end of each token, if the file has them.
     comments : tuple of str
         Comments of the sentences.
 
@@ -79,8 +67,7 @@ def tagged_sentences(
     """
     kept = _without_overlaps(path, number, text, annotated)
     borders = [border for span in kept for border in span[:2]]
-    tokens = _file_tokens(path, number, text, places, borders) if places else tokenize(text, borders)
-    for part in _joined(into_sentences(text, tokens), kept):
+    for part in _joined(into_sentences(text, tokenize(text, borders)), kept):
         columns = {
             "tag": tuple(from_spans(_token_spans(part, kept), len(part))),
             "start": tuple(str(token.start) for token in part),
@@ -115,19 +102,6 @@ def _note_once(path: FilePath, what: str, number: int | None, span: CharSpan) ->
     if isinstance(path, Source) and not any(note.startswith(what) for note in path.notes):
         line = f" of line {number}" if number is not None else ""
         path.notes.append(f"{what}, such as {span.label} at {span.start} to {span.end}{line}.")
-
-
-def _file_tokens(
-    path: FilePath, number: int | None, text: str, places: Iterable[tuple[int, int]], borders: Iterable[int]
-) -> list[Token]:
-    """Return the tokens of a file, split where spans start and end."""
-    tokens: list[Token] = []
-    for start, end in places:
-        if not (tokens[-1].end if tokens else 0) <= start < end <= len(text) or text[start:end].isspace():
-            raise FormatError(path, number, f"expected tokens one after another in the text, got {start} to {end}.")
-        inside = sorted({border for border in borders if start < border < end})
-        tokens.extend(Token(text[a:b], a, b) for a, b in pairwise([start, *inside, end]))
-    return tokens
 
 
 def _joined(parts: Iterable[list[Token]], kept: list[CharSpan]) -> Iterator[list[Token]]:
@@ -166,18 +140,6 @@ def places_of(sentence: Sentence) -> list[tuple[int, int]]:
     return places
 
 
-def _read_objects(
-    path: FilePath, annotation: Callable[[Source, int | None, dict[str, Any]], _Annotated | None]
-) -> Iterator[Sentence]:
-    """Yield the sentences of all objects of a JSON file; those without annotation are left out."""
-    source = as_source(path)
-    for record, (number, row) in enumerate(json_objects(source)):
-        annotated = annotation(source, number, row)
-        if annotated is not None:
-            comments = (f"{RECORD} {record}", *_metadata(row))
-            yield from tagged_sentences(source, number, annotated.text, annotated.spans, annotated.places, comments)
-
-
 def _metadata(row: Mapping[str, Any]) -> tuple[str, ...]:
     values = {
         name: value for name, value in row.items() if name not in _ANNOTATION and len(json.dumps(value)) <= _SHORT
@@ -185,18 +147,17 @@ def _metadata(row: Mapping[str, Any]) -> tuple[str, ...]:
     return (f"{METADATA} {json.dumps(values)}",) if values else ()
 
 
-_KEYS = ("label", "labels", "entities")
+_KEYS = ("spans", "label", "labels", "entities")
 
 
-def read_doccano(path: FilePath) -> Iterator[Sentence]:
-    r"""Read annotated texts.
+def read_spans(path: FilePath) -> Iterator[Sentence]:
+    r"""Read annotated texts of Prodigy or doccano; rejected and ignored ones are left out.
 
     Parameters
     ----------
     path : path-like
-        One object a line: ``{"text": ..., "label": [[0, 4, "LOC"]]}``. The spans may also be under ``labels`` or
-        ``entities``, and be objects: ``{"start_offset": 0, "end_offset": 4, "label": "LOC"}`` (doccano with relations)
-        or ``{"start": 0, "end": 4, "labels": ["LOC"]}`` (Label Studio's JSON-MIN).
+        One object a line: ``{"text": ..., "spans": [{"start": 0, "end": 4, "label": "LOC"}], "answer": "accept"}``. The spans
+        may also be under ``label``, ``labels`` or ``entities``, and be lists: ``[[0, 4, "LOC"]]``.
 
     Yields
     ------
@@ -208,25 +169,26 @@ def read_doccano(path: FilePath) -> Iterator[Sentence]:
     >>> import pathlib, tempfile
     >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
     >>> _ = target.write_text('{"text": "Rome fell.", "label": [[0, 4, "LOC"]]}\n')
-    >>> [(s.tokens, s["tag"]) for s in read_doccano(target)]
+    >>> [(s.tokens, s["tag"]) for s in read_spans(target)]
     [(('Rome', 'fell', '.'), ('B-LOC', 'O', 'O'))]
     """
-    return _read_objects(path, _doccano)
+    source = as_source(path)
+    for record, (number, row) in enumerate(json_objects(source)):
+        if row.get("answer", "accept") == "accept":
+            comments = (f"{RECORD} {record}", *_metadata(row))
+            text = text_of(source, number, row)
+            yield from tagged_sentences(source, number, text, _spans(source, number, row), comments)
 
 
-def _doccano(path: FilePath, number: int | None, row: dict[str, Any]) -> _Annotated:
-    items: list[Any] = next((row[key] for key in _KEYS if isinstance(row.get(key), list)), [])
-    annotated = []
-    for item in items:
-        triple = _triple(item)
-        if len(triple) != 3 or triple[2] is None:
+def _spans(path: FilePath, number: int | None, row: dict[str, Any]) -> Iterator[CharSpan]:
+    for item in next((row[key] for key in _KEYS if isinstance(row.get(key), list)), []):
+        parts = _parts(item)
+        if [type(part) for part in parts[:2]] != [int, int] or len(parts) != 3 or parts[2] in (None, ""):
             raise FormatError(path, number, f"expected a start, an end and a label, got {shown(str(item))}.")
-        start, end, label = triple
-        annotated.append(CharSpan(offset(path, number, start), offset(path, number, end), str(label)))
-    return _Annotated(text_of(path, number, row), annotated, [])
+        yield CharSpan(parts[0], parts[1], str(parts[2]))
 
 
-def _triple(item: Any) -> list[Any]:
+def _parts(item: Any) -> list[Any]:
     """Return start, end and label of a span; anything else if it is none."""
     if not isinstance(item, dict):
         return item if isinstance(item, list) else []
@@ -235,68 +197,14 @@ def _triple(item: Any) -> list[Any]:
     return [item.get("start_offset", item.get("start")), item.get("end_offset", item.get("end")), label]
 
 
-def is_doccano(head: Head) -> bool:
+def is_spans(head: Head) -> bool:
     """Detect objects with a text and a list of spans, possibly empty."""
     row = first_object(head)
-    listed: list[Any] | None = next((row[key] for key in _KEYS if isinstance(row.get(key), list)), None)
-    return isinstance(row.get("text"), str) and listed is not None and all(map(_is_span, listed))
+    key = next((key for key in _KEYS if isinstance(row.get(key), list)), None)
+    return isinstance(row.get("text"), str) and key is not None and (key == "spans" or all(map(_parts, row[key])))
 
 
-def _is_span(item: Any) -> bool:
-    return isinstance(item, list) or (isinstance(item, dict) and isinstance(_triple(item)[0], int))
-
-
-DOCCANO_FORMAT = Format("doccano", "sentences", is_doccano, read_doccano)
-
-
-def read_prodigy(path: FilePath) -> Iterator[Sentence]:
-    r"""Read annotated texts; rejected and ignored ones are left out.
-
-    Parameters
-    ----------
-    path : path-like
-        One object a line: ``{"text": ..., "spans": [{"start": 0, "end": 4, "label": "LOC"}], "answer": "accept"}``.
-        With ``tokens`` (places of each) these are kept.
-
-    Yields
-    ------
-    Sentence
-        With the columns ``tag``, ``start`` and ``end``.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "a.jsonl"
-    >>> _ = target.write_text('{"text": "Rome fell.", "spans": [{"start": 0, "end": 4, "label": "LOC"}]}\n')
-    >>> [(s.tokens, s["tag"]) for s in read_prodigy(target)]
-    [(('Rome', 'fell', '.'), ('B-LOC', 'O', 'O'))]
-    """
-    return _read_objects(path, _prodigy)
-
-
-def _prodigy(path: FilePath, number: int | None, row: dict[str, Any]) -> _Annotated | None:
-    if row.get("answer", "accept") != "accept":
-        return None
-    annotated = [_prodigy_span(path, number, item) for item in row.get("spans") or []]
-    if not all(span.label for span in annotated):
-        raise FormatError(path, number, "expected a label for each of the spans, got one without.")
-    places = [_prodigy_span(path, number, item)[:2] for item in row.get("tokens") or []]
-    return _Annotated(text_of(path, number, row), annotated, places)
-
-
-def _prodigy_span(path: FilePath, number: int | None, item: Any) -> CharSpan:
-    cells = item if isinstance(item, dict) else {}
-    start, end = (offset(path, number, cells.get(key)) for key in ("start", "end"))
-    return CharSpan(start, end, str(cells.get("label", "")))
-
-
-def is_prodigy(head: Head) -> bool:
-    """Detect objects with a text and a list of spans."""
-    row = first_object(head)
-    return isinstance(row.get("text"), str) and isinstance(row.get("spans"), list)
-
-
-PRODIGY_FORMAT = Format("prodigy", "sentences", is_prodigy, read_prodigy)
+SPANS_FORMAT = Format("spans", "sentences", is_spans, read_spans)
 
 
 def read_token_lists(path: FilePath) -> Iterator[Sentence]:

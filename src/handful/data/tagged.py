@@ -25,7 +25,7 @@ from handful.data.files import FilePath, Source, as_source
 from handful.data.formats import Format, Head, format_named, format_of
 from handful.data.json_records import first_object
 from handful.data.records import Sentence, Tree
-from handful.data.spans import METADATA, RECORD, places_of, read_prodigy
+from handful.data.spans import METADATA, RECORD, places_of, read_spans
 from handful.data.text import Cut, TokenStyle, is_plain, is_raw, read_raw, read_text, refuse_cut
 from handful.errors import DataError, FormatError, ParameterError, counted
 
@@ -492,7 +492,7 @@ def _untagged_records(
             return (), read_raw(source, abbreviations)
         return ("token",), read_text(source, places=True)
     if format.yields == "table" and isinstance(first_object(Head.of(source)).get("text"), str):
-        return (), map(_without_tags, read_prodigy(source))
+        return (), map(_without_tags, read_spans(source))
     if format.name in ("conll", "prototypes") or (format.name == "delimited" and not _has_commas(source)):
         names = named_columns(source) or _untagged_columns(source, layout, tag, columns)
         return names, read_conll(source, names)

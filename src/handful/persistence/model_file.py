@@ -1,7 +1,7 @@
 """Fitted state as JSON plus named arrays, and back, for model files.
 
 Only what `StateEncoder` can write is ever read: numbers, strings, lists, tuples, dictionaries, arrays, sparse matrices,
-`Ragged` arrays, registered methods and a fixed list of scikit-learn estimators.
+registered methods and a fixed list of scikit-learn estimators.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Final, Self
 import numpy as np
 
 from handful.data.files import atomic_writer
-from handful.data.records import Ragged
 from handful.errors import FileError, HandfulError, ModelFileError, counted
 from handful.params import check_params
 from handful.persistence.arrays import from_rising_bytes
@@ -107,9 +106,6 @@ class StateEncoder:
     def _object(self, where: str, value: Any) -> Any:
         from scipy import sparse
 
-        if isinstance(value, Ragged):
-            values, offsets = self._array(where, value.values), self._array(where, value.offsets)
-            return {_TAG: "ragged", "values": values, "offsets": offsets}
         if isinstance(value, np.random.RandomState | np.random.Generator):
             return None  # a random stream is of no use to a fitted model
         if sparse.issparse(value):
@@ -203,9 +199,11 @@ class Decoder:
 
     def _strings(self, coded: Mapping[str, Any]) -> np.ndarray:
         text, offsets = self._arrays[coded["text"]], self._arrays[coded["offsets"]]
-        checked = Ragged(text, offsets)
-        raw = checked.values.astype(np.uint8, casting="safe").tobytes()
-        words = [raw[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(checked.offsets.tolist())]
+        is_whole = offsets.dtype == np.int64 and offsets[0] == 0 and offsets[-1] == len(text)
+        if not is_whole or not is_rising(offsets, strictly=False):
+            raise ModelFileError("it holds strings that are cut off.")
+        raw = text.astype(np.uint8, casting="safe").tobytes()
+        words = [raw[start:stop].decode("utf-8", "surrogatepass") for start, stop in pairwise(offsets.tolist())]
         longest = max(map(len, words), default=1)
         self._expand(len(raw) + 4 * longest * len(words))  # numpy pads every string to the longest
         return np.array(words, dtype=f"<U{max(longest, 1)}").reshape(coded["shape"])
@@ -254,7 +252,6 @@ _READERS: dict[str, Callable[[Decoder, Mapping[str, Any]], Any]] = {
     "objects": Decoder._objects,
     "tuple": lambda decoder, coded: tuple(decoder.value(item) for item in coded["items"]),
     "dict": lambda decoder, coded: {decoder.value(key): decoder.value(item) for key, item in coded["items"]},
-    "ragged": lambda decoder, coded: Ragged(decoder.value(coded["values"]), decoder.value(coded["offsets"])),
     "scalar": lambda decoder, coded: decoder.value(coded["value"])[0],
     "int": lambda decoder, coded: int(coded["value"], 16),
     "float": lambda decoder, coded: float(coded["value"]),
