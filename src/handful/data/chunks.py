@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -11,15 +10,7 @@ from handful.errors import DataError, ParameterError, counted
 
 Scheme: TypeAlias = Literal["IO", "IOB1", "IOB2", "IOBES", "BILOU"]
 
-_MARKS = {
-    "O": "O",
-    "B": "B",
-    "I": "I",
-    "E": "E",
-    "S": "S",
-    "L": "E",
-    "U": "S",
-}  # last and unit of BILOU are end and single
+_MARKS = dict(zip("OBIESLU", "OBIESES", strict=True))  # last and unit of BILOU are end and single
 
 
 class Span(NamedTuple):
@@ -117,11 +108,14 @@ def from_spans(items: Iterable[tuple[int, int, str]], length: int, scheme: Schem
     >>> from_spans([Span(0, 2, "PER"), Span(2, 3, "PER")], 4, "IOBES")
     ['B-PER', 'E-PER', 'S-PER', 'O']
     """
-    _check_scheme("from_spans", scheme)
+    if scheme not in get_args(Scheme):
+        raise ParameterError(
+            f"from_spans: the scheme must be one of {', '.join(get_args(Scheme))}, got {shown(scheme)}."
+        )
     tags = ["O"] * length
     last = Span(0, 0, "")
     for item in items:
-        span = _as_span(item)
+        span = Span(*item)
         start, end, kind = span
         if not last.end <= start < end <= length:
             raise DataError(
@@ -145,16 +139,6 @@ def _marks(span: Span, last: Span, scheme: Scheme) -> str:
     return ("B" if starts_with_b else "I") + "I" * (length - 1)
 
 
-def _as_span(item: tuple[int, int, str]) -> Span:
-    try:
-        start, end, kind = item
-        if isinstance(kind, str):
-            return Span(operator.index(start), operator.index(end), kind)
-    except (TypeError, ValueError):
-        pass
-    raise DataError(f"from_spans: a span must be a start, an end and a type, such as (0, 2, 'PER'), got {shown(item)}.")
-
-
 def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
     """Rewrite tags from one scheme to another; tags that break the source scheme are refused.
 
@@ -175,7 +159,6 @@ def convert(tags: Sequence[str], source: Scheme, target: Scheme) -> list[str]:
     >>> convert(["I-PER", "I-PER", "O", "I-LOC"], "IOB1", "IOBES")
     ['B-PER', 'E-PER', 'O', 'S-LOC']
     """
-    _check_scheme("convert", source)
     read_spans = spans(tags)
     for index, (tag, clean) in enumerate(zip(tags, from_spans(read_spans, len(tags), source), strict=True)):
         if tag != clean:
@@ -241,8 +224,3 @@ def detect_scheme(sentences: Iterable[Sequence[str]]) -> Scheme:
             )
         possible = fitting
     return possible[0]
-
-
-def _check_scheme(who: str, scheme: str) -> None:
-    if scheme not in get_args(Scheme):
-        raise ParameterError(f"{who}: the scheme must be one of {', '.join(get_args(Scheme))}, got {shown(scheme)}.")

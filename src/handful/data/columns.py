@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -32,18 +33,16 @@ _OTHER_ROWS = 0.2  # share of rows that may have them
 _ENOUGH_NUMBERS = 10  # distinct numbers next to such values
 _LONGEST_VALUE = 40  # characters of a number or date
 _MANY_VALUES = 100  # distinct values, too many for categories
-_ENOUGH_COMMENTS = 20
 # Scripts without spaces between words, where two characters count as a word.
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _WORD = rf"[{_UNSPACED}]{{2}}|[^\s{_UNSPACED}]+"
-_SOME_COMMENTS = 2_000
 _SOME_VALUES = 1_000  # distinct values that exclude a reading if they hardly fit it
-_MOST_DIFFERENT = 0.6  # distinct words among all words of short comments
 
 _CURRENCY = r"(?:US|C|A|R|NZ|HK|S)?\p{Sc}|USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|CZK|BRL|kr\.?|zł|Fr\."
 _GROUP_MARKS = {".": r"[,' \x{a0}\x{202f}]", ",": r"[.' \x{a0}\x{202f}]"}
 _LEADING_ZERO = r"^[+-]?0[0-9]+(?:\.[0-9]*)?$"
 _LONG_NUMBER = r"^[+-]?[0-9]{16,}$"
+_UNIT = re.compile(r"[^\d.,%()+\s-]")
 _THREE_DIGITS = r"^[+-]?[1-9][0-9]{0,2}\.[0-9]{3}$"
 
 _CLOCK = r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?\s*([AaPp][Mm])?"
@@ -167,7 +166,9 @@ def infer_columns(
     judged, open_dates = _settle(judged, "datetime", _DAY_FIRST if commas else None)
     notices = [notice for column in judged for notice in column.notices]
     if open_numbers:
-        notices.append(_ambiguous("number", open_numbers, "decimal point", "--decimal ,", 'decimal=","'))
+        sign = open_numbers[0].spec.decimal
+        other, how = _OTHER[sign], "decimal point" if sign == "." else "decimal comma, as in other columns"
+        notices.append(_ambiguous("number", open_numbers, how, f"--decimal {other}", f'decimal="{other}"'))
     if open_dates and commas:
         how = "day first, since numbers have decimal commas"
         notices.append(_ambiguous("date", open_dates, how, "--monthfirst", "dayfirst=False"))
@@ -177,7 +178,10 @@ def infer_columns(
 
 
 def _settle(judged: list[_Judged], kind: Kind, default: str | None) -> tuple[list[_Judged], list[_Judged]]:
-    """Give columns that can be read in two ways the reading that all others have; return them, and those left open."""
+    """Give columns that can be read in two ways the reading that all others have; return them, and those left open.
+
+    Prices are left open: they may be written in another way than the other numbers of a file.
+    """
     readings = {
         column.spec.reading
         for column in judged
@@ -192,7 +196,11 @@ def _settle(judged: list[_Judged], kind: Kind, default: str | None) -> tuple[lis
             if column.other is not None and (reading or default) == column.other:
                 example = (example[0], example[2], example[1])
             column = column._replace(spec=column.spec.with_reading(str(reading or default)), example=example)
-        if is_free and column.other is not None and reading is None:
+        if (
+            is_free
+            and column.other is not None
+            and (reading is None or (kind == "numeric" and _UNIT.search(column.example[0])))
+        ):
             left_open.append(column)
         settled.append(column)
     return settled, left_open
@@ -377,20 +385,7 @@ def _are_texts(cells: pl.Series) -> bool:
         return False
     n_words = int(filled.str.count_matches(_WORD).sum())
     is_long = n_words >= 3 * len(filled) or (n_words >= 2 * len(filled) and filled.n_unique() > _MANY_VALUES)
-    if is_long and 2 * filled.str.contains(r"\p{L}").sum() > len(filled):  # telephone numbers are not text
-        return True
-    return len(filled) >= _ENOUGH_COMMENTS and 2 * n_words >= 3 * len(filled) and _are_comments(filled)
-
-
-def _are_comments(filled: pl.Series) -> bool:
-    """Whether cells of one or two words are comments (``too slow``), not names: words recur, mostly in lower case."""
-    filled = filled.head(_SOME_COMMENTS)
-    in_words = filled.str.to_lowercase().str.extract_all(r"\p{L}{2,}")
-    words = in_words.explode().drop_nulls()
-    n_later, n_capital = (int(filled.str.count_matches(rf"\s\p{{{kind}}}").sum()) for kind in ("L", "Lu"))
-    recur = words.n_unique() <= _MOST_DIFFERENT * len(words)
-    differ = 2 * in_words.list.join(" ").n_unique() > len(filled)  # not in numbers alone, as room names do
-    return bool(2 * len(words) >= 3 * len(filled) and recur and differ and 2 * n_capital <= n_later)
+    return bool(is_long and 2 * filled.str.contains(r"\p{L}").sum() > len(filled))  # telephone numbers are not text
 
 
 def _where(frame: pl.DataFrame, condition: pl.Expr) -> set[str]:

@@ -195,11 +195,10 @@ def read_table(
         cells = pl.concat(pieces, how="diagonal_relaxed") if len(pieces) > 1 else pieces[0]
         n_rows = cells.height
     else:
-        sample = _Sample(
-            target, {*missing_labels, *MISSING} - {*keep_labels}, keep_labels, (MAX_LABELED, max_unlabeled), seed
-        )
-        cells, n_rows = sample.read(frames)
-        notices += sample.notices()
+        missing = {*missing_labels, *MISSING} - {*keep_labels}
+        missing |= MINUS_ONE if missing & MINUS_ONE else set()
+        keeps_minus = bool(MINUS_ONE & {*keep_labels})
+        cells, n_rows, notices = _sampled(frames, target, missing, keeps_minus, max_unlabeled, seed)
     notices += [Notice("file", note) for note in source.notes]
     try:
         labels = None
@@ -352,91 +351,53 @@ def check_column(path: FilePath, frame: pl.DataFrame, name: str) -> None:
     raise MissingColumnError(path, None, f"no column {shown(name)}. {hint}")
 
 
-class _Sample:
-    """Labeled and unlabeled rows of a stream, each up to a limit and chosen at random."""
+def _sampled(
+    frames: Iterable[pl.DataFrame], target: str, missing: set[str], keeps_minus: bool, max_unlabeled: int, seed: int
+) -> tuple[pl.DataFrame, int, list[Notice]]:
+    """Return labeled and unlabeled rows of a stream, each up to a limit and chosen at random, and the number of all rows."""
+    import polars as pl
 
-    def __init__(
-        self, target: str, missing: set[str], keep: Collection[str], limits: tuple[int, int], seed: int
-    ) -> None:
-        self._target, self._keeps_minus = target, bool(MINUS_ONE & set(keep))
-        self._missing = sorted(missing | MINUS_ONE if missing & MINUS_ONE else missing)
-        self._limits = {"labeled": limits[0], "unlabeled": limits[1], _MINUS: limits[0]}
-        self._rng = np.random.default_rng(seed)
-        self._parts: dict[str, list[pl.DataFrame]] = {state: [] for state in self._limits}
-        self._seen = dict.fromkeys(self._limits, 0)
+    rng = np.random.default_rng(seed)
+    limits = {"labeled": MAX_LABELED, "unlabeled": max_unlabeled}
+    most = {**limits, _MINUS: max(MAX_LABELED, max_unlabeled)}
+    seen = dict.fromkeys(most, 0)
+    parts: dict[str, list[pl.DataFrame]] = {state: [] for state in most}
 
-    def read(self, frames: Iterable[pl.DataFrame]) -> tuple[pl.DataFrame, int]:
-        """Return the rows that are kept, in their order, and the number of all rows."""
-        import polars as pl
+    def shrink(state: str, limit: int) -> None:
+        rows = pl.concat(parts[state], how="diagonal_relaxed") if parts[state] else None
+        if rows is not None and rows.height > limit:
+            parts[state] = [rows.bottom_k(limit, by=_KEY)]
 
-        n_rows = 0
-        for frame in frames:
-            numbered = frame.with_columns(pl.int_range(n_rows, n_rows + frame.height).alias(_ORDER))
-            n_rows += frame.height
-            empty = numbered.clear()
-            for state, rows in self._by_state(numbered).items():
-                self._add(state, rows)
-        self._settle_minus_one()
-        for state in self._parts:
-            self._shrink(state)
-        parts = [part for parts in self._parts.values() for part in parts] or [empty]
-        return pl.concat(parts, how="diagonal_relaxed").sort(_ORDER).drop(_ORDER, _KEY, strict=False), n_rows
-
-    def notices(self) -> list[Notice]:
-        """Return how many rows of each kind were left out."""
-        return [
-            Notice("sampled-rows", f"{limit:,} of {self._seen[state]:,} {state} rows are used, chosen at random.")
-            for state, limit in self._limits.items()
-            if self._seen[state] > limit
-        ]
-
-    def _settle_minus_one(self) -> None:
-        """Whether -1 means "no label" depends on the labels of the whole file."""
-        import polars as pl
-
-        rows, seen = self._parts.pop(_MINUS), self._seen.pop(_MINUS)
-        del self._limits[_MINUS]
-        labeled = [part[self._target].cast(pl.String).str.strip_chars() for part in (*self._parts["labeled"], *rows)]
-        is_class = (
-            self._keeps_minus or self._seen["unlabeled"] or not labeled or whole_numbers(pl.concat(labeled)) is None
-        )
-        state = "labeled" if is_class else "unlabeled"
-        self._parts[state] += rows
-        self._seen[state] += seen
-
-    def _by_state(self, frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
-        import polars as pl
-
-        cells = (
-            frame[self._target] if self._target in frame.columns else pl.Series([None] * frame.height, dtype=pl.String)
-        )
-        texts = cells.cast(pl.String).str.strip_chars()
-        unlabeled = texts.is_null() | texts.is_in(self._missing)
-        minus = texts.is_in(["-1", "-1.0"]) & ~unlabeled
-        return {
-            "unlabeled": frame.filter(unlabeled),
-            _MINUS: frame.filter(minus),
-            "labeled": frame.filter(~unlabeled & ~minus),
-        }
-
-    def _add(self, state: str, rows: pl.DataFrame) -> None:
-        import polars as pl
-
-        if not rows.height:
-            return
-        self._seen[state] += rows.height
-        self._parts[state].append(rows.with_columns(pl.Series(_KEY, self._rng.random(rows.height))))
-        if sum(part.height for part in self._parts[state]) > 2 * self._limits[state] + 50_000:
-            self._shrink(state)
-
-    def _shrink(self, state: str) -> None:
-        import polars as pl
-
-        if self._parts[state]:
-            rows = pl.concat(self._parts[state], how="diagonal_relaxed")
-            self._parts[state] = (
-                [rows.bottom_k(self._limits[state], by=_KEY)] if rows.height > self._limits[state] else [rows]
-            )
+    for frame in frames:
+        empty = pl.repeat(None, frame.height, dtype=pl.String, eager=True)
+        texts = (frame[target] if target in frame.columns else empty).cast(pl.String).str.strip_chars()
+        is_unlabeled = texts.is_null() | texts.is_in(sorted(missing))
+        is_minus = texts.is_in(sorted(MINUS_ONE)) & ~is_unlabeled
+        n_rows = sum(seen.values())
+        order = pl.int_range(n_rows, n_rows + frame.height, eager=True).alias(_ORDER)
+        rows = frame.with_columns(order, pl.Series(_KEY, rng.random(frame.height)))
+        for state, mask in (("unlabeled", is_unlabeled), (_MINUS, is_minus), ("labeled", ~is_unlabeled & ~is_minus)):
+            seen[state] += int(mask.sum())
+            parts[state].append(rows.filter(mask))
+            if sum(part.height for part in parts[state]) > 2 * most[state] + 50_000:
+                shrink(state, most[state])
+    # Whether -1 means "no label" depends on the labels of the whole file.
+    labels = [
+        part[target].cast(pl.String).str.strip_chars() for part in (*parts["labeled"], *parts[_MINUS]) if part.height
+    ]
+    is_class = keeps_minus or seen["unlabeled"] or not labels or whole_numbers(pl.concat(labels)) is None
+    state = "labeled" if is_class else "unlabeled"
+    parts[state] += parts.pop(_MINUS)
+    seen[state] += seen.pop(_MINUS)
+    for state, limit in limits.items():
+        shrink(state, limit)
+    rows = pl.concat([part for several in parts.values() for part in several], how="diagonal_relaxed")
+    notices = [
+        Notice("sampled-rows", f"{limit:,} of {seen[state]:,} {state} rows are used, chosen at random.")
+        for state, limit in limits.items()
+        if seen[state] > limit
+    ]
+    return rows.sort(_ORDER).drop(_ORDER, _KEY), sum(seen.values()), notices
 
 
 def table_frames(path: FilePath, *, bounded: bool = False) -> Iterator[pl.DataFrame]:
