@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from handful.data.files import FilePath, bare_suffix, read_lines, read_whole, shown
+from handful.data.files import FilePath, bare_suffix, read_lines, read_whole, refuse_mark, shown, write_text_file
 from handful.data.formats import Format, Head
 from handful.errors import DataError, FormatError
 
@@ -43,27 +43,25 @@ def read_prototypes(path: FilePath) -> dict[str, list[str]]:
         from handful.data.json_records import parse_json
 
         return _checked(path, parse_json(path, None, read_whole(path)))
+    return _from_lines(path, read_lines(path))
+
+
+def _from_lines(path: FilePath, lines: Iterable[tuple[int, str]]) -> dict[str, list[str]]:
     prototypes: dict[str, list[str]] = {}
-    for number, line in read_lines(path):
+    for number, line in lines:
         if not line.strip():
             continue
         label, tab, words = line.partition("\t")
-        label = label.strip()
         if not tab:
             raise FormatError(path, number, f"expected a label, a tab and words, got no tab in {shown(line)}.")
-        if not label:
+        if not label.strip():
             raise FormatError(path, number, "expected a label before the tab, got none.")
         if not words.strip():
-            raise FormatError(path, number, f"expected words after the label {shown(label)}, got none.")
-        listed = words.split()
-        if _has_commas_between(listed):
-            raise FormatError(
-                path,
-                number,
-                f"expected words with spaces between them, got commas: {shown(words.strip())}. "
-                "If they belong to the words, write the list as JSON.",
-            )
-        prototypes.setdefault(label, []).extend(listed)
+            raise FormatError(path, number, f"expected words after the label {shown(label.strip())}, got none.")
+        if _has_commas_between(words.split()):
+            message = f"expected words with spaces between them, got commas: {shown(words.strip())}. "
+            raise FormatError(path, number, message + "If they belong to the words, write the list as JSON.")
+        prototypes.setdefault(label.strip(), []).extend(words.split())
     return _checked(path, prototypes)
 
 
@@ -83,28 +81,17 @@ def _has_commas_between(words: list[str]) -> bool:
 
 
 def _checked(path: FilePath, content: Any) -> dict[str, list[str]]:
-    if not isinstance(content, dict):
-        raise FormatError(path, None, f"expected labels with lists of words, got {_kind(content)}.")
-    if not content:
-        raise FormatError(path, None, "expected labels with words, got none.")
-    prototypes = {}
+    if not isinstance(content, dict) or not content:
+        raise FormatError(path, None, f"expected labels with lists of words, got {shown(content)}.")
     for label, words in content.items():
-        if not label.strip():
-            raise FormatError(path, None, "expected a label for every list of words, got an empty one.")
-        if not isinstance(words, list):
-            raise FormatError(path, None, f"expected a list of words for {shown(label)}, got {_kind(words)}.")
-        if not words:
-            raise FormatError(path, None, f"expected words for {shown(label)}, got none.")
+        if not isinstance(label, str) or not label.strip():
+            raise FormatError(path, None, f"expected a label for every list of words, got {shown(label)}.")
+        if not isinstance(words, list) or not words:
+            raise FormatError(path, None, f"expected a list of words for {shown(label)}, got {shown(words)}.")
         for word in words:
             if not isinstance(word, str) or not word.strip():
-                raise FormatError(path, None, f"expected filled words for {shown(label)}, got {shown(str(word))}.")
-        prototypes[label] = list(dict.fromkeys(words))
-    return prototypes
-
-
-def _kind(content: Any) -> str:
-    names = {dict: "a table", list: "a list", str: "text", bool: "a truth value", int: "a number", float: "a number"}
-    return names.get(type(content), "something else")
+                raise FormatError(path, None, f"expected filled words for {shown(label)}, got {shown(word)}.")
+    return {label: list(dict.fromkeys(words)) for label, words in content.items()}
 
 
 def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) -> None:
@@ -120,8 +107,7 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     Raises
     ------
     DataError
-        If a label or a word is no string, is empty, or holds whitespace that the form cannot keep, or if the words are
-        no list.
+        If a label or a word is empty, or holds whitespace or commas that the form cannot keep.
 
     Examples
     --------
@@ -131,51 +117,22 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     >>> target.read_text()
     'NN\tyear share\n'
     """
-    from handful.data.files import refuse_mark, write_text_file
-
-    lists = _as_lists(prototypes)
-    form = bare_suffix(path)
-    for label, words in lists.items():
-        _check_filled(label, words)
-        if form != ".json":
-            _check_plain(label, words)
+    lists = {label: words if isinstance(words, str) else list(words) for label, words in prototypes.items()}
+    lists = _checked(path, lists)
+    text = json.dumps(lists, ensure_ascii=False, indent=1) + "\n"
+    if bare_suffix(path) != ".json":
+        text = "".join(f"{label}\t{' '.join(words)}\n" for label, words in lists.items())
+        refuse_mark("write_prototypes", text)
+        try:
+            is_kept = _from_lines(path, enumerate(text.split("\n"), 1)) == lists and "\r" not in text
+        except FormatError:
+            is_kept = False
+        if not is_kept:
+            raise DataError(
+                "write_prototypes: lines keep no whitespace inside words and no commas. Name the file .json."
+            )
     with write_text_file(path) as file:
-        if form == ".json":
-            file.write(json.dumps(lists, ensure_ascii=False, indent=1) + "\n")
-        else:
-            refuse_mark("write_prototypes", next(iter(lists)))
-            file.writelines(f"{label}\t{' '.join(words)}\n" for label, words in lists.items())
-
-
-def _as_lists(prototypes: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
-    for label, words in prototypes.items():
-        if isinstance(words, str) or not isinstance(words, Iterable):
-            raise DataError(f"write_prototypes: the words of {shown(label)} must be a list, got {shown(words)}.")
-    if not prototypes:
-        raise DataError("write_prototypes: there must be a label with words, got none.")
-    return {label: list(words) for label, words in prototypes.items()}
-
-
-def _check_filled(label: str, words: Sequence[str]) -> None:
-    for text in (label, *words):
-        if not isinstance(text, str):
-            raise DataError(f"write_prototypes: labels and words must be strings, got {shown(text)}.")
-    if not words or not all(text.strip() for text in (label, *words)):
-        raise DataError(f"write_prototypes: labels and words must be filled, got {shown(label)}: {shown(words)}.")
-
-
-def _check_plain(label: str, words: list[str]) -> None:
-    """Refuse what a file of lines cannot keep."""
-    if label != label.strip() or len(label.splitlines()) > 1 or "\t" in label:
-        raise DataError(f"write_prototypes: a label must have no whitespace around it and no tab, got {shown(label)}.")
-    if _has_commas_between(words):
-        raise DataError(
-            f"write_prototypes: words must not look like one list with commas, got {shown(' '.join(words))}. "
-            "Name the file .json."
-        )
-    bad = next((word for word in words if word.split() != [word]), None)
-    if bad is not None:
-        raise DataError(f"write_prototypes: a word must hold no whitespace, got {shown(bad)}. Name the file .json.")
+        file.write(text)
 
 
 def is_prototypes(head: Head) -> bool:
