@@ -248,13 +248,19 @@ def _write(output: Path | None, parts: Iterator[_Answers]) -> None:
 
 def _read(pipeline: Pipeline, data: Path, tokens: Cut | None) -> Iterator[tuple[Tree, tuple[str, ...]]]:
     from handful.cli.inputs import cut_of
+    from handful.data.conll import read_conllu
     from handful.data.files import Source
     from handful.data.formats import format_of
-    from handful.data.tagged import read_tagged_trees, read_untagged
+    from handful.data.tagged import read_untagged
     from handful.data.text import TokenStyle
+    from handful.errors import ParameterError
 
     if not pipeline.taggers:
-        return ((tree, ("token",)) for tree in read_tagged_trees(data, pipeline.needed))
+        if format_of(source := Source(data)).yields != "trees":
+            raise ParameterError(
+                f"{data}: not CoNLL-U. Put a tagger before the parser: handful predict TAGGER PARSER {data}."
+            )
+        return ((tree, ("token",)) for tree in read_conllu(source))
     training = getattr(pipeline.taggers[0], "training_", {})
     layout, tag = training.get("layout", ("token",)), training.get("tag", "tag")
     source = Source(data)

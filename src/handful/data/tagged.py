@@ -377,13 +377,9 @@ def _last_tags(layout: Sequence[str]) -> str:
     return next((name for name in reversed(layout) if name not in NOT_TAGS), layout[-1])
 
 
-def _has_columns(source: Source, format: Format) -> bool:
-    """Return whether a file has columns; one sentence without a blank line after it looks like a table with tabs."""
-    return format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
-
-
 def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
-    has_columns = _has_columns(source, format)
+    # One sentence without a blank line after it looks like a table with tabs.
+    has_columns = format.name == "conll" or (format.yields in ("table", "prototypes") and b"\t" in source.head)
     names = guess_columns(source) if has_columns else ()
     if format.yields == "text" and b"\t" in source.head:
         _refuse_ragged(source)
@@ -614,51 +610,3 @@ def broken_word(heads: Sequence[int]) -> tuple[int, str] | None:
         if word > 0 and seen[word] == start:
             return word, "is its own ancestor"
     return None
-
-
-def read_tagged_trees(path: FilePath, columns: Sequence[str]) -> Iterator[Tree]:
-    """Read sentences to be parsed: CoNLL-U, or columns: word and tag, or word, upos and xpos.
-
-    Parameters
-    ----------
-    path : path-like
-        The file.
-    columns : sequence of str
-        Columns of tags that the parser reads.
-
-    Yields
-    ------
-    Tree
-        Without heads if the file has none.
-    """
-    source = as_source(path)
-    format = format_of(source)
-    if format.yields == "trees":
-        yield from format.read(source)
-        return
-    names = _parser_columns(named_columns(source), guess_columns(source)) if _has_columns(source, format) else ()
-    if not names:
-        raise ParameterError(
-            f"{path}: tagged sentences are needed (CoNLL-U, or a word and its tag, or word, upos and xpos, on each line), "
-            f"got a {format.yields}. Put a tagger before the parser: handful predict TAGGER PARSER {path}."
-        )
-    for sentence in read_conll(source, names):
-        record = sentence
-        if "pos" in names and len(columns) == 1:
-            # Into the column of CoNLL-U that the parser reads, so that the tags are written as well.
-            tags = sentence["pos"]
-            name = "xpos" if columns[0] == "pos" else columns[0]
-            record = Sentence(sentence.tokens, {"pos": tags, name: tags})
-        yield untied(record)
-
-
-def _parser_columns(named: Sequence[str], guessed: Sequence[str]) -> tuple[str, ...]:
-    """Return names of columns for a parser: it reads tags, not other annotation; empty if there are no tags."""
-    if not named:
-        usual = {("token", "tag"): ("token", "pos"), ("token", "pos", "tag"): ("token", "upos", "xpos")}
-        return usual.get(tuple(guessed), ())
-    wanted = {"token", "upos", "xpos"} if {"upos", "xpos"} & set(named) else {"token", "pos"}
-    if "pos" not in named and "pos" in wanted:
-        named = ["pos" if name == "tag" else name for name in named]
-    names = tuple(name if name in wanted else "_" for name in named)
-    return names if len(set(names) - {"_"}) > 1 else ()
