@@ -103,7 +103,7 @@ def test_a_treebank_with_two_columns_of_tags(capsys, treebank, tmp_path):
         ]
     two = tmp_path / "two.conllu"
     two.write_text(tagged_as("DT", "NNS", "VBP"))
-    assert "--tags xpos" in run(capsys, "predict", model, two)[2]
+    assert "has none in 'upos'. Tag it first" in run(capsys, "predict", model, two)[2]
     table = tmp_path / "table.csv"
     table.write_text("the dogs,1\na dog,2\n")
     code, _, err = run(capsys, "predict", model, table)
