@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import re
 import struct
 import subprocess
@@ -11,13 +10,13 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from handful.data.csv import (
     BATCH,
+    MAX_CELLS,
     MAX_TABLE,
     default_names,
     read_bounded,
@@ -35,44 +34,27 @@ if TYPE_CHECKING:
     from handful.data.table import Table
 
 
-@contextmanager
-def _reading(path: FilePath, what: str) -> Iterator[None]:
-    """Let stderr go nowhere while a damaged file may make polars panic, and say that the file is damaged."""
-    from polars.exceptions import PanicException, PolarsError
-
-    try:
-        with _no_stderr():
-            yield
-    except FormatError:
-        raise
-    except (PolarsError, PanicException, OSError, ValueError, OverflowError, MemoryError):
-        raise FormatError(path, None, f"the {what} data is damaged. Copy or write the file again.") from None
-
-
-@contextmanager
-def _no_stderr() -> Iterator[None]:
-    try:
-        kept = os.dup(2)
-    except OSError:  # there is no stderr
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-
-
-_READ_ALL = """
+_TRY = """
 import io, sys, polars
-rows, size = map(int, sys.argv[1:3])
+most, size = map(int, sys.argv[1:3])
 lazy = polars.scan_parquet(sys.argv[3] if sys.argv[3:] else io.BytesIO(sys.stdin.buffer.read()))
-for start in range(0, rows, size):
-    lazy.slice(start, size).collect()
+rows = lazy.select(polars.len()).collect().item()
+for start in range(0, rows if rows * len(lazy.collect_schema()) <= most else 0, size):
+    frame = lazy.slice(start, size).collect()
+    assert all(len(column) == len(frame) for column in frame.iter_columns())
 """
+
+
+def _try_parquet(path: FilePath, place: Path | io.BytesIO, most: int, size: int) -> None:
+    """Raise unless a process that reads all rows comes to its end; it reads nothing if there are too many cells.
+
+    A damaged file can make polars panic, or ask for more memory than there is, and then the whole process is aborted. So a
+    separate process reads the file first; that takes a sixth of a second, and as long as reading does.
+    """
+    name, data = ([str(place)], None) if isinstance(place, Path) else ([], place.getvalue())
+    command = [sys.executable, "-P", "-c", _TRY, str(most), str(size), *name]
+    if subprocess.run(command, input=data, capture_output=True, check=False).returncode:
+        raise FormatError(path, None, "the Parquet data is damaged. Copy or write the file again.")
 
 
 def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFrame]:
@@ -95,22 +77,16 @@ def read_parquet(path: FilePath, *, bounded: bool = True) -> Iterator[pl.DataFra
     source = as_source(path)
     is_file = not source.is_compressed and not source.is_stream
     place = Path(source) if is_file and not bounded else io.BytesIO(read_bounded(source))
-    with _reading(path, "Parquet"):
-        lazy = pl.scan_parquet(place)
-        schema = lazy.collect_schema()
-        _check_schema(source, schema)
-        n_rows = lazy.select(pl.len()).collect().item()
-        if bounded:  # a few bytes of Parquet can mean any number of equal cells
-            refuse_cells(source, None, n_rows * len(schema))
-        size = max(n_rows, 1) if bounded else BATCH
-        if not _can_be_read(place, n_rows, size):
-            raise ValueError
+    most, size = (MAX_CELLS, MAX_TABLE) if bounded else (sys.maxsize, BATCH)
+    _try_parquet(source, place, most, size)
+    lazy = pl.scan_parquet(place)
+    schema = lazy.collect_schema()
+    _check_schema(source, schema)
+    n_rows = lazy.select(pl.len()).collect().item()
+    if bounded:  # a few bytes of Parquet can mean any number of equal cells
+        refuse_cells(source, None, n_rows * len(schema))
     for start in range(0, max(n_rows, 1), size):
-        with _reading(path, "Parquet"):
-            frame = lazy.slice(start, size).collect()
-            if any(len(column) != len(frame) for column in frame.iter_columns()):  # older polars do not check
-                raise ValueError
-        yield frame
+        yield lazy.slice(start, size).collect()
 
 
 def _check_schema(path: FilePath, schema: Mapping[str, Any]) -> None:
@@ -123,21 +99,6 @@ def _check_schema(path: FilePath, schema: Mapping[str, Any]) -> None:
             raise FormatError(path, None, f"expected a name for every column, got none for column {place}. Name it.")
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Duration):
             raise FormatError(path, None, f"expected plain values in column {shown(name)}, got {dtype}.")
-
-
-def _can_be_read(place: Path | io.BytesIO, n_rows: int, size: int) -> bool:
-    """Whether a process that reads all rows comes to its end.
-
-    A damaged file can make polars ask for more memory than there is, and then the whole process is aborted. So a separate
-    process reads the file first; that takes a sixth of a second, and as long as reading does. Errors do not matter to it.
-    """
-    name, data = ([str(place)], None) if isinstance(place, Path) else ([], place.getvalue())
-    command = [sys.executable, "-P", "-c", _READ_ALL, str(n_rows), str(size), *name]
-    try:
-        done = subprocess.run(command, input=data, capture_output=True, check=False)
-    except OSError:  # there is no process to be had
-        return True
-    return done.returncode in (0, 1)
 
 
 def write_parquet(path: FilePath, frames: Iterable[pl.DataFrame]) -> None:
