@@ -457,11 +457,9 @@ def _read_block(frame: pl.DataFrame, columns: Sequence[ColumnSpec]) -> list[pl.S
 def _words(cells: pl.Series) -> pl.Series:
     import polars as pl
 
-    return (
-        cells
-        if cells.dtype == pl.String
-        else cells.cast(pl.String).to_frame().select(without_missing(pl.all())).to_series()
-    )
+    if cells.dtype == pl.String:
+        return cells
+    return cells.cast(pl.String).to_frame().select(without_missing(pl.all())).to_series()
 
 
 def _typed(cells: pl.Series, kind: Kind) -> pl.Series:

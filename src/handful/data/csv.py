@@ -474,10 +474,7 @@ def _pieces(source: Source, blocks: Iterator[tuple[int, str]], limit: int | None
 
 def _lines(blocks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
     for number, text in blocks:
-        lines = text.split("\n")
-        if not lines[-1]:
-            lines.pop()
-        yield from enumerate(lines, number)
+        yield from enumerate(text.removesuffix("\n").split("\n"), number)
 
 
 def _layout(source: Source, text: str) -> _Layout:

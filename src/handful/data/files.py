@@ -259,7 +259,7 @@ class Source:
         raw = _open(path)
         self._file: io.BufferedReader | None = decompressed(self, raw)
         self.is_compressed = self._file is not raw
-        self.head = _read_up_to(self._file, HEAD)
+        self.head = self._file.read(HEAD)
         self.is_whole = len(self.head) < HEAD
 
     def __fspath__(self) -> str:
@@ -365,15 +365,6 @@ def _open(path: FilePath) -> io.BufferedReader:
     except ValueError as error:
         raise FileError(f"{str(path)!r}: cannot be read ({error}).") from None
     return file
-
-
-def _read_up_to(file: IO[bytes], size: int) -> bytes:
-    """Read until there is enough; a pipe or compressed data may come in pieces."""
-    pieces = []
-    while size > 0 and (piece := file.read(size)):
-        pieces.append(piece)
-        size -= len(piece)
-    return b"".join(pieces)
 
 
 class _Replayed(io.RawIOBase):

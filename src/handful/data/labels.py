@@ -115,7 +115,10 @@ def encode_labels(y: Any, *, who: str = "fit", min_classes: int = 1) -> Labels:
     """
     labels = y if isinstance(y, Labels) else _encoded(y, who)
     if len(labels.classes) < min_classes:
-        raise DataError(_too_few(who, labels.classes, len(labels.codes), min_classes))
+        if not len(labels.classes):
+            n_rows = counted(len(labels.codes), "row")
+            raise DataError(f"{who}: at least one row must have a label, got {n_rows} without any.")
+        raise DataError(f"{who}: labels must hold at least {min_classes} classes, got 1 class ({labels.classes[0]}).")
     return labels
 
 
@@ -258,25 +261,20 @@ def _as_array(y: Any, who: str) -> np.ndarray:
         y = y.to_list()
     elif hasattr(y, "__array__"):
         y = np.asarray(y)
-    values = y if isinstance(y, np.ndarray) else _as_objects(y, who)
+    if isinstance(y, str | bytes | dict | set | frozenset) or not isinstance(y, Iterable):
+        raise DataError(f"{who}: y must be a sequence of labels, got {type(y).__name__}.")
+    if isinstance(y, np.ndarray):
+        values = y
+    else:
+        labels = list(y)
+        values = np.empty(len(labels), dtype=object)
+        values[:] = labels
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim != 1:
         raise DataError(f"{who}: y must have one dimension, got shape {values.shape}.")
     if values.dtype.kind in "mMcV":
         raise DataError(f"{who}: labels must be strings, integers or booleans, got {values.dtype}.")
-    return values
-
-
-def _as_objects(y: Any, who: str) -> np.ndarray:
-    if isinstance(y, str | bytes | dict | set | frozenset):
-        raise DataError(f"{who}: y must be a sequence of labels, got a {type(y).__name__}.")
-    try:
-        labels = list(y)
-    except TypeError:
-        raise DataError(f"{who}: y must be a sequence of labels, got {type(y).__name__}.") from None
-    values = np.empty(len(labels), dtype=object)
-    values[:] = labels
     return values
 
 
@@ -337,12 +335,6 @@ def _whole(present: np.ndarray, who: str) -> np.ndarray:
             "For a regression target use another library; for classes turn them into strings."
         )
     return present.astype(np.int64)
-
-
-def _too_few(who: str, classes: np.ndarray, n_rows: int, min_classes: int) -> str:
-    if len(classes) == 0:
-        return f"{who}: at least one row must have a label, got {counted(n_rows, 'row')} without any."
-    return f"{who}: labels must hold at least {min_classes} classes, got 1 class ({classes[0]})."
 
 
 def read_labels(

@@ -474,21 +474,17 @@ def as_frame(X: Any) -> pl.DataFrame:
             raise DataError(f"X: columns must have different names, got {twice!r} twice. Rename one.")
         return pl.DataFrame({str(name): _plain(X[name]) for name in X.columns})
     if hasattr(X, "tocsr"):
-        return _array_frame(_dense(X))
+        if X.shape[1] > _WIDEST_SPARSE:
+            raise DataError(
+                f"X: a sparse matrix must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
+                "Give the texts themselves, or reduce it (TruncatedSVD)."
+            )
+        return _array_frame(np.asarray(X.toarray()))
     if isinstance(X, str):
         raise DataError("X: rows are needed, got one text. Give a list of texts: [text].")
     if are_texts(X):
         return pl.DataFrame({"text": [cell if isinstance(cell, str) else None for cell in X]})
     return _array_frame(np.asarray(X))
-
-
-def _dense(X: Any) -> np.ndarray:
-    if X.shape[1] > _WIDEST_SPARSE:
-        raise DataError(
-            f"X: a sparse matrix must have at most {_WIDEST_SPARSE:,} columns, got {X.shape[1]:,}. "
-            "Give the texts themselves, or reduce it (TruncatedSVD)."
-        )
-    return np.asarray(X.toarray())
 
 
 def _array_frame(values: np.ndarray) -> pl.DataFrame:
@@ -508,11 +504,11 @@ def are_texts(X: Any) -> bool:
     (True, False)
     """
     listed = isinstance(X, list | tuple) or (type(X).__name__ in ("ndarray", "Series") and X.ndim == 1)
-    return listed and any(isinstance(cell, str) for cell in X) and all(map(_is_text_or_missing, X))
-
-
-def _is_text_or_missing(cell: Any) -> bool:
-    return isinstance(cell, str) or cell is None or (isinstance(cell, float) and cell != cell)
+    return (
+        listed
+        and any(isinstance(cell, str) for cell in X)
+        and all(isinstance(cell, str) or cell is None or (isinstance(cell, float) and cell != cell) for cell in X)
+    )
 
 
 def frame_like(X: Any, columns: Collection[str]) -> pl.DataFrame:

@@ -31,24 +31,15 @@ from handful.errors import DataError, FormatError, ParameterError, counted
 
 _LONG = 150
 
-Tags: TypeAlias = Sequence[Sequence[str]]
 
-
-def _notes_on_tags(tags: Tags) -> list[str]:
-    """Return notes on missing blank lines and on numbers as tags."""
-    return [*_on_length(tags), *_on_numbers(tags)]
-
-
-def _on_length(tags: Tags) -> Iterator[str]:
+def _notes_on_tags(tags: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield notes on missing blank lines and on numbers as tags."""
     n_tokens = sum(map(len, tags))
     if n_tokens > _LONG * len(tags):
         yield (
             f"The {n_tokens:,} tokens are {counted(len(tags), 'sentence')}, {n_tokens // len(tags):,} tokens each. "
             "Is a blank line missing after each sentence?"
         )
-
-
-def _on_numbers(tags: Tags) -> Iterator[str]:
     kinds = {tag for row in tags for tag in row}
     if len(kinds) > 1 and all(map(str.isdecimal, kinds)):
         yield (
@@ -139,21 +130,16 @@ def _json_row(tree: Tree, names: Sequence[str], filled: Sequence[str], confidenc
     row |= {name: list(sentence[name]) for name in names if name not in ("token", "start", "end", "confidence")}
     if confidence:
         row["confidence"] = [None if math.isnan(value) else round(value, 4) for value in confidence]
-    row |= _json_spans(sentence, filled)
-    if -1 not in tree.heads:
-        row |= {"head": list(tree.heads), "deprel": list(tree.labels)}
-    return row
-
-
-def _json_spans(sentence: Sentence, filled: Sequence[str]) -> dict[str, Any]:
-    """Return the spans of columns; nothing if their tags are not those of spans."""
-    places = places_of(sentence)
     labeled = [
         {"start": places[span.start][0], "end": places[span.end - 1][1], "label": span.type}
         for name in filled
         for span in _spans(sentence, name)
     ]
-    return {"spans": labeled} if labeled or any(set(sentence[name]) == {"O"} for name in filled) else {}
+    if labeled or any(set(sentence[name]) == {"O"} for name in filled):
+        row["spans"] = labeled
+    if -1 not in tree.heads:
+        row |= {"head": list(tree.heads), "deprel": list(tree.labels)}
+    return row
 
 
 def _metadata(sentence: Sentence) -> dict[str, Any]:
@@ -180,7 +166,11 @@ def _spans(sentence: Sentence, name: str) -> list[Span]:
 def _with_misc(tree: Tree, filled: Sequence[str], confidence: Sequence[float]) -> Tree:
     """Put what CoNLL-U has no column for into its last one, and leave out comments of other formats."""
     sentence = tree.sentence
-    more = _beyond_conllu(sentence, filled, confidence)
+    more: dict[str, Sequence[str]] = {name: sentence[name] for name in filled if name not in _IN_CONLLU}
+    if confidence:
+        more["Confidence"] = list(map(_shown, confidence))
+    if "start" in sentence.columns and "end" in sentence.columns:
+        more["TokenRange"] = [f"{a}:{b}" for a, b in zip(sentence["start"], sentence["end"], strict=True)]
     old = sentence.columns.get("misc", ("_",) * len(tree))
     misc = tuple(
         _misc_cell(cell, {name: cells[place] for name, cells in more.items()}) for place, cell in enumerate(old)
@@ -190,15 +180,6 @@ def _with_misc(tree: Tree, filled: Sequence[str], confidence: Sequence[float]) -
     )
     whole = Sentence(sentence.tokens, {**sentence.columns, "misc": misc}, comments)
     return Tree(whole, tree.heads, tree.labels, tree.extras)
-
-
-def _beyond_conllu(sentence: Sentence, filled: Sequence[str], confidence: Sequence[float]) -> dict[str, Sequence[str]]:
-    more: dict[str, Sequence[str]] = {name: sentence[name] for name in filled if name not in _IN_CONLLU}
-    if confidence:
-        more["Confidence"] = list(map(_shown, confidence))
-    if "start" in sentence.columns and "end" in sentence.columns:
-        more["TokenRange"] = [f"{a}:{b}" for a, b in zip(sentence["start"], sentence["end"], strict=True)]
-    return more
 
 
 def _misc_cell(old: str, more: Mapping[str, str]) -> str:
@@ -401,7 +382,7 @@ def _refuse_ragged(source: Source) -> None:
         raise FormatError(source, number, f"expected {counted(usual, 'column')}, as on most lines, got {width}.")
 
 
-def _refuse_words(path: FilePath, tags: Tags) -> None:
+def _refuse_words(path: FilePath, tags: Sequence[Sequence[str]]) -> None:
     """Raise if tags are as many and as different as words are."""
     n_tokens = sum(map(len, tags))
     n_tags = len({tag for sentence in tags for tag in sentence})

@@ -117,8 +117,8 @@ def write_prototypes(path: FilePath, prototypes: Mapping[str, Iterable[str]]) ->
     >>> target.read_text()
     'NN\tyear share\n'
     """
-    lists = {label: words if isinstance(words, str) else list(words) for label, words in prototypes.items()}
-    lists = _checked(path, lists)
+    listed = {label: words if isinstance(words, str) else list(words) for label, words in prototypes.items()}
+    lists = _checked(path, listed)
     text = json.dumps(lists, ensure_ascii=False, indent=1) + "\n"
     if bare_suffix(path) != ".json":
         text = "".join(f"{label}\t{' '.join(words)}\n" for label, words in lists.items())
