@@ -67,17 +67,6 @@ def named_columns(path: FilePath) -> tuple[str, ...]:
     return tuple("token" if name == "form" else name for name in names)
 
 
-def columns_header(names: Iterable[str]) -> str:
-    """Return the first line that names columns, which `named_columns` reads.
-
-    Examples
-    --------
-    >>> columns_header(["token", "tag"])
-    '# global.columns = TOKEN TAG'
-    """
-    return " ".join([COLUMNS_HEADER, *(name.upper() for name in names)])
-
-
 def cells_of(line: str) -> list[str]:
     r"""Split a line into cells: at tabs if it has one, else at runs of spaces and nowhere else.
 

@@ -126,12 +126,6 @@ def _quote_error(path: FilePath, start: int, number: int, error: str) -> FormatE
     return FormatError(path, number, f"expected cells with closed quotes, got an error ({error}).")
 
 
-KEPT = "handful.kept"
-"""Windows-1252 with control characters for the five bytes that it has no letter for, as Windows has it."""
-
-codecs.register_error(KEPT, lambda error: (error.object[error.start : error.end].decode("latin-1"), error.end))  # type: ignore[attr-defined]
-
-
 def text_blocks(source: Source) -> Generator[tuple[int, str]]:
     r"""Read the text of a table.
 
@@ -168,7 +162,7 @@ def text_blocks(source: Source) -> Generator[tuple[int, str]]:
                     "The file is not UTF-8; its text is read as Windows-1252 (Latin-1). If letters are wrong, save it as UTF-8."
                 )
             if is_legacy:
-                text = data.decode("cp1252", errors=KEPT)
+                text = data.decode("cp1252", errors="replace")
             else:
                 text = decoded(source, number, data, after_utf8=is_utf8)
                 is_utf8 = is_utf8 or not text.isascii()

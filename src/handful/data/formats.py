@@ -115,10 +115,6 @@ class Format:
     suffixes: tuple[str, ...] = ()
     is_text: bool = True
 
-    def __post_init__(self) -> None:
-        if not all(suffix.startswith(".") for suffix in self.suffixes):
-            raise ParameterError(f"Format {self.name}: suffixes must start with a dot, got {self.suffixes}.")
-
 
 # The module of this package and the name of each format in it. The first that recognizes a file reads it, so special
 # formats precede general ones. A new format is added by a line here: its place, and the start of such files (after

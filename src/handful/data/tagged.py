@@ -14,7 +14,6 @@ from handful.data.chunks import Span, spans
 from handful.data.conll import (
     COLUMNS_HEADER,
     NOT_TAGS,
-    columns_header,
     conllu_text,
     guess_columns,
     named_columns,
@@ -74,7 +73,7 @@ def header_text(form: Form, names: Sequence[str]) -> str:
     """
     if form == "conllu":
         return GENERATOR + "\n"
-    return columns_header(names) + "\n" if form == "columns" else ""
+    return " ".join([COLUMNS_HEADER, *map(str.upper, names)]) + "\n" if form == "columns" else ""
 
 
 def sentence_text(
@@ -365,8 +364,7 @@ def _tag_columns(source: Source, format: Format) -> tuple[str, ...]:
     if format.yields == "text" and b"\t" in source.head:
         _refuse_ragged(source)
     if len(names) < 2:
-        is_text = format.yields == "text" or _is_prose(source, format)
-        got = "" if has_columns else ", got plain text" if is_text else f", got {KINDS[format.yields]}"
+        got = "" if has_columns else ", got plain text" if is_plain(source) else f", got {KINDS[format.yields]}"
         raise FormatError(
             source, None, f"expected one token and its tag on each line, with a blank line after each sentence{got}."
         )
@@ -464,7 +462,7 @@ def _untagged_records(
     """Return the names of the columns, if they are the same in all sentences, and the sentences or trees."""
     format = format_of(source)
     # Lines of text may happen to have as many words or commas each.
-    if is_plain(source) or _is_prose(source, format):
+    if is_plain(source):
         if cut == "words" or (cut is None and is_raw(Head.of(source))):
             return (), read_raw(source, abbreviations)
         return ("token",), read_text(source, places=True)
@@ -482,11 +480,6 @@ def _without_tags(sentence: Sentence) -> Sentence:
     """Leave out the tags of a text that was never annotated."""
     columns = {name: cells for name, cells in sentence.columns.items() if name != "tag"}
     return Sentence(sentence.tokens, columns, sentence.comments)
-
-
-def _is_prose(source: Source, format: Format) -> bool:
-    """Detect lines of text with as many commas each, which look like a table."""
-    return source.suffix == ".txt" and format.name == "delimited" and b"\t" not in source.head
 
 
 def _has_commas(source: Source) -> bool:
