@@ -141,8 +141,11 @@ def test_columns_that_disagree_leave_others_open():
     assert [notice.code for notice in notices] == ["ambiguous-number"]
     prices = pl.DataFrame({"a": ["$38,309", "$9,120"], "size": ["56,9", "60"]})
     specs, notices = infer_columns(prices)
-    assert read_values(prices, specs)["a"].to_list() == [38.309, 9.12]
-    assert str(notices[0]).endswith("as 38.309 or as 38,309; taken is 38.309 (decimal comma, as in other columns).")
+    assert read_values(prices, specs)["a"].to_list() == [38309.0, 9120.0], "prices hardly have three decimals"
+    assert str(notices[0]).endswith("as 38,309 or as 38.309; taken is 38,309 (decimal point).")
+    german = pl.DataFrame({"a": ["1.234 €", "9 €"], "size": ["56,9", "60"]})
+    specs, notices = infer_columns(german)
+    assert (read_values(german, specs)["a"].to_list(), notices) == ([1234.0, 9.0], [])
 
 
 @pytest.mark.parametrize("cells", [["$1.459", "$2.500"], ["850", "1.234", "12.500"], ["1.234 €", "0 €"]])

@@ -166,9 +166,7 @@ def infer_columns(
     judged, open_dates = _settle(judged, "datetime", _DAY_FIRST if commas else None)
     notices = [notice for column in judged for notice in column.notices]
     if open_numbers:
-        sign = open_numbers[0].spec.decimal
-        other, how = _OTHER[sign], "decimal point" if sign == "." else "decimal comma, as in other columns"
-        notices.append(_ambiguous("number", open_numbers, how, f"--decimal {other}", f'decimal="{other}"'))
+        notices.append(_ambiguous("number", open_numbers, "decimal point", "--decimal ,", 'decimal=","'))
     if open_dates and commas:
         how = "day first, since numbers have decimal commas"
         notices.append(_ambiguous("date", open_dates, how, "--monthfirst", "dayfirst=False"))
@@ -180,7 +178,7 @@ def infer_columns(
 def _settle(judged: list[_Judged], kind: Kind, default: str | None) -> tuple[list[_Judged], list[_Judged]]:
     """Give columns that can be read in two ways the reading that all others have; return them, and those left open.
 
-    Prices are left open: they may be written in another way than the other numbers of a file.
+    So are prices that would get three decimals: they may be written in another way than the other numbers of a file.
     """
     readings = {
         column.spec.reading
@@ -188,19 +186,17 @@ def _settle(judged: list[_Judged], kind: Kind, default: str | None) -> tuple[lis
         if column.spec.kind == kind and column.is_evidence and column.spec.reading in _OTHER
     }
     reading = readings.pop() if len(readings) == 1 else None
+    taken = reading or default
     settled, left_open = [], []
     for column in judged:
         is_free = column.spec.kind == kind and column.is_written and not column.is_evidence
-        if is_free and (kind == "numeric" or column.other is not None) and (reading or default):
-            example = column.example
-            if column.other is not None and (reading or default) == column.other:
-                example = (example[0], example[2], example[1])
-            column = column._replace(spec=column.spec.with_reading(str(reading or default)), example=example)
-        if (
-            is_free
-            and column.other is not None
-            and (reading is None or (kind == "numeric" and _UNIT.search(column.example[0])))
-        ):
+        cell, first, second = column.example
+        changes = taken is not None and taken == column.other
+        is_price = changes and kind == "numeric" and str(taken) in cell and _UNIT.search(cell)
+        if is_free and taken is not None and (kind == "numeric" or column.other is not None) and not is_price:
+            example = (cell, second, first) if changes else column.example
+            column = column._replace(spec=column.spec.with_reading(taken), example=example)
+        if is_free and column.other is not None and (reading is None or is_price):
             left_open.append(column)
         settled.append(column)
     return settled, left_open
