@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 from handful.comparison.splits import few_labels
-from handful.comparison.statistics import corrected_paired_t, holm, mcnemar
+from handful.comparison.statistics import corrected_paired_t, holm
 
 # Everything of handful that is pinned, imported in this one place.
 from handful.data.records import Occurrence, Sentence, Tree
@@ -49,6 +49,7 @@ from handful.tagging.prototypes.tagger import PrototypeTagger
 from handful.tagging.stacked import StackedTagger
 from papers.generated import make_apartment_ads, make_two_gaussians, make_two_moons
 from papers.generated_english import make_sense_contexts, make_tagged_sentences
+from papers.significance import mcnemar
 
 PINS: dict[str, Callable[[], dict[str, Any]]] = {}
 MOST_FLOATS, MOST_WHOLE = 1500, 1500

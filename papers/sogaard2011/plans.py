@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from handful.comparison.statistics import error_reduction, mcnemar
 from handful.data.records import Sentence
 from handful.errors import MissingDataError, Step, require
 from handful.neighbors.condensed import CondensedNN, SemiSupervisedCondensedNN
@@ -24,6 +23,7 @@ from handful.tagging.stacked import token_rows
 from papers.claims import Findings, Settings, cut_sections, save_picture
 from papers.corpora import load
 from papers.haghighi2006.plans import news
+from papers.significance import error_reduction, mcnemar
 
 Words = Sequence[Sequence[str]]
 Tagged = tuple[Words, Words]

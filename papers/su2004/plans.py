@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from handful.comparison.statistics import mcnemar
 from handful.data.records import Occurrence
 from handful.errors import MissingDataError, Progress, require
 from handful.senses.features import make_contexts
@@ -17,6 +16,7 @@ from handful.senses.harvesting import harvest
 from handful.tagging.crf import CRF
 from papers.claims import Findings, Settings, load_paper, save_picture
 from papers.corpora import load
+from papers.significance import mcnemar
 from papers.su2004.methods import MethodAnswers, compare_methods, largest_words
 from papers.toy import TOY_CLASSES, TOY_FEATURES, TOY_NEW, TOY_NEW_CLASS, TOY_ROWS, ToyTable, toy_table
 

@@ -5,6 +5,4 @@ from .splits import few_labels as few_labels
 from .splits import labeled_scorer as labeled_scorer
 from .statistics import corrected_interval as corrected_interval
 from .statistics import corrected_paired_t as corrected_paired_t
-from .statistics import error_reduction as error_reduction
 from .statistics import holm as holm
-from .statistics import mcnemar as mcnemar

@@ -15,42 +15,6 @@ _SCALE = 1_000_000  # rows as which a ratio of test to training rows is passed o
 _N_SAMPLES = 4_000  # of the posterior, for the probability to be the best
 
 
-def mcnemar(correct_a: np.ndarray, correct_b: np.ndarray) -> float:
-    """Return the two-sided exact p-value of McNemar's test.
-
-    Parameters
-    ----------
-    correct_a, correct_b : array-like of bool
-        Whether each method got each item right.
-
-    Returns
-    -------
-    float
-        Probability of a split at least this uneven among the items on which they differ, if both were equally good.
-
-    Examples
-    --------
-    >>> round(mcnemar([True] * 8 + [False], [False] * 8 + [True]), 4)
-    0.0391
-    """
-    from scipy.stats import binomtest
-
-    a, b = _as_flags(correct_a), _as_flags(correct_b)
-    if a.shape != b.shape:
-        raise DataError(f"mcnemar: both methods must be scored on the same items, got {a.size} and {b.size}.")
-    only_a, only_b = int((a & ~b).sum()), int((b & ~a).sum())
-    if only_a + only_b == 0:
-        return 1.0
-    return float(binomtest(only_a, only_a + only_b).pvalue)
-
-
-def _as_flags(correct: np.ndarray) -> np.ndarray:
-    flags = np.asarray(correct)
-    if flags.ndim != 1 or flags.dtype.kind not in "bi" or not np.isin(flags, (0, 1)).all():
-        raise DataError("mcnemar: both arguments must be True or False for each item.")
-    return flags.astype(bool)
-
-
 def corrected_paired_t(differences: np.ndarray, n_train: int, n_test: int, *, least_variance: float = 0.0) -> float:
     """Return the two-sided p-value of the corrected resampled t-test (Nadeau and Bengio 2003).
 
@@ -197,19 +161,6 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     adjusted = np.empty_like(raw)
     adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
     return adjusted
-
-
-def error_reduction(accuracy: float, baseline: float) -> float:
-    """Return the share of the baseline's errors that are gone; accuracies between 0 and 1.
-
-    Examples
-    --------
-    >>> round(error_reduction(0.975, 0.9579), 3)
-    0.406
-    """
-    if not (0 <= accuracy <= 1 and 0 <= baseline <= 1):
-        raise ParameterError(f"error_reduction: accuracies must lie between 0 and 1, got {accuracy} and {baseline}.")
-    return (accuracy - baseline) / (1 - baseline) if baseline < 1 else 0.0
 
 
 @dataclass(frozen=True)
