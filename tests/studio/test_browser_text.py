@@ -113,6 +113,9 @@ def test_spans_by_mouse_and_keyboard_corrections_teach_and_nothing_is_lost(text,
             page.wait_for_timeout(300)
     page.locator('#token-1.suggestion[data-tag="B-WHO DOES"]').wait_for()
     assert findings(page) == []
+    page.keyboard.press("ArrowDown")  # the next span, as a whole
+    page.locator('#token-1[aria-selected="true"]').wait_for()
+    page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     page.keyboard.press(" ")  # the token alone
     page.locator('#token-1[data-tag="B-WHO DOES"]:not(.suggestion)').wait_for()

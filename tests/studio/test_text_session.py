@@ -97,6 +97,25 @@ def test_an_edit_of_the_board_changes_tags_and_marks_them(studio_of):
     assert act(client, do="undo")["board"]["columns"][1]["words"][0][0] == "dog"
 
 
+def test_random_sentences_only_on_request(studio_of):
+    client = studio_of(spans=True, tagged=TRAIN)
+    trained(client, text="CRF from 5 tagged")
+    assert client.post("strategy", json={"strategy": "review"}).status_code == 400
+    view = client.post("strategy", json={"strategy": "random"}).json()
+    assert all(item["random"] and item["suggestion"] is None for item in view["queue"])  # at once
+    act(client, do="accept", item=view["queue"][0]["row"], random=True)
+    view = trained(client, text="CRF from 6 tagged", after=1)
+    assert view["strategy"] == "random"
+    assert all(item["random"] for item in view["queue"])
+    assert view["audit"]["needed"] == 19
+    client.post("strategy", json={"strategy": "auto"})
+    for _ in range(600):
+        if any(item["suggestion"] for item in client.get("view").json()["queue"]):
+            return
+        time.sleep(0.05)
+    raise AssertionError("only random sentences")
+
+
 def test_words_move_once(studio_of):
     client = studio_of(lists=LISTS)
     for body in (

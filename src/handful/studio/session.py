@@ -84,6 +84,7 @@ class LabelingSession:
         self.tell: Callable[[str, Any], None] = lambda event, facts: None
         self.order: list[int] = np.random.default_rng(seed).permutation(n_items).tolist()
         self._log = log
+        self.strategy = "auto"
         self._queue: list[tuple[int, str]] = []
         self._wanted: int | None = None  # shown first, after an undo
         self.audited: dict[str, Any] = {}  # of which group random items are labeled at present; see `Review`
@@ -219,6 +220,12 @@ class LabelingSession:
         """Tell whether an item was shown as chosen at random, without a suggestion, so that it measures the model."""
         return body.get("random") is True and item in self._random_shown
 
+    def set_strategy(self, strategy: str, body: Mapping[str, Any]) -> None:
+        """Choose the next items by a strategy, auto or random."""
+        if strategy not in ("auto", "random"):
+            raise DataError("studio: the strategy must be auto or random.")
+        self.strategy, self.audited, self._queue = strategy, {}, []
+
     def _changed(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
         """Bring what depends on the state up to date."""
 
@@ -286,6 +293,7 @@ class LabelingSession:
             "annotator": by,
             "keys": self.command_keys(),
             "can_undo": self.state.can_undo,
+            "strategy": self.strategy,
             "n_items": self.n_items,
             "queue": self.queue(by),
             "done": [item for item in last if self.is_seen(item)],
@@ -393,7 +401,8 @@ class Studio:
 
     def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """Return what a page can change, by name: functions of a JSON body."""
-        return {"act": self._act, "export": lambda body: {"files": [str(self.export(str(body.get("what"))))]}}
+        export = lambda body: {"files": [str(self.export(str(body.get("what"))))]}  # noqa: E731
+        return {"act": self._act, "export": export, "strategy": self._set_strategy}
 
     def export(self, what: str) -> Path:
         """Write a file next to the data; the data itself stays as it is."""
@@ -441,6 +450,16 @@ class Studio:
             for thread in self.threads:
                 thread.wake()
         self.stream.send(event, facts)
+
+    def _set_strategy(self, body: Mapping[str, Any]) -> Any:
+        """Choose informative items or random ones; the page shows those of the answer at once."""
+        session = self.session
+        with session.lock:
+            session.set_strategy(str(body.get("strategy")), body)
+            facts = self.view(session.annotator(body))
+        for thread in self.threads:
+            thread.wake()
+        return facts
 
     def _act(self, body: Mapping[str, Any]) -> Any:
         with self.session.lock:

@@ -83,7 +83,6 @@ class TableSession(LabelingSession):
         self.label_errors: dict[int, LabelError] = {}
         self.panel: dict[str, Any] = {}
         self.predictions: Predictions | None = None
-        self.strategy = "auto"
         self._refreshing, self._making = threading.Lock(), threading.Lock()
         self._refreshed: dict[int, str] = {}
         self._second = np.random.default_rng([self.seed, 1]).random(self.n_items) < self.setup.second_share
@@ -136,6 +135,14 @@ class TableSession(LabelingSession):
         with self.lock:
             self.panel = {**self.panel, **facts}
         self.tell("panel", self.panel)
+
+    def set_strategy(self, strategy: str, body: Mapping[str, Any]) -> None:
+        """Choose the next rows by a strategy; review takes random rows of a group of suggestions, shown without these."""
+        if strategy != "review":
+            super().set_strategy(strategy, body)
+            return
+        self.audited = {"of": [str(body.get("label", "")), checked_share(body, "threshold", 1e-9)]}
+        self.strategy, self._queue = strategy, [(row, RANDOM) for row in self.review.sample()]
 
     @property
     def random_rows(self) -> list[int]:
@@ -222,7 +229,6 @@ class TableSession(LabelingSession):
             **super().view(by),
             "review": self.review.column is not None,
             "agreement": agreement(self.state["second"]),
-            "strategy": self.strategy,
             "n_labeled": len(self.labels),
             "labels": self._labels(Counter(self.labels.values())),
             "panel": self.panel,
@@ -337,6 +343,14 @@ class TableSession(LabelingSession):
         return {"row": row, "rows": listed}
 
 
+def checked_share(body: Mapping[str, Any], name: str, default: float | None = None) -> float:
+    """Return a number above 0 and at most 1, or refuse it."""
+    value = body.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        raise DataError(f"studio: {name} must be a number above 0 and at most 1.")
+    return float(value)
+
+
 def _clipped(value: Any, most: int) -> tuple[str, int]:
     """Return the beginning of a cell, and how many letters were left out."""
     text = "" if value is None else str(value)
@@ -438,7 +452,7 @@ class TableStudio(Studio):
 
     def writes(self) -> dict[str, Callable[[Mapping[str, Any]], Any]]:
         """Return what a page can change, by name."""
-        return {**super().writes(), "goal": self._set_goal, "strategy": self._set_strategy}
+        return {**super().writes(), "goal": self._set_goal}
 
     def view(self, by: str = "") -> dict[str, Any]:
         """Return all that the page shows a person."""
@@ -506,25 +520,6 @@ class TableStudio(Studio):
         self.session.publish(error=f"The model could not be updated: {error}")
 
     def _set_goal(self, body: Mapping[str, Any]) -> Any:
-        self.goal = _number(body, "goal", 1.0)
+        self.goal = checked_share(body, "goal")
         self.measuring.wake()
         return {"goal": self.goal}
-
-    def _set_strategy(self, body: Mapping[str, Any]) -> Any:
-        strategy, session = body.get("strategy"), self.session
-        if strategy not in ("auto", "random", "review"):
-            raise DataError("studio: the strategy must be auto, random or review.")
-        of = [str(body.get("label", "")), _number(body, "threshold", 1.0, default=1e-9)]
-        with session.lock:
-            session.strategy, session.audited = strategy, {"of": of} if strategy == "review" else {}
-            session._queue = [(row, RANDOM) for row in session.review.sample()] if session.audited else []
-            facts = self.view(session.annotator(body))
-        self.learning.wake()
-        return facts
-
-
-def _number(body: Mapping[str, Any], name: str, most: float, default: float | None = None) -> float:
-    value = body.get(name, default)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise DataError(f"studio: {name} must be a number above 0 and at most {most:g}.")
-    return float(value)

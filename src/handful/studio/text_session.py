@@ -599,8 +599,9 @@ class TextTrainer:
         left = [row for row in self._order if not self._session.is_seen(row)][:_N_CHOSEN_FROM]
         if not left:
             return []
-        raw, seed = [self._session.sentences[row] for row in left], self._session.seed + len(done)
-        picks = suggest_sentences(raw, tagger, n=QUEUE, n_labeled=len(done), random_state=seed)
+        session, seed = self._session, self._session.seed + len(done)
+        raw, strategy = [session.sentences[row] for row in left], session.strategy
+        picks = suggest_sentences(raw, tagger, n=QUEUE, strategy=strategy, n_labeled=len(done), random_state=seed)
         return [(left[pick.sentence], pick.reason) for pick in picks]
 
     def _publish(self, learned: LearnedText, busy: str = "") -> None:

@@ -46,7 +46,7 @@ function drawBoard(view, act, where) {
   fill($("uncovered"), (board.uncovered || []).map(([word, n]) => chip(word, n, `Give ${word} a label, ${n} times in the text`, () => ask(word), { word, from: null }, true)));
   fill($("unsure"), board.unsure?.length ? board.unsure.map((one) => h("span", {},
     chip(one.word, one.count, `Give ${one.word} a label, ${one.count} times in the text`, () => ask(one.word), { word: one.word, from: null }, true),
-    h("small", { class: "soft" }, ` ${one.labels.join(" or ")}`))) : h("p", { class: "soft" }, "Listed once the model tags."));
+    h("small", { class: "soft" }, ` ${one.labels.join(" or ")}`))) : h("p", { class: "soft" }, "Listed once the model tags with the words of the board."));
   $("coverage-section").hidden = !board.columns.some((one) => one.words.length);
   fill($("coverage"), board.prototype_share === undefined ? h("p", { class: "soft" }, "Counting …") : [
     h("div", { class: "big" }, percent(board.prototype_share + board.linked_share)),

@@ -29,11 +29,15 @@ function showAgreement(facts, actions) {
     facts.n_conflicts ? h("button", { type: "button", id: "conflicts", onclick: () => actions.list("conflicts") }, `${counted(facts.n_conflicts, "conflict")} to settle`) : null);
 }
 
+// Only random items from now on, and back; as long as accuracy is unknown, or only random ones come.
+export function randomOnly(view, known, what, press) {
+  const again = view.strategy !== "auto";
+  return known && !again ? null : h("button", { type: "button", id: "random-only", "aria-pressed": String(again), onclick: press },
+    again ? `Informative ${what} again` : `Label random ${what} only`);
+}
 function showAudit(view, actions) {
   const { panel } = view;
-  const { audit, n_needed: missing } = panel, again = view.strategy !== "auto"; // only random rows come now
-  const strategy = audit && !again ? null : h("button", { type: "button", id: "random-only", "aria-pressed": String(again), onclick: actions.random },
-    again ? "Informative rows again" : "Label random rows only");
+  const { audit, n_needed: missing } = panel, strategy = randomOnly(view, audit, "rows", actions.random);
   const failed = panel.error ? h("p", { class: "bad" }, panel.error) : null;
   if (!audit) {
     fill($("audit"), h("p", {}, missing === undefined ? "Measured on random rows, every fifth one."

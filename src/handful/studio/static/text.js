@@ -5,7 +5,7 @@ import { $, color, counted, fill, h, many, percent, say } from "./dom.js";
 import { bookChanged, showBook, startBook } from "./book.js";
 import { askName, askNote, commandOf, exporting, findLabel, keys, progress, remember, showKeys, startWho, tabs } from "./frame.js";
 import { itemQueue } from "./queue.js";
-import { showClasses } from "./side.js";
+import { randomOnly, showClasses } from "./side.js";
 
 let announced = null;
 let view = null, newest = 0, stale = false, looked = null, anchor = 0, cursor = 0; // looked: a sentence opened from the sample
@@ -46,11 +46,12 @@ async function renew() {
 function showLearned() {
   $("model").textContent = view.model.busy ? `${view.model.busy} …` : view.model.text;
   const { needed, tagged, board } = view.audit, best = board && board.score >= tagged.score ? board : tagged;
+  const strategy = randomOnly(view, !needed, "sentences", async () => { const facts = await post("strategy", { strategy: view.strategy === "auto" ? "random" : "auto" }); if (facts) show(facts, true); });
   fill($("audit"), needed || !best ? h("p", { class: "soft" }, needed ? `Label ${counted(needed, "more random sentence")} to know the accuracy. Every fifth is random.` : "Measuring …")
     : [h("div", { class: "big" }, view.spans ? `F1 ${percent(best.score)}` : percent(best.score)),
       h("p", { class: "soft" }, `90% interval ${percent(best.low)} to ${percent(best.high)}, on ${counted(best.n_sentences, "random sentence")}`),
       board ? h("p", {}, best === tagged ? `Tagged sentences alone do better than with the board (${percent(board.score)}): the model learns from them alone.`
-        : `Without the board, tagged sentences alone give ${percent(tagged.score)}.`) : null]);
+        : `Without the board, tagged sentences alone give ${percent(tagged.score)}.`) : null], strategy);
   showClasses(view.labels);
   if (view.board) showBoard(view, act, where);
   showSample(view, open);
@@ -159,6 +160,16 @@ function choose(at, extend = false) {
   if (!extend) anchor = cursor;
   showItem();
 }
+// The next or previous span, suggested or not, is chosen as a whole.
+function chooseSpan(step) {
+  if (!item()) return;
+  const tags = combined(item()), starts = tags.map((tag, at) => at).filter((at) => shown(view, tags[at]) && !(view.spans && tags[at].startsWith("I-")));
+  const start = step > 0 ? starts.find((at) => at > last()) : starts.filter((at) => at < first()).at(-1);
+  if (start === undefined) return;
+  choose(start);
+  while (view.spans && tags[cursor + 1] === `I-${bare(view, tags[start])}`) cursor += 1;
+  showItem();
+}
 const under = (event) => document.elementFromPoint(event.clientX, event.clientY)?.closest("#tokens .token")?.dataset.at;
 $("tokens").addEventListener("pointerdown", (event) => { const at = under(event); if (at !== undefined) choose(Number(at), event.shiftKey); });
 $("tokens").addEventListener("pointermove", (event) => { const at = under(event); if (event.buttons === 1 && at !== undefined && Number(at) !== cursor) choose(Number(at), true); });
@@ -175,6 +186,7 @@ keys((key, event) => {
   else if (command === "new" && $("book").hidden) newLabel();
   else if ($("tag").hidden) return false;
   else if (key === "ArrowRight" || key === "ArrowLeft") choose(cursor + (key === "ArrowRight" ? 1 : -1), event.shiftKey);
+  else if (key === "ArrowDown" || key === "ArrowUp") chooseSpan(key === "ArrowDown" ? 1 : -1);
   else if (key === " ") acceptToken();
   else if (key === "Enter") accept();
   else if (key === "Backspace" || key === "Delete") give(null);
