@@ -151,7 +151,7 @@ def test_guidelines_and_notes_are_kept_and_exported(client, tmp_path):
     act(do="label", items=[3], label="a")
     act(do="note", item=3, text=" odd ")
     act(do="entry", label="a", description="The first letter")
-    assert client.get("row?row=3").json()["note"] == "odd"
+    assert client.get("item?row=3").json()["note"] == "odd"
     assert [row["row"] for row in client.get("rows?show=notes").json()["rows"]] == [3]
     assert client.get("book").json()["guidelines"] == "Look twice."
     client.post("export", json={"what": "book"}).raise_for_status()

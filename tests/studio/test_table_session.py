@@ -190,7 +190,7 @@ def test_a_failing_thread_says_so_and_goes_on(make_session, caplog):
 
 def test_a_failing_request_is_logged_and_answered(client, monkeypatch, caplog):
     monkeypatch.setattr(type(client.studio.session), "item", lambda *_: 1 / 0)
-    reply = client.get("row?row=1")
+    reply = client.get("item?row=1")
     assert reply.status_code == 500
     assert "ZeroDivisionError" in reply.json()["error"]
     assert "a request of the studio failed" in caplog.text
@@ -220,8 +220,8 @@ def test_lists_search_and_filters(client):
     assert rows(show="skipped", query="row 5") == []
     assert 3 not in rows(show="unlabeled")
     assert client.get("rows?page=x").status_code == 400
-    assert client.get("row?row=60").status_code == 400
-    assert client.get("row?row=-1").status_code == 400
+    assert client.get("item?row=60").status_code == 400
+    assert client.get("item?row=-1").status_code == 400
 
 
 @pytest.mark.parametrize("label", ["", "  ", None, 3, ["a"], "a\nb", "x" * 101, "\ud800"])

@@ -140,21 +140,21 @@ def test_spans_tokens_and_whole_sentences(studio_of):
     view = trained(client, text="CRF from 5 tagged")
     assert [label["name"] for label in view["labels"]] == ["LOC", "PER"]
     assert view["board"] is None
-    item = next(one for one in [client.get("sentence?row=0").json()])
+    item = next(one for one in [client.get("item?row=0").json()])
     assert item["suggestion"][3:] == ["B-LOC", "I-LOC"]
     act(client, do="span", item=0, start=0, stop=2, label="PER")
-    assert client.get("sentence?row=0").json()["tags"][:3] == ["B-PER", "I-PER", None]
+    assert client.get("item?row=0").json()["tags"][:3] == ["B-PER", "I-PER", None]
     act(client, do="span", item=0, start=0, stop=1, label=None)  # half a span stays a span
-    assert client.get("sentence?row=0").json()["tags"][:3] == ["O", "B-PER", None]
+    assert client.get("item?row=0").json()["tags"][:3] == ["O", "B-PER", None]
     act(client, do="span", item=0, start=0, stop=1, label="PER")
     act(client, do="span", item=0, start=1, stop=2, label=None)
     view = act(client, do="accept", item=0)
     assert view["n_done"] == 1
-    done = client.get("sentence?row=0").json()
+    done = client.get("item?row=0").json()
     assert done["tags"] == ["B-PER", "O", "O", "B-LOC", "I-LOC"]
     trained(client, text="6 tagged", after=5)  # the correction teaches
     assert act(client, do="undo")["n_done"] == 0
-    assert client.get("sentence?row=0").json()["tags"][2] is None
+    assert client.get("item?row=0").json()["tags"][2] is None
     assert client.post("act", json={"do": "word", "word": "Ann", "to": "PER"}).status_code == 400
 
 
@@ -165,7 +165,7 @@ def test_tags_teach_from_nothing(studio_of):
         act(client, do="accept", item=row)
     view = trained(client, text="CRF from 3 tagged", after=6)
     assert view["labels"] == [{"name": "ANIMAL", "key": "1", "count": 3, "hue": 0, "color": ""}]
-    suggested = [client.get(f"sentence?row={row}").json()["suggestion"] for row in range(10, 30)]
+    suggested = [client.get(f"item?row={row}").json()["suggestion"] for row in range(10, 30)]
     assert suggested.count(["O", "B-ANIMAL", "O", "O", "O"]) >= 15  # from three sentences, and only two animals
 
 
@@ -224,7 +224,7 @@ def test_exports_and_reopening(studio_of, tmp_path):
 
 def test_tagging_is_measured_with_and_without_the_board_and_the_better_one_suggests(studio_of):
     client = studio_of(lists={"D": ["dog", "cat"], "N": ["the"], "V": ["loudly"], "X": ["barks"]})  # a bad board
-    session, trainer = client.studio.session, client.studio.trainer
+    session, trainer = client.studio.session, client.studio
     for thread in client.studio.threads:
         thread.end()
         thread.join()
@@ -327,7 +327,7 @@ def test_hostile_text(studio_of):
     ]
     client = studio_of(hostile)
     trained(client, text="Nothing to learn")
-    first, second = (client.get(f"sentence?row={row}").json() for row in (0, 1))
+    first, second = (client.get(f"item?row={row}").json() for row in (0, 1))
     assert [len(token) for token in first["tokens"]] == [25, 5, 200]
     assert (len(second["tokens"]), second["more"]) == (400, 4_600)
     act(client, do="span", item=0, start=0, stop=1, label="<b>\u202e")

@@ -25,7 +25,7 @@ from handful.studio.label_book import (
     keys_of,
     label_book_toml,
 )
-from handful.studio.server import EventStream, Guard, make_app
+from handful.studio.server import EventStream, Guard, make_app, number
 
 QUEUE = 10  # items that a page has in advance
 _MOST_LABELS = 500
@@ -396,6 +396,7 @@ class Studio:
         session = self.session
         return {
             "view": lambda query: self._locked(lambda: self.view(session.annotator(query))),
+            "item": lambda query: self._locked(lambda: session.item(number(query, "row"))),
             "book": lambda query: self._locked(session.label_book),
         }
 

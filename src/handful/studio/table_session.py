@@ -440,7 +440,6 @@ class TableStudio(Studio):
         session = self.session
         return {
             **super().reads(),
-            "row": lambda query: self._locked(lambda: session.item(number(query, "row"))),
             "rows": self._rows,
             "alike": lambda query: session.alike(number(query, "row")),
             "map": lambda query: session.play(query.get("kind", "spread")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
@@ -19,7 +19,6 @@ from handful.data.records import Sentence
 from handful.errors import DataError, HandfulError, Progress, counted
 from handful.studio.annotations import AnnotationLog
 from handful.studio.label_book import LONGEST_LABEL, Setup, checked_label
-from handful.studio.server import number
 from handful.studio.session import QUEUE, LabelingSession, Studio, Worker, checked_number
 
 OUTSIDE = "O"
@@ -165,7 +164,7 @@ class TextSession(LabelingSession):
     learned_model : LearnedText
         What the model has learned.
     measured : dict
-        Accuracy on random sentences, with and without the board; see `TextTrainer.measure`.
+        Accuracy on random sentences, with and without the board; see `TextStudio.measure`.
     busy : str
         What is worked on at present; empty if nothing is.
     """
@@ -338,10 +337,6 @@ class TextSession(LabelingSession):
         ]
         return {**board, "columns": columns}
 
-    def sentence(self, row: int) -> dict[str, Any]:
-        """Return a sentence that was opened from the sample, with its suggestion."""
-        return {**self.item(row), "reason": "", "random": False}
-
     def item(self, item: int, reason: str = "") -> dict[str, Any]:
         """Return a sentence with its tags and what the model predicts; a very long one is cut for showing."""
         row = checked_number(item, self.n_items)
@@ -386,36 +381,84 @@ _N_PLACES = 3
 _N_OUTSIDE = 20
 
 
-class TextTrainer:
-    """Trains a tagger on the latest state of a text whenever it changed.
+_COLUMNS = ("token", "tag")
+
+
+class TextStudio(Studio):
+    """A text on a page, and the threads that train a tagger on its latest state whenever it changed.
 
     Parameters
     ----------
     session : TextSession
         The text; its `learned_model` is replaced, and it sends the event ``"learned_model"``.
+    css : Path, optional
+        Style sheet that is added to that of the page.
     """
 
-    def __init__(self, session: TextSession) -> None:
+    session: TextSession
+
+    ENDINGS: Mapping[str, str] = {
+        "tags": "tags.tsv",
+        "words": "prototypes.tsv",
+        "predictions": "predictions.tsv",
+        "model": "handful",
+    }
+
+    def __init__(self, session: TextSession, css: Path | None = None) -> None:
+        super().__init__(session, css)
         self.worker = Worker(self.train, failed=self._failed, quiet=_QUIET)
         self.measuring = Worker(self.measure, failed=self._failed, quiet=_QUIET)
+        self.threads = [self.worker, self.measuring]
         self._measured_at = 0
-        self._session = session
         self._similarity: Any = None
         self._compares = session.has_board  # words of the board with other words, once
         self._order = session.order[: session.n_usual] or session.order
         short = [row for row in self._order if len(session.sentences[row]) in _SHORT]
         self._shown = (short or self._order)[:_N_SHOWN]
 
+    def export(self, what: str) -> Path:
+        """Write a file next to the text.
+
+        Parameters
+        ----------
+        what : {"tags", "words", "predictions", "model"}
+            Sentences that a person has tagged whole, the board of words, all sentences as the model tags them, or the model.
+        """
+        from handful.data.conll import write_conll
+        from handful.data.word_lists import write_prototypes
+        from handful.persistence.model_file import save
+
+        session = self.session
+        if what not in self.ENDINGS:
+            return super().export(what)
+        target = session.export_path(self.ENDINGS[what])
+        with session.lock:
+            lists, done, tagger = session.lists, session.done, session.learned_model.tagger
+        words = {label: held for label, held in lists.items() if held}
+        if what == "tags":
+            write_conll(target, _tagged(session, done), _COLUMNS)
+        elif what == "words" and not words:
+            raise DataError("studio: no label has a word yet. Put some on the board first.")
+        elif what == "words":
+            write_prototypes(target, words)
+        elif tagger is None:
+            raise DataError("studio: there is no model yet. Give words to two labels, or tag some sentences first.")
+        elif what == "model":
+            save(self.final(tagger, done), target)
+        else:
+            write_conll(target, _predicted(session, self.final(tagger, done)), _COLUMNS)
+        return target
+
     def _failed(self, error: Exception) -> None:
         text = str(error).partition(": ")[2] or str(error)
-        self._publish(replace(self._session.learned_model, text=text, version=self._session.state.n_actions))
+        self._publish(replace(self.session.learned_model, text=text, version=self.session.state.n_actions))
 
     @cached_property
     def _where(self) -> dict[str, list[int]]:
         """Some sentences of each word."""
         where: dict[str, list[int]] = {}
         for row in self._order:
-            for word in set(self._session.sentences[row]):
+            for word in set(self.session.sentences[row]):
                 places = where.setdefault(word, [])
                 if len(places) < _N_PLACES:
                     places.append(row)
@@ -425,14 +468,14 @@ class TextTrainer:
         """Learn which words are alike; until then words are linked to nothing."""
         from handful.tagging.prototypes.features import learn_similarity
 
-        text = [self._session.sentences[row] for row in self._order[:_N_ALIKE]]
+        text = [self.session.sentences[row] for row in self._order[:_N_ALIKE]]
         with suppress(HandfulError):  # too short a text: nothing is like anything
             self._similarity = learn_similarity("place-roots", text, sum(map(len, text)))
             self.worker.wake()
 
     def train(self) -> None:
         """Fit a tagger, choose the next sentences, and tag the sample."""
-        session = self._session
+        session = self.session
         if self._compares:
             self._compares = False
             threading.Thread(target=self._compare_words, daemon=True, name="studio similarity").start()
@@ -465,7 +508,7 @@ class TextTrainer:
 
         The better of the two makes the suggestions.
         """
-        session = self._session
+        session = self.session
         with session.lock:
             done, lists = session.done, session.lists if session.has_board else {}
         whole = [row for row, tags in done.items() if None not in tags]
@@ -491,10 +534,10 @@ class TextTrainer:
 
     def _fit(self, lists: Lists, done: Done, progress: Progress) -> tuple[Any, str]:
         """Return a tagger and what it learned from; None where there is nothing to learn yet."""
-        session = self._session
+        session = self.session
         if lists:
             return self._fit_prototypes(lists, done, progress)
-        sentences, tags = self._tagged(done)
+        sentences, tags = self._training_data(done)
         if len({tag for own in tags for tag in own}) < 2:
             hint = "Give words to two labels" if session.has_board else "Tag a sentence"
             return None, f"Nothing to learn from yet. {hint}, and the model begins to tag."
@@ -509,12 +552,12 @@ class TextTrainer:
 
         if hasattr(tagger, "prototypes"):
             return tagger
-        sentences, tags = self._tagged(done)
-        return TaggerSetup(random_state=self._session.seed).fit_crf(sentences, tags)
+        sentences, tags = self._training_data(done)
+        return TaggerSetup(random_state=self.session.seed).fit_crf(sentences, tags)
 
-    def _tagged(self, done: Done) -> tuple[list[Any], list[Any]]:
+    def _training_data(self, done: Done) -> tuple[list[Any], list[Any]]:
         """Return the tokens and tags of the tagged sentences of the file and of the page."""
-        session = self._session
+        session = self.session
         own = [(list(session.sentences[row]), list(tags)) for row, tags in done.items() if None not in tags]
         tagged = [(list(tokens), list(tags)) for tokens, tags in session.task.tagged[:_N_TAGGED]] + own
         return [tokens for tokens, _ in tagged], [tags for _, tags in tagged]
@@ -522,7 +565,7 @@ class TextTrainer:
     def _fit_prototypes(self, lists: Lists, done: Done, progress: Progress) -> tuple[Any, str]:
         from handful.tagging.prototypes.tagger import PrototypeTagger
 
-        session = self._session
+        session = self.session
         with_words = [row for words in lists.values() for word in words for row in self._where.get(word, ())]
         rows = list(dict.fromkeys([*done, *self._order[:_N_RAW], *with_words]))
         labels = {row: self._labels(tags) for row, tags in done.items()}
@@ -548,17 +591,17 @@ class TextTrainer:
     def _outside_words(self, lists: Lists) -> list[str]:
         """Return frequent words of no label: prototypes of what is outside all spans."""
         named = {word for words in lists.values() for word in words}
-        frequent = self._session.counts.most_common(_N_OUTSIDE + len(named))
+        frequent = self.session.counts.most_common(_N_OUTSIDE + len(named))
         return [word for word, _ in frequent if word not in named][:_N_OUTSIDE]
 
     def _labels(self, tags: Sequence[str | None]) -> list[str | None]:
         """Return the label of each token instead of its tag; spans have no beginning for prototypes."""
-        return [tag and (label_of(tag, self._session.spans) or OUTSIDE) for tag in tags]
+        return [tag and (label_of(tag, self.session.spans) or OUTSIDE) for tag in tags]
 
     def _suggestions(self, lists: Lists) -> dict[str, Any]:
         from handful.tagging.prototypes.lists import check_prototypes, suggest_prototypes
 
-        sentences = [self._session.sentences[row] for row in self._order[: 10 * _N_RAW]]
+        sentences = [self.session.sentences[row] for row in self._order[: 10 * _N_RAW]]
         reach = check_prototypes(sentences, lists, self._similarity, threshold=_THRESHOLD, n_words=_N_WORDS)
         near: dict[str, Any] = {}
         if self._similarity is not None and lists:
@@ -572,23 +615,23 @@ class TextTrainer:
         }
 
     def _counted(self, words: Iterable[str]) -> list[tuple[str, int]]:
-        return [(word, self._session.counts[word]) for word in words if len(word) <= LONGEST_LABEL]
+        return [(word, self.session.counts[word]) for word in words if len(word) <= LONGEST_LABEL]
 
     def _unsure(self, tagger: Any, lists: Lists) -> list[dict[str, Any]]:
         from handful.tagging.prototypes.lists import check_prototypes
 
-        sentences = [list(self._session.sentences[row]) for row in self._order[:_N_RAW]]
+        sentences = [list(self.session.sentences[row]) for row in self._order[:_N_RAW]]
         unsure = check_prototypes(sentences, lists, tagger=tagger, n_words=_N_WORDS).unsure
         labels = {one.word: [name for name, _ in one.labels[:2]] for one in unsure}
         return [{"word": word, "count": n, "labels": labels[word]} for word, n in self._counted(labels)]
 
     def _sample(self, tagger: Any, before: LearnedText) -> list[dict[str, Any]]:
         """Tag the sentences that are shown, and mark which tags are other ones than before."""
-        sentences = [list(self._session.sentences[row]) for row in self._shown]
+        sentences = [list(self.session.sentences[row]) for row in self._shown]
         old = {one["row"]: one["tags"] for one in before.sample}
         shown = []
         for row, tokens, tags in zip(self._shown, sentences, tagger.predict(sentences), strict=True):
-            own = mended(tags, self._session.spans)
+            own = mended(tags, self.session.spans)
             changed = [at for at, tag in enumerate(old.get(row, own)) if tag != own[at]]
             words = [token[:LONGEST_LABEL] for token in tokens]
             shown.append({"row": row, "tokens": words, "tags": own, "changed": changed})
@@ -596,89 +639,19 @@ class TextTrainer:
 
     def _queue(self, tagger: Any, done: Mapping[int, Any]) -> list[tuple[int, str]]:
         """Return the sentences to tag next, every fifth chosen at random."""
-        left = [row for row in self._order if not self._session.is_seen(row)][:_N_CHOSEN_FROM]
+        left = [row for row in self._order if not self.session.is_seen(row)][:_N_CHOSEN_FROM]
         if not left:
             return []
-        session, seed = self._session, self._session.seed + len(done)
+        session, seed = self.session, self.session.seed + len(done)
         raw, strategy = [session.sentences[row] for row in left], session.strategy
         picks = suggest_sentences(raw, tagger, n=QUEUE, strategy=strategy, n_labeled=len(done), random_state=seed)
         return [(left[pick.sentence], pick.reason) for pick in picks]
 
     def _publish(self, learned: LearnedText, busy: str = "") -> None:
-        with self._session.lock:
-            self._session.learned_model = learned
-            self._session.busy = busy
-        self._session.tell("learned_model", {"busy": busy})
-
-
-_COLUMNS = ("token", "tag")
-
-
-class TextStudio(Studio):
-    """A text on a page.
-
-    Parameters
-    ----------
-    session : TextSession
-        The text.
-    css : Path, optional
-        Style sheet that is added to that of the page.
-    """
-
-    session: TextSession
-
-    ENDINGS: Mapping[str, str] = {
-        "tags": "tags.tsv",
-        "words": "prototypes.tsv",
-        "predictions": "predictions.tsv",
-        "model": "handful",
-    }
-
-    def __init__(self, session: TextSession, css: Path | None = None) -> None:
-        super().__init__(session, css)
-        self.trainer = TextTrainer(session)
-        self.threads = [self.trainer.worker, self.trainer.measuring]
-
-    def reads(self) -> dict[str, Callable[[Mapping[str, str]], Any]]:
-        """Return what a page can read, by name."""
-        session = self.session
-        return {
-            **super().reads(),
-            "sentence": lambda query: self._locked(lambda: session.sentence(number(query, "row"))),
-        }
-
-    def export(self, what: str) -> Path:
-        """Write a file next to the text.
-
-        Parameters
-        ----------
-        what : {"tags", "words", "predictions", "model"}
-            Sentences that a person has tagged whole, the board of words, all sentences as the model tags them, or the model.
-        """
-        from handful.data.conll import write_conll
-        from handful.data.word_lists import write_prototypes
-        from handful.persistence.model_file import save
-
-        session = self.session
-        if what not in self.ENDINGS:
-            return super().export(what)
-        target = session.export_path(self.ENDINGS[what])
-        with session.lock:
-            lists, done, tagger = session.lists, session.done, session.learned_model.tagger
-        words = {label: held for label, held in lists.items() if held}
-        if what == "tags":
-            write_conll(target, _tagged(session, done), _COLUMNS)
-        elif what == "words" and not words:
-            raise DataError("studio: no label has a word yet. Put some on the board first.")
-        elif what == "words":
-            write_prototypes(target, words)
-        elif tagger is None:
-            raise DataError("studio: there is no model yet. Give words to two labels, or tag some sentences first.")
-        elif what == "model":
-            save(self.trainer.final(tagger, done), target)
-        else:
-            write_conll(target, _predicted(session, self.trainer.final(tagger, done)), _COLUMNS)
-        return target
+        with self.session.lock:
+            self.session.learned_model = learned
+            self.session.busy = busy
+        self.session.tell("learned_model", {"busy": busy})
 
 
 def _tagged(session: TextSession, done: Mapping[int, list[Any]]) -> list[Sentence]:

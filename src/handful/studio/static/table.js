@@ -117,7 +117,7 @@ async function alike() {
 }
 
 async function open(row) {
-  looked = await ask("row", { row });
+  looked = await ask("item", { row });
   if (looked) { toTab("label"); showItem(); showButtons(); $("work").focus(); }
 }
 

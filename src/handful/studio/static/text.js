@@ -37,7 +37,7 @@ function show(facts, jump = false) {
 
 // The sentence on the page gets the tags that were given, and what the model suggests by now.
 async function renew() {
-  const own = item(), sent = items.sent(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask("sentence", { row: own.row })));
+  const own = item(), sent = items.sent(), fresh = own && (view.queue.find((one) => one.row === own.row) || (own.random ? null : await ask("item", { row: own.row })));
   if (!fresh || items.sent() !== sent || items.pending() || item()?.row !== fresh.row) return; // it may be of before a key
   if (looked) looked = fresh; else items.replace(fresh);
   showItem();
@@ -150,7 +150,7 @@ function where(word) {
   return new Promise((resolve) => dialog.addEventListener("close", () => resolve(dialog.returnValue || null), { once: true }));
 }
 async function open(row) {
-  looked = await ask("sentence", { row });
+  looked = await ask("item", { row });
   if (looked) { anchor = 0; cursor = 0; toTab("tag"); showItem(); $("tokens").focus(); }
 }
 
